@@ -1,0 +1,54 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+DEV_STAMP := $(VENV)/.installed-dev
+
+.DEFAULT_GOAL := help
+.PHONY: help up test lint format bench proto lock clean
+
+help: ## list the targets
+	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+up: $(STAMP) ## install what is needed and start everything
+	@exec $(BIN)/switchboard up
+
+test: $(DEV_STAMP) ## run the whole suite
+	$(BIN)/python -m pytest
+
+lint: $(DEV_STAMP) ## style, types and import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+format: $(DEV_STAMP) ## put the code into shape
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(DEV_STAMP) ## measure against the baselines; results go to bench/results
+	$(BIN)/python -m bench
+
+proto: $(DEV_STAMP) ## generate proto/gen from proto/
+	$(BIN)/python proto/generate.py
+
+lock: ## resolve the newest allowed versions into requirements.lock and requirements-dev.lock
+	$(PYTHON) scripts/lock.py
+
+clean: ## remove the environment and caches (not the data)
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache
+
+$(VENV)/bin/python:
+	@echo "Making the environment in $(VENV)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Switchboard needs Python 3.11 or newer; name one with: make up PYTHON=/path/to/python3.11")'
+	@$(PYTHON) -m venv $(VENV)
+
+$(STAMP): requirements.lock pyproject.toml | $(VENV)/bin/python
+	@echo "Installing the pinned dependencies (a few minutes the first time, about 2.5 GB)"
+	@$(BIN)/pip install --disable-pip-version-check --progress-bar off --no-deps -r requirements.lock
+	@$(BIN)/pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(DEV_STAMP): requirements-dev.lock $(STAMP)
+	@$(BIN)/pip install --disable-pip-version-check --progress-bar off --no-deps -r requirements-dev.lock
+	@touch $@

@@ -1,0 +1,26 @@
+"""The channels, in the order of the catalogue. A new channel is one folder and one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ports.channels import Channel, Kit
+
+BUILDERS: tuple[Callable[[Kit], Channel], ...] = ()
+
+
+class Registry:
+    """Finds a channel by its id."""
+
+    def __init__(self, channels: tuple[Channel, ...]) -> None:
+        self._channels = {channel.definition.id: channel for channel in channels}
+
+    @classmethod
+    def build(cls, kit: Kit) -> Registry:
+        return cls(tuple(builder(kit) for builder in BUILDERS))
+
+    def all(self) -> tuple[Channel, ...]:
+        return tuple(self._channels.values())
+
+    def find(self, channel_id: str) -> Channel | None:
+        return self._channels.get(channel_id)

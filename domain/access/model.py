@@ -1,0 +1,43 @@
+"""Who calls: API keys, callers and their roles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class Role(StrEnum):
+    """What a caller may do: a user acts on what is its own, an admin on everything."""
+
+    USER = "user"
+    ADMIN = "admin"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The authenticated caller of a use case. `is_service`: it came with the internal service key."""
+
+    user_id: str
+    role: Role = Role.USER
+    is_service: bool = False
+
+    @property
+    def is_admin(self) -> bool:
+        return self.role is Role.ADMIN
+
+    def may_act_for(self, owner: str) -> bool:
+        """Whether the caller may act on what belongs to `owner`."""
+        return self.is_admin or self.user_id == owner
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """A key as it is listed: never the secret, only its first characters."""
+
+    id: int
+    user_id: str
+    role: Role
+    prefix: str
+    created_at: datetime
+    revoked_at: datetime | None = None

@@ -1,0 +1,196 @@
+"""What passes through a channel, in both directions, in words that no platform owns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+Config = Mapping[str, Any]
+"""An instance's configuration, a JSON object exactly as the user stored it."""
+
+Facts = Mapping[str, Any]
+"""What a channel fetched beforehand and needs to read a call: signing keys, the bot's own id."""
+
+Target = Mapping[str, Any]
+"""Where a reply goes: a JSON object that only the channel itself reads (thread, address, token)."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawCall:
+    """An HTTP call on an instance's callback address, as it came.
+
+    `id` is the request id that we gave it; `url` the public address that was called, query included;
+    `headers` have lower-case names; `callback` is the last path segment, usually 'webhook'.
+    """
+
+    id: str
+    method: str
+    callback: str
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def query(self) -> dict[str, str]:
+        """The query parameters; the last one wins where a name repeats."""
+        return dict(parse_qsl(urlsplit(self.url).query, keep_blank_values=True))
+
+
+@dataclass(frozen=True, slots=True)
+class RawAnswer:
+    """The HTTP answer to a `RawCall`, byte for byte."""
+
+    status: int = 200
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """An external identity (interface 2.6): `field` such as 'phone' or 'email', and its value."""
+
+    field: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Who wrote. `identities` are all the external identities that the event proves."""
+
+    external_id: str
+    display_name: str = ""
+    identities: tuple[Identity, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file that came with an event; `source` is what the channel needs to fetch it."""
+
+    name: str
+    mime_type: str
+    source: Mapping[str, Any]
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One inbound message.
+
+    `key` is the platform's own identity of the event: the same key twice is one event; None means that
+    the platform gives none. `choice` is the value of a pressed button. `canned_reply` answers in place
+    of the downstream resource (greetings). `awaits_reply`: the HTTP call waits for the answer.
+    `is_direct` says whether the conversation is between the sender and the bot alone.
+    """
+
+    key: str | None
+    session_id: str
+    sender: Sender
+    text: str
+    target: Target
+    attachments: tuple[Attachment, ...] = ()
+    choice: str | None = None
+    canned_reply: str | None = None
+    awaits_reply: bool = False
+    request_id: str = ""
+    is_direct: bool = True
+    raw: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What the platform says later of a part that it took: `ref` is the id that `Sent.ref` gave."""
+
+    ref: str
+    state: str
+    failed: bool = False
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """What a channel made of a call.
+
+    `kind` is a short word for metrics ('message', 'challenge', 'ignored:bot', ...).
+    `unproved_for` names the missing config field when the call was taken without proof of origin, because
+    the instance has nothing to check it with: the use case decides whether that is enough.
+    """
+
+    answer: RawAnswer = field(default_factory=RawAnswer)
+    events: tuple[Event, ...] = ()
+    receipts: tuple[Receipt, ...] = ()
+    kind: str = "message"
+    unproved_for: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A file in an answer. `url` can always be fetched; `blob` names our own copy when we hold one."""
+
+    name: str
+    mime_type: str
+    url: str
+    blob: str | None = None
+    size: int | None = None
+
+    @property
+    def is_image(self) -> bool:
+        """Whether platforms would show it as a picture."""
+        return self.mime_type.startswith("image/")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A reply offered as a button; `value` comes back in `Event.choice` (at most 64 bytes)."""
+
+    label: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What goes back to the sender: Markdown text, files, and choices where an approval is asked for."""
+
+    text: str
+    artifacts: tuple[Artifact, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    request_id: str = ""
+    session_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One message to the platform: a JSON object that only the channel itself reads."""
+
+    payload: Mapping[str, Any]
+
+
+class Outcome(StrEnum):
+    """How the sending of a part ended."""
+
+    SENT = "sent"
+    RETRY_AFTER = "retry_after"
+    TRANSIENT = "transient"
+    PERMANENT = "permanent"
+    UNKNOWN = "unknown"
+    """The platform may or may not have taken it (the connection broke after the request was out)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """The result of sending one part. `retry_after` is in seconds; `ref` the platform's message id."""
+
+    outcome: Outcome
+    detail: str = ""
+    retry_after: float | None = None
+    ref: str = ""
+
+
+class CallOutcome(StrEnum):
+    """How the wait of a synchronous call ended."""
+
+    ANSWERED = "answered"
+    TIMEOUT = "timeout"
+    FAILED = "failed"

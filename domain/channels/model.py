@@ -1,0 +1,113 @@
+"""What a channel is: its id, its configuration fields, its set-up steps and its abilities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal
+
+FieldType = Literal["string", "number", "boolean"]
+
+
+class Format(StrEnum):
+    """Rules that a config value keeps besides its type; checked by `domain.instances.validation`."""
+
+    TEXT = "text"
+    URL = "url"
+    HOST = "host"
+    PORT = "port"
+    EMAIL = "email"
+    E164 = "e164"
+    PHONE_DIGITS = "phone-digits"
+    PHONE_LIST = "phone-list"
+    CRON = "cron"
+    TIMEZONE = "timezone"
+    ED25519_HEX = "ed25519-hex"
+    JSON_HEADERS = "json-headers"
+    INTERVAL_MINUTES = "interval-minutes"
+    CSV = "csv"
+    EVENTS_CSV = "events-csv"
+    DOT_PATH = "dot-path"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigField:
+    """One field of an instance's `config` (interface 2.4)."""
+
+    name: str
+    type: FieldType
+    description: str
+    required: bool = False
+    format: Format = Format.TEXT
+    choices: tuple[str, ...] = ()
+    secret: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SetupInstructions:
+    """What a user does on the real platform before the channel works."""
+
+    title: str
+    steps: tuple[str, ...]
+    docs_url: str
+    webhook_required: bool
+    webhook_path: str = "webhook"
+
+
+class Unit(StrEnum):
+    """In what a platform counts the length of a message."""
+
+    CHARACTERS = "characters"
+    UTF16 = "utf16"
+    BYTES = "bytes"
+
+
+@dataclass(frozen=True, slots=True)
+class TextLimit:
+    """The longest text of one message, in the platform's own unit."""
+
+    size: int
+    unit: Unit = Unit.CHARACTERS
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelDefinition:
+    """A channel type as the catalogue shows it (interface 2.2), and what the engine must know of it.
+
+    `text_limit` None means that a message has no limit. `buttons` is how many choices one message can
+    offer natively; 0 means that choices are typed.
+    """
+
+    id: str
+    name: str
+    description: str
+    fields: tuple[ConfigField, ...]
+    setup: SetupInstructions
+    text_limit: TextLimit | None = None
+    buttons: int = 0
+    advice: tuple[tuple[tuple[str, ...], ...], ...] = field(default=())
+    """Each entry: alternatives of fields of which at least one should be given in full."""
+
+    @property
+    def type(self) -> str:
+        """The channel type identifier; the same as the id."""
+        return self.id
+
+    def field_named(self, name: str) -> ConfigField | None:
+        """The field of that name, or None."""
+        return next((each for each in self.fields if each.name == name), None)
+
+
+IDENTIFY_USERS = ConfigField(
+    "identifyUsers",
+    "boolean",
+    "Resolve the external sender to a platform user, for access control and billing.",
+)
+ACCESS_MODE = ConfigField(
+    "accessMode",
+    "string",
+    "Who is served: 'open' (default) serves anyone, 'allowlist' only verified platform users.",
+    choices=("open", "allowlist"),
+)
+COMMON_FIELDS = (IDENTIFY_USERS, ACCESS_MODE)
+"""Optional fields of every channel except cron, drive-folder and erp-events (interface 2.4)."""

@@ -1,0 +1,146 @@
+"""A channel instance (interface 2.3) and what is known of its health."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+ACTIVE = "active"
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A user's configuration of one channel, bound to a downstream resource (None: to none).
+
+    `config` is the JSON object as the user stored it, key order and number forms kept.
+    """
+
+    id: int
+    user_id: str
+    channel_id: str
+    channel_name: str
+    config: Mapping[str, Any]
+    resource_id: str | None
+    created_at: datetime
+    updated_at: datetime
+    status: str = ACTIVE
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceView:
+    """An instance with the display name of its definition, as it is listed."""
+
+    instance: Instance
+    channel_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewInstance:
+    """What a create or upsert asks for."""
+
+    channel_id: str
+    channel_name: str
+    config: Mapping[str, Any]
+    resource_id: str | None = None
+    id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceChange:
+    """What an update asks for; None leaves a field as it is."""
+
+    config: Mapping[str, Any]
+    resource_id: str | None = None
+    channel_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SaveResult:
+    """What create and update answer (interface 4.2).
+
+    `webhook_registered` is None for channels that do not register their webhook themselves.
+    """
+
+    instance_id: int
+    operation: str
+    message: str
+    worker_alive: bool
+    webhook_registered: bool | None = None
+    webhook_error: str | None = None
+
+    @property
+    def created(self) -> bool:
+        return self.operation == "created"
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """The answer to a pairing request; a failure is an answer, not an error (interface 7)."""
+
+    success: bool
+    code: str | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What an operator sees of an instance. `warnings` are things to mend, in words."""
+
+    instance_id: int
+    healthy: bool
+    warnings: tuple[str, ...] = ()
+    last_success: datetime | None = None
+    last_error: str | None = None
+    last_error_at: datetime | None = None
+    next_run: datetime | None = None
+    queue: Mapping[str, int] = field(default_factory=dict)
+    pairing_code: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One part of a reply on its way (decisions 5.3)."""
+
+    id: int
+    status: str
+    attempts: int
+    last_error: str | None
+    created_at: datetime
+    next_attempt_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A window on a list; `offset` and `limit` count items."""
+
+    limit: int
+    offset: int
+    total: int
+
+    @property
+    def current(self) -> int:
+        """1-based number of the page."""
+        return self.offset // self.limit + 1
+
+    @property
+    def pages(self) -> int:
+        return -(-self.total // self.limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Deliveries:
+    items: tuple[Delivery, ...]
+    page: Page
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSocket:
+    """A connection that is up (interface 4.1, status endpoint)."""
+
+    instance_id: int
+    channel_id: str
+    channel_name: str
+    status: str
+    connected_since: datetime

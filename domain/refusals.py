@@ -1,0 +1,116 @@
+"""The ways in which the domain says no: words and data, never status codes.
+
+Each inbound adapter has one table that turns a refusal into its own protocol's answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class Refusal(Exception):
+    """A request that is refused for a reason the caller can read.
+
+    `message` is shown to the caller: it names what is wrong and how to mend it, and holds no secret.
+    """
+
+    reason = "REFUSED"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class Unauthenticated(Refusal):
+    """Nobody is known to stand behind the call, or its proof of origin is wrong."""
+
+    reason = "UNAUTHENTICATED"
+
+
+class Forbidden(Refusal):
+    """The caller is known and may not do this."""
+
+    reason = "FORBIDDEN"
+
+
+class NotFound(Refusal):
+    """What the call names does not exist."""
+
+    reason = "NOT_FOUND"
+
+
+class Conflict(Refusal):
+    """The call clashes with what is stored."""
+
+    reason = "CONFLICT"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One field at fault and what would mend it."""
+
+    field: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.message}"
+
+
+class Invalid(Refusal):
+    """The call's content is wrong; `faults` lists every field at fault."""
+
+    reason = "INVALID"
+
+    def __init__(self, message: str, faults: Sequence[Fault] = ()) -> None:
+        super().__init__(message)
+        self.faults = tuple(faults)
+
+    @classmethod
+    def of(cls, faults: Sequence[Fault]) -> Invalid:
+        """One refusal for several faults, its message naming each of them."""
+        return cls("; ".join(str(fault) for fault in faults), faults)
+
+
+class Unsupported(Refusal):
+    """The content is of a kind that is not supported (here, or on this installation)."""
+
+    reason = "UNSUPPORTED"
+
+
+class Unreadable(Refusal):
+    """The content is of a supported kind and cannot be read: corrupt, encrypted, empty."""
+
+    reason = "UNREADABLE"
+
+
+class TooLarge(Refusal):
+    """The content is over a limit."""
+
+    reason = "TOO_LARGE"
+
+
+class TooMany(Refusal):
+    """The caller asks too often; `retry_after` is in seconds."""
+
+    reason = "TOO_MANY"
+
+    def __init__(self, message: str, retry_after: float) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class Unavailable(Refusal):
+    """Something that the answer needs is away for the moment; `retry_after` is in seconds."""
+
+    reason = "UNAVAILABLE"
+
+    def __init__(self, message: str, retry_after: float = 2.0) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class NotBuilt(Refusal):
+    """The contract names this and the running version does not do it yet."""
+
+    reason = "NOT_BUILT"

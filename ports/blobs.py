@@ -1,0 +1,36 @@
+"""Where the bytes of files lie."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBlob:
+    """`key` finds the blob again; `sha256` is lower-case hex; `size` in bytes."""
+
+    key: str
+    sha256: str
+    size: int
+
+
+class Blobs(Protocol):
+    """Content-addressed storage: the key is derived from the SHA-256, the same bytes are stored once."""
+
+    async def put(self, content: AsyncIterator[bytes], max_bytes: int) -> StoredBlob:
+        """Streams content in, hashing on the way; nothing stays behind on failure. Raises `TooLarge`."""
+        ...
+
+    def open(self, key: str, offset: int = 0, length: int | None = None) -> AsyncIterator[bytes]:
+        """The bytes in pieces of at most 64 KiB. Raises `NotFound`."""
+        ...
+
+    async def size(self, key: str) -> int:
+        """Raises `NotFound`."""
+        ...
+
+    async def delete(self, key: str) -> None:
+        """Removes it; nothing happens when it is gone already."""
+        ...

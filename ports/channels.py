@@ -1,0 +1,227 @@
+"""The faces of a channel: small Protocols, found by type. A channel implements those that fit it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol, runtime_checkable
+
+from domain.channels.messages import (
+    Answer,
+    Artifact,
+    Attachment,
+    CallOutcome,
+    Config,
+    Event,
+    Facts,
+    Part,
+    RawAnswer,
+    RawCall,
+    Received,
+    Sent,
+    Target,
+)
+from domain.channels.model import ChannelDefinition
+from ports.clock import Clock, Ids
+from ports.http import Http
+
+
+@runtime_checkable
+class Channel(Protocol):
+    """Every channel: what it is."""
+
+    @property
+    def definition(self) -> ChannelDefinition: ...
+
+
+@runtime_checkable
+class Webhook(Protocol):
+    """A channel that is called by its platform. Pure: no I/O, no clock of its own."""
+
+    def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
+        """Proves the origin of a call and reads it.
+
+        Raises `Unauthenticated` (or `Forbidden` where the platform documents 403) for a failed proof,
+        `Invalid` for a body that cannot be read, `NotFound` for an unknown callback name.
+        """
+        ...
+
+
+@runtime_checkable
+class Replies(Protocol):
+    """A channel that sends answers back."""
+
+    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
+        """Pure: the answer in the platform's markup, split into parts within its limit."""
+        ...
+
+    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
+        """Sends one part. `key` is the same for every try of this part: the idempotency key.
+
+        Never raises for what the platform or the network does: that is what `Sent` tells.
+        """
+        ...
+
+
+@runtime_checkable
+class NeedsFacts(Protocol):
+    """A channel whose `receive` needs something fetched beforehand; cached by the caller."""
+
+    facts_ttl: float
+    """Seconds for which fetched facts hold."""
+
+    async def facts(self, config: Config) -> Facts: ...
+
+
+@runtime_checkable
+class AnswersInCall(Protocol):
+    """A channel whose HTTP call may wait for the answer (`Event.awaits_reply`). Pure."""
+
+    wait_seconds: float
+
+    def answer_in_call(
+        self, config: Config, event: Event, outcome: CallOutcome, answer: Answer | None
+    ) -> RawAnswer: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Polled:
+    """What a poll found. `cursor` is stored together with the events, in one transaction."""
+
+    events: Sequence[Event]
+    cursor: Mapping[str, Any]
+    more: bool = False
+    """True: poll again at once, there is more."""
+
+
+@runtime_checkable
+class Polls(Protocol):
+    """A channel that asks its platform for what is new."""
+
+    default_interval_minutes: float
+
+    async def poll(self, config: Config, cursor: Mapping[str, Any] | None, now: datetime) -> Polled:
+        """What is new since `cursor` (None on the first poll). Raises `PollFailed`."""
+        ...
+
+
+@runtime_checkable
+class ConfirmsPolls(Protocol):
+    """A polled channel that tells its platform what was taken, once it is stored (mail's \\Seen)."""
+
+    async def polled(self, config: Config, stored: Sequence[Event]) -> None: ...
+
+
+class PollFailed(Exception):
+    """A poll that did not work. `fatal`: trying again is useless until the configuration changes."""
+
+    def __init__(self, message: str, *, fatal: bool = False, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.fatal = fatal
+        self.retry_after = retry_after
+
+
+@runtime_checkable
+class Watches(Protocol):
+    """A polled channel that can wait for news (IMAP IDLE): returns when there may be some."""
+
+    async def watch(self, config: Config, timeout: float) -> None: ...
+
+
+@runtime_checkable
+class Schedules(Protocol):
+    """A channel that fires by the clock. Pure."""
+
+    def next_fire(self, config: Config, after: datetime) -> datetime | None:
+        """The next moment to fire strictly after `after` (aware, UTC), None for never."""
+        ...
+
+    def fired(self, config: Config, instance_id: int, at: datetime) -> Event:
+        """The event of a firing at `at`."""
+        ...
+
+    def fires_once(self, config: Config) -> bool:
+        """Whether the instance removes itself after one firing."""
+        ...
+
+
+@runtime_checkable
+class Registers(Protocol):
+    """A channel that sets its callback address at the platform itself."""
+
+    async def register(self, config: Config, address: str) -> None:
+        """Sets the callback address; idempotent. Raises `PlatformError`."""
+        ...
+
+    async def unregister(self, config: Config) -> None:
+        """Removes it. Raises `PlatformError`."""
+        ...
+
+    async def registered(self, config: Config, address: str) -> bool:
+        """Whether the platform still calls this address, as we set it. Raises `PlatformError`."""
+        ...
+
+
+class PlatformError(Exception):
+    """What a platform answered when it refused, in its own words; holds no secret."""
+
+
+@runtime_checkable
+class Probed(Protocol):
+    """A channel whose credentials can be tried."""
+
+    async def probe(self, config: Config) -> None:
+        """Raises `PlatformError` when the platform does not take the credentials."""
+        ...
+
+
+@runtime_checkable
+class Fetches(Protocol):
+    """A channel whose attachments are fetched with the platform's credentials."""
+
+    def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]: ...
+
+
+@runtime_checkable
+class Types(Protocol):
+    """A channel that can show that an answer is being written. Best effort, never raises."""
+
+    async def typing(self, config: Config, target: Target) -> None: ...
+
+
+@runtime_checkable
+class Decides(Protocol):
+    """A channel with buttons: replaces a pressed prompt so that it cannot be pressed twice."""
+
+    async def decided(self, config: Config, target: Target, outcome: str) -> None: ...
+
+
+Emit = Callable[[Event], Awaitable[None]]
+"""Returns once the event is durable."""
+
+
+@runtime_checkable
+class Connected(Protocol):
+    """A channel that keeps a connection; the supervisor calls `listen` under a lease."""
+
+    async def listen(self, instance_id: int, config: Config, emit: Emit) -> None:
+        """Runs until the connection ends; raises when it breaks."""
+        ...
+
+
+class ArtifactReader(Protocol):
+    """Reads the bytes of an answer's file, our own copy or a foreign address under the address policy."""
+
+    def read(self, artifact: Artifact) -> AsyncIterator[bytes]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Kit:
+    """What a channel is built with. `address` gives the value of a setting such as 'MAIL_API_URL'."""
+
+    http: Http
+    artifacts: ArtifactReader
+    clock: Clock
+    ids: Ids
+    address: Callable[[str], str]

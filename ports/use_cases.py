@@ -1,0 +1,91 @@
+"""What drives us: the inbound ports. Behind each stands the use case itself or a client of a remote core."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from domain.access.model import Caller
+from domain.channels.messages import RawAnswer, RawCall
+from domain.channels.model import ChannelDefinition
+from domain.instances.model import (
+    Deliveries,
+    Health,
+    InstanceChange,
+    InstanceView,
+    LiveSocket,
+    NewInstance,
+    Pairing,
+    SaveResult,
+)
+
+
+class Access(Protocol):
+    """Who stands behind a credential."""
+
+    async def authenticate(self, token: str) -> Caller:
+        """The caller of an API key or of the internal service key. Raises `Unauthenticated`."""
+        ...
+
+
+class Catalogue(Protocol):
+    """The channel definitions (interface 4.1)."""
+
+    async def definitions(self) -> Sequence[ChannelDefinition]: ...
+
+    async def definition(self, channel_id: str) -> ChannelDefinition:
+        """Raises `NotFound`."""
+        ...
+
+    async def sockets(self, caller: Caller) -> Sequence[LiveSocket]:
+        """The live connections of the caller's instances (an admin sees all)."""
+        ...
+
+
+class Instances(Protocol):
+    """Channel instances (interface 4.2)."""
+
+    async def list(self, caller: Caller) -> Sequence[InstanceView]: ...
+
+    async def get(self, caller: Caller, instance_id: int) -> InstanceView:
+        """Raises `NotFound`, `Forbidden`."""
+        ...
+
+    async def create(self, caller: Caller, new: NewInstance) -> SaveResult:
+        """Creates, or updates when `new.id` names an instance of the caller.
+
+        Raises `Invalid`, `Conflict` (triple taken), `Forbidden` (the id is another user's).
+        """
+        ...
+
+    async def update(self, caller: Caller, instance_id: int, change: InstanceChange) -> SaveResult:
+        """Raises `NotFound`, `Forbidden`, `Invalid`, `Conflict`."""
+        ...
+
+    async def delete(self, caller: Caller, instance_id: int) -> None:
+        """Raises `NotFound`, `Forbidden`."""
+        ...
+
+    async def request_pairing(self, caller: Caller, instance_id: int) -> Pairing:
+        """Raises `NotFound`, `Forbidden`, `Invalid` (the channel has no pairing), `TooMany`."""
+        ...
+
+    async def health(self, caller: Caller, instance_id: int) -> Health: ...
+
+    async def deliveries(
+        self, caller: Caller, instance_id: int, status: str | None, limit: int, offset: int
+    ) -> Deliveries: ...
+
+    async def replay(self, caller: Caller, instance_id: int, delivery_id: int) -> None:
+        """Sends a delivery again. Raises `NotFound`, `Conflict` (it is on its way already)."""
+        ...
+
+    async def drop(self, caller: Caller, instance_id: int, delivery_id: int) -> None: ...
+
+
+class Callbacks(Protocol):
+    """Calls of the platforms (interface 4.3)."""
+
+    async def handle(self, channel_id: str, instance_id: int, call: RawCall) -> RawAnswer:
+        """Proves, stores and acknowledges a call. Raises `NotFound`, `Unauthenticated`, `Invalid`."""
+        ...
