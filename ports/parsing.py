@@ -1,0 +1,43 @@
+"""What turns a file into a document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from domain.knowledge.documents import Document, FileType, FormatSupport
+
+Progress = Callable[[float], None]
+"""Told the share of the work that is done, 0 to 1, now and then, on the event loop."""
+
+
+class Parser(Protocol):
+    """Reads files of every format of the contract.
+
+    Every refusal names the file and the reason, and leaves nothing behind.
+    """
+
+    async def identify(self, path: Path, file_name: str) -> FileType:
+        """What the file is, from its first bytes and its directory; reads little of it.
+
+        Raises `Unsupported` (no format of ours), `Unreadable` (empty, or text under a binary extension).
+        """
+        ...
+
+    async def parse(self, path: Path, file_name: str, progress: Progress | None = None) -> Document:
+        """The document in the file; `path` is where the bytes lie, `file_name` what the user calls it.
+
+        Raises `Unsupported` (no format of ours, or an optional part is missing: says which),
+        `Unreadable` (corrupt, encrypted, empty, without any text), `TooLarge` (over a limit on pages, rows,
+        pixels, duration, text, time, memory or what a container inflates to).
+        """
+        ...
+
+    def available(self) -> Sequence[FormatSupport]:
+        """One entry per format, in the contract's order."""
+        ...
+
+    async def close(self) -> None:
+        """Ends what is running; a parse under way is abandoned."""
+        ...
