@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from adapters.outbound.channels.email import channel as email
+from adapters.outbound.channels.linked_device_messaging import channel as linked_device_messaging
+from adapters.outbound.channels.mail_api import channel as mail_api
 from ports.channels import Channel, Kit
 
-BUILDERS: tuple[Callable[[Kit], Channel], ...] = ()
+BUILDERS: tuple[Callable[[Kit], Channel], ...] = (
+    linked_device_messaging.build,
+    email.build,
+    mail_api.build,
+)
 
 
 class Registry:

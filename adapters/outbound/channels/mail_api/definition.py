@@ -1,0 +1,79 @@
+"""What the Gmail channel is (interface 2.2, 2.4)."""
+
+from __future__ import annotations
+
+from domain.channels.model import (
+    COMMON_FIELDS,
+    ChannelDefinition,
+    ConfigField,
+    Format,
+    SetupInstructions,
+)
+
+_FIELDS = (
+    ConfigField("clientId", "string", "OAuth 2.0 client id from the Google Cloud console.", required=True),
+    ConfigField(
+        "clientSecret",
+        "string",
+        "OAuth 2.0 client secret that belongs to the client id.",
+        required=True,
+        secret=True,
+    ),
+    ConfigField(
+        "refreshToken",
+        "string",
+        "OAuth 2.0 refresh token of the mailbox, granted for the scopes gmail.readonly and gmail.send.",
+        required=True,
+        secret=True,
+    ),
+    ConfigField(
+        "redirectUri",
+        "string",
+        "Redirect address that the refresh token was granted with; sent along when tokens are refreshed.",
+        format=Format.URL,
+    ),
+    ConfigField(
+        "checkInterval",
+        "number",
+        "Minutes between two looks for new mail (default 5); fractions are allowed.",
+        format=Format.INTERVAL_MINUTES,
+    ),
+    *COMMON_FIELDS,
+)
+
+DEFINITION = ChannelDefinition(
+    id="mail-api",
+    name="Gmail",
+    description="Answers new mail of a Gmail mailbox in its thread, through the Gmail API with OAuth 2.0.",
+    fields=_FIELDS,
+    setup=SetupInstructions(
+        title="Connect a Gmail mailbox",
+        steps=(
+            (
+                "In the Google Cloud console (https://console.cloud.google.com) make or choose a project "
+                "and enable the Gmail API under APIs & Services > Library."
+            ),
+            (
+                "Set up the OAuth consent screen. While its publishing status is Testing, Google lets "
+                "refresh tokens expire after 7 days; publish it for lasting use."
+            ),
+            (
+                "Under APIs & Services > Credentials create an OAuth client ID of type Web application with "
+                "the redirect URI https://developers.google.com/oauthplayground; copy client id and secret."
+            ),
+            (
+                "Open https://developers.google.com/oauthplayground, choose 'Use your own OAuth credentials' "
+                "in its settings, enter both, and authorize "
+                "https://www.googleapis.com/auth/gmail.readonly and "
+                "https://www.googleapis.com/auth/gmail.send with the mailbox's account."
+            ),
+            "Exchange the authorization code for tokens and copy the refresh token.",
+            (
+                "Fill in clientId, clientSecret and refreshToken and save. "
+                "Mail that arrives from then on is answered."
+            ),
+        ),
+        docs_url="https://developers.google.com/workspace/gmail/api/guides",
+        webhook_required=False,
+    ),
+)
