@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from adapters.outbound.channels.bot_messenger import channel as bot_messenger
+from adapters.outbound.channels.business_messaging import channel as business_messaging
 from adapters.outbound.channels.email import channel as email
+from adapters.outbound.channels.gaming_chat import channel as gaming_chat
 from adapters.outbound.channels.linked_device_messaging import channel as linked_device_messaging
 from adapters.outbound.channels.mail_api import channel as mail_api
+from adapters.outbound.channels.workspace_chat import channel as workspace_chat
 from ports.channels import Channel, Kit
 
 BUILDERS: tuple[Callable[[Kit], Channel], ...] = (
+    workspace_chat.build,
+    gaming_chat.build,
+    bot_messenger.build,
+    business_messaging.build,
     linked_device_messaging.build,
     email.build,
     mail_api.build,

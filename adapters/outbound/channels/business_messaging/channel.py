@@ -1,0 +1,23 @@
+"""The business-messaging channel: WhatsApp Cloud API."""
+
+from __future__ import annotations
+
+from domain.channels.model import ChannelDefinition
+from ports.channels import Kit
+
+from .definition import DEFINITION
+
+
+class BusinessMessaging:
+    """WhatsApp Cloud API, as the faces of `ports.channels` see it."""
+
+    def __init__(self, kit: Kit) -> None:
+        self._kit = kit
+
+    @property
+    def definition(self) -> ChannelDefinition:
+        return DEFINITION
+
+
+def build(kit: Kit) -> BusinessMessaging:
+    return BusinessMessaging(kit)

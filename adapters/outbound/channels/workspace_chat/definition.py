@@ -1,0 +1,79 @@
+"""What workspace-chat (Slack) is: its fields, its set-up and its limits."""
+
+from __future__ import annotations
+
+from domain.channels.model import (
+    COMMON_FIELDS,
+    ChannelDefinition,
+    ConfigField,
+    SetupInstructions,
+    TextLimit,
+)
+
+DEFINITION = ChannelDefinition(
+    id="workspace-chat",
+    name="Slack",
+    description="Answers mentions, direct messages and slash commands in a Slack workspace.",
+    fields=(
+        ConfigField(
+            "botToken",
+            "string",
+            "Bot User OAuth Token (xoxb-...), from 'OAuth & Permissions' of the Slack app.",
+            required=True,
+            secret=True,
+        ),
+        ConfigField(
+            "signingSecret",
+            "string",
+            "Signing Secret, from 'Basic Information' of the Slack app; proves that a call comes from Slack.",
+            required=True,
+            secret=True,
+        ),
+        ConfigField(
+            "defaultChannel",
+            "string",
+            "Id of the Slack channel (such as C0123456789) that gets messages of no conversation.",
+        ),
+        ConfigField(
+            "appId", "string", "App ID, from 'Basic Information' of the Slack app (such as A0123456789)."
+        ),
+        *COMMON_FIELDS,
+    ),
+    setup=SetupInstructions(
+        title="Set up a Slack app",
+        steps=(
+            (
+                "Go to https://api.slack.com/apps, choose 'Create New App', 'From scratch', and pick the "
+                "workspace."
+            ),
+            (
+                "Under 'OAuth & Permissions' add the bot token scopes app_mentions:read, chat:write, "
+                "commands, files:read, files:write, im:history and im:read."
+            ),
+            "Under 'App Home' turn on 'Messages Tab' and allow users to send messages from it.",
+            "Choose 'Install to Workspace' and copy the 'Bot User OAuth Token' into botToken.",
+            (
+                "Copy the 'Signing Secret' of 'Basic Information' into signingSecret and create the "
+                "channel instance."
+            ),
+            (
+                "Under 'Event Subscriptions' turn events on, enter the webhook address "
+                "{base_url}/api/agent/channels/workspace-chat/{instance_id}/webhook as Request URL, wait "
+                "for 'Verified', and subscribe to the bot events app_mention and message.im."
+            ),
+            (
+                "Under 'Interactivity & Shortcuts' turn interactivity on with the same address, so that "
+                "approval buttons work."
+            ),
+            "Optional: under 'Slash Commands' create a command with the same address as Request URL.",
+            (
+                "Reinstall the app when Slack asks for it, and invite the bot to a channel with /invite "
+                "@your-bot."
+            ),
+        ),
+        docs_url="https://docs.slack.dev/apis/events-api/",
+        webhook_required=True,
+    ),
+    text_limit=TextLimit(4000),
+    buttons=25,
+)
