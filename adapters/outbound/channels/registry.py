@@ -4,23 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from adapters.outbound.channels.bot_messenger import channel as bot_messenger
-from adapters.outbound.channels.business_messaging import channel as business_messaging
-from adapters.outbound.channels.email import channel as email
-from adapters.outbound.channels.gaming_chat import channel as gaming_chat
-from adapters.outbound.channels.linked_device_messaging import channel as linked_device_messaging
-from adapters.outbound.channels.mail_api import channel as mail_api
-from adapters.outbound.channels.workspace_chat import channel as workspace_chat
+from adapters.outbound.channels.bot_messenger.channel import build as bot_messenger
+from adapters.outbound.channels.business_messaging.channel import build as business_messaging
+from adapters.outbound.channels.community_chat.channel import build as community_chat
+from adapters.outbound.channels.cron.channel import build as cron
+from adapters.outbound.channels.drive_folder.channel import build as drive_folder
+from adapters.outbound.channels.email.channel import build as email
+from adapters.outbound.channels.enterprise_chat.channel import build as enterprise_chat
+from adapters.outbound.channels.erp_events.channel import build as erp_events
+from adapters.outbound.channels.gaming_chat.channel import build as gaming_chat
+from adapters.outbound.channels.linked_device_messaging.channel import build as linked_device_messaging
+from adapters.outbound.channels.mail_api.channel import build as mail_api
+from adapters.outbound.channels.sms_provider.channel import build as sms_provider
+from adapters.outbound.channels.workspace_chat.channel import build as workspace_chat
 from ports.channels import Channel, Kit
 
 BUILDERS: tuple[Callable[[Kit], Channel], ...] = (
-    workspace_chat.build,
-    gaming_chat.build,
-    bot_messenger.build,
-    business_messaging.build,
-    linked_device_messaging.build,
-    email.build,
-    mail_api.build,
+    workspace_chat,
+    enterprise_chat,
+    community_chat,
+    gaming_chat,
+    bot_messenger,
+    business_messaging,
+    linked_device_messaging,
+    sms_provider,
+    email,
+    mail_api,
+    cron,
+    drive_folder,
+    erp_events,
 )
 
 

@@ -1,0 +1,85 @@
+"""What the Google Drive folder channel is: its fields and its set-up on the real platform."""
+
+from __future__ import annotations
+
+from domain.channels.model import ChannelDefinition, ConfigField, Format, SetupInstructions
+
+DEFINITION = ChannelDefinition(
+    id="drive-folder",
+    name="Google Drive folder",
+    description="Watches a Google Drive folder, tells the resource of every new or changed file, and writes "
+    "the answer as a text document into the same folder.",
+    fields=(
+        ConfigField(
+            "clientId",
+            "string",
+            "Client ID of the Google OAuth 2.0 client.",
+            required=True,
+        ),
+        ConfigField(
+            "clientSecret",
+            "string",
+            "Client secret of the Google OAuth 2.0 client.",
+            required=True,
+            secret=True,
+        ),
+        ConfigField(
+            "refreshToken",
+            "string",
+            "OAuth 2.0 refresh token with the scope https://www.googleapis.com/auth/drive.",
+            required=True,
+            secret=True,
+        ),
+        ConfigField(
+            "folderId",
+            "string",
+            "ID of the folder to monitor: the last part of its address in the browser.",
+            required=True,
+        ),
+        ConfigField(
+            "checkInterval",
+            "number",
+            "Minutes between two checks; fractions are allowed. Default: 10.",
+            format=Format.INTERVAL_MINUTES,
+        ),
+        ConfigField(
+            "fileTypes",
+            "string",
+            "Comma-separated extensions to watch, for example pdf,docx,xlsx. Empty: every file.",
+            format=Format.CSV,
+        ),
+        ConfigField(
+            "webhookUrl",
+            "string",
+            "Public https address at which Google Drive reports changes. Default: this instance's webhook "
+            "URL.",
+            format=Format.URL,
+        ),
+    ),
+    setup=SetupInstructions(
+        title="Set up a Google Drive folder",
+        steps=(
+            "In the Google Cloud console, create a project and enable the Google Drive API.",
+            (
+                "On the OAuth consent screen, add the scope https://www.googleapis.com/auth/drive and "
+                "publish the app, or keep it internal (refresh tokens of an app in testing end after seven "
+                "days)."
+            ),
+            (
+                "Under Credentials, create an OAuth client ID of type Web application; note client ID and "
+                "client secret."
+            ),
+            (
+                "Authorise the client once with access_type=offline (for example in the OAuth 2.0 Playground "
+                "with your own credentials) and note the refresh token."
+            ),
+            "Open the folder in Google Drive and copy its ID from the address, after /folders/.",
+            (
+                "Create the instance here. Changes are found by polling, and reported at once where this "
+                "instance's address is reachable for Google over https."
+            ),
+        ),
+        docs_url="https://developers.google.com/workspace/drive/api/guides/about-sdk",
+        webhook_required=False,
+    ),
+)

@@ -1,0 +1,86 @@
+"""What the Microsoft Teams channel is: its fields, its set-up on the real platform, its limits."""
+
+from __future__ import annotations
+
+from domain.channels.model import (
+    COMMON_FIELDS,
+    ChannelDefinition,
+    ConfigField,
+    Format,
+    SetupInstructions,
+    TextLimit,
+    Unit,
+)
+
+WEBHOOK_LIMIT = TextLimit(28 * 1024, Unit.BYTES)
+"""A message to an incoming webhook, whole ("Limits and specifications for Microsoft Teams")."""
+
+BOT_LIMIT = TextLimit(40 * 1024, Unit.BYTES)
+"""A message of a bot, whole ("Format your bot messages", Microsoft Teams)."""
+
+DEFINITION = ChannelDefinition(
+    id="enterprise-chat",
+    name="Microsoft Teams",
+    description="A bot in Microsoft Teams: personal chats, group chats and channels. Answers through the bot "
+    "service, or one way into a channel through an incoming webhook.",
+    fields=(
+        ConfigField(
+            "webhookUrl",
+            "string",
+            "Incoming webhook URL of a Teams channel (a Workflows URL or a legacy connector URL). Answers "
+            "are posted there when no appId and appPassword are given.",
+            format=Format.URL,
+            secret=True,
+        ),
+        ConfigField(
+            "appId",
+            "string",
+            "Application (client) ID of the bot's Microsoft Entra app. Also proves the origin of incoming "
+            "calls.",
+        ),
+        ConfigField(
+            "appPassword",
+            "string",
+            "Client secret of the bot's Microsoft Entra app; needed to answer as the bot.",
+            secret=True,
+        ),
+        ConfigField(
+            "tenantId",
+            "string",
+            "Directory (tenant) ID of a single-tenant bot. Leave it out for a multi-tenant bot.",
+        ),
+        *COMMON_FIELDS,
+    ),
+    setup=SetupInstructions(
+        title="Set up Microsoft Teams",
+        steps=(
+            (
+                "In the Azure portal, create an Azure Bot resource (Single Tenant). Note its Microsoft App "
+                "ID and its App Tenant ID."
+            ),
+            (
+                "Open the bot's app registration, Certificates & secrets, and create a client secret. Its "
+                "value is the app password."
+            ),
+            "Create the instance here with appId, appPassword and tenantId.",
+            (
+                "In the Azure Bot resource, Configuration, set the messaging endpoint to this instance's "
+                "webhook URL and apply."
+            ),
+            "In the Azure Bot resource, Channels, add Microsoft Teams.",
+            (
+                "In the Teams Developer Portal, create an app whose bot is this app ID, choose the scopes "
+                "personal, team and group chat, and publish or upload it to your organisation."
+            ),
+            (
+                "Only to post into one channel: in Teams, open the channel's Workflows, add 'Post to a "
+                "channel when a webhook request is received', and give the URL it shows as webhookUrl."
+            ),
+        ),
+        docs_url="https://learn.microsoft.com/en-us/azure/bot-service/channel-connect-teams",
+        webhook_required=True,
+    ),
+    text_limit=WEBHOOK_LIMIT,
+    buttons=6,
+    advice=((("webhookUrl",), ("appId", "appPassword")),),
+)
