@@ -1,0 +1,136 @@
+"""What a cron expression may be, checked against the library that computes the firings."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from cronsim import CronSim, CronSimError
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.channels.cron import fault
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "* * * * *",
+        "0 9 * * 1-5",
+        "*/15 0-6/2 1,15 jan-mar,12 MON-fri",
+        "5/20 * * * 7",
+        "0 0 29 2 *",
+        "0 0 30 2 mon",
+        "0 0 L * *",
+        "0 0 LW * *",
+        "0 0 * * 5#2",
+        "0 0 * * 5L",
+        "  0   0 *\t* *  ",
+    ],
+)
+def test_accepts_what_crontab_accepts(expression: str) -> None:
+    assert fault(expression) is None
+
+
+@pytest.mark.parametrize(
+    ("expression", "words"),
+    [
+        ("", "has 0"),
+        ("* * * *", "has 4"),
+        ("0 0 0 * * *", "has 6"),
+        ("@daily", "has 1"),
+        ("60 * * * *", "minute '60' is out of range (allowed: 0-59)"),
+        ("* 24 * * *", "hour '24' is out of range (allowed: 0-23)"),
+        ("* * 0 * *", "day of month '0' is out of range (allowed: 1-31)"),
+        ("* * 32 * *", "day of month '32'"),
+        ("* * * 13 *", "month '13' is out of range (allowed: 1-12 or jan-dec)"),
+        ("* * * * 8", "weekday '8' is out of range (allowed: 0-7 or sun-sat)"),
+        ("*/0 * * * *", "step"),
+        ("*/x * * * *", "step"),
+        ("5-1 * * * *", "runs backwards"),
+        ("x * * * *", "minute 'x' is not a number"),
+        ("1,,2 * * * *", "empty item"),
+        ("-1 * * * *", "minute '-1' is not a number"),
+        ("\N{ARABIC-INDIC DIGIT FIVE} * * * *", "is not a number"),
+        ("0 0 30 2 *", "never comes in month '2'"),
+        ("0 0 31 4,6 *", "never comes"),
+        ("0 0 * * 5#6", "from 1 to 5"),
+        ("0 0 * * monL", "before L"),
+        ("9" * 5000 + " * * * *", "out of range"),
+        ("0" * 20 + "99 * * * *", "out of range"),
+        ("*/" + "0" * 20 + " * * * *", "step"),
+    ],
+)
+def test_says_which_field_is_wrong(expression: str, words: str) -> None:
+    found = fault(expression)
+    assert found is not None
+    assert words in found
+
+
+TERMS = st.sampled_from(
+    [
+        "*",
+        "0",
+        "1",
+        "5",
+        "7",
+        "8",
+        "12",
+        "13",
+        "23",
+        "24",
+        "29",
+        "30",
+        "31",
+        "32",
+        "59",
+        "60",
+        "*/2",
+        "*/0",
+        "1-5",
+        "5-1",
+        "2-4/2",
+        "7/9",
+        "mon",
+        "JAN",
+        "sat-sun",
+        "dec",
+        "L",
+        "LW",
+        "5L",
+        "5#2",
+        "5#6",
+        "#1",
+        "x",
+        "-1",
+        "1-",
+        "/2",
+        "1/",
+        "*",
+        "*,5",
+        "1,2",
+        ",",
+        "L,3",
+    ]
+)
+
+
+@given(st.lists(TERMS, min_size=5, max_size=5).map(" ".join))
+def test_agrees_with_the_library_that_computes_the_firings(expression: str) -> None:
+    try:
+        CronSim(expression, datetime(2026, 1, 1, tzinfo=UTC))
+    except CronSimError:
+        assert fault(expression) is not None
+    else:
+        assert fault(expression) is None
+
+
+@given(st.text(alphabet="0123456789*/-,#LW jan\t", max_size=30))
+def test_never_accepts_what_the_library_refuses(expression: str) -> None:
+    if fault(expression) is None:
+        CronSim(expression, datetime(2026, 1, 1, tzinfo=UTC))
+
+
+@given(st.text(max_size=40))
+def test_never_crashes(expression: str) -> None:
+    fault(expression)
