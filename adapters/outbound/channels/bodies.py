@@ -1,0 +1,105 @@
+"""Reads what platforms send, without trusting its shape: wrong types read as absent, never as a crash."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qsl
+
+import orjson
+
+from domain.refusals import Invalid
+
+MAX_FORM_FIELDS = 1000
+
+
+def json_object(body: bytes) -> dict[str, Any]:
+    """The body as a JSON object, its texts clean (see `clean`). Raises `Invalid`."""
+    value = json_value(body)
+    if not isinstance(value, dict):
+        raise Invalid("The body must be a JSON object.")
+    return value
+
+
+def json_value(body: bytes) -> Any:
+    """The body as JSON, its texts clean (see `clean`). Raises `Invalid`."""
+    try:
+        value = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        value = _lenient(body)
+    return _cleaned(value) if b"\\u0000" in body else value
+
+
+def _lenient(body: bytes) -> Any:
+    """Takes what orjson refuses and a platform may send all the same: half of a surrogate pair."""
+    try:
+        return _cleaned(json.loads(body, parse_constant=_refused))
+    except (ValueError, RecursionError):
+        raise Invalid("The body is not valid JSON.") from None
+
+
+def _refused(name: str) -> Any:
+    raise ValueError(name)
+
+
+def _cleaned(value: Any) -> Any:
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {clean(name): _cleaned(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_cleaned(each) for each in value]
+    return value
+
+
+def clean(text: str) -> str:
+    """The text as it can be stored and sent: no NUL, no lone surrogate."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
+
+
+def form(body: bytes) -> dict[str, str]:
+    """The fields of a form-urlencoded body; the last one wins where a name repeats. Raises `Invalid`."""
+    try:
+        pairs = parse_qsl(
+            body.decode("utf-8", "replace"),
+            keep_blank_values=True,
+            errors="replace",
+            max_num_fields=MAX_FORM_FIELDS,
+        )
+    except ValueError:
+        raise Invalid("The body is not a valid form.") from None
+    return {clean(name): clean(value) for name, value in pairs}
+
+
+def text(source: object, *path: str) -> str:
+    """The string or number at the end of the path as a string, "" where there is none."""
+    value = at(source, *path)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    return ""
+
+
+def at(source: object, *path: str) -> Any:
+    """What stands at the end of the path of keys, None where it breaks off."""
+    for name in path:
+        if not isinstance(source, Mapping):
+            return None
+        source = source.get(name)
+    return source
+
+
+def items(source: object, *path: str) -> list[Any]:
+    """The list at the end of the path, empty where there is none."""
+    value = at(source, *path)
+    return value if isinstance(value, list) else []
+
+
+def same(given: str, expected: str) -> bool:
+    """Whether two secrets are equal, in constant time. An empty secret equals nothing."""
+    if not expected:
+        return False
+    return hmac.compare_digest(given.encode("utf-8", "replace"), expected.encode("utf-8", "replace"))
