@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from math import isfinite
 from typing import Any, Protocol
 
 
 @dataclass(frozen=True, slots=True)
 class FormFile:
-    """One file of a multipart form."""
+    """One file of a multipart form. `size` in bytes, when the length of streamed content is known: servers
+    that take no chunked transfer encoding need it."""
 
     field: str
     name: str
     mime_type: str
     content: bytes | AsyncIterator[bytes]
+    size: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
     """An outbound request. Give at most one of `json`, `form`, `content`, or `fields` with `files`.
+
+    A streamed `content` is sent chunked unless `headers` has its Content-Length.
 
     `user_address`: the address was given by a user, so the outbound address policy applies to it; the
     platforms' own base addresses come from the operator's settings and are exempt.
@@ -65,23 +72,36 @@ class HttpAnswer:
 
     @property
     def retry_after(self) -> float | None:
-        """Seconds of a numeric Retry-After header, None without one."""
+        """Seconds to wait by the Retry-After header, None without a readable one (RFC 9110, 10.2.3)."""
+        given = self.headers.get("retry-after", "")
         try:
-            return max(0.0, float(self.headers["retry-after"]))
-        except (KeyError, ValueError):
-            return None
+            seconds = float(given)
+        except ValueError:
+            until, now = _http_date(given), _http_date(self.headers.get("date", ""))
+            seconds = (until - now).total_seconds() if until and now else float("nan")
+        return max(0.0, seconds) if isfinite(seconds) else None
+
+
+def _http_date(text: str) -> datetime | None:
+    try:
+        moment = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else None
 
 
 class HttpFailed(Exception):
     """The exchange did not come to an answer.
 
     `before_request`: the request surely never reached the server (name not found, connection refused), so
-    sending it again cannot double anything.
+    sending it again cannot double anything. `answer` is what the server said when `stream` met another
+    status than 2xx, its body cut at 64 KiB; None otherwise.
     """
 
-    def __init__(self, message: str, *, before_request: bool) -> None:
+    def __init__(self, message: str, *, before_request: bool, answer: HttpAnswer | None = None) -> None:
         super().__init__(message)
         self.before_request = before_request
+        self.answer = answer
 
 
 class AddressRefused(HttpFailed):
@@ -98,4 +118,23 @@ class Http(Protocol):
 
     def stream(self, request: HttpRequest) -> AsyncIterator[bytes]:
         """The body of a 2xx answer piece by piece; raises `HttpFailed` for any other status."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A network address to connect to: `host` is an IP address in its canonical text form."""
+
+    host: str
+    port: int
+
+
+class Addresses(Protocol):
+    """Resolves hosts that a user gave, for protocols other than HTTP (IMAP, SMTP)."""
+
+    async def resolve_allowed(self, host: str, port: int) -> Sequence[Address]:
+        """The addresses of `host` that may be called; connect to one of these, never to the name again.
+
+        Raises `AddressRefused` when the policy allows none, `HttpFailed` when the name is not found.
+        """
         ...

@@ -1,0 +1,48 @@
+"""What a request must look like before it may go out. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from yarl import URL
+
+from adapters.outbound.http.redaction import safe_url
+from ports.http import HttpFailed
+
+_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_VALUE = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f]*")
+_READY = re.compile(r"[!-~]+")
+_OURS = frozenset({"content-length", "transfer-encoding", "connection", "host"})
+_SECRETS = frozenset({"authorization", "cookie", "proxy-authorization"})
+
+
+def checked_url(text: str) -> URL:
+    """The address, its escapes untouched (signatures may cover them); raises `HttpFailed`."""
+    if any(character.isspace() or ord(character) < 32 for character in text):
+        raise HttpFailed(f"{safe_url(text)} is not an address: it has white space", before_request=True)
+    try:
+        url = URL(text, encoded=_READY.fullmatch(text) is not None)
+        usable = url.scheme in ("http", "https") and bool(url.host) and url.port is not None
+    except ValueError:
+        usable = False
+    if not usable:
+        raise HttpFailed(f"{safe_url(text)} is not an http or https address", before_request=True)
+    return url
+
+
+def checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers to send, without those that the client sets itself; raises `HttpFailed`."""
+    for name, value in headers.items():
+        if not _TOKEN.fullmatch(name):
+            raise HttpFailed(f"{name!r} is not the name of an HTTP header", before_request=True)
+        if not _VALUE.fullmatch(value):
+            raise HttpFailed(f"the header {name} has a control character in its value", before_request=True)
+    return {name: value for name, value in headers.items() if name.lower() not in _OURS}
+
+
+def for_hop(headers: dict[str, str], origin: URL, target: URL) -> dict[str, str]:
+    """The headers for the next hop of a redirect: credentials stay with the origin they were meant for."""
+    if origin.origin() == target.origin():
+        return headers
+    return {name: value for name, value in headers.items() if name.lower() not in _SECRETS}

@@ -1,0 +1,55 @@
+"""Turns what goes wrong below into `HttpFailed`, in words that hold no secret."""
+
+from __future__ import annotations
+
+import aiohttp
+
+from adapters.outbound.http.addresses import Forbidden, refused
+from adapters.outbound.http.redaction import safe_text, safe_url
+from ports.http import AddressRefused, HttpFailed, HttpRequest
+
+
+def failure(error: Exception, request: HttpRequest, sent: bool, source: Exception | None) -> HttpFailed:
+    """The failure behind `error`. `sent`: the first byte may have left; `source`: what broke the content."""
+    if isinstance(source, HttpFailed):
+        return source
+    if source is not None:
+        words = safe_text(str(source)) or type(source).__name__
+        return HttpFailed(f"the content to send cannot be read: {words}", before_request=False)
+    if isinstance(error, Forbidden) or isinstance(getattr(error, "os_error", None), Forbidden):
+        return refused(_host(request.url))
+    return HttpFailed(f"{safe_url(request.url)} {_words(error, request, sent)}", before_request=not sent)
+
+
+def outcome_of(end: int | HttpFailed) -> str:
+    """A short word for metrics: the class of the status, or how the exchange broke."""
+    if isinstance(end, int):
+        return "429" if end == 429 else f"{end // 100}xx"
+    if isinstance(end, AddressRefused):
+        return "address_refused"
+    if end.answer is not None:
+        return outcome_of(end.answer.status)
+    return "not_sent" if end.before_request else "broken"
+
+
+def _words(error: Exception, request: HttpRequest, sent: bool) -> str:
+    if isinstance(error, TimeoutError):
+        what = "does not answer" if sent else "cannot be connected to"
+        return f"{what} within {request.timeout:g} s"
+    if isinstance(error, aiohttp.ClientConnectorDNSError | UnicodeError):
+        return "cannot be reached: the host name is not found"
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        return "cannot be trusted: its TLS certificate is not valid for it"
+    if isinstance(error, aiohttp.ClientSSLError):
+        return "does not speak TLS as we do"
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return f"cannot be connected to: {error.os_error.strerror or 'connection failed'}"
+    if isinstance(error, aiohttp.ClientPayloadError | aiohttp.ServerDisconnectedError | ConnectionError):
+        return "broke the connection before the answer was whole"
+    if isinstance(error, aiohttp.InvalidURL):
+        return "is not an address that can be called"
+    return f"cannot be spoken to: {type(error).__name__}"
+
+
+def _host(url: str) -> str:
+    return safe_url(url).split("//", 1)[-1].split("/", 1)[0]
