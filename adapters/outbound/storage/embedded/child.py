@@ -1,0 +1,81 @@
+"""The server as a child process: started, watched and ended."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from adapters.outbound.storage.embedded.accounts import Account
+
+_GUARD = Path(__file__).with_name("guard.py")
+_QUIT_S = 10.0
+
+
+class Child:
+    """A `postgres` process that ends when this process does, even by SIGKILL (Linux)."""
+
+    def __init__(self, process: subprocess.Popen[bytes], ended: threading.Event) -> None:
+        self._process = process
+        self._ended = ended
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def exited(self) -> bool:
+        """True once the server has ended."""
+        return self._ended.is_set()
+
+    def stop(self, patience_s: float) -> None:
+        """Fast shutdown (SIGINT); after `patience_s` seconds the immediate one, repaired at next start."""
+        for sign, seconds in ((signal.SIGINT, patience_s), (signal.SIGQUIT, _QUIT_S), (signal.SIGKILL, None)):
+            self._process.send_signal(sign)
+            if self._ended.wait(seconds):
+                return
+
+
+def spawn(command: list[str], account: Account, log: Path, cwd: Path) -> Child:
+    """Start `command` as `account`, its output appended to `log`.
+
+    Linux ties "ended with the parent" to the thread that forked, so a thread is kept for it, which lasts
+    as long as the server: callers may use any thread.
+    """
+    uid, gid = (account.uid, account.gid) if account.demoted else (0, 0)
+    guarded = [sys.executable, "-I", "-S", str(_GUARD), str(os.getpid()), str(uid), str(gid), *command]
+    started: queue.SimpleQueue[subprocess.Popen[bytes] | OSError] = queue.SimpleQueue()
+    ended = threading.Event()
+
+    def keep() -> None:
+        try:
+            with log.open("ab") as output:
+                process = subprocess.Popen(  # noqa: S603 - our own command, no shell
+                    guarded,
+                    cwd=cwd,
+                    env=server_environment(),
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+        except OSError as error:
+            started.put(error)
+            return
+        started.put(process)
+        process.wait()
+        ended.set()
+
+    threading.Thread(target=keep, name="embedded-postgres", daemon=True).start()
+    first = started.get()
+    if isinstance(first, OSError):
+        raise first
+    return Child(first, ended)
+
+
+def server_environment() -> dict[str, str]:
+    """What the server sees of our environment: no PG... variable and no locale of ours changes it."""
+    return {"PATH": os.environ.get("PATH", os.defpath), "TZ": "UTC"}
