@@ -1,0 +1,163 @@
+"""The values of knowledge bases: bases, permissions, files, chunks, results (interface 2.8 to 2.11)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import IntEnum, StrEnum
+from typing import Any
+
+
+class Level(IntEnum):
+    """What a permission allows; each level includes the lower ones."""
+
+    NONE = 0
+    READ = 1
+    UPDATE = 2
+    DELETE = 3
+
+
+class ReadPolicy(StrEnum):
+    """Who may read: `documented` asks READ for the base alone, `strict` for everything that is in it."""
+
+    DOCUMENTED = "documented"
+    STRICT = "strict"
+
+
+class FileStatus(StrEnum):
+    """How far a file is: its chunks can be found once it is `ready`."""
+
+    PROCESSING = "processing"
+    READY = "ready"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """A knowledge base. `level` is the caller's, set in lists alone."""
+
+    id: int
+    name: str
+    description: str
+    created_by: str
+    created_at: datetime
+    updated_at: datetime
+    level: Level | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewBase:
+    """What a create asks for; `manifest` is the JSON object that came with it, kept as it is."""
+
+    name: str
+    description: str = ""
+    manifest: Mapping[str, Any] = field(default_factory=lambda: {"files": []})
+
+
+@dataclass(frozen=True, slots=True)
+class BaseChange:
+    """What an update asks for; None leaves a field as it is."""
+
+    name: str | None = None
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """What one user may do with one base."""
+
+    user_id: str
+    level: Level
+
+
+@dataclass(frozen=True, slots=True)
+class FileRecord:
+    """A file of a base. `hash` is the lower-case hex SHA-256 of its bytes and its public id.
+
+    `blob_key` finds its bytes; `size` in bytes; `progress` 0 to 1; `error` says why it failed.
+    """
+
+    id: int
+    base_id: int
+    name: str
+    blob_key: str
+    hash: str
+    size: int
+    mime_type: str
+    text: str
+    uploaded_by: str
+    created_at: datetime
+    updated_at: datetime
+    status: FileStatus = FileStatus.READY
+    progress: float = 1.0
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UploadedFile:
+    """What an upload answers for one file."""
+
+    hash: str
+    name: str
+    size: int
+    mime_type: str
+    status: FileStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A searchable piece of a file. `metadata` is a JSON text that says where it stands."""
+
+    id: str
+    user_id: str
+    text: str
+    file_hash: str
+    metadata: str | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkPage:
+    """A window of a file's chunks, in document order."""
+
+    chunks: Sequence[Chunk]
+    total: int
+    limit: int
+    offset: int
+
+    @property
+    def current_page(self) -> int:
+        """The page that the window starts in, counted from 1."""
+        return self.offset // self.limit + 1
+
+    @property
+    def total_pages(self) -> int:
+        return -(-self.total // self.limit)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """A chunk that answers a query; `similarity` 0 to 1, higher is more relevant."""
+
+    chunk_id: str
+    text: str
+    file_hash: str
+    metadata: str | None
+    similarity: float
+    file_name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A chunk before it is stored. `context` (title and headings) goes into embedding and index alone."""
+
+    position: int
+    text: str
+    context: str
+    metadata: Mapping[str, Any]
+
+    @property
+    def searchable(self) -> str:
+        """What is embedded and indexed."""
+        return f"{self.context}\n{self.text}" if self.context else self.text

@@ -1,0 +1,120 @@
+"""Words as the text match sees them: the same for chunks and for queries, in every script."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+MAX_WORD = 40
+"""Longer words are cut: nobody types them whole, and a dictionary should not keep them whole."""
+
+_ACCENTS = re.compile("[\u0300-\u036f]")
+_ARABIC_MARKS = re.compile(
+    "[\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u200c\u200d]"
+)
+# Vowel signs and other marks of Hebrew, Indic, Thai and Lao script belong to the word they stand in.
+_MARKS = (
+    r"\u0591-\u05c7\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963\u0981-\u0983\u09bc-\u09cd\u0a01-\u0a03"
+    r"\u0a3c-\u0a4d\u0a81-\u0a83\u0abc-\u0acd\u0b01-\u0b03\u0b3c-\u0b4d\u0b82\u0bbe-\u0bcd\u0c00-\u0c04"
+    r"\u0c3e-\u0c56\u0c81-\u0c83\u0cbc-\u0ccd\u0d00-\u0d03\u0d3b-\u0d4d\u0d81-\u0d83\u0dca-\u0ddf"
+    r"\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd\u102b-\u103e\u17b4-\u17d3"
+)
+_WORD = re.compile(rf"(?:[^\W_]|[{_MARKS}])+")
+# Scripts written without spaces between words: Thai, Lao, Myanmar, Khmer, Han, Kana, Bopomofo.
+_UNSPACED = re.compile(
+    "[\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3105-\u312f"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]+"
+)
+
+_IDENTIFIER_MARKS = frozenset("_#/.-")
+_EDGES = ".,;:!?()[]{}<>\"'`\u201c\u201d\u2018\u2019\u00ab\u00bb"
+
+
+def normalise(text: str) -> str:
+    """Compatibility forms, accents and case folded: 'Müller' and 'MULLER' are the same word."""
+    if text.isascii():
+        return text.lower()
+    folded = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.lower()))
+    return _ARABIC_MARKS.sub("", unicodedata.normalize("NFC", folded)).casefold()
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in order; runs of unspaced script as overlapping pairs of characters."""
+    found = _WORD.findall(normalise(text))
+    if text.isascii():
+        return [word[:MAX_WORD] for word in found]
+    result: list[str] = []
+    for word in found:
+        result.extend(_split_unspaced(word))
+    return result
+
+
+def _split_unspaced(word: str) -> list[str]:
+    if not _UNSPACED.search(word):
+        return [word[:MAX_WORD]]
+    parts: list[str] = []
+    end = 0
+    for run in _UNSPACED.finditer(word):
+        if run.start() > end:
+            parts.append(word[end : run.start()][:MAX_WORD])
+        parts.extend(_pairs(run.group()))
+        end = run.end()
+    if end < len(word):
+        parts.append(word[end:][:MAX_WORD])
+    return parts
+
+
+def _pairs(run: str) -> list[str]:
+    return [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
+
+
+def identifiers(text: str) -> list[tuple[str, ...]]:
+    """The phrases that are codes, numbers or names with digits ('ERR-4711', 'E3413'), as their words."""
+    tokens = map(_bare, _UNSPACED.sub(" ", text).split())
+    return [tuple(words(token)) for token in tokens if _is_identifier(token)]
+
+
+def _bare(token: str) -> str:
+    return token.strip(_EDGES)
+
+
+def _is_identifier(token: str) -> bool:
+    if not any(char.isdigit() for char in token):
+        return False
+    marked = any(char.isalpha() or char in _IDENTIFIER_MARKS for char in token)
+    return len(token) >= 4 if marked else sum(char.isdigit() for char in token) >= 5
+
+
+def joined(phrase: tuple[str, ...]) -> str:
+    """An identifier as one word: 'ERR-4711', 'ERR 4711' and 'err4711' are the same."""
+    return "".join(phrase)[:MAX_WORD]
+
+
+def index_words(text: str) -> set[str]:
+    """The distinct words under which a text is found, its identifiers also in one piece."""
+    found = set(words(text))
+    found.update(joined(phrase) for phrase in identifiers(text) if len(phrase) > 1)
+    return found
+
+
+def trigrams(word: str) -> frozenset[str]:
+    """The trigrams of one word, padded as PostgreSQL's pg_trgm pads them: two blanks before, one after."""
+    padded = f"  {word} "
+    return frozenset(padded[i : i + 3] for i in range(len(padded) - 2))
+
+
+def trigram_similarity(one: str, other: str) -> float:
+    """Shared trigrams over all trigrams of two words, 0 to 1."""
+    left, right = trigrams(one), trigrams(other)
+    return len(left & right) / len(left | right)
+
+
+def mostly_outside_latin(text: str) -> bool:
+    """Whether more than half of a text's letters belong to another script than Latin."""
+    letters = [char for char in text if char.isalpha()]
+    foreign = sum(1 for char in letters if not _is_latin(char))
+    return foreign * 2 > len(letters)
+
+
+def _is_latin(char: str) -> bool:
+    return char.isascii() or unicodedata.name(char, "").startswith(("LATIN", "FULLWIDTH LATIN"))

@@ -1,0 +1,172 @@
+"""Chunks: nothing lost, nothing too long, whole rows, slides and sections."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.knowledge.chunking import Limits, chunk
+from domain.knowledge.documents import Block, BlockKind, Document, FileType, Format
+
+TXT = FileType(Format.TXT, "text/plain")
+
+
+def count(text: str) -> int:
+    """A stand-in for the model's tokenizer: a token for four characters of a word."""
+    return sum(-(-len(word) // 4) for word in text.split())
+
+
+def document(*blocks: Block, title: str = "Handbook") -> Document:
+    return Document.of(title, blocks, TXT)
+
+
+def paragraph(text: str, *path: str, page: int | None = None) -> Block:
+    return Block(BlockKind.PARAGRAPH, text, heading_path=path, page=page)
+
+
+def sentences(number: int, start: int = 0) -> str:
+    return " ".join(
+        f"Sentence number {i} says a little about turbines." for i in range(start, start + number)
+    )
+
+
+def test_an_empty_document_has_no_chunks() -> None:
+    assert chunk(document(), "a.txt", count) == []
+
+
+def test_a_short_document_is_one_chunk_as_it_stands() -> None:
+    made = chunk(document(paragraph("One line.\nAnother  line.", page=3)), "a.txt", count)
+    assert [piece.text for piece in made] == ["One line.\nAnother  line."]
+    assert made[0].context == "Handbook"
+    assert made[0].searchable == "Handbook\nOne line.\nAnother  line."
+    assert made[0].metadata == {"position": 0, "start": 0, "end": 24, "title": "Handbook", "page": 3}
+
+
+def test_chunks_are_of_like_size_end_with_sentences_and_overlap_a_little() -> None:
+    made = chunk(document(paragraph(sentences(60))), "a.txt", count)
+    assert len(made) > 3
+    sizes = [count(piece.text) for piece in made]
+    assert max(sizes) <= 200
+    assert min(sizes) >= 80
+    for piece, following in pairwise(made):
+        assert piece.text.endswith("turbines.")
+        assert following.text.startswith(piece.text[-30:].split(". ")[-1][:4]) or following.text.startswith(
+            "Sentence"
+        )
+        assert following.metadata["start"] < piece.metadata["end"]
+
+
+def test_a_section_starts_a_chunk_and_its_path_is_the_context() -> None:
+    made = chunk(
+        document(
+            Block(BlockKind.HEADING, "Install", heading_path=("Install",), level=1),
+            paragraph("Run it.", "Install"),
+            Block(BlockKind.HEADING, "Linux", heading_path=("Install", "Linux"), level=2),
+            paragraph("Use the shell.", "Install", "Linux"),
+        ),
+        "a.md",
+        count,
+    )
+    assert [piece.text for piece in made] == ["Install\n\nRun it.", "Linux\n\nUse the shell."]
+    assert made[1].context == "Handbook\nInstall"
+    assert made[1].metadata["headingPath"] == ["Install", "Linux"]
+
+
+def test_headings_without_text_between_them_share_a_chunk() -> None:
+    made = chunk(
+        document(
+            Block(BlockKind.HEADING, "Part", heading_path=("Part",), level=1),
+            Block(BlockKind.HEADING, "Chapter", heading_path=("Part", "Chapter"), level=2),
+            paragraph("Text.", "Part", "Chapter"),
+        ),
+        "a.md",
+        count,
+    )
+    assert [piece.text for piece in made] == ["Part\n\nChapter\n\nText."]
+
+
+def test_rows_stay_whole_and_say_which_they_are() -> None:
+    rows = [
+        Block(
+            BlockKind.TABLE_ROW,
+            f"name: pump {i} | price: {i}.50 | note: kept in hall number {i}",
+            sheet="Stock",
+            row_start=i,
+            row_end=i,
+        )
+        for i in range(1, 40)
+    ]
+    made = chunk(document(*rows), "a.xlsx", count)
+    assert len(made) > 2
+    for piece in made:
+        assert all(line.startswith("name: pump") and "hall number" in line for line in piece.text.split("\n"))
+        assert piece.context == "Handbook\nStock"
+        assert piece.metadata["sheet"] == "Stock"
+    assert made[0].metadata["rowStart"] == 1
+    assert made[-1].metadata["rowEnd"] == 39
+    assert made[1].metadata["rowStart"] == made[0].metadata["rowEnd"] + 1
+
+
+def test_slides_and_speech_keep_their_place() -> None:
+    slides = [Block(BlockKind.PARAGRAPH, f"Slide text {i}", slide=i) for i in (1, 2)]
+    assert [piece.metadata["slide"] for piece in chunk(document(*slides), "a.pptx", count)] == [1, 2]
+    speech = [
+        Block(BlockKind.SPEECH, f"spoken {i}", time_start=i * 2.0, time_end=i * 2.0 + 2) for i in range(3)
+    ]
+    made = chunk(document(*speech), "a.wav", count)
+    assert (made[0].metadata["timeStart"], made[0].metadata["timeEnd"]) == (0.0, 6.0)
+
+
+def test_a_file_without_a_title_takes_its_short_first_line() -> None:
+    blocks = (paragraph("Working hours"), paragraph(sentences(60)))
+    made = chunk(document(*blocks, title="doc-17.txt"), "doc-17.txt", count)
+    assert made[0].context == ""
+    assert made[1].context == "Working hours"
+
+
+def test_a_file_name_serves_when_it_says_something() -> None:
+    body = paragraph(sentences(2))
+    assert chunk(document(body, title="annual_report-2024.txt"), "annual_report-2024.txt", count)[
+        0
+    ].context == ("annual report 2024")
+    assert chunk(document(body, title="4983.txt"), "4983.txt", count)[0].context == ""
+
+
+def test_a_huge_title_leaves_room_for_the_text() -> None:
+    made = chunk(document(paragraph(sentences(50)), title="word " * 5000), "a.txt", count)
+    assert all(count(piece.searchable) <= Limits().maximum for piece in made)
+
+
+def test_text_without_any_blank_is_cut_all_the_same() -> None:
+    made = chunk(document(paragraph("x" * 50_000)), "a.txt", count)
+    assert "".join(piece.text for piece in made) == "x" * 50_000
+    assert all(count(piece.searchable) <= Limits().maximum and len(piece.text) <= 4000 for piece in made)
+
+
+WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), min_size=1, max_size=60)
+BLOCKS = st.builds(
+    Block,
+    st.sampled_from(
+        [BlockKind.PARAGRAPH, BlockKind.TABLE_ROW, BlockKind.HEADING, BlockKind.CODE, BlockKind.LIST_ITEM]
+    ),
+    st.lists(WORDS, min_size=1, max_size=120).map(" ".join),
+    heading_path=st.sampled_from([(), ("One",), ("One", "Two")]),
+    slide=st.sampled_from([None, 1, 2]),
+)
+
+
+@given(st.lists(BLOCKS, max_size=6))
+def test_no_word_is_lost_and_no_chunk_is_too_long(blocks: list[Block]) -> None:
+    made = chunk(document(*blocks), "a.txt", count)
+    whole = document(*blocks).text
+    held = bytearray(len(whole))
+    for piece in made:
+        start, end = piece.metadata["start"], piece.metadata["end"]
+        assert whole[start:end] == piece.text
+        assert count(piece.searchable) <= Limits().maximum
+        held[start:end] = b"\1" * (end - start)
+    lost = [char for index, char in enumerate(whole) if not held[index]]
+    assert "".join(lost).strip() == ""
+    assert [piece.position for piece in made] == list(range(len(made)))

@@ -1,0 +1,49 @@
+"""One order out of two searches."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.knowledge.fusion import MAX_RESULTS, Hit, fuse, leaders
+
+
+def test_the_same_chunk_twice_keeps_the_higher_similarity() -> None:
+    fused = fuse([Hit("a", text=0.4), Hit("b", cosine=0.5), Hit("a", cosine=0.7)])
+    assert [(hit.key, hit.similarity) for hit in fused] == [("a", 0.7), ("b", 0.5)]
+
+
+def test_equals_are_decided_by_the_other_search() -> None:
+    fused = fuse(
+        [Hit("a", text=0.9, cosine=0.1), Hit("b", text=0.9, cosine=0.3), Hit("c", cosine=0.9, text=0.2)]
+    )
+    assert [hit.key for hit in fused] == ["b", "c", "a"]
+
+
+def test_similarities_are_cut_to_0_and_1_and_rounded() -> None:
+    assert [
+        hit.similarity for hit in fuse([Hit("a", cosine=1.0000004), Hit("b", cosine=-0.3), Hit("c", 0.12345)])
+    ] == [
+        1.0,
+        0.123,
+        0.0,
+    ]
+
+
+@given(
+    st.lists(
+        st.builds(Hit, st.sampled_from("abcdefghijklmnop"), st.floats(0, 1), st.floats(-1, 1)), max_size=60
+    )
+)
+def test_at_most_ten_each_once_in_falling_order(hits: list[Hit]) -> None:
+    fused = fuse(hits)
+    assert len(fused) == min(MAX_RESULTS, len({hit.key for hit in hits}))
+    assert len({hit.key for hit in fused}) == len(fused)
+    assert [hit.similarity for hit in fused] == sorted((hit.similarity for hit in fused), reverse=True)
+
+
+def test_leaders_keep_equals_of_the_last_one() -> None:
+    scores = [("a", 0.9), ("b", 0.5), ("c", 0.5), ("d", 0.5), ("e", 0.1), ("f", 0.0)]
+    assert sorted(leaders(scores, 2, 10)) == ["a", "b", "c", "d"]
+    assert len(leaders(scores, 2, 3)) == 3
+    assert sorted(leaders(scores[4:], 2, 10)) == ["e"]
