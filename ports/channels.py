@@ -24,7 +24,7 @@ from domain.channels.messages import (
 )
 from domain.channels.model import ChannelDefinition
 from ports.clock import Clock, Ids
-from ports.http import Http
+from ports.http import Addresses, Http
 
 
 @runtime_checkable
@@ -93,6 +93,8 @@ class Polled:
     cursor: Mapping[str, Any]
     more: bool = False
     """True: poll again at once, there is more."""
+    unreadable: Sequence[Event] = ()
+    """What nobody can read (`raw["reason"]` says why): kept on record as failed, never handed on."""
 
 
 @runtime_checkable
@@ -218,10 +220,12 @@ class ArtifactReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """What a channel is built with. `address` gives the value of a setting such as 'MAIL_API_URL'."""
+    """What a channel is built with. `address` gives the value of a setting such as 'MAIL_API_URL'; `hosts`
+    resolves the hosts that a user gave for protocols other than HTTP."""
 
     http: Http
     artifacts: ArtifactReader
     clock: Clock
     ids: Ids
     address: Callable[[str], str]
+    hosts: Addresses

@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
+from adapters.outbound.http.addresses import AllowedAddresses
+from adapters.outbound.http.policy import AddressPolicy
 from domain.channels.messages import Artifact, RawCall
 from ports.channels import Kit
 from ports.http import Http
@@ -74,6 +76,7 @@ def kit(
         clock=clock or SetClock(),
         ids=CountingIds(),
         address=known.__getitem__,
+        hosts=AllowedAddresses(AddressPolicy()),
     )
 
 
