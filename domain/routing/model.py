@@ -1,0 +1,131 @@
+"""What is asked of a downstream resource, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class ResourceKind(StrEnum):
+    """What a resource id may name (interface 2.5)."""
+
+    AGENT = "agent"
+    APP = "app"
+    WORKFLOW = "workflow"
+    FUNCTION = "function"
+
+    @property
+    def has_experts(self) -> bool:
+        """Whether its ids end with the index of an expert."""
+        return self in (ResourceKind.AGENT, ResourceKind.APP)
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A downstream resource. `expert_index` is None for workflows and functions."""
+
+    kind: ResourceKind
+    id: str
+    expert_index: int | None = None
+
+    def __str__(self) -> str:
+        """The canonical text form: prefix and expert index spelt out."""
+        suffix = "" if self.expert_index is None else f"_{self.expert_index}"
+        return f"{self.kind}::{self.id}{suffix}"
+
+
+@dataclass(frozen=True, slots=True)
+class RunSender:
+    """Who wrote; `user_id` is the platform user when the sender is verified."""
+
+    external_id: str
+    display_name: str = ""
+    user_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """A file that came with the message; `url` is signed and expires. `size` in bytes."""
+
+    name: str
+    mime_type: str
+    size: int
+    url: str
+
+
+APPROVED = "approved"
+APPROVED_FOR_SESSION = "approved_for_session"
+REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """How the sender decided on a tool: `decision` is one of the three words above."""
+
+    confirmation_id: str
+    tool: str
+    decision: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """One message for a resource (decisions 4).
+
+    `owner` is the user whom the instance belongs to: what a built-in resource may read is what this user may
+    read; it is not handed to resources outside. `timeout` bounds the whole run, retries included, in seconds.
+    """
+
+    resource: Resource
+    request_id: str
+    instance_id: int
+    channel_id: str
+    session_id: str
+    sender: RunSender
+    text: str
+    owner: str
+    files: tuple[InputFile, ...] = ()
+    approval: Approval | None = None
+    approved_tools: tuple[str, ...] = ()
+    timeout: float = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class ResultArtifact:
+    """A file in a result: either an address where it can be fetched, or its bytes."""
+
+    name: str
+    mime_type: str
+    url: str | None = None
+    data: bytes | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if (self.url is None) == (self.data is None):
+            raise ValueError("an artifact has either a url or data")
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """A tool that the resource wants to use and that a person has to approve first."""
+
+    tool: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a resource answered: Markdown text, files, and a confirmation when it needs one."""
+
+    text: str
+    artifacts: tuple[ResultArtifact, ...] = ()
+    confirmation: Confirmation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunDelta:
+    """A piece of a result on its way: texts are joined, artifacts collected, the last confirmation counts."""
+
+    text: str = ""
+    artifacts: tuple[ResultArtifact, ...] = ()
+    confirmation: Confirmation | None = None

@@ -1,0 +1,71 @@
+"""The resources behind the channels: agents, apps, workflows and functions."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol, runtime_checkable
+
+from domain.routing.model import RunDelta, RunRequest, RunResult
+
+
+class DownstreamFailed(Exception):
+    """A resource that gave no answer. The message is for the record, holds no secret, and is not shown to
+    senders. `retryable`: asking again may help, at best after `retry_after` seconds."""
+
+    def __init__(self, message: str, *, retryable: bool, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retryable = retryable
+        self.retry_after = retry_after
+
+
+class Downstream(Protocol):
+    async def run(self, request: RunRequest) -> RunResult:
+        """Runs the request's resource on its message. Raises `DownstreamFailed`."""
+        ...
+
+
+@runtime_checkable
+class DownstreamStreams(Protocol):
+    """A resource whose answer can be had as it is made."""
+
+    def stream(self, request: RunRequest) -> AsyncIterator[RunDelta]:
+        """The answer in pieces. Raises `DownstreamFailed`, also between pieces."""
+        ...
+
+
+class KnowledgeAnswers(Protocol):
+    """Answers from a knowledge base, for the built-in resource `agent::kb-<id>`."""
+
+    async def answer(self, owner: str, base_id: int, question: str) -> RunResult:
+        """The best passages with their file names, or a plain "nothing found". What `owner` may not read is
+        answered like what does not exist."""
+        ...
+
+
+class Role(StrEnum):
+    """Who said a turn of a conversation."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn of a conversation, as text."""
+
+    role: Role
+    text: str
+
+
+class ChatHistory(Protocol):
+    """The conversations of resources that keep none themselves, one per instance and session."""
+
+    async def load(self, instance_id: int, session_id: str) -> Sequence[Turn]:
+        """The latest turns, oldest first."""
+        ...
+
+    async def append(self, instance_id: int, session_id: str, request_id: str, turns: Sequence[Turn]) -> None:
+        """Adds turns and drops the oldest beyond the bound. The same `request_id` again adds nothing."""
+        ...
