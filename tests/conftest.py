@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from typing import Any
+
 import pytest
+from hypothesis import settings
 
 from tests.support.postgres import database_url, postgres_dsn
 
 __all__ = ["database_url", "postgres_dsn"]
 
+settings.register_profile("steady", derandomize=True, deadline=None, max_examples=60, database=None)
+settings.load_profile("steady")
+
 
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+def pytest_bdd_apply_tag(tag: str, function: Callable[..., Any]) -> bool | None:
+    """Turns a tag that names a part of the contract (@s3.3) into the marker `contract("s3.3")`."""
+    if re.fullmatch(r"s\d+(\.\d+)*", tag) is None:
+        return None
+    pytest.mark.contract(tag)(function)
+    return True

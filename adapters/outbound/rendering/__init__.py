@@ -1,0 +1,6 @@
+"""Markdown in each platform's own markup, split into messages."""
+
+from adapters.outbound.rendering.model import Markup, Rendered
+from adapters.outbound.rendering.rendering import render
+
+__all__ = ["Markup", "Rendered", "render"]

@@ -1,0 +1,41 @@
+"""Parses Markdown: CommonMark with tables and strikethrough; HTML in it is text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markdown_it.tree import SyntaxTreeNode
+
+from domain.channels.model import TextLimit
+from domain.routing.splitting import split
+
+_SLICE = TextLimit(50_000)
+"""Longer texts are parsed in slices, cut between blocks, so that parsing time grows with length alone."""
+
+_SAFE_ADDRESS = re.compile(r"(?:https?://|mailto:|tel:)\S+$", re.IGNORECASE)
+
+_PARSER = (
+    MarkdownIt("commonmark", {"html": False})
+    .enable(["table", "strikethrough"])
+    .disable(["html_block", "html_inline"])
+)
+
+
+def tokens(markdown: str) -> Iterator[list[Token]]:
+    """The tokens of a Markdown text, in slices of whole blocks."""
+    for piece in split(markdown, _SLICE):
+        yield _PARSER.parse(piece)
+
+
+def parsed(markdown: str) -> Iterator[SyntaxTreeNode]:
+    """The blocks of a Markdown text as syntax trees, in order."""
+    for each in tokens(markdown):
+        yield from SyntaxTreeNode(each).children
+
+
+def is_safe(address: str) -> bool:
+    """Whether a link may lead there: the web, mail or a telephone."""
+    return _SAFE_ADDRESS.match(address) is not None

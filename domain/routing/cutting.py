@@ -1,0 +1,159 @@
+"""Cuts a text into pieces that fit, at the best place there is: the rules that all splitting shares."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+
+from domain.channels.model import TextLimit, Unit
+from domain.routing.graphemes import boundary_at_or_before
+
+
+class Rank(IntEnum):
+    """What ends at a break, best first."""
+
+    PARAGRAPH = 0
+    LINE = 1
+    CODE_PARAGRAPH = 2
+    CODE_LINE = 3
+    SENTENCE = 4
+    WORD = 5
+
+    @property
+    def in_code(self) -> Rank:
+        """The rank of the same break inside a code block."""
+        return _IN_CODE.get(self, Rank.WORD)
+
+
+_IN_CODE = {Rank.PARAGRAPH: Rank.CODE_PARAGRAPH, Rank.LINE: Rank.CODE_LINE}
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """A place to cut: the part before ends at `end`, the one after begins at `start`."""
+
+    end: int
+    start: int
+    rank: Rank
+
+
+Fits = Callable[[int, int], bool]
+"""Whether the piece of a text between two indexes fits into one message."""
+
+Settle = Callable[[int], int]
+"""Moves a cut that no break offered to the nearest place before it where one may be."""
+
+
+_GAP = re.compile(
+    r"[^\S\u00a0\u2007\u202f]+"
+    r"|(?<=[\u3002\uff01\uff1f])(?=[^\s\u3002\uff01\uff1f\u300d\u300f\uff09\u201d\u2019])"
+)
+"""White space where a line may be broken (no-break spaces are not), or the end of a CJK sentence."""
+_SENTENCE_END = re.compile(r"[.!?\u2026\u3002\uff01\uff1f][)\]\"'\u201d\u2019\xbb\u300d\u300f\uff09]*$")
+_LIST_NUMBER = re.compile(r"(?:^|\n)[ \t>]*\d{1,4}[.)]$")
+_LOOK_BACK = 8
+
+
+def breaks_of(text: str) -> Iterator[Break]:
+    """Every break of a text, in order. Indentation after a line end belongs to the part after."""
+    for gap in _GAP.finditer(text):
+        end, start = gap.span()
+        blank = gap.group().replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n")
+        lines = blank.count("\n")
+        if lines:
+            rank = Rank.LINE if lines == 1 else Rank.PARAGRAPH
+            start = end + max(gap.group().rfind(char) for char in "\n\r\u2028") + 1
+        elif "\u2029" in blank:
+            rank = Rank.PARAGRAPH
+        else:
+            rank = Rank.SENTENCE if _ends_sentence(text, end) else Rank.WORD
+        yield Break(end, start, rank)
+
+
+def _ends_sentence(text: str, end: int) -> bool:
+    low = max(0, end - _LOOK_BACK)
+    tail = text[low:end]
+    if not _SENTENCE_END.search(tail):
+        return False
+    return not _LIST_NUMBER.search(tail) or (low > 0 and "\n" not in tail)
+
+
+class Cutter:
+    """Cuts one text.
+
+    `fits` must hold for the beginnings of a piece that fits, small deviations aside; `reach` is the most
+    characters that a piece can have.
+    """
+
+    def __init__(
+        self, text: str, breaks: Iterable[Break], fits: Fits, reach: int, settle: Settle = lambda index: index
+    ) -> None:
+        self._text = text
+        self._fits = fits
+        self._settle = settle
+        self._reach = max(1, reach)
+        self._ranks: list[list[Break]] = [[] for _ in Rank]
+        for each in breaks:
+            self._ranks[each.rank].append(each)
+        self._ends = [[each.end for each in rank] for rank in self._ranks]
+
+    def pieces(self) -> Iterator[tuple[int, int]]:
+        """The pieces in order; between two of them stands nothing but white space."""
+        start = 0
+        last = len(self._text.rstrip())
+        while start < last:
+            end, after = self._next(start, last)
+            if self._text[start:end].strip():
+                yield start, end
+            start = after
+
+    def _next(self, start: int, last: int) -> tuple[int, int]:
+        """Where the piece ends that begins at `start`, and where the one after it begins."""
+        if last - start <= self._reach and self._fits(start, last):
+            return last, last
+        furthest = self._furthest(start, last)
+        for rank, ends in zip(self._ranks, self._ends, strict=True):
+            at = bisect_right(ends, furthest) - 1
+            while at >= 0 and ends[at] > start:
+                if self._fits(start, ends[at]):
+                    return ends[at], rank[at].start
+                at -= 1
+        hard = self._hard_cut(start, furthest)
+        return hard, hard
+
+    def _furthest(self, start: int, last: int) -> int:
+        """The end of the longest piece from `start` that fits, at least one character."""
+        most = min(self._reach, last - start)
+        length = bisect_left(range(1, most + 1), True, key=lambda n: not self._fits(start, start + n))
+        return start + max(1, length)
+
+    def _hard_cut(self, start: int, furthest: int) -> int:
+        """A cut where the text offers no break: after a cluster, or inside one longer than a message."""
+        for index in (self._settle(furthest), furthest):
+            cut = boundary_at_or_before(self._text, index, start) if index > start else start
+            if cut > start:
+                return cut
+        if not _splits_pair(self._text, furthest):
+            return furthest
+        return furthest - 1 if furthest - 1 > start else furthest + 1
+
+
+def _splits_pair(text: str, index: int) -> bool:
+    return "\ud800" <= text[index - 1] <= "\udbff" and "\udc00" <= text[index : index + 1] <= "\udfff"
+
+
+def measure(text: str, unit: Unit) -> int:
+    """The length of a text in a platform's unit."""
+    if unit is Unit.UTF16:
+        return len(text.encode("utf-16-le", "surrogatepass")) // 2
+    if unit is Unit.BYTES:
+        return len(text.encode("utf-8", "surrogatepass"))
+    return len(text)
+
+
+def within(text: str, limit: TextLimit | None) -> bool:
+    """Whether a text fits into one message."""
+    return limit is None or measure(text, limit.unit) <= limit.size
