@@ -1,0 +1,136 @@
+"""Values of the message's way to JSON text and back."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from domain.channels.messages import (
+    Answer,
+    Artifact,
+    Attachment,
+    CallOutcome,
+    Choice,
+    Event,
+    Identity,
+    Sender,
+)
+from ports.storage import CallResult
+
+LONGEST_KEY = 200
+
+
+def key_of(text: str) -> str:
+    """A key that an index can hold: the text itself, or its hash when it is long or holds a NUL."""
+    if len(text) <= LONGEST_KEY and "\0" not in text and text.isprintable():
+        return text
+    return "sha256:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def dump(value: Any) -> str:
+    """JSON text. Lone surrogates, which no UTF-8 can carry, become U+FFFD."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
+    except TypeError:
+        return orjson.dumps(_mended(value), option=orjson.OPT_NON_STR_KEYS).decode()
+
+
+def _mended(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, Mapping):
+        return {_mended(key): _mended(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_mended(item) for item in value]
+    if isinstance(value, int) and not isinstance(value, bool) and not -(2**63) <= value < 2**64:
+        return str(value)
+    return value
+
+
+def event_to_json(event: Event) -> str:
+    sender = event.sender
+    document: dict[str, Any] = {
+        "session": event.session_id,
+        "sender": sender.external_id,
+        "text": event.text,
+        "target": event.target,
+        "request": event.request_id,
+    }
+    optional: dict[str, Any] = {
+        "name": sender.display_name,
+        "identities": [[each.field, each.value] for each in sender.identities],
+        "files": [[each.name, each.mime_type, each.source, each.size] for each in event.attachments],
+        "choice": event.choice,
+        "canned": event.canned_reply,
+        "awaits": event.awaits_reply,
+        "group": not event.is_direct,
+        "raw": event.raw,
+        "key": event.key,
+    }
+    document.update({name: value for name, value in optional.items() if value})
+    return dump(document)
+
+
+def event_from_json(text: str) -> Event:
+    document = orjson.loads(text)
+    return Event(
+        key=document.get("key"),
+        session_id=document["session"],
+        sender=Sender(
+            external_id=document["sender"],
+            display_name=document.get("name", ""),
+            identities=tuple(Identity(*each) for each in document.get("identities", ())),
+        ),
+        text=document["text"],
+        target=document["target"],
+        attachments=tuple(Attachment(*each) for each in document.get("files", ())),
+        choice=document.get("choice"),
+        canned_reply=document.get("canned"),
+        awaits_reply=document.get("awaits", False),
+        request_id=document["request"],
+        is_direct=not document.get("group", False),
+        raw=document.get("raw", {}),
+    )
+
+
+def answer_to_document(answer: Answer) -> dict[str, Any]:
+    return {
+        "text": answer.text,
+        "artifacts": [
+            {"name": each.name, "mimeType": each.mime_type, "url": each.url, "blob": each.blob, "size": each.size}
+            for each in answer.artifacts
+        ],
+        "choices": [[each.label, each.value] for each in answer.choices],
+        "request": answer.request_id,
+        "session": answer.session_id,
+    }
+
+
+def answer_from_document(document: Mapping[str, Any]) -> Answer:
+    return Answer(
+        text=document["text"],
+        artifacts=tuple(
+            Artifact(each["name"], each["mimeType"], each["url"], each["blob"], each["size"])
+            for each in document["artifacts"]
+        ),
+        choices=tuple(Choice(*each) for each in document["choices"]),
+        request_id=document["request"],
+        session_id=document["session"],
+    )
+
+
+def result_to_json(
+    result: CallResult, parts: list[Mapping[str, Any]], target: Mapping[str, Any]
+) -> str:
+    """A waiting call's result; parts and target lie beside it for when nobody takes it."""
+    answer = answer_to_document(result.answer) if result.answer else None
+    return dump({"outcome": result.outcome, "answer": answer, "parts": parts, "target": target})
+
+
+def result_from_json(text: str) -> CallResult:
+    document = orjson.loads(text)
+    answer = document["answer"]
+    return CallResult(CallOutcome(document["outcome"]), answer_from_document(answer) if answer else None)

@@ -1,0 +1,72 @@
+"""What is on record of each instance's health, in PostgreSQL."""
+
+from __future__ import annotations
+
+import time
+
+from adapters.outbound.storage.pool import Database
+from ports.storage import HealthRecord
+
+SUCCESS_EVERY = 10.0
+"""Seconds between two notes of success of one instance, so that a busy one costs no write per message."""
+
+SET = (
+    "INSERT INTO instance_health (instance_id, {names}) SELECT id, {values} FROM channel_instance WHERE id = %s"
+    " ON CONFLICT (instance_id) DO UPDATE SET {updates}"
+)
+
+QUEUE = """
+SELECT (SELECT count(*) FROM inbox WHERE instance_id = %(id)s AND status = 0),
+       (SELECT count(*) FROM outbox WHERE instance_id = %(id)s AND status = 0),
+       (SELECT count(*) FROM outbox WHERE instance_id = %(id)s AND status = 2)
+"""
+
+
+class PostgresHealth:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._noted: dict[int, float] = {}
+        self._unproved: dict[int, str | None] = {}
+
+    async def find(self, instance_id: int) -> HealthRecord:
+        row = await self._database.fetch_one(
+            "SELECT last_success_at, last_error, last_error_at, unproved_for, webhook_registered, webhook_error,"
+            " pairing_code FROM instance_health WHERE instance_id = %s",
+            (instance_id,),
+        )
+        return HealthRecord(*row) if row else HealthRecord()
+
+    async def queue(self, instance_id: int) -> dict[str, int]:
+        row = await self._database.fetch_one(QUEUE, {"id": instance_id})
+        assert row is not None
+        return dict(zip(("waiting", "pending", "dead"), row, strict=True))
+
+    async def succeeded(self, instance_id: int) -> None:
+        now = time.monotonic()
+        if now - self._noted.get(instance_id, -SUCCESS_EVERY) < SUCCESS_EVERY:
+            return
+        self._noted[instance_id] = now
+        await self._set(instance_id, last_success_at="now()")
+
+    async def failed(self, instance_id: int, error: str) -> None:
+        self._noted.pop(instance_id, None)
+        await self._set(instance_id, last_error=error[:2000], last_error_at="now()")
+
+    async def unproved(self, instance_id: int, wanting: str | None) -> None:
+        if instance_id in self._unproved and self._unproved[instance_id] == wanting:
+            return
+        self._unproved[instance_id] = wanting
+        await self._set(instance_id, unproved_for=wanting)
+
+    async def webhook(self, instance_id: int, registered: bool, error: str | None) -> None:
+        await self._set(instance_id, webhook_registered=registered, webhook_error=error)
+
+    async def _set(self, instance_id: int, **values: object) -> None:
+        placeholders = ["now()" if value == "now()" else "%s" for value in values.values()]
+        parameters = [value for value in values.values() if value != "now()"]
+        query = SET.format(
+            names=", ".join(values),
+            values=", ".join(placeholders),
+            updates=", ".join(f"{name} = excluded.{name}" for name in values),
+        )
+        await self._database.execute(query, (*parameters, instance_id))

@@ -1,0 +1,118 @@
+"""The inbox in PostgreSQL: group commit, each event once, and the desk where waiting calls take answers."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from adapters.outbound.storage.batching import Batcher
+from adapters.outbound.storage.codec import event_to_json, key_of, result_from_json
+from adapters.outbound.storage.pool import Database
+from domain.channels.messages import Event
+from ports.storage import Accepted, CallResult
+
+ADD = """
+WITH input AS (
+    SELECT t.*, row_number() OVER () AS n
+    FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::float8[])
+      AS t(instance_id, lane_key, event_key, event, wait)
+    JOIN channel_instance i ON i.id = t.instance_id
+), fresh AS (
+    INSERT INTO inbox (instance_id, lane_key, event_key, event, await_until)
+    SELECT instance_id, lane_key, event_key, event, now() + make_interval(secs => wait) FROM input ORDER BY n
+    ON CONFLICT (instance_id, event_key) DO NOTHING
+    RETURNING id, instance_id, lane_key, event_key
+), woken AS (
+    INSERT INTO lane (kind, instance_id, lane_key, pending)
+    SELECT 0, instance_id, lane_key, count(*) FROM fresh GROUP BY 2, 3 ORDER BY 2, 3
+    ON CONFLICT (kind, instance_id, lane_key) DO UPDATE SET
+        pending = lane.pending + excluded.pending,
+        due_at = CASE WHEN lane.pending <= 0 AND lane.owner IS NULL THEN now() ELSE lane.due_at END
+)
+SELECT instance_id, event_key, id FROM fresh
+"""
+
+FIND = """
+SELECT t.n, i.id FROM unnest(%s::bigint[], %s::text[]) WITH ORDINALITY AS t(instance_id, event_key, n)
+JOIN inbox i USING (instance_id, event_key)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrival:
+    instance_id: int
+    lane_key: str
+    event_key: str
+    event: str
+    wait: float | None
+
+
+class PostgresInbox:
+    """`arrived` is called after each commit that brought fresh events."""
+
+    def __init__(self, database: Database, arrived: Callable[[], None]) -> None:
+        self._database = database
+        self._arrived = arrived
+        self._batcher: Batcher[_Arrival, Accepted] = Batcher(self._flush)
+
+    async def add(self, instance_id: int, events: Sequence[Event], wait: float | None = None) -> Sequence[Accepted]:
+        arrivals = [
+            _Arrival(
+                instance_id,
+                key_of(event.session_id),
+                key_of(event.key) if event.key is not None else f"none:{uuid.uuid4()}",
+                event_to_json(event),
+                wait,
+            )
+            for event in events
+        ]
+        return [await self._batcher.submit((each.instance_id, each.lane_key), each) for each in arrivals]
+
+    async def _flush(self, arrivals: Sequence[_Arrival]) -> Sequence[Accepted]:
+        columns = (
+            [each.instance_id for each in arrivals],
+            [each.lane_key for each in arrivals],
+            [each.event_key for each in arrivals],
+            [each.event for each in arrivals],
+            [each.wait for each in arrivals],
+        )
+        rows = await self._database.fetch(ADD, columns)
+        fresh = {(instance_id, key): id for instance_id, key, id in rows}
+        if fresh:
+            self._arrived()
+        accepted: list[Accepted | None] = []
+        for each in arrivals:
+            id = fresh.pop((each.instance_id, each.event_key), None)
+            accepted.append(Accepted(id, fresh=True) if id else None)
+        return await self._known(arrivals, accepted)
+
+    async def _known(
+        self, arrivals: Sequence[_Arrival], accepted: Sequence[Accepted | None]
+    ) -> Sequence[Accepted]:
+        """Fills in the ids of those that had been there before."""
+        missing = [n for n, each in enumerate(accepted) if each is None]
+        if not missing:
+            return [each for each in accepted if each is not None]
+        rows = await self._database.fetch(
+            FIND, ([arrivals[n].instance_id for n in missing], [arrivals[n].event_key for n in missing])
+        )
+        found = {missing[n - 1]: id for n, id in rows}
+        return [each or Accepted(found.get(n, 0), fresh=False) for n, each in enumerate(accepted)]
+
+    async def result(self, inbox_id: int) -> CallResult | None:
+        row = await self._database.fetch_one(
+            "UPDATE inbox SET taken = true WHERE id = %s AND result IS NOT NULL RETURNING result", (inbox_id,)
+        )
+        return result_from_json(row[0]) if row else None
+
+    async def stop_waiting(self, inbox_id: int) -> CallResult | None:
+        row = await self._database.fetch_one(
+            "UPDATE inbox SET await_until = CASE WHEN result IS NULL THEN NULL ELSE await_until END,"
+            " taken = taken OR result IS NOT NULL WHERE id = %s RETURNING result",
+            (inbox_id,),
+        )
+        return result_from_json(row[0]) if row and row[0] else None
+
+    async def close(self) -> None:
+        await self._batcher.close()

@@ -1,0 +1,130 @@
+"""Channel instances in PostgreSQL: configurations sealed, hot reads from memory."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import psycopg
+
+from adapters.outbound.security.box import Seal
+from adapters.outbound.storage.pool import Database
+from domain.instances.model import Instance, InstanceChange, NewInstance
+from domain.refusals import Conflict
+
+COLUMNS = "id, user_id, channel_id, channel_name, config, resource_id, created_at, updated_at, status"
+CACHE_SECONDS = 10.0
+CACHE_SIZE = 10_000
+
+
+class PostgresInstances:
+    """`changed` is told the id of each instance that was changed or removed, after the commit."""
+
+    def __init__(self, database: Database, seal: Seal, changed: Callable[[int], None]) -> None:
+        self._database = database
+        self._seal = seal
+        self._changed = changed
+        self._cache: dict[int, tuple[float, Instance | None]] = {}
+
+    async def find(self, instance_id: int) -> Instance | None:
+        row = await self._database.fetch_one(f"SELECT {COLUMNS} FROM channel_instance WHERE id = %s", (instance_id,))  # noqa: S608
+        return self._instance(row) if row else None
+
+    async def cached(self, instance_id: int) -> Instance | None:
+        held = self._cache.get(instance_id)
+        now = time.monotonic()
+        if held and now - held[0] < CACHE_SECONDS:
+            return held[1]
+        instance = await self.find(instance_id)
+        if len(self._cache) >= CACHE_SIZE:
+            self._cache.clear()
+        self._cache[instance_id] = (now, instance)
+        return instance
+
+    def forget(self, instance_id: int | None = None) -> None:
+        """Drops one instance from memory, or all of them."""
+        if instance_id is None:
+            self._cache.clear()
+        else:
+            self._cache.pop(instance_id, None)
+
+    async def of_user(self, user_id: str) -> Sequence[Instance]:
+        rows = await self._database.fetch(
+            f"SELECT {COLUMNS} FROM channel_instance WHERE user_id = %s AND status = 'active' ORDER BY id",  # noqa: S608
+            (user_id,),
+        )
+        return [self._instance(row) for row in rows]
+
+    async def of_channels(self, channel_ids: Sequence[str]) -> Sequence[Instance]:
+        rows = await self._database.fetch(
+            f"SELECT {COLUMNS} FROM channel_instance WHERE channel_id = ANY(%s) AND status = 'active' ORDER BY id",  # noqa: S608
+            (list(channel_ids),),
+        )
+        return [self._instance(row) for row in rows]
+
+    async def add(self, user_id: str, new: NewInstance) -> Instance:
+        query = (
+            "INSERT INTO channel_instance (user_id, channel_id, channel_name, config, resource_id)"
+            f" VALUES (%s, %s, %s, %s, %s) RETURNING {COLUMNS}"
+        )
+        config = self._seal.seal(json.dumps(new.config))
+        row = await self._saving(query, (user_id, new.channel_id, new.channel_name, config, new.resource_id))
+        assert row is not None
+        instance = self._instance(row)
+        self._told(instance.id)
+        return instance
+
+    async def change(self, instance_id: int, change: InstanceChange) -> Instance | None:
+        query = (
+            "UPDATE channel_instance SET config = %s, resource_id = coalesce(%s, resource_id),"
+            " channel_name = coalesce(%s, channel_name), updated_at = now()"
+            f" WHERE id = %s RETURNING {COLUMNS}"
+        )
+        config = self._seal.seal(json.dumps(change.config))
+        row = await self._saving(query, (config, change.resource_id, change.channel_name, instance_id))
+        self._told(instance_id)
+        return self._instance(row) if row else None
+
+    async def _saving(self, query: str, parameters: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        try:
+            return await self._database.fetch_one(query, parameters)
+        except psycopg.errors.UniqueViolation as error:
+            raise Conflict("an instance of this channel with this channelName exists already") from error
+
+    async def remove(self, instance_id: int) -> bool:
+        async with self._database.transaction() as connection:
+            cursor = await connection.execute("DELETE FROM channel_instance WHERE id = %s", (instance_id,))
+            for table in ("inbox", "outbox", "lane"):
+                await connection.execute(f"DELETE FROM {table} WHERE instance_id = %s", (instance_id,))  # noqa: S608
+        self._told(instance_id)
+        return cursor.rowcount > 0
+
+    async def reseal(self) -> int:
+        """Seals anew what an older key had sealed; how many."""
+        count = 0
+        for instance_id, sealed in await self._database.fetch("SELECT id, config FROM channel_instance ORDER BY id"):
+            if not self._seal.is_current(sealed):
+                count += await self._database.execute(
+                    "UPDATE channel_instance SET config = %s WHERE id = %s AND config = %s",
+                    (self._seal.seal(self._seal.open(sealed)), instance_id, sealed),
+                )
+        return count
+
+    def _told(self, instance_id: int) -> None:
+        self.forget(instance_id)
+        self._changed(instance_id)
+
+    def _instance(self, row: tuple[Any, ...]) -> Instance:
+        return Instance(
+            id=row[0],
+            user_id=row[1],
+            channel_id=row[2],
+            channel_name=row[3],
+            config=json.loads(self._seal.open(row[4])),
+            resource_id=row[5],
+            created_at=row[6],
+            updated_at=row[7],
+            status=row[8],
+        )

@@ -1,0 +1,118 @@
+"""Leases on lanes: one statement serves the inbound and the outbound side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from adapters.outbound.storage.pool import Connection, Database
+from ports.storage import Lane
+
+INBOUND, OUTBOUND = 0, 1
+LEASE_SECONDS = 30
+ROWS_PER_LANE = 8
+"""How many rows of one lane are worked off before others get their turn."""
+
+ABANDONED = """
+SELECT DISTINCT l.owner FROM lane l
+WHERE l.owner IS NOT NULL AND NOT EXISTS (
+    SELECT FROM pg_locks k WHERE k.locktype = 'advisory' AND k.granted
+    AND k.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND (k.classid::bigint << 32 | k.objid::bigint) = l.owner)
+"""
+
+FREE = """
+WITH freed AS (
+    UPDATE lane SET owner = NULL, due_at = now() WHERE owner = ANY(%s) RETURNING kind, instance_id, lane_key
+)
+UPDATE inbox SET attempts = attempts + 1 FROM (
+    SELECT f.instance_id, f.lane_key, (
+        SELECT min(id) FROM inbox i WHERE i.instance_id = f.instance_id AND i.lane_key = f.lane_key AND i.status = 0
+    ) AS first FROM freed f WHERE f.kind = 0
+) head WHERE inbox.id = head.first
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What differs between the two sides of `lease`."""
+
+    kind: int
+    table: str
+    columns: str
+
+    def statement(self) -> str:
+        columns = ", ".join(f"m.{name}" for name in self.columns.split())
+        inner = ", ".join(self.columns.split())
+        return f"""
+            WITH due AS (
+                SELECT instance_id, lane_key FROM lane
+                WHERE kind = {self.kind} AND pending > 0 AND due_at <= now() AND instance_id <> ALL(%s)
+                ORDER BY due_at LIMIT %s FOR UPDATE SKIP LOCKED
+            ), taken AS (
+                UPDATE lane l SET owner = %s, due_at = now() + interval '{LEASE_SECONDS} seconds'
+                FROM due WHERE l.kind = {self.kind}
+                AND l.instance_id = due.instance_id AND l.lane_key = due.lane_key
+                RETURNING l.instance_id, l.lane_key
+            )
+            SELECT t.instance_id, t.lane_key, {columns} FROM taken t LEFT JOIN LATERAL (
+                SELECT {inner} FROM {self.table} r
+                WHERE r.instance_id = t.instance_id AND r.lane_key = t.lane_key AND r.status = 0
+                ORDER BY r.id LIMIT {ROWS_PER_LANE}
+            ) m ON true
+            ORDER BY 1, 2, m.id
+        """  # noqa: S608 - all pieces are constants of this module
+
+
+class Lanes:
+    """Leases of one process; `owner` is its incarnation, whose advisory lock shows that it lives."""
+
+    def __init__(self, database: Database, owner: int) -> None:
+        self._database = database
+        self.owner = owner
+
+    async def lease(self, side: Side, count: int, busy: Sequence[int]) -> list[tuple[Lane, list[tuple[Any, ...]]]]:
+        """Leased lanes with their next rows, the rows' columns as in `side.columns`."""
+        async with self._database.connection() as connection:
+            cursor = await connection.execute(side.statement(), (list(busy), count, self.owner))  # type: ignore[call-overload]
+            rows = await cursor.fetchall()
+            lanes: dict[Lane, list[tuple[Any, ...]]] = {}
+            for row in rows:
+                lanes.setdefault(Lane(row[0], row[1]), []).extend([row[2:]] if row[2] is not None else [])
+            empty = [lane for lane, found in lanes.items() if not found]
+            for lane in empty:
+                await self._settle(connection, side, lane)
+                del lanes[lane]
+        return list(lanes.items())
+
+    async def _settle(self, connection: Connection, side: Side, lane: Lane) -> None:
+        """Counts a lane anew that claimed to have rows and has none (its rows were dropped)."""
+        await connection.execute(
+            f"UPDATE lane SET owner = NULL, due_at = now(), pending = (SELECT count(*) FROM {side.table} r"  # type: ignore[arg-type]  # noqa: S608
+            " WHERE r.instance_id = lane.instance_id AND r.lane_key = lane.lane_key AND r.status = 0)"
+            " WHERE kind = %s AND instance_id = %s AND lane_key = %s AND owner = %s",
+            (side.kind, lane.instance_id, lane.key, self.owner),
+        )
+
+    async def release(self, side: Side, lane: Lane, delay: float) -> None:
+        await self._database.execute(
+            "UPDATE lane SET owner = NULL, due_at = now() + make_interval(secs => %s)"
+            " WHERE kind = %s AND instance_id = %s AND lane_key = %s AND owner = %s",
+            (delay, side.kind, lane.instance_id, lane.key, self.owner),
+        )
+
+    async def renew(self) -> None:
+        """Prolongs all leases of this process."""
+        await self._database.execute(
+            f"UPDATE lane SET due_at = now() + interval '{LEASE_SECONDS} seconds' WHERE owner = %s",  # noqa: S608
+            (self.owner,),
+        )
+
+    async def abandoned(self) -> set[int]:
+        """Owners of leases whose process holds its lock no more."""
+        return {owner for (owner,) in await self._database.fetch(ABANDONED)} - {self.owner}
+
+    async def free(self, owners: Sequence[int]) -> None:
+        """Gives back the leases of dead processes; counts the death on the event each was working on."""
+        await self._database.execute(FREE, (list(owners),))

@@ -1,0 +1,84 @@
+"""Brings a database to the newest schema. Safe when several processes start at once."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import psycopg
+from alembic import command
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine, text
+from sqlalchemy.pool import NullPool
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+LOCK = 7_020_631_155
+"""Key of the advisory lock that lets one process migrate at a time."""
+
+NEEDED = {"vector": (0, 7), "pg_trgm": (1, 5)}
+
+
+class MigrationError(Exception):
+    """The database cannot be brought to the newest schema; the message says why and what to do."""
+
+
+def head() -> str:
+    """The newest revision."""
+    found = ScriptDirectory(str(MIGRATIONS)).get_current_head()
+    assert found is not None
+    return found
+
+
+def migrate(dsn: str) -> None:
+    """Runs all outstanding migrations. Raises `MigrationError`."""
+    try:
+        with psycopg.connect(dsn, autocommit=True, connect_timeout=10) as connection:
+            connection.execute("SELECT pg_advisory_lock(%s)", (LOCK,))
+            _check_server(connection)
+            _upgrade(dsn)
+    except psycopg.OperationalError as error:
+        raise MigrationError(f"the database does not answer: {first_line(error)}") from error
+
+
+def first_line(error: Exception) -> str:
+    """The first line of a driver's message, which is what a person needs."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
+def _check_server(connection: psycopg.Connection) -> None:
+    if connection.info.server_version < 150000:
+        raise MigrationError(f"PostgreSQL 15 or newer is needed, this is {connection.info.server_version // 10000}")
+    for name, least in NEEDED.items():
+        _check_extension(connection, name, least)
+
+
+def _check_extension(connection: psycopg.Connection, name: str, least: tuple[int, int]) -> None:
+    row = connection.execute(
+        "SELECT coalesce(installed_version, default_version) FROM pg_available_extensions WHERE name = %s", (name,)
+    ).fetchone()
+    if row is None:
+        raise MigrationError(f"the PostgreSQL extension '{name}' is not installed on the database server")
+    version = tuple(int(piece) for piece in row[0].split(".")[:2])
+    if version < least:
+        raise MigrationError(f"the extension '{name}' is {row[0]}; {'.'.join(map(str, least))} or newer is needed")
+    try:
+        connection.execute(f'CREATE EXTENSION IF NOT EXISTS "{name}"')
+    except psycopg.Error as error:
+        raise MigrationError(
+            f"the extension '{name}' cannot be created ({first_line(error)}); "
+            f'have a superuser run: CREATE EXTENSION "{name}"'
+        ) from error
+
+
+def _upgrade(dsn: str) -> None:
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+    engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(dsn), poolclass=NullPool)
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    with engine.connect() as connection:
+        connection.execute(text("SET lock_timeout = '30s'"))
+        connection.commit()
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+    engine.dispose()

@@ -1,0 +1,181 @@
+"""The outbox in PostgreSQL: parts in order, retries, dead letters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from adapters.outbound.storage.batching import Batcher
+from adapters.outbound.storage.lanes import OUTBOUND, Lanes, Side
+from adapters.outbound.storage.pool import Database
+from domain.channels.messages import Part
+from domain.instances.model import Deliveries, Delivery, Page
+from ports.storage import Lane, Outgoing, OutgoingLane
+
+SIDE = Side(OUTBOUND, "outbox", "id part target key attempts")
+
+PENDING, SENT, DEAD = 0, 1, 2
+STATUS = {"pending": PENDING, "sent": SENT, "dead": DEAD}
+NAMES = {code: name for name, code in STATUS.items()}
+
+FINISH = """
+WITH r AS (
+    SELECT * FROM unnest(%s::bigint[], %s::int[], %s::text[], %s::text[], %s::bool[])
+      AS t(id, status, ref, error, last)
+), done AS (
+    UPDATE outbox o SET status = r.status, ref = r.ref, last_error = coalesce(r.error, o.last_error),
+        attempts = o.attempts + 1, next_attempt_at = NULL, finished_at = now()
+    FROM r WHERE o.id = r.id AND o.status = 0
+    RETURNING o.instance_id, o.lane_key, r.last
+), settled AS (
+    UPDATE lane l SET pending = l.pending - d.n, touched_at = now(),
+        owner = CASE WHEN d.last AND l.owner = %s THEN NULL ELSE l.owner END,
+        due_at = CASE WHEN d.last AND l.owner = %s THEN now() ELSE l.due_at END
+    FROM (
+        SELECT instance_id, lane_key, count(*) AS n, bool_or(last) AS last
+        FROM done GROUP BY 1, 2 ORDER BY 1, 2
+    ) d
+    WHERE l.kind = 1 AND l.instance_id = d.instance_id AND l.lane_key = d.lane_key
+    RETURNING d.last AND l.pending > 0 AS more
+)
+SELECT bool_or(more) FROM settled
+"""
+
+RETRY = """
+WITH part AS (
+    UPDATE outbox SET attempts = attempts + 1, last_error = %s,
+        next_attempt_at = now() + make_interval(secs => %s)
+    WHERE id = %s AND status = 0 RETURNING instance_id, lane_key, next_attempt_at
+)
+UPDATE lane l SET owner = NULL, due_at = p.next_attempt_at, touched_at = now() FROM part p
+WHERE l.kind = 1 AND l.instance_id = p.instance_id AND l.lane_key = p.lane_key AND l.owner = %s
+"""
+
+REPLAY = """
+WITH part AS (
+    UPDATE outbox SET status = 0, attempts = 0, next_attempt_at = NULL, finished_at = NULL
+    WHERE id = %s AND instance_id = %s AND status <> 0 RETURNING instance_id, lane_key
+)
+INSERT INTO lane (kind, instance_id, lane_key, pending) SELECT 1, instance_id, lane_key, 1 FROM part
+ON CONFLICT (kind, instance_id, lane_key) DO UPDATE SET pending = lane.pending + 1,
+    due_at = CASE WHEN lane.owner IS NULL THEN now() ELSE lane.due_at END, touched_at = now()
+"""
+
+DROP = """
+WITH part AS (
+    DELETE FROM outbox WHERE id = %s AND instance_id = %s RETURNING instance_id, lane_key, status
+), settled AS (
+    UPDATE lane l SET pending = l.pending - 1,
+        due_at = CASE WHEN l.owner IS NULL THEN now() ELSE l.due_at END FROM part p
+    WHERE p.status = 0 AND l.kind = 1 AND l.instance_id = p.instance_id AND l.lane_key = p.lane_key
+)
+SELECT count(*) FROM part
+"""
+
+LIST = """
+SELECT id, status, attempts, last_error, created_at,
+    CASE WHEN status = 0 THEN coalesce(next_attempt_at, created_at) END, count(*) OVER ()
+FROM outbox WHERE instance_id = %s AND (%s::int IS NULL OR status = %s) ORDER BY id LIMIT %s OFFSET %s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Finished:
+    part_id: int
+    status: int
+    ref: str | None
+    error: str | None
+    last: bool
+
+
+class PostgresOutbox:
+    """`waiting` is called when a lane has rows that nobody holds."""
+
+    def __init__(self, database: Database, lanes: Lanes, waiting: Callable[[], None]) -> None:
+        self._database = database
+        self._lanes = lanes
+        self._waiting = waiting
+        self._batcher: Batcher[_Finished, None] = Batcher(self._flush)
+
+    async def lease(self, count: int, busy: Sequence[int] = ()) -> Sequence[OutgoingLane]:
+        leased = await self._lanes.lease(SIDE, count, busy)
+        return [
+            OutgoingLane(
+                lane,
+                [
+                    Outgoing(id, Part(orjson.loads(part)), orjson.loads(target), key, attempts)
+                    for id, part, target, key, attempts in rows
+                ],
+            )
+            for lane, rows in leased
+        ]
+
+    async def sent(self, lane: Lane, part_id: int, ref: str, *, last: bool) -> None:
+        await self._batcher.submit(lane, _Finished(part_id, SENT, ref or None, None, last))
+
+    async def dead(self, lane: Lane, part_id: int, error: str, *, last: bool) -> None:
+        await self._batcher.submit(lane, _Finished(part_id, DEAD, None, error, last))
+
+    async def _flush(self, batch: Sequence[_Finished]) -> Sequence[None]:
+        row = await self._database.fetch_one(
+            FINISH,
+            (
+                [each.part_id for each in batch],
+                [each.status for each in batch],
+                [each.ref for each in batch],
+                [each.error for each in batch],
+                [each.last for each in batch],
+                self._lanes.owner,
+                self._lanes.owner,
+            ),
+        )
+        if row and row[0]:
+            self._waiting()
+        return [None] * len(batch)
+
+    async def retry(self, lane: Lane, part_id: int, error: str, delay: float) -> None:
+        await self._database.execute(RETRY, (error, delay, part_id, self._lanes.owner))
+
+    async def release(self, lane: Lane, delay: float = 0.0) -> None:
+        await self._lanes.release(SIDE, lane, delay)
+
+    async def receipt(self, instance_id: int, ref: str, failed: bool, detail: str) -> None:
+        await self._database.execute(
+            "UPDATE outbox SET status = CASE WHEN %s THEN 2 ELSE status END,"
+            " last_error = CASE WHEN %s THEN %s ELSE last_error END"
+            " WHERE instance_id = %s AND ref = %s AND status = 1",
+            (failed, failed, detail, instance_id, ref),
+        )
+
+    async def list(self, instance_id: int, status: str | None, limit: int, offset: int) -> Deliveries:
+        code = STATUS[status] if status else None
+        rows = await self._database.fetch(LIST, (instance_id, code, code, limit, offset))
+        items = tuple(Delivery(row[0], NAMES[row[1]], row[2], row[3], row[4], row[5]) for row in rows)
+        total = rows[0][6] if rows else await self._count(instance_id, code)
+        return Deliveries(items, Page(limit, offset, total))
+
+    async def _count(self, instance_id: int, code: int | None) -> int:
+        row = await self._database.fetch_one(
+            "SELECT count(*) FROM outbox WHERE instance_id = %s AND (%s::int IS NULL OR status = %s)",
+            (instance_id, code, code),
+        )
+        assert row is not None
+        return int(row[0])
+
+    async def replay(self, instance_id: int, part_id: int) -> bool | None:
+        if await self._database.execute(REPLAY, (part_id, instance_id)):
+            self._waiting()
+            return True
+        row = await self._database.fetch_one(
+            "SELECT 1 FROM outbox WHERE id = %s AND instance_id = %s", (part_id, instance_id)
+        )
+        return False if row else None
+
+    async def drop(self, instance_id: int, part_id: int) -> bool:
+        row = await self._database.fetch_one(DROP, (part_id, instance_id))
+        return bool(row and row[0])
+
+    async def close(self) -> None:
+        await self._batcher.close()

@@ -1,0 +1,88 @@
+"""The connection pool, and the one place where a lost database becomes a refusal."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import psycopg
+from psycopg import AsyncConnection
+from psycopg.rows import TupleRow
+from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
+
+from domain.refusals import Unavailable
+
+Connection = AsyncConnection[TupleRow]
+
+AWAY = "the database is away for the moment; try again shortly"
+
+
+class Database:
+    """A pool of autocommitting connections to one PostgreSQL.
+
+    Every way in turns a lost or refused connection into `Unavailable`, so that callers see one refusal
+    however the server went away.
+    """
+
+    def __init__(self, dsn: str, *, min_size: int = 1, max_size: int = 12, wait: float = 5.0) -> None:
+        self.dsn = dsn
+        self._wait = wait
+        self._pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
+            dsn,
+            min_size=min_size,
+            max_size=max_size,
+            open=False,
+            timeout=wait,
+            reconnect_timeout=30.0,
+            check=None,
+            kwargs={"autocommit": True, "application_name": "switchboard"},
+            name="switchboard",
+        )
+
+    async def open(self) -> None:
+        """Opens the pool. Raises `Unavailable` when the server does not answer."""
+        with_refusals = _refusing()
+        async with with_refusals:
+            await self._pool.open(wait=True, timeout=self._wait)
+
+    async def close(self) -> None:
+        await self._pool.close(timeout=5.0)
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        """A connection for a moment. Raises `Unavailable` when the server is away."""
+        async with _refusing(), self._pool.connection() as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Connection]:
+        """A connection inside one transaction."""
+        async with self.connection() as connection, connection.transaction():
+            yield connection
+
+    async def fetch(self, query: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
+        """All rows of one statement."""
+        async with self.connection() as connection:
+            cursor = await connection.execute(query, parameters)  # type: ignore[call-overload]
+            return await cursor.fetchall() if cursor.description else []
+
+    async def fetch_one(self, query: str, parameters: Any = ()) -> tuple[Any, ...] | None:
+        """The first row of one statement, or None."""
+        rows = await self.fetch(query, parameters)
+        return rows[0] if rows else None
+
+    async def execute(self, query: str, parameters: Any = ()) -> int:
+        """Runs one statement; the number of rows it touched."""
+        async with self.connection() as connection:
+            return (await connection.execute(query, parameters)).rowcount  # type: ignore[call-overload,no-any-return]
+
+
+@asynccontextmanager
+async def _refusing() -> AsyncIterator[None]:
+    try:
+        yield
+    except (PoolTimeout, PoolClosed, psycopg.OperationalError, psycopg.InterfaceError) as error:
+        if isinstance(error, psycopg.errors.QueryCanceled):
+            raise
+        raise Unavailable(AWAY) from error

@@ -1,0 +1,236 @@
+"""What the use cases ask of the database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from domain.access.model import ApiKey, Role
+from domain.channels.messages import Answer, CallOutcome, Event, Part, Target
+from domain.instances.model import Deliveries, Instance, InstanceChange, NewInstance
+
+
+class KeyStore(Protocol):
+    """API keys; only hashes of secrets come in here."""
+
+    async def find(self, digest: bytes) -> ApiKey | None:
+        """The live key with that hash."""
+        ...
+
+    async def add(self, user_id: str, role: Role, prefix: str, digest: bytes) -> ApiKey: ...
+
+    async def list(self) -> Sequence[ApiKey]: ...
+
+    async def revoke(self, key_id: int) -> bool:
+        """False when there is no live key of that id."""
+        ...
+
+
+class InstanceStore(Protocol):
+    """Channel instances; configurations are encrypted at rest."""
+
+    async def find(self, instance_id: int) -> Instance | None:
+        """Straight from the database."""
+        ...
+
+    async def cached(self, instance_id: int) -> Instance | None:
+        """The same, from memory where it is fresh; for the hot path."""
+        ...
+
+    async def of_user(self, user_id: str) -> Sequence[Instance]: ...
+
+    async def of_channels(self, channel_ids: Sequence[str]) -> Sequence[Instance]: ...
+
+    async def add(self, user_id: str, new: NewInstance) -> Instance:
+        """Raises `Conflict` when the triple is taken."""
+        ...
+
+    async def change(self, instance_id: int, change: InstanceChange) -> Instance | None:
+        """None when it is gone. Raises `Conflict` when the new triple is taken."""
+        ...
+
+    async def remove(self, instance_id: int) -> bool:
+        """Removes the instance and all that waits for it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class HealthRecord:
+    """What is on record of an instance's health."""
+
+    last_success: datetime | None = None
+    last_error: str | None = None
+    last_error_at: datetime | None = None
+    unproved_for: str | None = None
+    webhook_registered: bool | None = None
+    webhook_error: str | None = None
+    pairing_code: str | None = None
+
+
+class HealthStore(Protocol):
+    async def find(self, instance_id: int) -> HealthRecord: ...
+
+    async def queue(self, instance_id: int) -> dict[str, int]:
+        """Rows by state: 'waiting' inbound, 'pending' and 'dead' outbound."""
+        ...
+
+    async def succeeded(self, instance_id: int) -> None: ...
+
+    async def failed(self, instance_id: int, error: str) -> None: ...
+
+    async def unproved(self, instance_id: int, wanting: str | None) -> None: ...
+
+    async def webhook(self, instance_id: int, registered: bool, error: str | None) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """An event in the inbox. `fresh` is False when it had been there already."""
+
+    id: int
+    fresh: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """An event to be worked on. `attempts` counts the workers that died over it."""
+
+    id: int
+    event: Event
+    attempts: int
+    received_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A leased queue of one conversation, inbound or outbound."""
+
+    instance_id: int
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A leased conversation and its next events, in order."""
+
+    lane: Lane
+    waiting: Sequence[Waiting]
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """What a waiting HTTP call gets."""
+
+    outcome: CallOutcome
+    answer: Answer | None
+
+
+@dataclass(frozen=True, slots=True)
+class Processed:
+    """The outcome of one event: `parts` go to `target`; `error` is on record when it failed.
+
+    `result` is kept for the HTTP call that waits for this event, if one does: then the parts go out only
+    when nobody waits any more. `last` releases the conversation.
+    """
+
+    lane: Lane
+    inbox_id: int
+    target: Target
+    parts: Sequence[Part] = ()
+    error: str | None = None
+    result: CallResult | None = None
+    last: bool = False
+
+
+class Inbox(Protocol):
+    """Inbound events, durable before they are acknowledged."""
+
+    async def add(self, instance_id: int, events: Sequence[Event], wait: float | None = None) -> Sequence[Accepted]:
+        """Stores events, each once by its key. `wait`: an HTTP call waits that long for the answer.
+
+        An id of 0 means that the instance is gone. Raises `Unavailable`.
+        """
+        ...
+
+    async def result(self, inbox_id: int) -> CallResult | None:
+        """Takes the answer for a waiting call, None while there is none."""
+        ...
+
+    async def stop_waiting(self, inbox_id: int) -> CallResult | None:
+        """Nobody waits any more: a later answer goes out as parts. The answer, when it just came."""
+        ...
+
+
+class Conversations(Protocol):
+    """Leases on conversations with waiting events."""
+
+    async def lease(self, count: int, busy: Sequence[int] = ()) -> Sequence[Conversation]:
+        """At most `count` conversations that nobody works on; none of the instances in `busy`."""
+        ...
+
+    async def record(self, processed: Processed) -> None:
+        """Stores an outcome and its reply parts in one transaction."""
+        ...
+
+    async def release(self, lane: Lane, delay: float = 0.0) -> None:
+        """Gives a conversation back; it may be taken again after `delay` seconds."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A reply part on its way. `key` is its idempotency key, the same at each try."""
+
+    id: int
+    part: Part
+    target: Target
+    key: str
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class OutgoingLane:
+    lane: Lane
+    parts: Sequence[Outgoing] = field(default_factory=tuple)
+
+
+class Outbox(Protocol):
+    """Reply parts, in order within a conversation."""
+
+    async def lease(self, count: int, busy: Sequence[int] = ()) -> Sequence[OutgoingLane]: ...
+
+    async def sent(self, lane: Lane, part_id: int, ref: str, *, last: bool) -> None:
+        """The platform took the part. `last` releases the lane."""
+        ...
+
+    async def retry(self, lane: Lane, part_id: int, error: str, delay: float) -> None:
+        """The part is tried again after `delay` seconds; the lane is released until then."""
+        ...
+
+    async def dead(self, lane: Lane, part_id: int, error: str, *, last: bool) -> None:
+        """The part is given up, and kept as a dead letter."""
+        ...
+
+    async def release(self, lane: Lane, delay: float = 0.0) -> None: ...
+
+    async def receipt(self, instance_id: int, ref: str, failed: bool, detail: str) -> None:
+        """What the platform said later of a part it had taken."""
+        ...
+
+    async def list(self, instance_id: int, status: str | None, limit: int, offset: int) -> Deliveries: ...
+
+    async def replay(self, instance_id: int, part_id: int) -> bool | None:
+        """None when there is no such part, False when it is on its way already."""
+        ...
+
+    async def drop(self, instance_id: int, part_id: int) -> bool: ...
+
+
+class Processes(Protocol):
+    """The living processes of this installation."""
+
+    async def worker_alive(self) -> bool:
+        """Whether a worker has beaten its heart in the last 15 seconds."""
+        ...
