@@ -218,6 +218,16 @@ class ArtifactReader(Protocol):
     def read(self, artifact: Artifact) -> AsyncIterator[bytes]: ...
 
 
+class Channels(Protocol):
+    """The channels of this installation."""
+
+    def all(self) -> Sequence[Channel]:
+        """In the order of the catalogue."""
+        ...
+
+    def find(self, channel_id: str) -> Channel | None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Kit:
     """What a channel is built with. `address` gives the value of a setting such as 'MAIL_API_URL'; `hosts`

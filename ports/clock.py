@@ -24,3 +24,7 @@ class Ids(Protocol):
     def digits(self, count: int) -> str:
         """`count` random decimal digits, from a cryptographic source."""
         ...
+
+    def chance(self) -> float:
+        """A random number in [0, 1), for jitter."""
+        ...

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from domain.access.model import ApiKey, Role
 from domain.channels.messages import Answer, CallOutcome, Event, Part, Target
-from domain.instances.model import Deliveries, Instance, InstanceChange, NewInstance
+from domain.instances.model import Deliveries, Instance, InstanceChange, LiveSocket, NewInstance
 
 
 class KeyStore(Protocol):
@@ -67,6 +67,7 @@ class HealthRecord:
     webhook_registered: bool | None = None
     webhook_error: str | None = None
     pairing_code: str | None = None
+    next_run: datetime | None = None
 
 
 class HealthStore(Protocol):
@@ -233,4 +234,18 @@ class Processes(Protocol):
 
     async def worker_alive(self) -> bool:
         """Whether a worker has beaten its heart in the last 15 seconds."""
+        ...
+
+
+class SocketStore(Protocol):
+    """The connections that are up, over all processes."""
+
+    async def live(self, user_id: str | None) -> Sequence[LiveSocket]:
+        """Those of one user's instances, or all (None), ordered by instance id."""
+        ...
+
+
+class PollQueue(Protocol):
+    async def due_now(self, instance_id: int) -> None:
+        """The instance is polled as soon as somebody can, whatever its interval."""
         ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from domain.access.model import Caller
@@ -23,8 +24,11 @@ from domain.instances.model import (
 class Access(Protocol):
     """Who stands behind a credential."""
 
-    async def authenticate(self, token: str) -> Caller:
-        """The caller of an API key or of the internal service key. Raises `Unauthenticated`."""
+    async def authenticate(self, token: str, acting_for: str | None = None) -> Caller:
+        """The caller of an API key or of the internal service key. Raises `Unauthenticated`.
+
+        `acting_for` names the user that a service acts for; it counts with the service key alone.
+        """
         ...
 
 
@@ -89,3 +93,13 @@ class Callbacks(Protocol):
     async def handle(self, channel_id: str, instance_id: int, call: RawCall) -> RawAnswer:
         """Proves, stores and acknowledges a call. Raises `NotFound`, `Unauthenticated`, `Invalid`."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class UseCases:
+    """All that can be asked of the service, for the inbound adapters."""
+
+    access: Access
+    catalogue: Catalogue
+    instances: Instances
+    callbacks: Callbacks

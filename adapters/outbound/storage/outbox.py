@@ -60,7 +60,8 @@ WITH part AS (
 )
 INSERT INTO lane (kind, instance_id, lane_key, pending) SELECT 1, instance_id, lane_key, 1 FROM part
 ON CONFLICT (kind, instance_id, lane_key) DO UPDATE SET pending = lane.pending + 1,
-    due_at = CASE WHEN lane.owner IS NULL THEN now() ELSE lane.due_at END, touched_at = now()
+    due_at = CASE WHEN lane.pending <= 0 AND lane.owner IS NULL THEN now() ELSE lane.due_at END,
+    touched_at = now()
 """
 
 DROP = """

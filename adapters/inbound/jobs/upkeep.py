@@ -1,0 +1,67 @@
+"""What a process does every second or so: shows that it lives, prolongs leases, takes up what dead ones left."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from domain.refusals import Unavailable
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Chore:
+    """`run` every `every` seconds; its failure is logged and stops nothing."""
+
+    name: str
+    every: float
+    run: Callable[[], Awaitable[object]]
+
+
+class Upkeep:
+    """Runs chores, each on its own beat."""
+
+    def __init__(self, chores: list[Chore]) -> None:
+        self._chores = chores
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            for chore in self._chores:
+                group.create_task(self._repeat(chore))
+
+    async def _repeat(self, chore: Chore) -> None:
+        while True:
+            try:
+                await chore.run()
+            except Unavailable:
+                log.debug("%s: the database is away", chore.name)
+            except Exception:
+                log.exception("%s failed; it is tried again in %s seconds", chore.name, chore.every)
+            await asyncio.sleep(chore.every)
+
+
+class AbandonedLeases:
+    """Frees the leases of processes that were dead at two looks in a row."""
+
+    def __init__(
+        self,
+        abandoned: Callable[[], Awaitable[set[int]]],
+        free: Callable[[list[int]], Awaitable[None]],
+        freed: Callable[[], None],
+    ) -> None:
+        self._abandoned = abandoned
+        self._free = free
+        self._freed = freed
+        self._suspects: set[int] = set()
+
+    async def look(self) -> None:
+        found = await self._abandoned()
+        dead = found & self._suspects
+        self._suspects = found - dead
+        if dead:
+            log.warning("took up the work of %d dead process(es)", len(dead))
+            await self._free(sorted(dead))
+            self._freed()

@@ -1,0 +1,113 @@
+"""The callback path, as a lean branch in front of the framework: it is the hot path."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable
+
+from adapters.inbound.rest.errors import INTERNAL, error_response, refusal_response
+from adapters.inbound.rest.gate import App, Message, Receive, Scope, Send
+from domain.channels.messages import RawAnswer, RawCall
+from domain.refusals import NotFound, Refusal, TooLarge
+from ports.clock import Ids
+from ports.use_cases import Callbacks
+
+log = logging.getLogger(__name__)
+
+PATH = re.compile(r"/api/agent/channels/([^/]{1,100})/([^/]+)/([^/]{1,200})")
+LARGEST_ID = 2**63 - 1
+
+
+class CallbackBranch:
+    """Answers calls on /api/agent/channels/:type/:instanceId/:callback; hands all else on.
+
+    `agent_url` is the public base address: platforms sign the address that they called, not the one behind
+    a proxy.
+    """
+
+    def __init__(
+        self, app: App, callbacks: Callbacks, ids: Ids, *, agent_url: str, max_body: int, bind: Callable[[str], None]
+    ) -> None:
+        self._app = app
+        self._callbacks = callbacks
+        self._ids = ids
+        self._agent_url = agent_url
+        self._max_body = max_body
+        self._bind = bind
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        match = PATH.fullmatch(scope["path"]) if scope["type"] == "http" else None
+        if match is None:
+            await self._app(scope, receive, send)
+            return
+        request_id = self._ids.request_id()
+        self._bind(request_id)
+        try:
+            channel_id, instance, callback = match.groups()
+            call = await self._call(scope, receive, request_id, callback)
+            answer = await self._callbacks.handle(channel_id, _id(instance, channel_id), call)
+        except Refusal as refusal:
+            await refusal_response(refusal)(scope, receive, send)
+        except Exception:
+            log.exception("a callback failed")
+            await error_response(500, INTERNAL)(scope, receive, send)
+        else:
+            await _answer(answer, request_id, send)
+
+    async def _call(self, scope: Scope, receive: Receive, request_id: str, callback: str) -> RawCall:
+        query = scope["query_string"].decode("latin-1")
+        path = scope.get("raw_path", scope["path"].encode()).decode("latin-1").partition("?")[0]
+        headers: dict[str, str] = {}
+        for name, value in scope["headers"]:
+            key = name.decode("latin-1")
+            text = value.decode("latin-1")
+            headers[key] = f"{headers[key]}, {text}" if key in headers else text
+        return RawCall(
+            id=request_id,
+            method=scope["method"],
+            callback=callback,
+            url=f"{self._agent_url}{path}" + (f"?{query}" if query else ""),
+            headers=headers,
+            body=await self._body(headers, receive),
+        )
+
+    async def _body(self, headers: dict[str, str], receive: Receive) -> bytes:
+        declared = headers.get("content-length", "0")
+        if declared.isdigit() and int(declared) > self._max_body:
+            raise self._too_large()
+        message: Message = await receive()
+        body: bytes = message.get("body", b"")
+        if not message.get("more_body"):
+            return self._sized(body)
+        pieces = [body]
+        size = len(body)
+        while message.get("more_body"):
+            message = await receive()
+            pieces.append(message.get("body", b""))
+            size += len(pieces[-1])
+            if size > self._max_body:
+                raise self._too_large()
+        return b"".join(pieces)
+
+    def _sized(self, body: bytes) -> bytes:
+        if len(body) > self._max_body:
+            raise self._too_large()
+        return body
+
+    def _too_large(self) -> TooLarge:
+        return TooLarge(f"the body is over {self._max_body // 1024} KB")
+
+
+def _id(text: str, channel_id: str) -> int:
+    if text.isascii() and text.isdigit() and len(text) < 20 and 0 < int(text) <= LARGEST_ID:
+        return int(text)
+    raise NotFound(f"there is no instance {text[:30]} of the channel '{channel_id}'")
+
+
+async def _answer(answer: RawAnswer, request_id: str, send: Send) -> None:
+    headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in answer.headers.items()]
+    headers.append((b"content-length", str(len(answer.body)).encode()))
+    headers.append((b"x-request-id", request_id.encode()))
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": answer.body})

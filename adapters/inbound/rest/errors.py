@@ -1,0 +1,125 @@
+"""Refusals to HTTP: one table, one body shape `{"error": string}`."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from domain.refusals import (
+    Conflict,
+    Forbidden,
+    Invalid,
+    NotBuilt,
+    NotFound,
+    Refusal,
+    TooLarge,
+    TooMany,
+    Unauthenticated,
+    Unavailable,
+    Unreadable,
+    Unsupported,
+)
+
+log = logging.getLogger(__name__)
+
+STATUS: Mapping[type[Refusal], int] = {
+    Invalid: 400,
+    Unauthenticated: 401,
+    Forbidden: 403,
+    NotFound: 404,
+    Conflict: 409,
+    TooLarge: 413,
+    Unsupported: 415,
+    Unreadable: 422,
+    TooMany: 429,
+    NotBuilt: 501,
+    Unavailable: 503,
+}
+
+INTERNAL = "Internal server error"
+
+
+class JsonResponse(Response):
+    """JSON by the standard library, which keeps integers of any size and the order of keys."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def status_of(refusal: Refusal) -> int:
+    return STATUS.get(type(refusal), 400)
+
+
+def headers_of(refusal: Refusal) -> dict[str, str]:
+    """Retry-After where the refusal is one of time, WWW-Authenticate where it is one of credentials."""
+    if isinstance(refusal, (TooMany, Unavailable)):
+        return {"retry-after": str(max(1, math.ceil(refusal.retry_after)))}
+    if isinstance(refusal, Unauthenticated):
+        return {"www-authenticate": "Bearer"}
+    return {}
+
+
+def error_response(status: int, message: str, headers: Mapping[str, str] | None = None) -> JsonResponse:
+    return JsonResponse({"error": message}, status_code=status, headers=dict(headers or {}))
+
+
+def refusal_response(refusal: Refusal) -> JsonResponse:
+    return error_response(status_of(refusal), refusal.message, headers_of(refusal))
+
+
+def install(app: FastAPI) -> None:
+    """Every error of the app answers in the one shape."""
+    app.add_exception_handler(Refusal, _refused)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refusal)
+    return refusal_response(error)
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    return error_response(400, "; ".join(_fault(each) for each in error.errors()))
+
+
+def _fault(fault: Mapping[str, Any]) -> str:
+    location = [str(each) for each in fault["loc"]]
+    where = ".".join(location[1:]) if len(location) > 1 else location[0]
+    match fault["type"]:
+        case "json_invalid":
+            return f"the body is not valid JSON ({fault['ctx']['error']} at position {location[-1]})"
+        case "missing" if where == "body":
+            return "the body is missing; send a JSON object"
+        case "missing":
+            return f"{where}: is required"
+        case "model_attributes_type" | "dict_type" if where == "body":
+            return "the body must be a JSON object"
+    message = str(fault["msg"]).removeprefix("Value error, ")
+    return f"{where}: {message[:1].lower()}{message[1:]}"
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    path = request.url.path[:200]
+    match error.status_code:
+        case 404:
+            return error_response(404, f"there is nothing at {path}")
+        case 405:
+            return error_response(405, f"{request.method} is not allowed at {path}", error.headers)
+    return error_response(error.status_code, str(error.detail), error.headers)
+
+
+async def _unexpected(request: Request, error: Exception) -> Response:
+    return error_response(500, INTERNAL)

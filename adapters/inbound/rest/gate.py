@@ -1,0 +1,129 @@
+"""In front of the routes: request ids, the caller's credential, the size of bodies. Plain ASGI, no framework."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+
+from adapters.inbound.rest.errors import INTERNAL, error_response, refusal_response
+from domain.refusals import Refusal, Unauthenticated
+from ports.clock import Ids
+from ports.use_cases import Access
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+log = logging.getLogger("switchboard.http")
+
+UNAUTHORIZED = "Unauthorized"
+PROTECTED = "/api/agent/"
+REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+
+
+class Gate:
+    """Authenticates what is protected before a byte of the body is read.
+
+    `public` are the paths under /api/agent/ that need no key; `streamed` those whose bodies have limits of
+    their own. `bind` ties the request id to the log.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        access: Access,
+        ids: Ids,
+        *,
+        max_body: int,
+        public: re.Pattern[str],
+        streamed: re.Pattern[str],
+        bind: Callable[[str], None],
+    ) -> None:
+        self._app = app
+        self._access = access
+        self._ids = ids
+        self._max_body = max_body
+        self._public = public
+        self._streamed = streamed
+        self._bind = bind
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        given = headers.get("x-request-id", "")
+        request_id = given if REQUEST_ID.fullmatch(given) else self._ids.request_id()
+        self._bind(request_id)
+        answer = _Answer(send, request_id)
+        started = time.monotonic()
+        try:
+            await self._authenticate(scope, headers)
+            await self._app(scope, self._limited(scope, headers, receive), answer)
+        except Refusal as refusal:
+            await refusal_response(refusal)(scope, receive, answer)
+        except HTTPException as error:
+            await error_response(error.status_code, error.detail)(scope, receive, answer)
+        except Exception:
+            log.exception("a request failed")
+            if not answer.started:
+                await error_response(500, INTERNAL)(scope, receive, answer)
+        took = round((time.monotonic() - started) * 1000, 1)
+        log.info("%s %s %s", scope["method"], scope["path"], answer.status, extra={"ms": took})
+
+    async def _authenticate(self, scope: Scope, headers: Headers) -> None:
+        path = scope["path"]
+        if not path.startswith(PROTECTED) or self._public.fullmatch(path):
+            return
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not token.strip():
+            raise Unauthenticated(UNAUTHORIZED)
+        caller = await self._access.authenticate(token.strip(), headers.get("x-user-id"))
+        scope.setdefault("state", {})["caller"] = caller
+
+    def _limited(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
+        if self._streamed.fullmatch(scope["path"]):
+            return receive
+        limit, seen = self._max_body, 0
+        declared = headers.get("content-length", "0")
+        if declared.isdigit() and int(declared) > limit:
+            raise _too_large(limit)
+
+        async def counted() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > limit:
+                raise _too_large(limit)
+            return message
+
+        return counted
+
+
+def _too_large(limit: int) -> HTTPException:
+    return HTTPException(413, f"the body is over {limit // 1024} KB")
+
+
+class _Answer:
+    """Notes the status on its way out and adds the request id."""
+
+    def __init__(self, send: Send, request_id: str) -> None:
+        self._send = send
+        self._request_id = request_id.encode()
+        self.started = False
+        self.status = 0
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.started = True
+            self.status = message["status"]
+            message = {**message, "headers": [*message.get("headers", []), (b"x-request-id", self._request_id)]}
+        await self._send(message)

@@ -1,0 +1,117 @@
+"""Who is to be told of what, in this process and in the others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+
+RECENT = 2048
+
+
+class Bell:
+    """Wakes a loop that waits; ringing it several times is ringing it once."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+
+    def ring(self) -> None:
+        self._event.set()
+
+    async def wait(self, seconds: float) -> None:
+        """Returns when rung since the last return, or after `seconds`."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._event.wait()
+        except TimeoutError:
+            return
+        finally:
+            self._event.clear()
+
+
+class Hub:
+    """Takes what happened and tells those concerned.
+
+    `broadcast` reaches the other processes; it is set once the connection for it stands. `solitary`: this
+    process works off its own messages, so others need no wake-up for them.
+    """
+
+    def __init__(self, *, solitary: bool) -> None:
+        self.inbound = Bell()
+        self.outbound = Bell()
+        self.broadcast: Callable[[str], None] = _nobody
+        self._solitary = solitary
+        self._forget: list[Callable[[int | None], None]] = []
+        self._waiters: dict[int, asyncio.Event] = {}
+        self._recent: OrderedDict[int, None] = OrderedDict()
+
+    def on_change(self, forget: Callable[[int | None], None]) -> None:
+        """`forget` is told each instance that changed, or None: any may have."""
+        self._forget.append(forget)
+
+    def arrived(self) -> None:
+        self.inbound.ring()
+        if not self._solitary:
+            self.broadcast("in")
+
+    def waiting(self) -> None:
+        self.outbound.ring()
+        if not self._solitary:
+            self.broadcast("out")
+
+    def answered(self, inbox_id: int) -> None:
+        if not self._tell(inbox_id):
+            self.broadcast(f"answer:{inbox_id}")
+
+    def changed(self, instance_id: int) -> None:
+        self._forget_instance(instance_id)
+        self.broadcast(f"instance:{instance_id}")
+
+    def hear(self, notice: str) -> None:
+        """A notice of another process."""
+        kind, _, value = notice.partition(":")
+        match kind:
+            case "in":
+                self.inbound.ring()
+            case "out":
+                self.outbound.ring()
+            case "answer":
+                self._tell(int(value))
+            case "instance":
+                self._forget_instance(int(value))
+
+    def lost(self) -> None:
+        """Notices may have been missed."""
+        self._forget_instance(None)
+        self.inbound.ring()
+        self.outbound.ring()
+
+    async def wait(self, inbox_id: int, seconds: float) -> None:
+        """Returns when that event's answer is on record, or after `seconds`."""
+        if inbox_id in self._recent:
+            return
+        event = self._waiters.setdefault(inbox_id, asyncio.Event())
+        try:
+            async with asyncio.timeout(seconds):
+                await event.wait()
+        except TimeoutError:
+            return
+        finally:
+            self._waiters.pop(inbox_id, None)
+
+    def _tell(self, inbox_id: int) -> bool:
+        self._recent[inbox_id] = None
+        if len(self._recent) > RECENT:
+            self._recent.popitem(last=False)
+        event = self._waiters.get(inbox_id)
+        if event is not None:
+            event.set()
+        return event is not None
+
+    def _forget_instance(self, instance_id: int | None) -> None:
+        for forget in self._forget:
+            forget(instance_id)
+
+
+def _nobody(_: str) -> None:
+    return

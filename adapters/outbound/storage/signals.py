@@ -1,0 +1,95 @@
+"""Wake-ups between processes, and the lock that shows that a process lives.
+
+One connection of its own LISTENs and holds the process's advisory lock. Notices go out after the commits
+they concern, gathered, through the pool: a NOTIFY inside the inserting transaction would serialise commits.
+Losing a notice delays work until the next sweep and loses nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+
+import psycopg
+from psycopg import sql
+
+from adapters.outbound.storage.pool import Database
+from domain.refusals import Unavailable
+
+log = logging.getLogger(__name__)
+
+CHANNEL = "switchboard"
+RECONNECT_SECONDS = 0.5
+GATHER_SECONDS = 0.002
+
+
+class Signals:
+    """`hear` gets each notice of other processes; `lost` is called when notices may have been missed."""
+
+    def __init__(
+        self, database: Database, incarnation: int, hear: Callable[[str], None], lost: Callable[[], None]
+    ) -> None:
+        self._database = database
+        self._incarnation = incarnation
+        self._hear = hear
+        self._lost = lost
+        self._outgoing: dict[str, None] = {}
+        self._flusher: asyncio.Task[None] | None = None
+        self._listener: asyncio.Task[None] | None = None
+        self.ready = asyncio.Event()
+
+    async def start(self) -> None:
+        """Returns once the lock is held."""
+        self._listener = asyncio.create_task(self._listen())
+        await self.ready.wait()
+
+    async def stop(self) -> None:
+        for task in (self._flusher, self._listener):
+            if task is not None:
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
+
+    def notify(self, notice: str) -> None:
+        """Tells the other processes, soon; the same notice several times at once is one."""
+        self._outgoing[notice] = None
+        if self._flusher is None or self._flusher.done():
+            self._flusher = asyncio.create_task(self._flush())
+
+    async def _flush(self) -> None:
+        await asyncio.sleep(GATHER_SECONDS)
+        while self._outgoing:
+            notices, self._outgoing = list(self._outgoing), {}
+            payloads = [f"{self._incarnation}:{notice}" for notice in notices]
+            try:
+                await self._database.execute(
+                    f"SELECT pg_notify('{CHANNEL}', n) FROM unnest(%s::text[]) AS t(n)",  # noqa: S608
+                    (payloads,),
+                )
+            except Unavailable:
+                log.debug("a notice was not sent, the database is away")
+
+    async def _listen(self) -> None:
+        while True:
+            try:
+                await self._listen_once()
+            except (psycopg.Error, OSError) as error:
+                log.warning("lost the connection for wake-ups, trying again: %s", type(error).__name__)
+                self._lost()
+            await asyncio.sleep(RECONNECT_SECONDS)
+
+    async def _listen_once(self) -> None:
+        connection = await psycopg.AsyncConnection.connect(
+            self._database.dsn, autocommit=True, application_name="switchboard-signals", connect_timeout=5
+        )
+        async with connection:
+            await connection.execute("SELECT pg_advisory_lock(%s)", (self._incarnation,))
+            await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(CHANNEL)))
+            self._lost()
+            self.ready.set()
+            own = f"{self._incarnation}:"
+            async for notice in connection.notifies():
+                if not notice.payload.startswith(own):
+                    self._hear(notice.payload.partition(":")[2])

@@ -1,0 +1,292 @@
+"""The settings: environment variables, a `.env` file beneath them, a default for each."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+ADDRESSES: Mapping[str, str] = {
+    "WORKSPACE_CHAT_API_URL": "https://slack.com/api",
+    "GAMING_CHAT_API_URL": "https://discord.com/api/v10",
+    "BOT_MESSENGER_API_URL": "https://api.telegram.org",
+    "BUSINESS_MESSAGING_API_URL": "https://graph.facebook.com",
+    "SMS_PROVIDER_API_URL": "https://api.twilio.com",
+    "MAIL_API_URL": "https://gmail.googleapis.com",
+    "DRIVE_FOLDER_API_URL": "https://www.googleapis.com",
+    "GOOGLE_TOKEN_URL": "https://oauth2.googleapis.com/token",
+    "ENTERPRISE_CHAT_LOGIN_URL": "https://login.microsoftonline.com",
+    "ENTERPRISE_CHAT_OPENID_URL": "https://login.botframework.com/v1/.well-known/openidconfiguration",
+    "WORKSPACE_CHAT_AUTHORIZE_URL": "https://slack.com/openid/connect/authorize",
+    "WORKSPACE_CHAT_TOKEN_URL": "https://slack.com/api/openid.connect.token",
+    "WORKSPACE_CHAT_USERINFO_URL": "https://slack.com/api/openid.connect.userInfo",
+    "GAMING_CHAT_AUTHORIZE_URL": "https://discord.com/oauth2/authorize",
+    "GAMING_CHAT_TOKEN_URL": "https://discord.com/api/v10/oauth2/token",
+    "GAMING_CHAT_USERINFO_URL": "https://discord.com/api/v10/users/@me",
+    "COMMUNITY_CHAT_AUTHORIZE_URL": "",
+    "COMMUNITY_CHAT_TOKEN_URL": "",
+    "COMMUNITY_CHAT_USERINFO_URL": "",
+}
+"""Base addresses of the platforms. The three empty ones follow from COMMUNITY_CHAT_SERVER_URL."""
+
+PROVIDERS = ("WORKSPACE_CHAT", "GAMING_CHAT", "COMMUNITY_CHAT")
+
+
+class SettingsError(Exception):
+    """A setting is missing or wrong; the message names it and the mend."""
+
+
+def _text(name: str, value: str) -> str:
+    return value
+
+
+def _flag(name: str, value: str) -> bool:
+    lowered = value.strip().lower()
+    if lowered in ("1", "true", "yes", "on"):
+        return True
+    if lowered in ("0", "false", "no", "off"):
+        return False
+    raise SettingsError(f"{name} must be true or false, not '{value}'")
+
+
+def _whole(low: int, high: int) -> Callable[[str, str], int]:
+    def parse(name: str, value: str) -> int:
+        if value.strip().isdigit() and low <= int(value) <= high:
+            return int(value)
+        raise SettingsError(f"{name} must be a whole number from {low} to {high}, not '{value}'")
+
+    return parse
+
+
+def _address(name: str, value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise SettingsError(f"{name} must begin with http:// or https://, not '{value}'")
+    return value.rstrip("/")
+
+
+def _optional_address(name: str, value: str) -> str:
+    return _address(name, value) if value else ""
+
+
+def _one_of(*choices: str) -> Callable[[str, str], str]:
+    def parse(name: str, value: str) -> str:
+        if value not in choices:
+            raise SettingsError(f"{name} must be one of {', '.join(choices)}, not '{value}'")
+        return value
+
+    return parse
+
+
+def _networks(name: str, value: str) -> str:
+    for each in filter(None, (piece.strip() for piece in value.split(","))):
+        try:
+            ipaddress.ip_network(each, strict=False)
+        except ValueError as error:
+            raise SettingsError(f"{name}: '{each}' is not a network such as 10.0.0.0/8") from error
+    return value
+
+
+def _setting(
+    name: str, default: str, meaning: str, parse: Callable[[str, str], Any] = _text, *, secret: bool = False
+) -> Any:
+    metadata = {"name": name, "default": default, "meaning": meaning, "parse": parse, "secret": secret}
+    return field(metadata=metadata, repr=not secret)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All settings, parsed. `docs/settings.md` is written from this list."""
+
+    http_host: str = _setting("HTTP_HOST", "127.0.0.1", "address that the REST gateway listens on")
+    http_port: int = _setting("HTTP_PORT", "3011", "port of the REST gateway", _whole(0, 65535))
+    grpc_host: str = _setting("GRPC_HOST", "127.0.0.1", "address that the gRPC core listens on")
+    grpc_port: int = _setting("GRPC_PORT", "50051", "port of the gRPC core", _whole(0, 65535))
+    core_target: str = _setting(
+        "CORE_TARGET", "", "where `switchboard gateway` finds the core, host:port; empty: GRPC_HOST:GRPC_PORT"
+    )
+    data_dir: Path = _setting(
+        "DATA_DIR",
+        ".data",
+        "embedded database, uploaded files and generated secrets",
+        lambda _, value: Path(value).expanduser().absolute(),
+    )
+    database_url: str = _setting(
+        "DATABASE_URL",
+        "",
+        "PostgreSQL 15+ with pgvector 0.7+ and pg_trgm, as a libpq URL; empty: the embedded one in DATA_DIR",
+        secret=True,
+    )
+    redis_url: str = _setting("REDIS_URL", "", "Redis 6.2+ or Valkey; empty: an embedded queue", secret=True)
+    agent_url: str = _setting(
+        "AGENT_URL", "http://localhost:3011", "base address for webhook registration and signed links", _address
+    )
+    platform_url: str = _setting(
+        "PLATFORM_URL",
+        "http://localhost:3010",
+        "base address for OAuth redirects; without a platform in front, set it to AGENT_URL",
+        _address,
+    )
+    internal_service_key: str = _setting(
+        "INTERNAL_SERVICE_KEY",
+        "",
+        "service-to-service key; generated into DATA_DIR, must be set where DATABASE_URL is set",
+        secret=True,
+    )
+    config_encryption_key: str = _setting(
+        "CONFIG_ENCRYPTION_KEY",
+        "",
+        "encrypts configurations at rest: 32 bytes in base64, several separated by commas, the first seals;"
+        " generated into DATA_DIR, must be set where DATABASE_URL is set",
+        secret=True,
+    )
+    smtp_host: str = _setting("SMTP_HOST", "", "mail server for verification mail")
+    smtp_port: int = _setting("SMTP_PORT", "587", "its port", _whole(1, 65535))
+    smtp_user: str = _setting("SMTP_USER", "", "its user; empty: no AUTH")
+    smtp_password: str = _setting("SMTP_PASSWORD", "", "its password", secret=True)
+    smtp_from: str = _setting("SMTP_FROM", "", "sender address of verification mail")
+    smtp_secure: bool = _setting(
+        "SMTP_SECURE", "false", "true: TLS from the start; false: STARTTLS when offered", _flag
+    )
+    workspace_chat_client_id: str = _setting("WORKSPACE_CHAT_CLIENT_ID", "", "Slack OAuth client id")
+    workspace_chat_client_secret: str = _setting(
+        "WORKSPACE_CHAT_CLIENT_SECRET", "", "Slack OAuth client secret", secret=True
+    )
+    gaming_chat_client_id: str = _setting("GAMING_CHAT_CLIENT_ID", "", "Discord OAuth client id")
+    gaming_chat_client_secret: str = _setting(
+        "GAMING_CHAT_CLIENT_SECRET", "", "Discord OAuth client secret", secret=True
+    )
+    community_chat_client_id: str = _setting("COMMUNITY_CHAT_CLIENT_ID", "", "Mattermost OAuth client id")
+    community_chat_client_secret: str = _setting(
+        "COMMUNITY_CHAT_CLIENT_SECRET", "", "Mattermost OAuth client secret", secret=True
+    )
+    community_chat_server_url: str = _setting(
+        "COMMUNITY_CHAT_SERVER_URL", "", "Mattermost server for verification", _optional_address
+    )
+    verification_bot_token: str = _setting(
+        "VERIFICATION_BOT_TOKEN", "", "token of the Telegram bot for verification", secret=True
+    )
+    verification_bot_username: str = _setting(
+        "VERIFICATION_BOT_USERNAME", "", "its user name, without @", lambda _, value: value.lstrip("@")
+    )
+    require_signatures: bool | None = _setting(
+        "REQUIRE_SIGNATURES",
+        "",
+        "true: refuse calls whose origin nothing can prove; default: true where DATABASE_URL is set",
+        lambda name, value: _flag(name, value) if value else None,
+    )
+    outbound_policy: str = _setting(
+        "OUTBOUND_POLICY",
+        "",
+        "'open' or 'public-only' (user-given addresses in private ranges are refused); default: public-only"
+        " where DATABASE_URL is set",
+        lambda name, value: _one_of("open", "public-only")(name, value) if value else "",
+    )
+    outbound_allow: str = _setting(
+        "OUTBOUND_ALLOW", "", "comma-separated networks that public-only allows all the same", _networks
+    )
+    kb_memory_sync: bool = _setting(
+        "KB_MEMORY_SYNC", "false", "delete linked memory nodes with a knowledge base", _flag
+    )
+    memory_url: str = _setting("MEMORY_URL", "", "memory service that KB_MEMORY_SYNC calls", _optional_address)
+    kb_read_policy: str = _setting(
+        "KB_READ_POLICY",
+        "documented",
+        "'strict': every read of a knowledge base needs READ",
+        _one_of("documented", "strict"),
+    )
+    max_upload_mb: int = _setting("MAX_UPLOAD_MB", "100", "largest uploaded file, in MB", _whole(1, 10_000))
+    max_files_per_upload: int = _setting("MAX_FILES_PER_UPLOAD", "20", "files in one upload", _whole(1, 1000))
+    max_webhook_body_kb: int = _setting(
+        "MAX_WEBHOOK_BODY_KB", "1024", "largest body of a callback, in KB", _whole(1, 100_000)
+    )
+    resources_file: str = _setting("RESOURCES_FILE", "", "TOML file of rules for downstream resources")
+    downstream_url: str = _setting(
+        "DOWNSTREAM_URL", "", "where resources go that no rule and no built-in takes", _optional_address
+    )
+    downstream_timeout: int = _setting(
+        "DOWNSTREAM_TIMEOUT", "120", "seconds that a downstream resource has", _whole(1, 3600)
+    )
+    embedding_model_dir: str = _setting(
+        "EMBEDDING_MODEL_DIR", "", "folder of a 384-dimension sentence-transformers model; empty: the bundled one"
+    )
+    log_level: str = _setting(
+        "LOG_LEVEL",
+        "info",
+        "debug, info, warning or error",
+        _one_of("debug", "info", "warning", "error"),
+    )
+    log_format: str = _setting(
+        "LOG_FORMAT", "auto", "json, console, or auto: console on a terminal", _one_of("auto", "json", "console")
+    )
+    otlp_endpoint: str = _setting(
+        "OTEL_EXPORTER_OTLP_ENDPOINT", "", "OpenTelemetry collector for traces (OTLP over HTTP); empty: none"
+    )
+    worker_concurrency: int = _setting(
+        "WORKER_CONCURRENCY", "256", "conversations that one worker works on at once", _whole(1, 10_000)
+    )
+    addresses: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def embedded(self) -> bool:
+        """Whether the embedded database is used."""
+        return not self.database_url
+
+    @property
+    def demands_signatures(self) -> bool:
+        return not self.embedded if self.require_signatures is None else self.require_signatures
+
+    @property
+    def address_policy(self) -> str:
+        return self.outbound_policy or ("open" if self.embedded else "public-only")
+
+
+def load(environment: Mapping[str, str] | None = None, env_file: Path | None = Path(".env")) -> Settings:
+    """Reads the settings. Raises `SettingsError` that names the setting at fault."""
+    values = {**_read_env_file(env_file), **(os.environ if environment is None else environment)}
+    parsed: dict[str, Any] = {}
+    for each in fields(Settings):
+        if each.name == "addresses":
+            continue
+        name = each.metadata["name"]
+        parsed[each.name] = each.metadata["parse"](name, values.get(name) or each.metadata["default"])
+    parsed["addresses"] = _addresses(values, parsed["community_chat_server_url"])
+    return Settings(**parsed)
+
+
+def _addresses(values: Mapping[str, str], community_server: str) -> Mapping[str, str]:
+    found = {name: _optional_address(name, values.get(name) or default) for name, default in ADDRESSES.items()}
+    if community_server:
+        found["COMMUNITY_CHAT_AUTHORIZE_URL"] = (
+            found["COMMUNITY_CHAT_AUTHORIZE_URL"] or f"{community_server}/oauth/authorize"
+        )
+        found["COMMUNITY_CHAT_TOKEN_URL"] = (
+            found["COMMUNITY_CHAT_TOKEN_URL"] or f"{community_server}/oauth/access_token"
+        )
+        found["COMMUNITY_CHAT_USERINFO_URL"] = (
+            found["COMMUNITY_CHAT_USERINFO_URL"] or f"{community_server}/api/v4/users/me"
+        )
+    return found
+
+
+def _read_env_file(path: Path | None) -> dict[str, str]:
+    """`NAME=value` lines; `#` begins a comment line; matching quotes around a value are taken off."""
+    if path is None or not path.is_file():
+        return {}
+    values = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        stripped = line.strip().removeprefix("export ")
+        if not stripped or stripped.startswith("#"):
+            continue
+        name, equals, value = stripped.partition("=")
+        if not equals:
+            raise SettingsError(f"{path}, line {number}: expected NAME=value")
+        value = value.strip()
+        if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
+            value = value[1:-1]
+        values[name.strip()] = value
+    return values

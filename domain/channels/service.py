@@ -1,0 +1,30 @@
+"""The catalogue of channel definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from domain.access.model import Caller
+from domain.channels.model import ChannelDefinition
+from domain.instances.model import LiveSocket
+from domain.refusals import NotFound
+from ports.channels import Channels
+from ports.storage import SocketStore
+
+
+class CatalogueService:
+    def __init__(self, channels: Channels, sockets: SocketStore) -> None:
+        self._channels = channels
+        self._sockets = sockets
+
+    async def definitions(self) -> Sequence[ChannelDefinition]:
+        return [channel.definition for channel in self._channels.all()]
+
+    async def definition(self, channel_id: str) -> ChannelDefinition:
+        channel = self._channels.find(channel_id)
+        if channel is None:
+            raise NotFound(f"there is no channel '{channel_id[:100]}'; GET /api/agent/channels lists them")
+        return channel.definition
+
+    async def sockets(self, caller: Caller) -> Sequence[LiveSocket]:
+        return await self._sockets.live(None if caller.is_admin else caller.user_id)

@@ -1,0 +1,74 @@
+"""Replies go out: part by part, in order within a conversation."""
+
+from __future__ import annotations
+
+import logging
+
+from domain.channels.messages import Outcome, Sent
+from domain.delivery.rules import next_delay
+from domain.instances.model import Instance
+from ports.channels import Channels, Replies
+from ports.clock import Clock, Ids
+from ports.metrics import Meter
+from ports.storage import HealthStore, InstanceStore, Outbox, Outgoing, OutgoingLane
+
+log = logging.getLogger(__name__)
+
+
+class DeliveryService:
+    """Sends the parts of leased lanes."""
+
+    def __init__(
+        self,
+        outbox: Outbox,
+        instances: InstanceStore,
+        channels: Channels,
+        health: HealthStore,
+        clock: Clock,
+        ids: Ids,
+        meter: Meter,
+    ) -> None:
+        self._outbox = outbox
+        self._instances = instances
+        self._channels = channels
+        self._health = health
+        self._clock = clock
+        self._ids = ids
+        self._meter = meter
+
+    async def work(self, leased: OutgoingLane) -> None:
+        """Sends the parts in order; a part that must wait holds back those behind it."""
+        for position, outgoing in enumerate(leased.parts, start=1):
+            last = position == len(leased.parts)
+            instance = await self._instances.cached(leased.lane.instance_id)
+            sent = await self._send(instance, outgoing)
+            if sent.outcome is Outcome.SENT:
+                await self._outbox.sent(leased.lane, outgoing.id, sent.ref, last=last)
+                continue
+            delay = next_delay(sent, outgoing.attempts, self._ids.chance())
+            if delay is not None:
+                await self._outbox.retry(leased.lane, outgoing.id, sent.detail, delay)
+                return
+            await self._outbox.dead(leased.lane, outgoing.id, sent.detail, last=last)
+
+    async def _send(self, instance: Instance | None, outgoing: Outgoing) -> Sent:
+        channel = self._channels.find(instance.channel_id) if instance else None
+        if instance is None or not isinstance(channel, Replies):
+            return Sent(Outcome.PERMANENT, "the instance is gone or its channel sends nothing")
+        started = self._clock.now()
+        sent = await self._tried(channel, instance, outgoing)
+        seconds = (self._clock.now() - started).total_seconds()
+        self._meter.delivered(instance.channel_id, sent.outcome, seconds)
+        if sent.outcome is Outcome.SENT:
+            await self._health.succeeded(instance.id)
+        else:
+            await self._health.failed(instance.id, f"sending a reply: {sent.detail}")
+            log.warning("a reply was not taken: %s", sent.detail, extra={"instance": instance.id})
+        return sent
+
+    async def _tried(self, channel: Replies, instance: Instance, outgoing: Outgoing) -> Sent:
+        try:
+            return await channel.send(instance.config, outgoing.target, outgoing.part, outgoing.key)
+        except Exception as unexpected:
+            log.exception("a channel failed to send", extra={"instance": instance.id})
+            return Sent(Outcome.UNKNOWN, f"internal error: {type(unexpected).__name__}")

@@ -1,0 +1,222 @@
+"""Channel instances: create, update, delete, health and deliveries."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from domain.access.model import Caller
+from domain.channels.model import ChannelDefinition
+from domain.instances.model import (
+    Deliveries,
+    Health,
+    Instance,
+    InstanceChange,
+    InstanceView,
+    NewInstance,
+    Pairing,
+    SaveResult,
+)
+from domain.instances.validation import advice, check_config
+from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound
+from domain.routing.resource import parse_resource
+from ports.channels import Channel, Channels, PlatformError, Probed, Registers
+from ports.pairing import Pairings
+from ports.storage import HealthStore, InstanceStore, Outbox, Processes
+
+log = logging.getLogger(__name__)
+
+LONGEST_NAME = 200
+STATES = ("pending", "sent", "dead")
+
+
+class InstanceService:
+    """The use cases of interface 4.2. `callback_address` is what the platforms call, without a final slash."""
+
+    def __init__(
+        self,
+        store: InstanceStore,
+        channels: Channels,
+        health: HealthStore,
+        outbox: Outbox,
+        processes: Processes,
+        pairings: Pairings,
+        callback_address: str,
+    ) -> None:
+        self._store = store
+        self._channels = channels
+        self._health = health
+        self._outbox = outbox
+        self._processes = processes
+        self._pairings = pairings
+        self._callback_address = callback_address
+
+    async def list(self, caller: Caller) -> Sequence[InstanceView]:
+        return [self._view(instance) for instance in await self._store.of_user(caller.user_id)]
+
+    async def get(self, caller: Caller, instance_id: int) -> InstanceView:
+        return self._view(await self._owned(caller, instance_id))
+
+    async def create(self, caller: Caller, new: NewInstance) -> SaveResult:
+        channel = self._known_channel(new.channel_id)
+        _check(channel.definition, new.channel_name, new.config, new.resource_id)
+        existing = await self._store.find(new.id) if new.id is not None else None
+        if existing is None:
+            return await self._saved(await self._store.add(caller.user_id, new), channel, "created")
+        if not caller.may_act_for(existing.user_id):
+            raise Forbidden("the instance named by id belongs to another user")
+        if existing.channel_id != new.channel_id:
+            raise Invalid.of([Fault("channelId", f"the instance is of the channel '{existing.channel_id}'")])
+        return await self._change(
+            existing, channel, InstanceChange(new.config, new.resource_id, new.channel_name)
+        )
+
+    async def update(self, caller: Caller, instance_id: int, change: InstanceChange) -> SaveResult:
+        existing = await self._owned(caller, instance_id)
+        channel = self._known_channel(existing.channel_id)
+        name = existing.channel_name if change.channel_name is None else change.channel_name
+        _check(channel.definition, name, change.config, change.resource_id)
+        return await self._change(existing, channel, change)
+
+    async def _change(self, existing: Instance, channel: Channel, change: InstanceChange) -> SaveResult:
+        instance = await self._store.change(existing.id, change)
+        if instance is None:
+            raise _unknown(existing.id)
+        return await self._saved(instance, channel, "updated")
+
+    async def delete(self, caller: Caller, instance_id: int) -> None:
+        instance = await self._owned(caller, instance_id)
+        channel = self._channels.find(instance.channel_id)
+        if isinstance(channel, Registers):
+            try:
+                await channel.unregister(instance.config)
+            except PlatformError as error:
+                log.warning("the platform did not remove the webhook: %s", error, extra={"instance": instance_id})
+        await self._pairings.removed(instance)
+        await self._store.remove(instance_id)
+
+    async def request_pairing(self, caller: Caller, instance_id: int) -> Pairing:
+        instance = await self._owned(caller, instance_id)
+        if not self._pairings.pairs(instance.channel_id):
+            raise Invalid(f"instances of '{instance.channel_id}' have no pairing; only linked-device-messaging has")
+        return await self._pairings.request(instance)
+
+    async def health(self, caller: Caller, instance_id: int) -> Health:
+        instance = await self._owned(caller, instance_id)
+        record = await self._health.find(instance_id)
+        channel = self._known_channel(instance.channel_id)
+        warnings = advice(channel.definition, instance.config)
+        if record.unproved_for:
+            warnings.append(f"config.{record.unproved_for} is not set: calls are accepted without proof of origin")
+        if record.webhook_error:
+            warnings.append(f"the webhook is not registered: {record.webhook_error}")
+        if instance.resource_id is None:
+            warnings.append("downStreamResourceId is not set: messages are answered with a note only")
+        failing = record.last_error_at is not None and (
+            record.last_success is None or record.last_error_at > record.last_success
+        )
+        return Health(
+            instance_id=instance_id,
+            healthy=not warnings and not failing,
+            warnings=tuple(warnings),
+            last_success=record.last_success,
+            last_error=record.last_error,
+            last_error_at=record.last_error_at,
+            next_run=record.next_run,
+            queue=await self._health.queue(instance_id),
+            pairing_code=record.pairing_code,
+        )
+
+    async def deliveries(
+        self, caller: Caller, instance_id: int, status: str | None, limit: int, offset: int
+    ) -> Deliveries:
+        await self._owned(caller, instance_id)
+        if status is not None and status not in STATES:
+            raise Invalid.of([Fault("status", "must be one of 'pending', 'sent', 'dead'")])
+        return await self._outbox.list(instance_id, status, limit, offset)
+
+    async def replay(self, caller: Caller, instance_id: int, delivery_id: int) -> None:
+        await self._owned(caller, instance_id)
+        done = await self._outbox.replay(instance_id, delivery_id)
+        if done is None:
+            raise NotFound(f"the instance has no delivery {delivery_id}")
+        if not done:
+            raise Conflict("the delivery is on its way already")
+
+    async def drop(self, caller: Caller, instance_id: int, delivery_id: int) -> None:
+        await self._owned(caller, instance_id)
+        if not await self._outbox.drop(instance_id, delivery_id):
+            raise NotFound(f"the instance has no delivery {delivery_id}")
+
+    async def _owned(self, caller: Caller, instance_id: int) -> Instance:
+        instance = await self._store.find(instance_id)
+        if instance is None:
+            raise _unknown(instance_id)
+        if not caller.may_act_for(instance.user_id):
+            raise Forbidden("the instance belongs to another user")
+        return instance
+
+    def _known_channel(self, channel_id: str) -> Channel:
+        channel = self._channels.find(channel_id)
+        if channel is None:
+            raise Invalid.of(
+                [Fault("channelId", f"there is no channel '{channel_id[:100]}'; GET /api/agent/channels lists them")]
+            )
+        return channel
+
+    def _view(self, instance: Instance) -> InstanceView:
+        channel = self._channels.find(instance.channel_id)
+        return InstanceView(instance, channel.definition.name if channel else instance.channel_id)
+
+    async def _saved(self, instance: Instance, channel: Channel, operation: str) -> SaveResult:
+        registered, error = await self._connected(instance, channel)
+        hints = advice(channel.definition, instance.config)
+        message = ". ".join([f"Instance {operation}", *hints])
+        return SaveResult(
+            instance_id=instance.id,
+            operation=operation,
+            message=message,
+            worker_alive=await self._processes.worker_alive(),
+            webhook_registered=registered,
+            webhook_error=error,
+        )
+
+    async def _connected(self, instance: Instance, channel: Channel) -> tuple[bool | None, str | None]:
+        """Registers the webhook, or tries the credentials; whatever the platform says fails no create."""
+        await self._pairings.saved(instance)
+        registers = isinstance(channel, Registers)
+        error: str | None = None
+        try:
+            if isinstance(channel, Registers):
+                await channel.register(instance.config, self.webhook_address(instance))
+            elif isinstance(channel, Probed):
+                await channel.probe(instance.config)
+        except PlatformError as refused:
+            error = str(refused)
+        if registers or error:
+            await self._health.webhook(instance.id, registers and error is None, error)
+        return (error is None if registers else None), error
+
+    def webhook_address(self, instance: Instance) -> str:
+        """The address that the platform calls (interface 4.3)."""
+        return f"{self._callback_address}/api/agent/channels/{instance.channel_id}/{instance.id}/webhook"
+
+
+def _check(definition: ChannelDefinition, name: str, config: object, resource_id: str | None) -> None:
+    faults = []
+    if not name.strip():
+        faults.append(Fault("channelName", "must not be empty"))
+    elif len(name) > LONGEST_NAME or "\0" in name:
+        faults.append(Fault("channelName", f"must be at most {LONGEST_NAME} characters, without NUL"))
+    if not isinstance(config, dict):
+        faults.append(Fault("config", "must be an object"))
+    if faults:
+        raise Invalid.of(faults)
+    if resource_id is not None:
+        parse_resource(resource_id)
+    assert isinstance(config, dict)
+    check_config(definition, config)
+
+
+def _unknown(instance_id: int) -> NotFound:
+    return NotFound(f"there is no instance {instance_id}")

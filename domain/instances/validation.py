@@ -1,0 +1,193 @@
+"""Checks an instance's configuration against its channel's definition. Pure."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
+
+from domain.channels import cron
+from domain.channels.model import ChannelDefinition, ConfigField, Format
+from domain.refusals import Fault, Invalid
+
+LONGEST_VALUE = 20_000
+EVENTS = ("create", "write", "unlink")
+
+_E164 = re.compile(r"\+[1-9]\d{6,14}")
+_PHONE_DIGITS = re.compile(r"\+?[1-9]\d{6,14}")
+_HOST = re.compile(r"(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*")
+_IPV6 = re.compile(r"\[?[0-9A-Fa-f:.]{2,45}\]?")
+_EMAIL = re.compile(r"[^@\s<>,;]{1,64}@[^@\s<>,;]{1,253}")
+_HEX32 = re.compile(r"[0-9A-Fa-f]{64}")
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+
+
+def check_config(definition: ChannelDefinition, config: Mapping[str, Any]) -> None:
+    """Raises `Invalid` that lists every field at fault, by its name in the configuration."""
+    faults = [fault for field in definition.fields for fault in _check(field, config)]
+    if faults:
+        raise Invalid.of(faults)
+
+
+def advice(definition: ChannelDefinition, config: Mapping[str, Any]) -> list[str]:
+    """What the definition says should be given and is not; the instance works without it, in part."""
+    return [
+        "config: at least one should be given: " + ", or ".join(" together with ".join(each) for each in alternatives)
+        for alternatives in definition.advice
+        if not any(all(_given(config.get(name)) for name in each) for each in alternatives)
+    ]
+
+
+def _given(value: Any) -> bool:
+    return value is not None and value != ""
+
+
+def _check(field: ConfigField, config: Mapping[str, Any]) -> list[Fault]:
+    name = f"config.{field.name}"
+    value = config.get(field.name)
+    if not _given(value):
+        return [Fault(name, "is required")] if field.required else []
+    if fault := _wrong_type(field, value):
+        return [Fault(name, fault)]
+    if isinstance(value, str) and not value.strip() and field.required:
+        return [Fault(name, "must not be blank")]
+    if field.choices and value not in field.choices:
+        return [Fault(name, "must be one of " + ", ".join(f"'{choice}'" for choice in field.choices))]
+    fault = _RULES[field.format](value)
+    return [Fault(name, fault)] if fault else []
+
+
+def _wrong_type(field: ConfigField, value: Any) -> str | None:
+    match field.type:
+        case "string":
+            if not isinstance(value, str):
+                return "must be a string"
+            return f"must be at most {LONGEST_VALUE} characters" if len(value) > LONGEST_VALUE else None
+        case "boolean":
+            return None if isinstance(value, bool) else "must be true or false"
+        case "number":
+            good = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+            return None if good else "must be a number"
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, str) and "\0" in value:
+        return "must not contain a NUL character"
+    return None
+
+
+def _url(value: str) -> str | None:
+    try:
+        parts = urlsplit(value)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        good = False
+    if not good or any(character.isspace() or ord(character) < 32 for character in value):
+        return "must be an address that begins with http:// or https://"
+    return None
+
+
+def _host(value: str) -> str | None:
+    good = _HOST.fullmatch(value) or (":" in value and _IPV6.fullmatch(value))
+    return None if good else "must be a host name or an IP address, without a scheme, port or path"
+
+
+def _port(value: float) -> str | None:
+    return None if value == int(value) and 1 <= value <= 65535 else "must be a whole number from 1 to 65535"
+
+
+def _email(value: str) -> str | None:
+    return None if _EMAIL.fullmatch(value) else "must be an e-mail address"
+
+
+def _e164(value: str) -> str | None:
+    return None if _E164.fullmatch(value) else "must be a phone number in E.164 form, for example +14155550100"
+
+
+def _phone_digits(value: str) -> str | None:
+    return None if _PHONE_DIGITS.fullmatch(value) else "must be digits with the country code, for example 14155550100"
+
+
+def _phone_list(value: str) -> str | None:
+    wrong = [each for each in _items(value) if not _PHONE_DIGITS.fullmatch(re.sub(r"[\s()-]", "", each))]
+    return f"must be comma-separated phone numbers with country code; not one: '{wrong[0]}'" if wrong else None
+
+
+def _cron(value: str) -> str | None:
+    return cron.fault(value)
+
+
+def _timezone(value: str) -> str | None:
+    try:
+        ZoneInfo(value)
+    except (ValueError, OSError):
+        return "must be a time zone of the IANA database, for example Europe/Berlin"
+    return None
+
+
+def _ed25519(value: str) -> str | None:
+    return None if _HEX32.fullmatch(value) else "must be an Ed25519 public key: 64 hexadecimal digits"
+
+
+def _headers(value: str) -> str | None:
+    try:
+        headers = json.loads(value)
+    except ValueError:
+        return "must be JSON text of an object, for example {\"X-Team\": \"support\"}"
+    if not isinstance(headers, dict):
+        return "must be JSON text of an object, for example {\"X-Team\": \"support\"}"
+    for name, text in headers.items():
+        if not _HEADER_NAME.fullmatch(name):
+            return f"'{name[:100]}' is not a header name"
+        if not isinstance(text, str) or any(ord(character) < 32 or ord(character) > 255 for character in text):
+            return f"the value of '{name[:100]}' must be a string of printable Latin-1 characters"
+    return None
+
+
+def _interval(value: float) -> str | None:
+    return None if 0.01 <= value <= 44_640 else "must be minutes from 0.01 to 44640 (31 days); fractions are allowed"
+
+
+def _csv(value: str) -> str | None:
+    return None if _items(value) else "must hold at least one entry; separate entries by commas"
+
+
+def _events(value: str) -> str | None:
+    items = _items(value)
+    wrong = [each for each in items if each not in EVENTS]
+    if wrong or not items:
+        return "must be a comma-separated list of create, write, unlink"
+    return None
+
+
+def _dot_path(value: str) -> str | None:
+    good = all(segment.strip() for segment in value.split("."))
+    return None if good else "must be a dot-path such as data.message, with no empty segment"
+
+
+def _items(value: str) -> list[str]:
+    return [each.strip() for each in value.split(",") if each.strip()]
+
+
+_RULES: Mapping[Format, Callable[[Any], str | None]] = {
+    Format.TEXT: _text,
+    Format.URL: _url,
+    Format.HOST: _host,
+    Format.PORT: _port,
+    Format.EMAIL: _email,
+    Format.E164: _e164,
+    Format.PHONE_DIGITS: _phone_digits,
+    Format.PHONE_LIST: _phone_list,
+    Format.CRON: _cron,
+    Format.TIMEZONE: _timezone,
+    Format.ED25519_HEX: _ed25519,
+    Format.JSON_HEADERS: _headers,
+    Format.INTERVAL_MINUTES: _interval,
+    Format.CSV: _csv,
+    Format.EVENTS_CSV: _events,
+    Format.DOT_PATH: _dot_path,
+}

@@ -1,0 +1,116 @@
+"""The way in: a platform's call is proved, read, stored and acknowledged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from domain.channels.messages import CallOutcome, Event, Facts, RawAnswer, RawCall, Received
+from domain.instances.model import Instance
+from domain.intake.model import IntakeRules
+from domain.refusals import Forbidden, Invalid, NotFound, Unauthenticated
+from ports.channels import AnswersInCall, Channel, Channels, NeedsFacts, Webhook
+from ports.clock import Clock
+from ports.facts import FactCache
+from ports.metrics import Meter
+from ports.storage import Accepted, CallResult, HealthStore, Inbox, InstanceStore, Outbox, PollQueue
+from ports.waiting import Answers
+
+POLL = "poll"
+"""`Received.kind` of a call that only says that a poll would find something."""
+
+LOOK_AGAIN = 5.0
+"""Seconds after which a waiting call looks for its answer without having been told of one."""
+
+
+class IntakeService:
+    """The use case behind the callback address (interface 4.3)."""
+
+    def __init__(
+        self,
+        instances: InstanceStore,
+        channels: Channels,
+        inbox: Inbox,
+        outbox: Outbox,
+        health: HealthStore,
+        facts: FactCache,
+        polls: PollQueue,
+        answers: Answers,
+        clock: Clock,
+        meter: Meter,
+        rules: IntakeRules,
+    ) -> None:
+        self._instances = instances
+        self._channels = channels
+        self._inbox = inbox
+        self._outbox = outbox
+        self._health = health
+        self._facts = facts
+        self._polls = polls
+        self._answers = answers
+        self._clock = clock
+        self._meter = meter
+        self._rules = rules
+
+    async def handle(self, channel_id: str, instance_id: int, call: RawCall) -> RawAnswer:
+        instance = await self._instances.cached(instance_id)
+        if instance is None or instance.channel_id != channel_id:
+            raise NotFound(f"there is no instance {instance_id} of the channel '{channel_id[:100]}'")
+        channel = self._channels.find(channel_id)
+        if not isinstance(channel, Webhook):
+            raise NotFound(f"the channel '{channel_id}' takes no callbacks")
+        received = await self._receive(instance, channel, call)
+        self._meter.received(channel_id, received.kind)
+        for receipt in received.receipts:
+            await self._outbox.receipt(instance_id, receipt.ref, receipt.failed, receipt.detail)
+        if received.kind == POLL:
+            await self._polls.due_now(instance_id)
+        if not received.events:
+            return received.answer
+        return await self._store(instance, channel, received)
+
+    async def _receive(self, instance: Instance, channel: Webhook, call: RawCall) -> Received:
+        known: Facts = {}
+        if isinstance(channel, NeedsFacts):
+            known = await self._facts.of(instance, channel)
+        try:
+            received = channel.receive(instance.config, call, known, self._clock.now())
+            self._prove(instance, received)
+        except (Unauthenticated, Forbidden, Invalid) as refusal:
+            self._meter.refused(instance.channel_id, refusal.reason)
+            raise
+        await self._health.unproved(instance.id, received.unproved_for)
+        return received
+
+    def _prove(self, instance: Instance, received: Received) -> None:
+        if received.unproved_for and self._rules.require_signatures:
+            raise Unauthenticated(
+                f"config.{received.unproved_for} is not set, so the origin of this call cannot be proved, and this"
+                " server requires proof (REQUIRE_SIGNATURES)"
+            )
+
+    async def _store(self, instance: Instance, channel: Channel, received: Received) -> RawAnswer:
+        waiting = next((event for event in received.events if event.awaits_reply), None)
+        wait = channel.wait_seconds if waiting and isinstance(channel, AnswersInCall) else None
+        accepted = await self._inbox.add(instance.id, received.events, wait)
+        if any(each.id == 0 for each in accepted):
+            raise NotFound(f"there is no instance {instance.id} of the channel '{instance.channel_id}'")
+        for each in accepted:
+            self._meter.accepted(instance.channel_id, each.fresh)
+        if waiting is None or not isinstance(channel, AnswersInCall):
+            return received.answer
+        return await self._await(instance, channel, received.events, accepted)
+
+    async def _await(
+        self, instance: Instance, channel: AnswersInCall, events: Sequence[Event], accepted: Sequence[Accepted]
+    ) -> RawAnswer:
+        event, stored = next(pair for pair in zip(events, accepted, strict=True) if pair[0].awaits_reply)
+        result = None if stored.fresh else await self._inbox.result(stored.id)
+        remaining = channel.wait_seconds
+        while result is None and remaining > 0:
+            await self._answers.wait(stored.id, min(remaining, LOOK_AGAIN))
+            remaining -= LOOK_AGAIN
+            result = await self._inbox.result(stored.id)
+        result = result or await self._inbox.stop_waiting(stored.id)
+        found = result or CallResult(CallOutcome.TIMEOUT, None)
+        return channel.answer_in_call(instance.config, event, found.outcome, found.answer)
+

@@ -1,0 +1,18 @@
+"""What channels fetched beforehand, kept for as long as it holds."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from domain.channels.messages import Facts
+from domain.instances.model import Instance
+from ports.channels import NeedsFacts
+
+
+class FactCache(Protocol):
+    async def of(self, instance: Instance, channel: NeedsFacts) -> Facts:
+        """The facts, fetched when they are missing or old.
+
+        Never raises for a platform that is away: then the last facts hold, or none.
+        """
+        ...

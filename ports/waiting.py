@@ -1,0 +1,17 @@
+"""Waiting for what happens elsewhere: in this process, or in another one."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Answers(Protocol):
+    """Tells a waiting HTTP call that its answer is on record."""
+
+    async def wait(self, inbox_id: int, seconds: float) -> None:
+        """Returns when the answer of that event may be there, or after `seconds`."""
+        ...
+
+
+class Sleep(Protocol):
+    async def __call__(self, seconds: float) -> None: ...
