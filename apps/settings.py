@@ -123,7 +123,10 @@ class Settings:
     )
     redis_url: str = _setting("REDIS_URL", "", "Redis 6.2+ or Valkey; empty: an embedded queue", secret=True)
     agent_url: str = _setting(
-        "AGENT_URL", "http://localhost:3011", "base address for webhook registration and signed links", _address
+        "AGENT_URL",
+        "http://localhost:3011",
+        "base address for webhook registration and signed links",
+        _address,
     )
     platform_url: str = _setting(
         "PLATFORM_URL",
@@ -192,7 +195,9 @@ class Settings:
     kb_memory_sync: bool = _setting(
         "KB_MEMORY_SYNC", "false", "delete linked memory nodes with a knowledge base", _flag
     )
-    memory_url: str = _setting("MEMORY_URL", "", "memory service that KB_MEMORY_SYNC calls", _optional_address)
+    memory_url: str = _setting(
+        "MEMORY_URL", "", "memory service that KB_MEMORY_SYNC calls", _optional_address
+    )
     kb_read_policy: str = _setting(
         "KB_READ_POLICY",
         "documented",
@@ -212,7 +217,9 @@ class Settings:
         "DOWNSTREAM_TIMEOUT", "120", "seconds that a downstream resource has", _whole(1, 3600)
     )
     embedding_model_dir: str = _setting(
-        "EMBEDDING_MODEL_DIR", "", "folder of a 384-dimension sentence-transformers model; empty: the bundled one"
+        "EMBEDDING_MODEL_DIR",
+        "",
+        "folder of a 384-dimension sentence-transformers model; empty: the bundled one",
     )
     log_level: str = _setting(
         "LOG_LEVEL",
@@ -221,7 +228,10 @@ class Settings:
         _one_of("debug", "info", "warning", "error"),
     )
     log_format: str = _setting(
-        "LOG_FORMAT", "auto", "json, console, or auto: console on a terminal", _one_of("auto", "json", "console")
+        "LOG_FORMAT",
+        "auto",
+        "json, console, or auto: console on a terminal",
+        _one_of("auto", "json", "console"),
     )
     otlp_endpoint: str = _setting(
         "OTEL_EXPORTER_OTLP_ENDPOINT", "", "OpenTelemetry collector for traces (OTLP over HTTP); empty: none"
@@ -259,7 +269,9 @@ def load(environment: Mapping[str, str] | None = None, env_file: Path | None = P
 
 
 def _addresses(values: Mapping[str, str], community_server: str) -> Mapping[str, str]:
-    found = {name: _optional_address(name, values.get(name) or default) for name, default in ADDRESSES.items()}
+    found = {
+        name: _optional_address(name, values.get(name) or default) for name, default in ADDRESSES.items()
+    }
     if community_server:
         found["COMMUNITY_CHAT_AUTHORIZE_URL"] = (
             found["COMMUNITY_CHAT_AUTHORIZE_URL"] or f"{community_server}/oauth/authorize"

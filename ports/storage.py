@@ -148,7 +148,9 @@ class Processed:
 class Inbox(Protocol):
     """Inbound events, durable before they are acknowledged."""
 
-    async def add(self, instance_id: int, events: Sequence[Event], wait: float | None = None) -> Sequence[Accepted]:
+    async def add(
+        self, instance_id: int, events: Sequence[Event], wait: float | None = None
+    ) -> Sequence[Accepted]:
         """Stores events, each once by its key. `wait`: an HTTP call waits that long for the answer.
 
         An id of 0 means that the instance is gone. Raises `Unavailable`.

@@ -91,14 +91,18 @@ class InstanceService:
             try:
                 await channel.unregister(instance.config)
             except PlatformError as error:
-                log.warning("the platform did not remove the webhook: %s", error, extra={"instance": instance_id})
+                log.warning(
+                    "the platform did not remove the webhook: %s", error, extra={"instance": instance_id}
+                )
         await self._pairings.removed(instance)
         await self._store.remove(instance_id)
 
     async def request_pairing(self, caller: Caller, instance_id: int) -> Pairing:
         instance = await self._owned(caller, instance_id)
         if not self._pairings.pairs(instance.channel_id):
-            raise Invalid(f"instances of '{instance.channel_id}' have no pairing; only linked-device-messaging has")
+            raise Invalid(
+                f"instances of '{instance.channel_id}' have no pairing; only linked-device-messaging has"
+            )
         return await self._pairings.request(instance)
 
     async def health(self, caller: Caller, instance_id: int) -> Health:
@@ -107,7 +111,9 @@ class InstanceService:
         channel = self._known_channel(instance.channel_id)
         warnings = advice(channel.definition, instance.config)
         if record.unproved_for:
-            warnings.append(f"config.{record.unproved_for} is not set: calls are accepted without proof of origin")
+            warnings.append(
+                f"config.{record.unproved_for} is not set: calls are accepted without proof of origin"
+            )
         if record.webhook_error:
             warnings.append(f"the webhook is not registered: {record.webhook_error}")
         if instance.resource_id is None:
@@ -160,7 +166,12 @@ class InstanceService:
         channel = self._channels.find(channel_id)
         if channel is None:
             raise Invalid.of(
-                [Fault("channelId", f"there is no channel '{channel_id[:100]}'; GET /api/agent/channels lists them")]
+                [
+                    Fault(
+                        "channelId",
+                        f"there is no channel '{channel_id[:100]}'; GET /api/agent/channels lists them",
+                    )
+                ]
             )
         return channel
 

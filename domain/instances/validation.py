@@ -19,7 +19,9 @@ EVENTS = ("create", "write", "unlink")
 
 _E164 = re.compile(r"\+[1-9]\d{6,14}")
 _PHONE_DIGITS = re.compile(r"\+?[1-9]\d{6,14}")
-_HOST = re.compile(r"(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*")
+_HOST = re.compile(
+    r"(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*"
+)
 _IPV6 = re.compile(r"\[?[0-9A-Fa-f:.]{2,45}\]?")
 _EMAIL = re.compile(r"[^@\s<>,;]{1,64}@[^@\s<>,;]{1,253}")
 _HEX32 = re.compile(r"[0-9A-Fa-f]{64}")
@@ -36,7 +38,8 @@ def check_config(definition: ChannelDefinition, config: Mapping[str, Any]) -> No
 def advice(definition: ChannelDefinition, config: Mapping[str, Any]) -> list[str]:
     """What the definition says should be given and is not; the instance works without it, in part."""
     return [
-        "config: at least one should be given: " + ", or ".join(" together with ".join(each) for each in alternatives)
+        "config: at least one should be given: "
+        + ", or ".join(" together with ".join(each) for each in alternatives)
         for alternatives in definition.advice
         if not any(all(_given(config.get(name)) for name in each) for each in alternatives)
     ]
@@ -83,7 +86,11 @@ def _text(value: Any) -> str | None:
 def _url(value: str) -> str | None:
     try:
         parts = urlsplit(value)
-        good = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+        good = (
+            parts.scheme in ("http", "https")
+            and bool(parts.hostname)
+            and (parts.port is None or parts.port > 0)
+        )
     except ValueError:
         good = False
     if not good or any(character.isspace() or ord(character) < 32 for character in value):
@@ -105,16 +112,24 @@ def _email(value: str) -> str | None:
 
 
 def _e164(value: str) -> str | None:
-    return None if _E164.fullmatch(value) else "must be a phone number in E.164 form, for example +14155550100"
+    return (
+        None if _E164.fullmatch(value) else "must be a phone number in E.164 form, for example +14155550100"
+    )
 
 
 def _phone_digits(value: str) -> str | None:
-    return None if _PHONE_DIGITS.fullmatch(value) else "must be digits with the country code, for example 14155550100"
+    return (
+        None
+        if _PHONE_DIGITS.fullmatch(value)
+        else "must be digits with the country code, for example 14155550100"
+    )
 
 
 def _phone_list(value: str) -> str | None:
     wrong = [each for each in _items(value) if not _PHONE_DIGITS.fullmatch(re.sub(r"[\s()-]", "", each))]
-    return f"must be comma-separated phone numbers with country code; not one: '{wrong[0]}'" if wrong else None
+    return (
+        f"must be comma-separated phone numbers with country code; not one: '{wrong[0]}'" if wrong else None
+    )
 
 
 def _cron(value: str) -> str | None:
@@ -137,19 +152,25 @@ def _headers(value: str) -> str | None:
     try:
         headers = json.loads(value)
     except ValueError:
-        return "must be JSON text of an object, for example {\"X-Team\": \"support\"}"
+        return 'must be JSON text of an object, for example {"X-Team": "support"}'
     if not isinstance(headers, dict):
-        return "must be JSON text of an object, for example {\"X-Team\": \"support\"}"
+        return 'must be JSON text of an object, for example {"X-Team": "support"}'
     for name, text in headers.items():
         if not _HEADER_NAME.fullmatch(name):
             return f"'{name[:100]}' is not a header name"
-        if not isinstance(text, str) or any(ord(character) < 32 or ord(character) > 255 for character in text):
+        if not isinstance(text, str) or any(
+            ord(character) < 32 or ord(character) > 255 for character in text
+        ):
             return f"the value of '{name[:100]}' must be a string of printable Latin-1 characters"
     return None
 
 
 def _interval(value: float) -> str | None:
-    return None if 0.01 <= value <= 44_640 else "must be minutes from 0.01 to 44640 (31 days); fractions are allowed"
+    return (
+        None
+        if 0.01 <= value <= 44_640
+        else "must be minutes from 0.01 to 44640 (31 days); fractions are allowed"
+    )
 
 
 def _csv(value: str) -> str | None:

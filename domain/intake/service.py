@@ -101,7 +101,11 @@ class IntakeService:
         return await self._await(instance, channel, received.events, accepted)
 
     async def _await(
-        self, instance: Instance, channel: AnswersInCall, events: Sequence[Event], accepted: Sequence[Accepted]
+        self,
+        instance: Instance,
+        channel: AnswersInCall,
+        events: Sequence[Event],
+        accepted: Sequence[Accepted],
     ) -> RawAnswer:
         event, stored = next(pair for pair in zip(events, accepted, strict=True) if pair[0].awaits_reply)
         result = None if stored.fresh else await self._inbox.result(stored.id)
@@ -113,4 +117,3 @@ class IntakeService:
         result = result or await self._inbox.stop_waiting(stored.id)
         found = result or CallResult(CallOutcome.TIMEOUT, None)
         return channel.answer_in_call(instance.config, event, found.outcome, found.answer)
-

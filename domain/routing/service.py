@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from domain.channels.messages import Answer, CallOutcome, Event
+from domain.channels.messages import Answer, CallOutcome, Event, Part
 from domain.instances.model import Instance
 from domain.refusals import Invalid, Unavailable
 from domain.routing.model import Approval, RunRequest, RunResult, RunSender
@@ -16,7 +16,15 @@ from ports.downstream import Downstream, DownstreamFailed
 from ports.files import MessageFiles
 from ports.metrics import Meter
 from ports.people import Approvals, Asker, Decision, People
-from ports.storage import CallResult, Conversation, Conversations, HealthStore, InstanceStore, Processed, Waiting
+from ports.storage import (
+    CallResult,
+    Conversation,
+    Conversations,
+    HealthStore,
+    InstanceStore,
+    Processed,
+    Waiting,
+)
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +68,9 @@ class ConversationService:
         for position, waiting in enumerate(conversation.waiting, start=1):
             last = position == len(conversation.waiting)
             if instance is None or channel is None:
-                processed = Processed(conversation.lane, waiting.id, {}, error="the instance is gone", last=last)
+                processed = Processed(
+                    conversation.lane, waiting.id, {}, error="the instance is gone", last=last
+                )
             else:
                 processed = await self._processed(conversation, waiting, instance, channel, last)
             await self._conversations.record(processed)
@@ -97,7 +107,7 @@ class ConversationService:
         error: str | None,
         last: bool,
     ) -> Processed:
-        parts = ()
+        parts: tuple[Part, ...] = ()
         if answer is not None:
             answer = _addressed(answer, event)
             if isinstance(channel, Replies):
@@ -125,7 +135,9 @@ class ConversationService:
         return await self._ask(instance, channel, event, user_id, asker, decision)
 
     async def _user(self, instance: Instance, event: Event) -> str | None:
-        wanted = instance.config.get("identifyUsers") is True or instance.config.get("accessMode") == "allowlist"
+        wanted = (
+            instance.config.get("identifyUsers") is True or instance.config.get("accessMode") == "allowlist"
+        )
         return await self._people.resolve(event.sender.identities) if wanted else None
 
     async def _notice(self, instance: Instance, event: Event) -> Answer | None:

@@ -27,7 +27,14 @@ class CallbackBranch:
     """
 
     def __init__(
-        self, app: App, callbacks: Callbacks, ids: Ids, *, agent_url: str, max_body: int, bind: Callable[[str], None]
+        self,
+        app: App,
+        callbacks: Callbacks,
+        ids: Ids,
+        *,
+        agent_url: str,
+        max_body: int,
+        bind: Callable[[str], None],
     ) -> None:
         self._app = app
         self._callbacks = callbacks
@@ -106,7 +113,9 @@ def _id(text: str, channel_id: str) -> int:
 
 
 async def _answer(answer: RawAnswer, request_id: str, send: Send) -> None:
-    headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in answer.headers.items()]
+    headers = [
+        (name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in answer.headers.items()
+    ]
     headers.append((b"content-length", str(len(answer.body)).encode()))
     headers.append((b"x-request-id", request_id.encode()))
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})

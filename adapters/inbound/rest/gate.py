@@ -125,5 +125,8 @@ class _Answer:
         if message["type"] == "http.response.start":
             self.started = True
             self.status = message["status"]
-            message = {**message, "headers": [*message.get("headers", []), (b"x-request-id", self._request_id)]}
+            message = {
+                **message,
+                "headers": [*message.get("headers", []), (b"x-request-id", self._request_id)],
+            }
         await self._send(message)

@@ -13,6 +13,7 @@ from adapters.outbound.channels.email.channel import build as email
 from adapters.outbound.channels.enterprise_chat.channel import build as enterprise_chat
 from adapters.outbound.channels.erp_events.channel import build as erp_events
 from adapters.outbound.channels.gaming_chat.channel import build as gaming_chat
+from adapters.outbound.channels.http_webhook.channel import build as http_webhook
 from adapters.outbound.channels.linked_device_messaging.channel import build as linked_device_messaging
 from adapters.outbound.channels.mail_api.channel import build as mail_api
 from adapters.outbound.channels.sms_provider.channel import build as sms_provider
@@ -30,6 +31,7 @@ BUILDERS: tuple[Callable[[Kit], Channel], ...] = (
     sms_provider,
     email,
     mail_api,
+    http_webhook,
     cron,
     drive_folder,
     erp_events,

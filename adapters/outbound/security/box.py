@@ -59,5 +59,7 @@ def _decode(key: str) -> bytes:
     except binascii.Error:
         raw = b""
     if len(raw) != SecretBox.KEY_SIZE:
-        raise SealError("CONFIG_ENCRYPTION_KEY must be 32 bytes in base64; make one with: openssl rand -base64 32")
+        raise SealError(
+            "CONFIG_ENCRYPTION_KEY must be 32 bytes in base64; make one with: openssl rand -base64 32"
+        )
     return raw

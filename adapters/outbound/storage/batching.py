@@ -23,7 +23,11 @@ class Batcher(Generic[T, R]):
     """
 
     def __init__(
-        self, flush: Callable[[Sequence[T]], Awaitable[Sequence[R]]], *, writers: int = 2, max_batch: int = 128
+        self,
+        flush: Callable[[Sequence[T]], Awaitable[Sequence[R]]],
+        *,
+        writers: int = 2,
+        max_batch: int = 128,
     ) -> None:
         self._writers = [_Writer(flush, max_batch) for _ in range(writers)]
 

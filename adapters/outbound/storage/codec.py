@@ -100,7 +100,13 @@ def answer_to_document(answer: Answer) -> dict[str, Any]:
     return {
         "text": answer.text,
         "artifacts": [
-            {"name": each.name, "mimeType": each.mime_type, "url": each.url, "blob": each.blob, "size": each.size}
+            {
+                "name": each.name,
+                "mimeType": each.mime_type,
+                "url": each.url,
+                "blob": each.blob,
+                "size": each.size,
+            }
             for each in answer.artifacts
         ],
         "choices": [[each.label, each.value] for each in answer.choices],
@@ -122,9 +128,7 @@ def answer_from_document(document: Mapping[str, Any]) -> Answer:
     )
 
 
-def result_to_json(
-    result: CallResult, parts: list[Mapping[str, Any]], target: Mapping[str, Any]
-) -> str:
+def result_to_json(result: CallResult, parts: list[Mapping[str, Any]], target: Mapping[str, Any]) -> str:
     """A waiting call's result; parts and target lie beside it for when nobody takes it."""
     answer = answer_to_document(result.answer) if result.answer else None
     return dump({"outcome": result.outcome, "answer": answer, "parts": parts, "target": target})

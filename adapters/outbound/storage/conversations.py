@@ -6,10 +6,12 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import orjson
+
 from adapters.outbound.storage.batching import Batcher
 from adapters.outbound.storage.codec import dump, event_from_json, result_to_json
 from adapters.outbound.storage.lanes import INBOUND, Lanes, Side
-from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.pool import Connection, Database
 from ports.storage import Conversation, Lane, Processed, Waiting
 
 SIDE = Side(INBOUND, "inbox", "id event attempts received_at")
@@ -93,7 +95,9 @@ class PostgresConversations:
     async def lease(self, count: int, busy: Sequence[int] = ()) -> Sequence[Conversation]:
         leased = await self._lanes.lease(SIDE, count, busy)
         return [
-            Conversation(lane, [Waiting(id, event_from_json(event), attempts, at) for id, event, attempts, at in rows])
+            Conversation(
+                lane, [Waiting(id, event_from_json(event), attempts, at) for id, event, attempts, at in rows]
+            )
             for lane, rows in leased
         ]
 
@@ -144,10 +148,10 @@ class PostgresConversations:
             self._wakes.outbound()
         return len(rows)
 
-    async def _add_parts(self, connection, inbox_id: int, instance_id: int, lane_key: str, result: str) -> None:  # type: ignore[no-untyped-def]
-        from orjson import loads
-
-        kept = loads(result)
+    async def _add_parts(
+        self, connection: Connection, inbox_id: int, instance_id: int, lane_key: str, result: str
+    ) -> None:
+        kept = orjson.loads(result)
         payloads = [dump(part) for part in kept["parts"]]
         keys = [str(uuid.uuid4()) for _ in payloads]
         await connection.execute(

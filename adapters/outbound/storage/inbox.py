@@ -56,7 +56,9 @@ class PostgresInbox:
         self._arrived = arrived
         self._batcher: Batcher[_Arrival, Accepted] = Batcher(self._flush)
 
-    async def add(self, instance_id: int, events: Sequence[Event], wait: float | None = None) -> Sequence[Accepted]:
+    async def add(
+        self, instance_id: int, events: Sequence[Event], wait: float | None = None
+    ) -> Sequence[Accepted]:
         arrivals = [
             _Arrival(
                 instance_id,

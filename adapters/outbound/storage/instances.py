@@ -29,7 +29,9 @@ class PostgresInstances:
         self._cache: dict[int, tuple[float, Instance | None]] = {}
 
     async def find(self, instance_id: int) -> Instance | None:
-        row = await self._database.fetch_one(f"SELECT {COLUMNS} FROM channel_instance WHERE id = %s", (instance_id,))  # noqa: S608
+        row = await self._database.fetch_one(
+            f"SELECT {COLUMNS} FROM channel_instance WHERE id = %s", (instance_id,)
+        )
         return self._instance(row) if row else None
 
     async def cached(self, instance_id: int) -> Instance | None:
@@ -52,14 +54,14 @@ class PostgresInstances:
 
     async def of_user(self, user_id: str) -> Sequence[Instance]:
         rows = await self._database.fetch(
-            f"SELECT {COLUMNS} FROM channel_instance WHERE user_id = %s AND status = 'active' ORDER BY id",  # noqa: S608
+            f"SELECT {COLUMNS} FROM channel_instance WHERE user_id = %s AND status = 'active' ORDER BY id",
             (user_id,),
         )
         return [self._instance(row) for row in rows]
 
     async def of_channels(self, channel_ids: Sequence[str]) -> Sequence[Instance]:
         rows = await self._database.fetch(
-            f"SELECT {COLUMNS} FROM channel_instance WHERE channel_id = ANY(%s) AND status = 'active' ORDER BY id",  # noqa: S608
+            f"SELECT {COLUMNS} FROM channel_instance WHERE channel_id = ANY(%s) AND status = 'active' ORDER BY id",
             (list(channel_ids),),
         )
         return [self._instance(row) for row in rows]
@@ -97,14 +99,16 @@ class PostgresInstances:
         async with self._database.transaction() as connection:
             cursor = await connection.execute("DELETE FROM channel_instance WHERE id = %s", (instance_id,))
             for table in ("inbox", "outbox", "lane"):
-                await connection.execute(f"DELETE FROM {table} WHERE instance_id = %s", (instance_id,))  # noqa: S608
+                await connection.execute(f"DELETE FROM {table} WHERE instance_id = %s", (instance_id,))
         self._told(instance_id)
         return cursor.rowcount > 0
 
     async def reseal(self) -> int:
         """Seals anew what an older key had sealed; how many."""
         count = 0
-        for instance_id, sealed in await self._database.fetch("SELECT id, config FROM channel_instance ORDER BY id"):
+        for instance_id, sealed in await self._database.fetch(
+            "SELECT id, config FROM channel_instance ORDER BY id"
+        ):
             if not self._seal.is_current(sealed):
                 count += await self._database.execute(
                     "UPDATE channel_instance SET config = %s WHERE id = %s AND config = %s",

@@ -17,21 +17,21 @@ class PostgresKeys:
 
     async def find(self, digest: bytes) -> ApiKey | None:
         row = await self._database.fetch_one(
-            f"SELECT {COLUMNS} FROM api_key WHERE hash = %s AND revoked_at IS NULL",  # noqa: S608
+            f"SELECT {COLUMNS} FROM api_key WHERE hash = %s AND revoked_at IS NULL",
             (digest,),
         )
         return _key(row) if row else None
 
     async def add(self, user_id: str, role: Role, prefix: str, digest: bytes) -> ApiKey:
         row = await self._database.fetch_one(
-            f"INSERT INTO api_key (user_id, role, prefix, hash) VALUES (%s, %s, %s, %s) RETURNING {COLUMNS}",  # noqa: S608
+            f"INSERT INTO api_key (user_id, role, prefix, hash) VALUES (%s, %s, %s, %s) RETURNING {COLUMNS}",
             (user_id, role.value, prefix, digest),
         )
         assert row is not None
         return _key(row)
 
     async def list(self) -> Sequence[ApiKey]:
-        rows = await self._database.fetch(f"SELECT {COLUMNS} FROM api_key ORDER BY id")  # noqa: S608
+        rows = await self._database.fetch(f"SELECT {COLUMNS} FROM api_key ORDER BY id")
         return [_key(row) for row in rows]
 
     async def revoke(self, key_id: int) -> bool:

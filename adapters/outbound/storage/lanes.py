@@ -62,7 +62,7 @@ class Side:
                 ORDER BY r.id LIMIT {ROWS_PER_LANE}
             ) m ON true
             ORDER BY 1, 2, m.id
-        """  # noqa: S608 - all pieces are constants of this module
+        """
 
 
 class Lanes:
@@ -72,10 +72,12 @@ class Lanes:
         self._database = database
         self.owner = owner
 
-    async def lease(self, side: Side, count: int, busy: Sequence[int]) -> list[tuple[Lane, list[tuple[Any, ...]]]]:
+    async def lease(
+        self, side: Side, count: int, busy: Sequence[int]
+    ) -> list[tuple[Lane, list[tuple[Any, ...]]]]:
         """Leased lanes with their next rows, the rows' columns as in `side.columns`."""
         async with self._database.connection() as connection:
-            cursor = await connection.execute(side.statement(), (list(busy), count, self.owner))  # type: ignore[call-overload]
+            cursor = await connection.execute(side.statement(), (list(busy), count, self.owner))
             rows = await cursor.fetchall()
             lanes: dict[Lane, list[tuple[Any, ...]]] = {}
             for row in rows:
@@ -89,7 +91,7 @@ class Lanes:
     async def _settle(self, connection: Connection, side: Side, lane: Lane) -> None:
         """Counts a lane anew that claimed to have rows and has none (its rows were dropped)."""
         await connection.execute(
-            f"UPDATE lane SET owner = NULL, due_at = now(), pending = (SELECT count(*) FROM {side.table} r"  # type: ignore[arg-type]  # noqa: S608
+            f"UPDATE lane SET owner = NULL, due_at = now(), pending = (SELECT count(*) FROM {side.table} r"
             " WHERE r.instance_id = lane.instance_id AND r.lane_key = lane.lane_key AND r.status = 0)"
             " WHERE kind = %s AND instance_id = %s AND lane_key = %s AND owner = %s",
             (side.kind, lane.instance_id, lane.key, self.owner),
@@ -105,7 +107,7 @@ class Lanes:
     async def renew(self) -> None:
         """Prolongs all leases of this process."""
         await self._database.execute(
-            f"UPDATE lane SET due_at = now() + interval '{LEASE_SECONDS} seconds' WHERE owner = %s",  # noqa: S608
+            f"UPDATE lane SET due_at = now() + interval '{LEASE_SECONDS} seconds' WHERE owner = %s",
             (self.owner,),
         )
 

@@ -48,20 +48,25 @@ def first_line(error: Exception) -> str:
 
 def _check_server(connection: psycopg.Connection) -> None:
     if connection.info.server_version < 150000:
-        raise MigrationError(f"PostgreSQL 15 or newer is needed, this is {connection.info.server_version // 10000}")
+        raise MigrationError(
+            f"PostgreSQL 15 or newer is needed, this is {connection.info.server_version // 10000}"
+        )
     for name, least in NEEDED.items():
         _check_extension(connection, name, least)
 
 
 def _check_extension(connection: psycopg.Connection, name: str, least: tuple[int, int]) -> None:
     row = connection.execute(
-        "SELECT coalesce(installed_version, default_version) FROM pg_available_extensions WHERE name = %s", (name,)
+        "SELECT coalesce(installed_version, default_version) FROM pg_available_extensions WHERE name = %s",
+        (name,),
     ).fetchone()
     if row is None:
         raise MigrationError(f"the PostgreSQL extension '{name}' is not installed on the database server")
     version = tuple(int(piece) for piece in row[0].split(".")[:2])
     if version < least:
-        raise MigrationError(f"the extension '{name}' is {row[0]}; {'.'.join(map(str, least))} or newer is needed")
+        raise MigrationError(
+            f"the extension '{name}' is {row[0]}; {'.'.join(map(str, least))} or newer is needed"
+        )
     try:
         connection.execute(f'CREATE EXTENSION IF NOT EXISTS "{name}"')
     except psycopg.Error as error:

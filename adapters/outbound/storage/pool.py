@@ -64,7 +64,7 @@ class Database:
     async def fetch(self, query: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
         """All rows of one statement."""
         async with self.connection() as connection:
-            cursor = await connection.execute(query, parameters)  # type: ignore[call-overload]
+            cursor = await connection.execute(query, parameters)
             return await cursor.fetchall() if cursor.description else []
 
     async def fetch_one(self, query: str, parameters: Any = ()) -> tuple[Any, ...] | None:
@@ -75,7 +75,7 @@ class Database:
     async def execute(self, query: str, parameters: Any = ()) -> int:
         """Runs one statement; the number of rows it touched."""
         async with self.connection() as connection:
-            return (await connection.execute(query, parameters)).rowcount  # type: ignore[call-overload,no-any-return]
+            return (await connection.execute(query, parameters)).rowcount
 
 
 @asynccontextmanager

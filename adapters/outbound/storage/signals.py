@@ -65,7 +65,7 @@ class Signals:
             payloads = [f"{self._incarnation}:{notice}" for notice in notices]
             try:
                 await self._database.execute(
-                    f"SELECT pg_notify('{CHANNEL}', n) FROM unnest(%s::text[]) AS t(n)",  # noqa: S608
+                    f"SELECT pg_notify('{CHANNEL}', n) FROM unnest(%s::text[]) AS t(n)",
                     (payloads,),
                 )
             except Unavailable:

@@ -1,0 +1,65 @@
+"""The REST gateway: routers, the gate in front of them, and the callback branch in front of that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import FastAPI
+
+from adapters.inbound.rest import catalogue, errors, instances, ops
+from adapters.inbound.rest.callbacks import CallbackBranch
+from adapters.inbound.rest.gate import App, Gate
+from adapters.inbound.rest.openapi import describe
+from ports.clock import Clock, Ids
+from ports.use_cases import UseCases
+
+PUBLIC = re.compile(
+    r"/api/agent/verification/(providers|callback/[^/]*|bot-messenger-bot-webhook)|/api/agent/files/.*"
+)
+STREAMED = re.compile(r"/api/agent/kb/[^/]+/uploadfile")
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayOptions:
+    """`agent_url` is the public base address; `max_body` in bytes."""
+
+    agent_url: str
+    max_body: int
+    bind: Callable[[str], None]
+    checks: Mapping[str, Callable[[], Awaitable[None]]]
+    metrics: Callable[[], Awaitable[bytes]]
+
+
+def build(use_cases: UseCases, clock: Clock, ids: Ids, options: GatewayOptions) -> App:
+    """The whole gateway as one ASGI application."""
+    api = FastAPI(title="Switchboard", version="0.1.0", redoc_url=None, separate_input_output_schemas=False)
+    errors.install(api)
+    api.include_router(catalogue.router(use_cases.catalogue, clock))
+    api.include_router(instances.router(use_cases.instances))
+    api.include_router(ops.router(options.checks, options.metrics))
+    api.openapi = lambda: describe(api)  # type: ignore[method-assign]
+    gate = Gate(
+        _app(api),
+        use_cases.access,
+        ids,
+        max_body=options.max_body,
+        public=PUBLIC,
+        streamed=STREAMED,
+        bind=options.bind,
+    )
+    return CallbackBranch(
+        gate,
+        use_cases.callbacks,
+        ids,
+        agent_url=options.agent_url,
+        max_body=options.max_body,
+        bind=options.bind,
+    )
+
+
+def _app(api: Any) -> App:
+    app: App = api
+    return app

@@ -1,0 +1,45 @@
+"""For operators: is the process up, is it ready, what does it count. No key is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from fastapi import APIRouter, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from adapters.inbound.rest.errors import JsonResponse
+
+Check = Callable[[], Awaitable[None]]
+
+
+def router(checks: Mapping[str, Check], metrics: Callable[[], Awaitable[bytes]]) -> APIRouter:
+    """`checks` raise when what they look at is not ready."""
+    routes = APIRouter(tags=["operations"])
+
+    @routes.get("/healthz", summary="The process is up")
+    async def healthz() -> JsonResponse:
+        return JsonResponse({"status": "ok"})
+
+    @routes.get("/readyz", summary="Database, queue and migrations are ready", responses={503: {}})
+    async def readyz() -> JsonResponse:
+        found = {name: await _state(check) for name, check in checks.items()}
+        ready = all(state == "ok" for state in found.values())
+        return JsonResponse(
+            {"status": "ok" if ready else "not ready", "checks": found},
+            status_code=200 if ready else 503,
+            headers={} if ready else {"retry-after": "2"},
+        )
+
+    @routes.get("/metrics", summary="Prometheus metrics", response_class=Response)
+    async def show_metrics() -> Response:
+        return Response(await metrics(), media_type=CONTENT_TYPE_LATEST)
+
+    return routes
+
+
+async def _state(check: Check) -> str:
+    try:
+        await check()
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is what the operator asks for
+        return str(error) or type(error).__name__
+    return "ok"

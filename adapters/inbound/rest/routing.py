@@ -1,0 +1,61 @@
+"""What the routers share: the caller, ids in paths, pages, and the errors of the OpenAPI description."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import Request
+
+from adapters.inbound.rest.schemas import ErrorBody
+from domain.access.model import Caller
+from domain.instances.model import Page
+from domain.refusals import Fault, Invalid, NotFound
+
+LARGEST_ID = 2**63 - 1
+LARGEST_LIMIT = 1000
+
+MEANING = {
+    400: "Malformed JSON, or a field that is missing, empty or wrong; the text names it.",
+    401: "Missing or invalid API key.",
+    403: "Not the owner, or not enough permission.",
+    404: "What the path names does not exist.",
+    409: "The triple (user, channelName, channelId) is taken.",
+    413: "The body is too large.",
+    415: "The file's format is not supported.",
+    422: "A file cannot be read: corrupt, encrypted or empty.",
+    429: "Asked too often; see Retry-After.",
+    500: "Internal server error.",
+    503: "The database or the queue is away; see Retry-After.",
+}
+
+
+def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The error answers of a route, for OpenAPI; 401, 500 and 503 are on every protected one."""
+    return {
+        status: {"model": ErrorBody, "description": MEANING[status]}
+        for status in sorted({*statuses, 401, 500, 503})
+    }
+
+
+def caller_of(request: Request) -> Caller:
+    """The caller that the gate has authenticated."""
+    caller: Caller = request.state.caller
+    return caller
+
+
+def path_id(text: str, what: str) -> int:
+    """An id from a path. Raises `NotFound` for what cannot be one."""
+    if text.isascii() and text.isdigit() and len(text) < 20 and 0 < int(text) <= LARGEST_ID:
+        return int(text)
+    raise NotFound(what.format(text[:30]))
+
+
+def page_of(request: Request) -> Page:
+    """limit (default 5) and offset (default 0) of the query. Raises `Invalid`."""
+    values = {}
+    for name, default, least, most in (("limit", 5, 1, LARGEST_LIMIT), ("offset", 0, 0, LARGEST_ID)):
+        text = request.query_params.get(name, str(default))
+        if not (text.isascii() and text.isdigit() and len(text) < 20 and least <= int(text) <= most):
+            raise Invalid.of([Fault(name, f"must be a whole number from {least} to {most}")])
+        values[name] = int(text)
+    return Page(values["limit"], values["offset"], 0)

@@ -1,0 +1,172 @@
+"""The bodies of the REST interface. They are the OpenAPI description as well."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr
+
+
+class Body(BaseModel):
+    """A request body; fields that nobody knows are ignored."""
+
+    model_config = ConfigDict(extra="ignore", populate_by_name=True)
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError("must be text without lone surrogates") from error
+        if "\0" in value:
+            raise ValueError("must not contain a NUL character")
+    return value
+
+
+def _integer(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError("must be a whole number")
+    return value
+
+
+Text = Annotated[StrictStr, BeforeValidator(_text)]
+Id = Annotated[int, BeforeValidator(_integer), Field(ge=1, le=2**63 - 1)]
+
+
+class ErrorBody(BaseModel):
+    """Every error of the service."""
+
+    error: str = Field(description="What is wrong, with which field, and how to mend it.")
+
+    model_config = ConfigDict(json_schema_extra={"example": {"error": "config.smtpPort: must be a number"}})
+
+
+class SetupInstructions(BaseModel):
+    webhookRequired: bool
+    webhookPath: str
+    title: str
+    steps: list[str]
+    docsUrl: str
+
+
+class ChannelDefinition(BaseModel):
+    id: str
+    name: str
+    description: str
+    configDefinition: str = Field(
+        description="JSON text of an array of fields, each with name, type, description, required."
+    )
+    type: str
+    setupInstructions: SetupInstructions
+
+
+class Socket(BaseModel):
+    channelId: str
+    channelName: str
+    status: str
+    connectedSince: str
+
+
+class ChannelStatus(BaseModel):
+    success: bool
+    connectedChannels: dict[str, Socket] = Field(description="By instance id.")
+    timestamp: str
+
+
+class ChannelInstance(BaseModel):
+    id: int
+    channelId: str
+    channelName: str
+    downStreamResourceId: str | None
+    config: dict[str, Any]
+    userId: str
+    status: Literal["active"]
+    channelType: str
+    channelTypeName: str
+
+
+class CreateInstance(Body):
+    channelId: Text = Field(description="Channel definition id.", examples=["http-webhook"])
+    channelName: Text = Field(description="Display name.", examples=["Support"])
+    config: dict[str, Any] = Field(examples=[{"webhookSecret": "s3cret", "syncResponse": True}])
+    downStreamResourceId: Text | None = Field(None, examples=["agent::echo"])
+    id: Id | None = Field(None, description="Names an instance of the caller: that one is updated.")
+
+
+class UpdateInstance(Body):
+    config: dict[str, Any]
+    downStreamResourceId: Text | None = None
+    channelName: Text | None = None
+
+
+class CreatedInstance(BaseModel):
+    success: bool
+    message: str
+    instanceId: int
+    microserviceConnected: bool = Field(description="Whether a worker is alive.")
+    operation: Literal["created", "updated"]
+    webhookRegistered: bool | None = Field(None, description="Present only for bot-messenger instances.")
+    webhookError: str | None
+
+
+class UpdatedInstance(BaseModel):
+    success: bool
+    message: str
+    instanceId: int
+    microserviceConnected: bool
+    webhookRegistered: bool | None = Field(None, description="Present only for bot-messenger instances.")
+    webhookError: str | None = None
+
+
+class DeletedInstance(BaseModel):
+    success: bool
+    message: str
+    instanceId: str
+
+
+class PairingAnswer(BaseModel):
+    success: bool
+    pairingCode: str | None
+    message: str
+
+
+class InstanceHealth(BaseModel):
+    instanceId: int
+    healthy: bool
+    warnings: list[str]
+    lastSuccess: str | None
+    lastError: str | None
+    lastErrorAt: str | None
+    nextRun: str | None
+    queue: dict[str, int]
+    pairingCode: str | None
+
+
+class DeliveryRecord(BaseModel):
+    id: int
+    status: Literal["pending", "sent", "dead"]
+    attempts: int
+    lastError: str | None
+    createdAt: str
+    nextAttemptAt: str | None
+
+
+class Pagination(BaseModel):
+    currentPage: int
+    totalPages: int
+    totalCount: int
+    limit: int
+    offset: int
+
+
+class DeliveryList(BaseModel):
+    deliveries: list[DeliveryRecord]
+    pagination: Pagination
+
+
+class Accepted(BaseModel):
+    success: bool
+    message: str

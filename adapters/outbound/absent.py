@@ -1,0 +1,65 @@
+"""What an installation does without: ports that have nothing behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from domain.channels.messages import Artifact, Event, Identity
+from domain.instances.model import Instance, LiveSocket, Pairing
+from domain.refusals import NotBuilt
+from domain.routing.model import InputFile, ResultArtifact
+from ports.people import Asker, Decision, Prompt
+
+
+class Nobody:
+    """No sender is known."""
+
+    async def resolve(self, identities: Sequence[Identity]) -> str | None:
+        return None
+
+    async def may_notice(self, instance_id: int, external_id: str) -> bool:
+        return True
+
+
+class NoApprovals:
+    async def decide(self, asker: Asker, text: str, choice: str | None) -> Decision | None:
+        return None
+
+    async def ask(self, asker: Asker, tool: str, parameters: Mapping[str, Any]) -> Prompt:
+        raise NotBuilt("confirmations")
+
+    async def approved_tools(self, asker: Asker) -> Sequence[str]:
+        return ()
+
+
+class NoFiles:
+    async def taken_in(self, instance: Instance, event: Event) -> Sequence[InputFile]:
+        return ()
+
+    async def given_out(self, artifacts: Sequence[ResultArtifact]) -> Sequence[Artifact]:
+        return [Artifact(each.name, each.mime_type, each.url) for each in artifacts if each.url]
+
+
+class NoPairings:
+    def pairs(self, channel_id: str) -> bool:
+        return False
+
+    async def saved(self, instance: Instance) -> None:
+        return
+
+    async def removed(self, instance: Instance) -> None:
+        return
+
+    async def request(self, instance: Instance) -> Pairing:
+        raise NotBuilt("pairing")
+
+
+class NoSockets:
+    async def live(self, user_id: str | None) -> Sequence[LiveSocket]:
+        return ()
+
+
+class NoPolls:
+    async def due_now(self, instance_id: int) -> None:
+        return

@@ -1,0 +1,107 @@
+"""The HTTP webhook channel."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from adapters.outbound.channels.http_webhook.definition import DEFINITION
+from adapters.outbound.channels.http_webhook.signatures import STANDARD_PREFIX, sign
+from adapters.outbound.channels.http_webhook.webhook import json_answer, receive
+from adapters.outbound.channels.outcomes import by_status, exchange
+from domain.channels.messages import (
+    Answer,
+    CallOutcome,
+    Config,
+    Event,
+    Facts,
+    Part,
+    RawAnswer,
+    RawCall,
+    Received,
+    Sent,
+    Target,
+)
+from domain.channels.model import ChannelDefinition
+from ports.channels import Channel, Kit
+from ports.http import HttpRequest
+
+UNSETTABLE = frozenset({"host", "content-length", "transfer-encoding", "connection"})
+"""Headers of the connection itself, which responseHeaders cannot set."""
+
+
+class HttpWebhook:
+    """Takes any JSON POST; answers in the call, or at a response address."""
+
+    wait_seconds = 30.0
+
+    def __init__(self, kit: Kit) -> None:
+        self._http = kit.http
+        self._clock = kit.clock
+
+    @property
+    def definition(self) -> ChannelDefinition:
+        return DEFINITION
+
+    def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
+        return receive(config, call, now)
+
+    def answer_in_call(
+        self, config: Config, event: Event, outcome: CallOutcome, answer: Answer | None
+    ) -> RawAnswer:
+        if outcome is CallOutcome.TIMEOUT:
+            words = "No answer within 30 seconds"
+            if event.target.get("url"):
+                words += "; it will be sent to the response address"
+            return json_answer({"status": "timeout", "requestId": event.request_id, "message": words}, 504)
+        if outcome is CallOutcome.FAILED or answer is None:
+            words = answer.text if answer else "The message was not answered"
+            return json_answer({"status": "error", "requestId": event.request_id, "message": words}, 502)
+        body: dict[str, Any] = {"status": "success", "requestId": event.request_id, "response": answer.text}
+        if answer.artifacts:
+            body["artifacts"] = _artifacts(answer)
+        return json_answer(body)
+
+    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
+        if not target.get("url"):
+            return []
+        return [
+            Part(
+                {
+                    "status": "success",
+                    "requestId": answer.request_id,
+                    "sessionId": answer.session_id,
+                    "response": answer.text,
+                    "artifacts": _artifacts(answer),
+                }
+            )
+        ]
+
+    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
+        body = json.dumps(part.payload, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        headers = {"Content-Type": "application/json", "Idempotency-Key": key}
+        secret = config.get("webhookSecret")
+        if secret:
+            headers.update(sign(secret, key, body, self._clock.now()))
+            if secret.startswith(STANDARD_PREFIX):
+                headers["webhook-id"] = key
+        headers.update(_own_headers(config))
+        answer = await exchange(
+            self._http, HttpRequest("POST", target["url"], headers, content=body, user_address=True)
+        )
+        return answer if isinstance(answer, Sent) else by_status(answer)
+
+
+def _artifacts(answer: Answer) -> list[dict[str, str]]:
+    return [{"name": each.name, "mimeType": each.mime_type, "url": each.url} for each in answer.artifacts]
+
+
+def _own_headers(config: Config) -> dict[str, str]:
+    headers = json.loads(config.get("responseHeaders") or "{}")
+    return {name: value for name, value in headers.items() if name.lower() not in UNSETTABLE}
+
+
+def build(kit: Kit) -> Channel:
+    return HttpWebhook(kit)

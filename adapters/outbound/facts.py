@@ -1,0 +1,59 @@
+"""Facts of channels, kept in memory for as long as the channel says."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from typing import Any
+
+from adapters.outbound.storage.codec import dump
+from domain.channels.messages import Facts
+from domain.instances.model import Instance
+from ports.channels import NeedsFacts, PlatformError
+from ports.http import HttpFailed
+
+log = logging.getLogger(__name__)
+
+RETRY_SECONDS = 5.0
+
+
+class MemoryFacts:
+    """One fetch at a time per instance; a failed one is tried again after a few seconds at the earliest."""
+
+    def __init__(self) -> None:
+        self._held: dict[int, tuple[float, str, Facts]] = {}
+        self._locks: dict[int, asyncio.Lock] = {}
+
+    async def of(self, instance: Instance, channel: NeedsFacts) -> Facts:
+        version = dump(instance.config)
+        held = self._fresh(instance.id, version)
+        if held is not None:
+            return held
+        async with self._locks.setdefault(instance.id, asyncio.Lock()):
+            held = self._fresh(instance.id, version)
+            return held if held is not None else await self._fetch(instance, channel, version)
+
+    def _fresh(self, instance_id: int, version: str) -> Facts | None:
+        held = self._held.get(instance_id)
+        if held and held[1] == version and time.monotonic() < held[0]:
+            return held[2]
+        return None
+
+    async def _fetch(self, instance: Instance, channel: NeedsFacts, version: str) -> Facts:
+        known: dict[str, Any] = {}
+        try:
+            facts, ttl = await channel.facts(instance.config), channel.facts_ttl
+        except (PlatformError, HttpFailed) as error:
+            log.warning("facts of a channel could not be fetched: %s", error, extra={"instance": instance.id})
+            last = self._held.get(instance.id)
+            facts, ttl = (last[2] if last and last[1] == version else known), RETRY_SECONDS
+        self._held[instance.id] = (time.monotonic() + ttl, version, facts)
+        return facts
+
+    def forget(self, instance_id: int | None) -> None:
+        """Drops the facts of one instance, or of all."""
+        if instance_id is None:
+            self._held.clear()
+        else:
+            self._held.pop(instance_id, None)

@@ -1,0 +1,104 @@
+"""Prometheus metrics of a message's way."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.platform_collector import PlatformCollector
+from prometheus_client.process_collector import ProcessCollector
+
+from adapters.outbound.storage.pool import Database
+from domain.refusals import Unavailable
+
+SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
+
+QUEUES = """
+SELECT kind, coalesce(sum(pending), 0), count(*) FROM lane WHERE pending > 0 GROUP BY kind
+"""
+OLDEST = """
+SELECT (SELECT extract(epoch FROM now() - received_at) FROM inbox WHERE status = 0 ORDER BY id LIMIT 1),
+       (SELECT extract(epoch FROM now() - created_at) FROM outbox WHERE status = 0 ORDER BY id LIMIT 1),
+       (SELECT count(*) FROM outbox WHERE status = 2)
+"""
+NAMES = {0: "inbound", 1: "outbound"}
+
+
+class PrometheusMeter:
+    """Counts what the domain tells of; queue depth and age are asked of the database when scraped."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        PlatformCollector(registry=self.registry)
+        self._received = self._counter("received", "Calls of platforms by what they were", "channel", "kind")
+        self._refused = self._counter("refused", "Calls of platforms that were refused", "channel", "reason")
+        self._accepted = self._counter("accepted", "Events stored in the inbox", "channel")
+        self._duplicates = self._counter("duplicates", "Redelivered events that were dropped", "channel")
+        self._processed = self._counter("processed", "Events worked off", "channel", "outcome")
+        self._waited = self._seconds("wait", "From receipt of an event to the start of work on it", "channel")
+        self._downstream = self._seconds("downstream", "Runs of downstream resources", "kind", "outcome")
+        self._delivered = self._seconds("delivery", "Tries to send a reply part", "channel", "outcome")
+        self._http = self._seconds("outbound_http", "Outbound HTTP exchanges", "host", "outcome")
+        self._depth = self._gauge("queue_depth", "Rows that wait", "queue")
+        self._lanes = self._gauge("queue_conversations", "Conversations with rows that wait", "queue")
+        self._age = self._gauge("queue_oldest_seconds", "Age of the oldest row that waits", "queue")
+        self._dead = Gauge(
+            "switchboard_dead_letters", "Reply parts that were given up", registry=self.registry
+        )
+
+    def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
+        return Counter(f"switchboard_{name}", meaning, labels, registry=self.registry)
+
+    def _seconds(self, name: str, meaning: str, *labels: str) -> Histogram:
+        return Histogram(
+            f"switchboard_{name}_seconds", meaning, labels, buckets=SECONDS, registry=self.registry
+        )
+
+    def _gauge(self, name: str, meaning: str, *labels: str) -> Gauge:
+        return Gauge(f"switchboard_{name}", meaning, labels, registry=self.registry)
+
+    def received(self, channel_id: str, kind: str) -> None:
+        self._received.labels(channel_id, kind).inc()
+
+    def refused(self, channel_id: str, reason: str) -> None:
+        self._refused.labels(channel_id, reason).inc()
+
+    def accepted(self, channel_id: str, fresh: bool) -> None:
+        (self._accepted if fresh else self._duplicates).labels(channel_id).inc()
+
+    def processed(self, channel_id: str, outcome: str, waited: float) -> None:
+        self._processed.labels(channel_id, outcome).inc()
+        self._waited.labels(channel_id).observe(waited)
+
+    def downstream(self, kind: str, outcome: str, seconds: float) -> None:
+        self._downstream.labels(kind, outcome).observe(seconds)
+
+    def delivered(self, channel_id: str, outcome: str, seconds: float) -> None:
+        self._delivered.labels(channel_id, outcome).observe(seconds)
+
+    def exchanged(self, host: str, outcome: str, seconds: float) -> None:
+        """An outbound HTTP exchange ended."""
+        self._http.labels(host, outcome).observe(seconds)
+
+    def exposition(self) -> bytes:
+        """All metrics in Prometheus' text format."""
+        return generate_latest(self.registry)
+
+    async def scrape(self, database: Database | None) -> bytes:
+        """The same, queues included while the database answers."""
+        if database is not None:
+            try:
+                await self._look(database)
+            except Unavailable:
+                self._depth.clear()
+        return self.exposition()
+
+    async def _look(self, database: Database) -> None:
+        found = {kind: (depth, lanes) for kind, depth, lanes in await database.fetch(QUEUES)}
+        row = await database.fetch_one(OLDEST)
+        assert row is not None
+        for kind, name in NAMES.items():
+            depth, lanes = found.get(kind, (0, 0))
+            self._depth.labels(name).set(depth)
+            self._lanes.labels(name).set(lanes)
+            self._age.labels(name).set(float(row[kind] or 0.0))
+        self._dead.set(row[2])

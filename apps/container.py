@@ -1,0 +1,154 @@
+"""The composition root: which adapter stands behind which port. The only user of dependency-injector."""
+
+from __future__ import annotations
+
+import secrets
+
+from dependency_injector import containers, providers
+
+from adapters.outbound.absent import NoApprovals, Nobody, NoFiles, NoPairings, NoPolls, NoSockets
+from adapters.outbound.channels.registry import Registry
+from adapters.outbound.clock import RandomIds, SystemClock
+from adapters.outbound.facts import MemoryFacts
+from adapters.outbound.http.addresses import AllowedAddresses
+from adapters.outbound.http.client import AioHttp
+from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.hub import Hub
+from adapters.outbound.metrics import PrometheusMeter
+from adapters.outbound.security.box import Seal
+from adapters.outbound.storage.conversations import PostgresConversations, Wakes
+from adapters.outbound.storage.health import PostgresHealth
+from adapters.outbound.storage.inbox import PostgresInbox
+from adapters.outbound.storage.instances import PostgresInstances
+from adapters.outbound.storage.keys import PostgresKeys
+from adapters.outbound.storage.lanes import Lanes
+from adapters.outbound.storage.outbox import PostgresOutbox
+from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.processes import PostgresProcesses
+from adapters.outbound.storage.signals import Signals
+from apps.downstream import build_downstream
+from apps.settings import Settings
+from domain.access.service import AccessService
+from domain.channels.service import CatalogueService
+from domain.delivery.service import DeliveryService
+from domain.instances.service import InstanceService
+from domain.intake.model import IntakeRules
+from domain.intake.service import IntakeService
+from domain.routing.service import ConversationService
+from ports.channels import Kit
+from ports.use_cases import UseCases
+
+
+def _incarnation() -> int:
+    """The number of this run of the process: the key of its advisory lock and the owner of its leases."""
+    return secrets.randbits(62)
+
+
+def _policy(settings: Settings) -> AddressPolicy:
+    return AddressPolicy.parse(settings.address_policy, settings.outbound_allow.split(","))
+
+
+def _instances(database: Database, seal: Seal, hub: Hub, facts: MemoryFacts) -> PostgresInstances:
+    store = PostgresInstances(database, seal, hub.changed)
+    hub.on_change(store.forget)
+    hub.on_change(facts.forget)
+    return store
+
+
+def _signals(database: Database, incarnation: int, hub: Hub) -> Signals:
+    signals = Signals(database, incarnation, hub.hear, hub.lost)
+    hub.broadcast = signals.notify
+    return signals
+
+
+def _wakes(hub: Hub) -> Wakes:
+    return Wakes(hub.arrived, hub.waiting, hub.answered)
+
+
+class Container(containers.DeclarativeContainer):
+    """Everything of one process that has a database. `solitary`: no other process works on its messages."""
+
+    settings = providers.Dependency(instance_of=Settings)
+    dsn = providers.Dependency(instance_of=str)
+    solitary = providers.Dependency(instance_of=bool)
+
+    clock = providers.Singleton(SystemClock)
+    ids = providers.Singleton(RandomIds)
+    meter = providers.Singleton(PrometheusMeter)
+    incarnation = providers.Singleton(_incarnation)
+    policy = providers.Singleton(_policy, settings)
+    http = providers.Singleton(AioHttp, policy, observe=meter.provided.exchanged)
+
+    database = providers.Singleton(Database, dsn)
+    seal = providers.Singleton(Seal, settings.provided.config_encryption_key)
+    hub = providers.Singleton(Hub, solitary=solitary)
+    facts = providers.Singleton(MemoryFacts)
+    signals = providers.Singleton(_signals, database, incarnation, hub)
+    lanes = providers.Singleton(Lanes, database, incarnation)
+    wakes = providers.Singleton(_wakes, hub)
+
+    keys = providers.Singleton(PostgresKeys, database)
+    instances = providers.Singleton(_instances, database, seal, hub, facts)
+    health = providers.Singleton(PostgresHealth, database)
+    processes = providers.Singleton(PostgresProcesses, database)
+    inbox = providers.Singleton(PostgresInbox, database, hub.provided.arrived)
+    conversations = providers.Singleton(PostgresConversations, database, lanes, wakes)
+    outbox = providers.Singleton(PostgresOutbox, database, lanes, hub.provided.waiting)
+
+    files = providers.Singleton(NoFiles)
+    kit = providers.Singleton(
+        Kit,
+        http=http,
+        artifacts=files,
+        clock=clock,
+        ids=ids,
+        address=settings.provided.addresses.__getitem__,
+        hosts=providers.Singleton(AllowedAddresses, policy),
+    )
+    channels = providers.Singleton(Registry.build, kit)
+    downstream = providers.Singleton(build_downstream, settings, http)
+    people = providers.Singleton(Nobody)
+    approvals = providers.Singleton(NoApprovals)
+    pairings = providers.Singleton(NoPairings)
+    sockets = providers.Singleton(NoSockets)
+    polls = providers.Singleton(NoPolls)
+
+    access = providers.Singleton(AccessService, keys, ids, settings.provided.internal_service_key)
+    catalogue = providers.Singleton(CatalogueService, channels, sockets)
+    instance_service = providers.Singleton(
+        InstanceService, instances, channels, health, outbox, processes, pairings, settings.provided.agent_url
+    )
+    intake = providers.Singleton(
+        IntakeService,
+        instances,
+        channels,
+        inbox,
+        outbox,
+        health,
+        facts,
+        polls,
+        hub,
+        clock,
+        meter,
+        providers.Singleton(IntakeRules, settings.provided.demands_signatures),
+    )
+    use_cases = providers.Singleton(
+        UseCases, access=access, catalogue=catalogue, instances=instance_service, callbacks=intake
+    )
+    conversation_service = providers.Singleton(
+        ConversationService,
+        conversations,
+        instances,
+        channels,
+        downstream,
+        people,
+        approvals,
+        files,
+        health,
+        clock,
+        meter,
+        settings.provided.platform_url,
+    )
+    delivery_service = providers.Singleton(
+        DeliveryService, outbox, instances, channels, health, clock, ids, meter
+    )

@@ -1,0 +1,48 @@
+"""Structured logs: JSON when nobody looks at a terminal, with the request id, and never a secret."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Any
+
+import structlog
+
+from apps.settings import Settings
+
+NOISY = ("aiohttp", "alembic", "arq", "asyncio", "grpc", "psycopg", "urllib3", "uvicorn")
+KEPT = ("instance", "ms", "conversation")
+
+
+def set_up(settings: Settings) -> None:
+    """Sends all logging of the process to standard error in one form."""
+    shared: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.ExtraAdder(allow=KEPT),
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    renderer: list[Any]
+    if settings.log_format == "json" or (settings.log_format == "auto" and not sys.stderr.isatty()):
+        renderer = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+    else:
+        renderer = [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *renderer],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(settings.log_level.upper())
+    for name in NOISY:
+        logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def bind_request(request_id: str) -> None:
+    """Ties a request id to what is logged from here on in this task."""
+    structlog.contextvars.clear_contextvars()
+    structlog.contextvars.bind_contextvars(request=request_id)

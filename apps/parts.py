@@ -1,0 +1,147 @@
+"""The parts that processes are made of."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from typing import Any
+
+import uvicorn
+
+from adapters.inbound.jobs.lane_loop import LaneLoop
+from adapters.inbound.jobs.upkeep import AbandonedLeases, Chore, Upkeep
+from adapters.inbound.rest.gate import App
+from apps.container import Container
+
+GRACE = 6.0
+"""Seconds that work under way gets when the process stops."""
+
+
+class StoragePart:
+    """The database connection, the process's lock and wake-ups, and its heart-beat."""
+
+    name = "storage"
+
+    def __init__(self, container: Container, role: str) -> None:
+        self._container = container
+        self._role = role
+
+    async def start(self) -> None:
+        await self._container.database().open()
+        await self._container.signals().start()
+        await self._beat()
+
+    async def _beat(self) -> None:
+        await self._container.processes().beat(self._container.incarnation(), self._role)
+
+    async def run(self) -> None:
+        await Upkeep([Chore("heart-beat", 3.0, self._beat)]).run()
+
+    async def stop(self) -> None:
+        container = self._container
+        for batched in (container.inbox(), container.conversations(), container.outbox()):
+            await batched.close()
+        await container.processes().leave(container.incarnation())
+        await container.signals().stop()
+        await container.http().close()
+        await container.database().close()
+
+
+class WorkerPart:
+    """The loops that work off conversations and deliveries, and the upkeep of leases."""
+
+    name = "worker"
+
+    def __init__(self, container: Container) -> None:
+        settings = container.settings()
+        conversations, outbox, hub = container.conversations(), container.outbox(), container.hub()
+        self._loops: list[LaneLoop[Any]] = [
+            LaneLoop(
+                "conversations",
+                conversations.lease,
+                container.conversation_service().work,
+                conversations.release,
+                hub.inbound,
+                concurrency=settings.worker_concurrency,
+                per_instance=max(1, settings.worker_concurrency // 4),
+            ),
+            LaneLoop(
+                "deliveries",
+                outbox.lease,
+                container.delivery_service().work,
+                outbox.release,
+                hub.outbound,
+                concurrency=settings.worker_concurrency,
+                per_instance=max(1, settings.worker_concurrency // 4),
+            ),
+        ]
+        lanes = container.lanes()
+        self._leases = AbandonedLeases(lanes.abandoned, lanes.free, hub.lost)
+        self._upkeep = Upkeep(
+            [
+                Chore("abandoned leases", 1.0, self._leases.look),
+                Chore("lease renewal", 10.0, lanes.renew),
+                Chore("untaken answers", 1.0, conversations.send_untaken),
+                Chore("silent processes", 600.0, container.processes().bury),
+            ]
+        )
+
+    async def start(self) -> None:
+        return
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            for loop in self._loops:
+                group.create_task(loop.run())
+            self._upkeep_task = group.create_task(self._upkeep.run())
+
+    async def stop(self) -> None:
+        await asyncio.gather(*(loop.stop(GRACE) for loop in self._loops))
+        self._upkeep_task.cancel()
+
+
+class _Server(uvicorn.Server):
+    """uvicorn without its own signal handling: the process takes the signals once."""
+
+    @contextlib.contextmanager
+    def capture_signals(self):  # type: ignore[no-untyped-def]
+        yield
+
+
+class RestPart:
+    """The REST gateway on a socket that was bound beforehand."""
+
+    name = "REST gateway"
+
+    def __init__(self, app: App, listener: socket.socket) -> None:
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            timeout_graceful_shutdown=int(GRACE),
+            server_header=False,
+            http="httptools",
+            loop="none",
+        )
+        self._server = _Server(config)
+        self._listener = listener
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        self._task = asyncio.create_task(self._server.serve(sockets=[self._listener]))
+        while not self._server.started:
+            if self._task.done():
+                self._task.result()
+                raise RuntimeError("the HTTP server ended while starting")
+            await asyncio.sleep(0.01)
+
+    async def run(self) -> None:
+        assert self._task is not None
+        await asyncio.shield(self._task)
+
+    async def stop(self) -> None:
+        self._server.should_exit = True
+        if self._task is not None:
+            await asyncio.wait([self._task], timeout=GRACE + 1)

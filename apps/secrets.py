@@ -1,0 +1,58 @@
+"""Secrets that the installation makes for itself, kept in DATA_DIR with mode 0600."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from dataclasses import replace
+from pathlib import Path
+
+from adapters.outbound.security.box import Seal, SealError, new_key
+from apps.settings import Settings, SettingsError
+
+FOLDER = "secrets"
+
+
+def complete(settings: Settings) -> Settings:
+    """The settings with generated secrets filled in. Raises `SettingsError`.
+
+    Where DATABASE_URL is set several machines may share the database, so both keys must be given.
+    """
+    if not settings.embedded:
+        for name, value in (
+            ("INTERNAL_SERVICE_KEY", settings.internal_service_key),
+            ("CONFIG_ENCRYPTION_KEY", settings.config_encryption_key),
+        ):
+            if not value:
+                raise SettingsError(
+                    f"{name} must be set where DATABASE_URL is set, the same for every process;"
+                    " make one with: openssl rand -base64 32"
+                )
+    folder = settings.data_dir / FOLDER
+    service_key = settings.internal_service_key or _kept(
+        folder / "internal_service_key", secrets.token_urlsafe
+    )
+    encryption_key = settings.config_encryption_key or _kept(folder / "config_encryption_key", new_key)
+    try:
+        Seal(encryption_key)
+    except SealError as error:
+        raise SettingsError(str(error)) from error
+    return replace(settings, internal_service_key=service_key, config_encryption_key=encryption_key)
+
+
+def _kept(path: Path, make) -> str:  # type: ignore[no-untyped-def]
+    """The secret in the file; made first when the file is not there."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            return path.read_text(encoding="ascii").strip()
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            secret: str = make()
+            file.write(secret + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        return secret
+    except OSError as error:
+        raise SettingsError(f"DATA_DIR {path.parent.parent} cannot be written: {error.strerror}") from error

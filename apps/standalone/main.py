@@ -1,0 +1,73 @@
+"""`switchboard up`: REST gateway, gRPC core, worker and queue in one process, PostgreSQL as its child."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+import uvloop
+
+from apps import logs
+from apps.container import Container
+from apps.parts import RestPart, StoragePart, WorkerPart
+from apps.process import Part, run
+from apps.rest import build_gateway
+from apps.secrets import complete
+from apps.settings import Settings
+from apps.starting import embedded_database, listen, migrated
+from domain.access.model import Role
+
+
+def main(settings: Settings) -> int:
+    """Runs until it is told to stop; the exit status."""
+    logs.set_up(settings)
+    settings = complete(settings)
+    listener = listen(settings.http_host, settings.http_port, "HTTP_PORT")
+    if settings.database_url:
+        return uvloop.run(_serve(settings, migrated(settings.database_url), listener))
+    with embedded_database(settings) as dsn:
+        return uvloop.run(_serve(settings, migrated(dsn), listener))
+
+
+async def _serve(settings: Settings, dsn: str, listener) -> int:  # type: ignore[no-untyped-def]
+    container = Container(settings=settings, dsn=dsn, solitary=True)
+    parts: list[Part] = [
+        StoragePart(container, "standalone"),
+        WorkerPart(container),
+        RestPart(build_gateway(container), listener),
+    ]
+    host, port = listener.getsockname()[:2]
+    first = _FirstKey(container)
+    return await run([parts[0], first, *parts[1:]], lambda: _banner(host, port, settings, first.token))
+
+
+class _FirstKey:
+    """Makes an admin key when there is none yet."""
+
+    name = "first key"
+
+    def __init__(self, container: Container) -> None:
+        self._container = container
+        self.token: str | None = None
+
+    async def start(self) -> None:
+        access = self._container.access()
+        if not await access.list_keys():
+            _, self.token = await access.create_key("admin", Role.ADMIN)
+
+    async def run(self) -> None:
+        await asyncio.Event().wait()
+
+    async def stop(self) -> None:
+        return
+
+
+def _banner(host: str, port: int, settings: Settings, token: str | None) -> None:
+    lines = [
+        "Switchboard is ready",
+        f"  REST gateway   http://{host}:{port}  (documentation at /docs)",
+        f"  data           {settings.data_dir if settings.embedded else 'DATABASE_URL'}",
+    ]
+    if token:
+        lines += ["", "  Admin API key, shown this once:", f"  {token}"]
+    print("\n".join([*lines, ""]), file=sys.stdout, flush=True)  # noqa: T201 - what the person who starts it reads

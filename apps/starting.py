@@ -1,0 +1,79 @@
+"""What processes do before their event loop runs: databases, ports, and errors in one clear line."""
+
+from __future__ import annotations
+
+import errno
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from adapters.outbound.storage.embedded import EmbeddedPostgres, EmbeddedPostgresError, attach
+from adapters.outbound.storage.migrate import MigrationError, migrate
+from apps.settings import Settings, SettingsError
+from domain.refusals import Refusal
+
+
+class StartError(Exception):
+    """The process cannot start; the message is one line for the person who starts it."""
+
+
+def listen(host: str, port: int, setting: str) -> socket.socket:
+    """A bound socket. Raises `StartError` when the port is taken."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(2048)
+    except OSError as error:
+        listener.close()
+        if error.errno == errno.EADDRINUSE:
+            raise StartError(
+                f"port {port} on {host} is in use; stop the other program or set {setting}"
+            ) from error
+        raise StartError(f"cannot listen on {host}:{port}: {error.strerror}; check the settings") from error
+    return listener
+
+
+@contextmanager
+def embedded_database(settings: Settings) -> Iterator[str]:
+    """The embedded PostgreSQL while the process lives; its DSN. Raises `StartError`."""
+    server = EmbeddedPostgres(settings.data_dir)
+    try:
+        dsn = server.start()
+    except EmbeddedPostgresError as error:
+        raise StartError(str(error)) from error
+    try:
+        yield dsn
+    finally:
+        server.stop()
+
+
+def shared_database(settings: Settings) -> str:
+    """The DSN of DATABASE_URL, or of an embedded server that another process runs. Raises `StartError`."""
+    dsn = settings.database_url or attach(settings.data_dir)
+    if not dsn:
+        raise StartError(
+            "no database: set DATABASE_URL (and REDIS_URL), or start `switchboard up` with this DATA_DIR"
+            f" ({settings.data_dir}) first"
+        )
+    return dsn
+
+
+def migrated(dsn: str) -> str:
+    """Brings the database up to date. Raises `StartError`."""
+    try:
+        migrate(dsn)
+    except MigrationError as error:
+        raise StartError(str(error)) from error
+    return dsn
+
+
+def reporting(main: Callable[[], int]) -> int:
+    """Runs `main`; what keeps it from starting becomes one line on standard error and exit status 1."""
+    try:
+        return main()
+    except (StartError, SettingsError, Refusal) as error:
+        print(f"switchboard: {error}", file=sys.stderr)  # noqa: T201 - the person who starts it reads this
+        return 1
