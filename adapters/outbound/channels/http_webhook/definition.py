@@ -60,7 +60,7 @@ DEFINITION = ChannelDefinition(
             "Create the instance. Its address is <AGENT_URL>/api/agent/channels/http-webhook/<instance id>/webhook.",
             'POST JSON to it, for example {"message": "Hello", "sessionId": "42"}.',
             (
-                "To have the answer in the same call, set syncResponse to true. Otherwise give an address for answers:"
+                "To have the answer in the same call, set syncResponse to true. Otherwise give an address:"
                 " responseUrl in the payload, or responseWebhookUrl in the configuration."
             ),
             (
