@@ -23,6 +23,7 @@ from domain.channels.messages import (
     Target,
 )
 from domain.channels.model import ChannelDefinition
+from domain.refusals import Unauthenticated
 from ports.clock import Clock, Ids
 from ports.http import Addresses, Http
 
@@ -72,6 +73,11 @@ class NeedsFacts(Protocol):
     """Seconds for which fetched facts hold."""
 
     async def facts(self, config: Config) -> Facts: ...
+
+
+class StaleFacts(Unauthenticated):
+    """What was fetched beforehand does not suffice to prove this call, and may be out of date (a signing key
+    that is not known yet): fetching anew and reading the call once more may help. Else it is refused."""
 
 
 @runtime_checkable

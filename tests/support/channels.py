@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
 from adapters.outbound.http.addresses import AllowedAddresses
+from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
 from domain.channels.messages import Artifact, RawCall
 from ports.channels import Kit
@@ -106,3 +108,13 @@ def call(
         headers=found,
         body=body or b"",
     )
+
+
+@asynccontextmanager
+async def client(policy: str = "open") -> AsyncIterator[AioHttp]:
+    """The client that the service itself uses, under an outbound policy."""
+    http = AioHttp(AddressPolicy.parse(policy))
+    try:
+        yield http
+    finally:
+        await http.close()

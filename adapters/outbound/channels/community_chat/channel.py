@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
+from urllib.parse import quote
+
+from adapters.outbound.channels.community_chat import delivery, webhook
+from adapters.outbound.channels.community_chat.api import Server
 from adapters.outbound.channels.community_chat.definition import DEFINITION
+from domain.channels.messages import (
+    Answer,
+    Attachment,
+    Config,
+    Facts,
+    Part,
+    RawCall,
+    Received,
+    Sent,
+    Target,
+)
 from domain.channels.model import ChannelDefinition
 from ports.channels import Kit
 
 
 class Mattermost:
-    """The Mattermost channel."""
+    """Outgoing webhooks and slash commands in, posts out. Choices are typed."""
+
+    facts_ttl = 3600.0
 
     def __init__(self, kit: Kit) -> None:
         self._kit = kit
@@ -16,6 +35,36 @@ class Mattermost:
     @property
     def definition(self) -> ChannelDefinition:
         return DEFINITION
+
+    async def facts(self, config: Config) -> Facts:
+        """The bot's own user id and name: its own posts are no messages. Raises `PlatformError`."""
+        me = await self._server(config).me()
+        return {"userId": me.get("id", ""), "username": me.get("username", "")}
+
+    def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:  # noqa: ARG002
+        return webhook.receive(config, call, known)
+
+    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:  # noqa: ARG002
+        return delivery.parts(answer)
+
+    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
+        where = {**target, "channel": target.get("channel") or config["channelId"]}
+        return await delivery.send(self._server(config), self._kit.artifacts, where, part, key)
+
+    async def typing(self, config: Config, target: Target) -> None:
+        await delivery.typing(self._server(config), target)
+
+    async def probe(self, config: Config) -> None:
+        """The token is good and the bot sees the channel. Raises `PlatformError`."""
+        server = self._server(config)
+        await server.me()
+        await server.channel(quote(str(config["channelId"]), safe=""))
+
+    def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:
+        return self._server(config).download(f"/files/{quote(str(attachment.source['fileId']), safe='')}")
+
+    def _server(self, config: Config) -> Server:
+        return Server(self._kit.http, config)
 
 
 def build(kit: Kit) -> Mattermost:

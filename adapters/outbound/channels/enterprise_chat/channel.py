@@ -2,20 +2,114 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from adapters.outbound.channels.bodies import items, text
+from adapters.outbound.channels.enterprise_chat import delivery, webhook
+from adapters.outbound.channels.enterprise_chat.connector import OPENID, Connector
 from adapters.outbound.channels.enterprise_chat.definition import DEFINITION
+from adapters.outbound.oauth.tokens import TokenRefused, TokenUnavailable
+from domain.channels.messages import (
+    Answer,
+    Attachment,
+    Config,
+    Facts,
+    Outcome,
+    Part,
+    RawCall,
+    Received,
+    Sent,
+    Target,
+)
 from domain.channels.model import ChannelDefinition
-from ports.channels import Kit
+from ports.channels import Kit, PlatformError
+from ports.http import HttpAnswer, HttpFailed, HttpRequest
+
+_METADATA_PATH = "/v1/.well-known/openidconfiguration"
 
 
 class Teams:
-    """The Microsoft Teams channel."""
+    """Activities in; answers out as the bot, or through an incoming webhook. Choices are card buttons."""
+
+    facts_ttl = 24 * 3600.0
 
     def __init__(self, kit: Kit) -> None:
         self._kit = kit
+        self._connector = Connector(kit)
 
     @property
     def definition(self) -> ChannelDefinition:
         return DEFINITION
+
+    async def facts(self, config: Config) -> Facts:
+        """Issuer and signing keys of inbound tokens, none without an appId. Raises `PlatformError`."""
+        if not config.get("appId"):
+            return {}
+        metadata = await self._read(self._metadata_url())
+        keys = await self._read(text(metadata, "jwks_uri"))
+        return {"issuer": text(metadata, "issuer"), "keys": items(keys, "keys")}
+
+    def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
+        return webhook.receive(config, call, known, now)
+
+    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
+        return delivery.parts(config, target, answer)
+
+    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:  # noqa: ARG002
+        """The Bot Connector has no idempotency key."""
+        return await delivery.send(self._kit.http, self._connector, config, target, part.payload)
+
+    async def typing(self, config: Config, target: Target) -> None:
+        if delivery.way(config, target) == delivery.BOT:
+            body = {
+                "type": "typing",
+                "from": target.get("bot"),
+                "conversation": {"id": target["conversation"]},
+            }
+            await self._connector.send(config, target, body, timeout=5.0)
+
+    async def decided(self, config: Config, target: Target, outcome: str) -> None:
+        """Raises `PlatformError` when the prompt could not be replaced."""
+        sent = await delivery.decided(self._connector, config, target, outcome)
+        if sent is not None and sent.outcome is not Outcome.SENT:
+            raise PlatformError(f"Teams did not replace the prompt: {sent.detail}")
+
+    async def probe(self, config: Config) -> None:
+        """Gets a token with the bot's credentials. An incoming webhook cannot be tried without posting.
+
+        Raises `PlatformError`.
+        """
+        if not (config.get("appId") and config.get("appPassword")):
+            if not config.get("webhookUrl"):
+                raise PlatformError(
+                    "Neither webhookUrl nor appId with appPassword is set: answers go nowhere."
+                )
+            return
+        self._connector.forget(config)
+        try:
+            await self._connector.bearer(config)
+        except (TokenRefused, TokenUnavailable) as error:
+            raise PlatformError(f"Microsoft did not take appId and appPassword: {error}") from error
+
+    def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:
+        return self._connector.download(config, str(attachment.source["url"]))
+
+    def _metadata_url(self) -> str:
+        base = self._kit.address(OPENID).rstrip("/")
+        return base if urlsplit(base).path else f"{base}{_METADATA_PATH}"
+
+    async def _read(self, url: str) -> object:
+        """A JSON document of the Bot Framework. Raises `PlatformError`."""
+        try:
+            answer: HttpAnswer = await self._kit.http.send(HttpRequest("GET", url, timeout=10.0))
+        except HttpFailed as error:
+            raise PlatformError(f"The Bot Framework's signing keys cannot be fetched: {error}") from error
+        body: object = answer.json()
+        if not answer.ok or not isinstance(body, dict):
+            raise PlatformError(f"The Bot Framework's signing keys cannot be fetched: HTTP {answer.status}")
+        return body
 
 
 def build(kit: Kit) -> Teams:

@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from adapters.outbound.channels.bodies import text
+from adapters.outbound.channels.outcomes import excerpt
+from adapters.outbound.channels.sms_provider import delivery, webhook
 from adapters.outbound.channels.sms_provider.definition import DEFINITION
+from domain.channels.messages import (
+    Answer,
+    Attachment,
+    Config,
+    Facts,
+    Part,
+    RawCall,
+    Received,
+    Sent,
+    Target,
+)
 from domain.channels.model import ChannelDefinition
-from ports.channels import Kit
+from ports.channels import Kit, PlatformError
+from ports.http import HttpFailed, HttpRequest
+
+BASE = "SMS_PROVIDER_API_URL"
 
 
 class TwilioSms:
-    """The Twilio SMS channel."""
+    """Webhook in, Messages resource out. Has no buttons and no sign of typing: choices are typed."""
 
     def __init__(self, kit: Kit) -> None:
         self._kit = kit
@@ -16,6 +37,47 @@ class TwilioSms:
     @property
     def definition(self) -> ChannelDefinition:
         return DEFINITION
+
+    def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:  # noqa: ARG002
+        return webhook.receive(config, call)
+
+    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:  # noqa: ARG002
+        return delivery.parts(answer)
+
+    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:  # noqa: ARG002
+        """Twilio has no idempotency key for messages."""
+        return await delivery.send(self._kit.http, self._kit.address(BASE), config, target, part)
+
+    async def probe(self, config: Config) -> None:
+        """Reads the account. Raises `PlatformError` when it cannot be read, or is closed."""
+        url = f"{delivery.account_url(self._kit.address(BASE), config)}.json"
+        headers = {"authorization": delivery.credentials(config)}
+        try:
+            answer = await self._kit.http.send(HttpRequest("GET", url, headers=headers))
+        except HttpFailed as error:
+            raise PlatformError(f"Twilio cannot be reached: {error}") from error
+        body = answer.json()
+        if not answer.ok:
+            raise PlatformError(
+                f"Twilio answered {answer.status}: {text(body, 'message') or excerpt(answer)}"
+            )
+        if text(body, "status") not in ("", "active"):
+            raise PlatformError(f"The Twilio account is {text(body, 'status')}.")
+
+    def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:
+        """The media of a message; the credentials go to Twilio alone."""
+        url = str(attachment.source["url"])
+        is_twilio = self._is_twilio(url)
+        headers = {"authorization": delivery.credentials(config)} if is_twilio else {}
+        return self._kit.http.stream(
+            HttpRequest("GET", url, headers=headers, user_address=not is_twilio, follow_redirects=True)
+        )
+
+    def _is_twilio(self, url: str) -> bool:
+        ours, theirs = urlsplit(self._kit.address(BASE)), urlsplit(url)
+        if (ours.scheme, ours.netloc) == (theirs.scheme, theirs.netloc):
+            return True
+        return theirs.scheme == "https" and (theirs.hostname or "").endswith(".twilio.com")
 
 
 def build(kit: Kit) -> TwilioSms:

@@ -1,0 +1,88 @@
+"""The Mattermost server's REST API, version 4, as the bot calls it.
+
+Source: https://developers.mattermost.com/api-documentation/
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from adapters.outbound.channels.bodies import text
+from adapters.outbound.channels.outcomes import by_status, excerpt
+from domain.channels.messages import Config, Outcome, Sent
+from ports.channels import PlatformError
+from ports.http import FormFile, Http, HttpAnswer, HttpFailed, HttpRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """One server under one bot's token. The address is the user's, so the address policy applies."""
+
+    http: Http
+    config: Config
+
+    async def get(self, path: str) -> HttpAnswer:
+        return await self.http.send(self._request("GET", path))
+
+    async def post(self, path: str, body: Mapping[str, Any], timeout: float = 30.0) -> HttpAnswer:
+        return await self.http.send(self._request("POST", path, json=body, timeout=timeout))
+
+    async def respond(self, url: str, body: Mapping[str, Any]) -> HttpAnswer:
+        """Posts to a response_url, which the caller has checked to be on this server."""
+        headers = {"authorization": f"Bearer {self.config['token']}"}
+        return await self.http.send(HttpRequest("POST", url, headers=headers, json=body, user_address=True))
+
+    async def upload(self, channel: str, file: FormFile) -> HttpAnswer:
+        return await self.http.send(
+            self._request("POST", "/files", fields={"channel_id": channel}, files=[file], timeout=120.0)
+        )
+
+    def download(self, path: str) -> AsyncIterator[bytes]:
+        return self.http.stream(self._request("GET", path))
+
+    def _request(self, method: str, path: str, **content: Any) -> HttpRequest:
+        return HttpRequest(
+            method,
+            f"{str(self.config['SERVER_URL']).rstrip('/')}/api/v4{path}",
+            headers={"authorization": f"Bearer {self.config['token']}"},
+            user_address=True,
+            **content,
+        )
+
+    async def me(self) -> Mapping[str, Any]:
+        """The bot's own account. Raises `PlatformError`."""
+        return await self._object("/users/me", "the token")
+
+    async def channel(self, channel: str) -> Mapping[str, Any]:
+        """A channel as the bot sees it. Raises `PlatformError`."""
+        return await self._object(f"/channels/{channel}", "channelId")
+
+    async def _object(self, path: str, what: str) -> Mapping[str, Any]:
+        try:
+            answer = await self.get(path)
+        except HttpFailed as error:
+            raise PlatformError(f"The Mattermost server cannot be reached: {error}") from error
+        body = answer.json()
+        if not answer.ok or not isinstance(body, dict):
+            words = text(body, "message") or excerpt(answer)
+            raise PlatformError(f"Mattermost did not take {what}: HTTP {answer.status} {words}".rstrip())
+        return body
+
+
+def outcome(answer: HttpAnswer) -> Sent:
+    """How a request ended, in the server's own words; `ref` is the id of what was made."""
+    body = answer.json()
+    if answer.ok:
+        return Sent(Outcome.SENT, ref=text(body, "id"))
+    sent = by_status(answer, text(body, "message"))
+    if sent.outcome is Outcome.RETRY_AFTER and sent.retry_after is None:
+        return Sent(sent.outcome, sent.detail, retry_after=_reset(answer))
+    return sent
+
+
+def _reset(answer: HttpAnswer) -> float | None:
+    """Seconds until the limit is lifted, from `X-RateLimit-Reset`."""
+    seconds = answer.headers.get("x-ratelimit-reset", "")
+    return float(seconds) if seconds.isascii() and seconds.isdigit() and len(seconds) < 6 else None

@@ -1,0 +1,119 @@
+"""The Bot Connector service: the bot's token, and requests to the service URL of a conversation.
+
+Source: https://learn.microsoft.com/en-us/azure/bot-service/rest-api/bot-framework-rest-connector-api-reference
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+from urllib.parse import quote
+
+from adapters.outbound.channels.bodies import text
+from adapters.outbound.channels.enterprise_chat.trust import is_trusted
+from adapters.outbound.channels.outcomes import by_status, exchange
+from adapters.outbound.oauth.tokens import TokenRefused, Tokens, TokenUnavailable
+from domain.channels.messages import Config, Outcome, Sent, Target
+from ports.channels import Kit
+from ports.http import HttpAnswer, HttpRequest
+
+LOGIN = "ENTERPRISE_CHAT_LOGIN_URL"
+OPENID = "ENTERPRISE_CHAT_OPENID_URL"
+SCOPE = "https://api.botframework.com/.default"
+_GOVERNMENT_SCOPE = "https://api.botframework.us/.default"
+_MULTI_TENANT = "botframework.com"
+_REFUSED_TOKEN = 401
+
+
+class Connector:
+    """Sends activities as the bot of a config."""
+
+    def __init__(self, kit: Kit) -> None:
+        self._kit = kit
+        self._tokens = Tokens(kit.http, kit.clock)
+
+    async def bearer(self, config: Config) -> str:
+        """The value of the Authorization header. Raises `TokenRefused`, `TokenUnavailable`."""
+        return f"Bearer {await self._tokens.get(self._login(config), self._grant(config))}"
+
+    def forget(self, config: Config) -> None:
+        """Drops the bot's token, so that the next request gets a new one."""
+        self._tokens.forget(self._login(config), self._grant(config))
+
+    def trusts(self, service_url: str) -> bool:
+        """Whether the bot's token may be sent there."""
+        return is_trusted(service_url, (self._kit.address(LOGIN), self._kit.address(OPENID)))
+
+    async def send(
+        self,
+        config: Config,
+        target: Target,
+        body: Mapping[str, Any],
+        *,
+        replaces: str = "",
+        timeout: float = 30.0,
+    ) -> Sent:
+        """Posts an activity to its conversation, or puts it in the place of the one `replaces` names."""
+        service_url = str(target.get("serviceUrl") or "")
+        if not self.trusts(service_url):
+            return Sent(Outcome.PERMANENT, f"serviceUrl {service_url[:200]} is not one of the Bot Framework.")
+        method, url = _address(service_url, target, body, replaces)
+        answer = await self._with_token(config, method, url, body, timeout)
+        if isinstance(answer, HttpAnswer) and answer.status == _REFUSED_TOKEN:
+            self.forget(config)
+            answer = await self._with_token(config, method, url, body, timeout)
+        return answer if isinstance(answer, Sent) else outcome(answer)
+
+    async def _with_token(
+        self, config: Config, method: str, url: str, body: Mapping[str, Any], timeout: float
+    ) -> HttpAnswer | Sent:
+        try:
+            headers = {"authorization": await self.bearer(config)}
+        except TokenRefused as error:
+            return Sent(Outcome.PERMANENT, str(error))
+        except TokenUnavailable as error:
+            waits = Outcome.RETRY_AFTER if error.retry_after is not None else Outcome.TRANSIENT
+            return Sent(waits, str(error), retry_after=error.retry_after)
+        request = HttpRequest(method, url, headers=headers, json=body, timeout=timeout)
+        return await exchange(self._kit.http, request)
+
+    async def download(self, config: Config, url: str) -> AsyncIterator[bytes]:
+        """The bytes of an attachment; the token goes to trusted hosts alone."""
+        trusted = self.trusts(url) and bool(config.get("appId") and config.get("appPassword"))
+        headers = {"authorization": await self.bearer(config)} if trusted else {}
+        request = HttpRequest("GET", url, headers=headers, user_address=not trusted, follow_redirects=True)
+        async for piece in self._kit.http.stream(request):
+            yield piece
+
+    def _login(self, config: Config) -> str:
+        base = self._kit.address(LOGIN).rstrip("/")
+        if base.endswith("/token"):
+            return base
+        tenant = quote(str(config.get("tenantId") or _MULTI_TENANT), safe="")
+        return f"{base}/{tenant}/oauth2/v2.0/token"
+
+    def _grant(self, config: Config) -> dict[str, str]:
+        government = "microsoftonline.us" in self._kit.address(LOGIN)
+        return {
+            "grant_type": "client_credentials",
+            "client_id": str(config["appId"]),
+            "client_secret": str(config["appPassword"]),
+            "scope": _GOVERNMENT_SCOPE if government else SCOPE,
+        }
+
+
+def _address(service_url: str, target: Target, body: Mapping[str, Any], replaces: str) -> tuple[str, str]:
+    """Method and address: an answer hangs below the activity that it answers."""
+    conversation = quote(str(target["conversation"]), safe="")
+    url = f"{service_url.rstrip('/')}/v3/conversations/{conversation}/activities"
+    below = replaces or str(body.get("replyToId") or "")
+    return ("PUT" if replaces else "POST"), f"{url}/{quote(below, safe='')}" if below else url
+
+
+def outcome(answer: HttpAnswer) -> Sent:
+    """How a request ended, in the service's own words; `ref` is the id of the activity."""
+    body = answer.json()
+    if answer.ok:
+        return Sent(Outcome.SENT, ref=text(body, "id"))
+    words = " ".join(filter(None, [text(body, "error", "code"), text(body, "error", "message")]))
+    return by_status(answer, words or text(body, "message"))

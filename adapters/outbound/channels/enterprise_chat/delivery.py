@@ -1,0 +1,115 @@
+"""Renders answers for Teams and sends their parts, as the bot or through an incoming webhook."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from adapters.outbound.channels.enterprise_chat import cards, incoming_webhook
+from adapters.outbound.channels.enterprise_chat.connector import Connector
+from adapters.outbound.channels.enterprise_chat.definition import BOT_LIMIT, WEBHOOK_LIMIT
+from adapters.outbound.rendering import Markup, Rendered, render
+from domain.channels.messages import Answer, Artifact, Choice, Config, Outcome, Part, Sent, Target
+from domain.channels.model import TextLimit
+from ports.http import Http
+
+BOT = "bot"
+WEBHOOK = "webhook"
+NOWHERE = "nowhere"
+_ENVELOPE = 4 * 1024
+"""Bytes kept free for what stands around the text."""
+
+_BAD_REQUEST = "HTTP 400"
+
+
+def way(config: Config, target: Target) -> str:
+    """How an answer reaches the sender: as the bot where it can, else through the incoming webhook."""
+    is_bot = bool(config.get("appId") and config.get("appPassword"))
+    if is_bot and target.get("serviceUrl") and target.get("conversation"):
+        return BOT
+    return WEBHOOK if config.get("webhookUrl") else NOWHERE
+
+
+def parts(config: Config, target: Target, answer: Answer) -> Sequence[Part]:
+    """The answer as messages, each within the limit of the way that it goes."""
+    chosen = way(config, target)
+    if chosen == BOT:
+        return [Part({"way": BOT, **payload}) for payload in _bot_payloads(answer)]
+    legacy = chosen == WEBHOOK and incoming_webhook.takes_message_cards(str(config["webhookUrl"]))
+    return [Part({"way": chosen, "body": body}) for body in _webhook_bodies(answer, legacy=legacy)]
+
+
+def _bot_payloads(answer: Answer) -> list[dict[str, Any]]:
+    texts = _texts(answer.text, BOT_LIMIT)
+    payloads = [
+        {"content": {"text": each.text, "textFormat": "markdown"}, "plain": each.plain} for each in texts
+    ]
+    if answer.choices and payloads:
+        payloads[-1] = _prompt(texts[-1], answer.choices)
+    files = ({"content": {"attachments": [cards.hero_card(each)]}} for each in answer.artifacts)
+    return [*payloads, *files]
+
+
+def _prompt(rendered: Rendered, choices: Sequence[Choice]) -> dict[str, Any]:
+    actions = [cards.choice_action(choice) for choice in choices]
+    content = {"attachments": [cards.adaptive_card(rendered.text, actions)]}
+    return {"content": content, "plain": rendered.plain}
+
+
+def _webhook_bodies(answer: Answer, *, legacy: bool) -> list[dict[str, Any]]:
+    texts = [each.text for each in _texts(answer.text, WEBHOOK_LIMIT)]
+    if legacy:
+        bodies = [cards.message_card(each) for each in texts]
+        return [*bodies, *(cards.message_card(each.name, each) for each in answer.artifacts)]
+    bodies = [cards.envelope(cards.adaptive_card(each)) for each in texts]
+    return [*bodies, *(_file_card(each) for each in answer.artifacts)]
+
+
+def _file_card(artifact: Artifact) -> dict[str, Any]:
+    return cards.envelope(cards.adaptive_card(artifact.name, [cards.open_url_action(artifact)]))
+
+
+def _texts(markdown: str, limit: TextLimit) -> Sequence[Rendered]:
+    """The text in pieces whose JSON fits: what must be escaped there counts as it is sent."""
+    if not markdown.strip():
+        return []
+    size = limit.size - _ENVELOPE
+    while True:
+        pieces = render(Markup.TEAMS, markdown, TextLimit(size, limit.unit))
+        if all(
+            len(json.dumps(each.text, ensure_ascii=False).encode()) <= limit.size - _ENVELOPE
+            for each in pieces
+        ):
+            return pieces
+        size //= 2
+
+
+async def send(
+    http: Http, connector: Connector, config: Config, target: Target, payload: Mapping[str, Any]
+) -> Sent:
+    """Sends one part; text that the service refuses as written goes once more without markup."""
+    if payload["way"] == WEBHOOK:
+        return await incoming_webhook.post(http, str(config["webhookUrl"]), payload["body"])
+    if payload["way"] == NOWHERE:
+        return Sent(
+            Outcome.PERMANENT,
+            "There is nowhere to answer: set webhookUrl, or appId with appPassword, in the configuration.",
+        )
+    sent = await connector.send(config, target, cards.activity(target, **payload["content"]))
+    if sent.outcome is Outcome.PERMANENT and sent.detail.startswith(_BAD_REQUEST) and payload.get("plain"):
+        plain = {"text": payload["plain"], "textFormat": "plain"}
+        again = await connector.send(config, target, cards.activity(target, **plain))
+        return again if again.outcome is not Outcome.PERMANENT else replace(again, detail=sent.detail)
+    return sent
+
+
+async def decided(connector: Connector, config: Config, target: Target, outcome: str) -> Sent | None:
+    """Puts the decision in the place of a pressed prompt; None when no prompt was pressed."""
+    prompt = str(target.get("prompt") or "")
+    if not prompt or way(config, target) != BOT:
+        return None
+    without_reply = {**target, "replyTo": ""}
+    content = cards.activity(without_reply, attachments=[cards.adaptive_card(outcome)])
+    return await connector.send(config, target, content, replaces=prompt, timeout=10.0)

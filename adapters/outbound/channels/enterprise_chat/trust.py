@@ -1,0 +1,57 @@
+"""Which service URLs may receive the bot's bearer token.
+
+A service URL comes with the activity. Who could choose it freely would be sent a token that speaks for the
+bot, so only the Bot Framework's own hosts count, and those of an environment that the operator named.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import SplitResult, urlsplit
+
+_HOSTS = frozenset(
+    {
+        "smba.trafficmanager.net",
+        "smba.infra.gcc.teams.microsoft.com",
+        "smba.infra.gov.teams.microsoft.us",
+        "smba.infra.dod.teams.microsoft.us",
+    }
+)
+_DOMAINS = (".botframework.com", ".botframework.us", ".botframework.azure.us", ".botframework.azure.cn")
+_PUBLIC = frozenset({"login.microsoftonline.com", "login.microsoftonline.us", "login.botframework.com"})
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+def is_trusted(service_url: str, operator_addresses: tuple[str, ...]) -> bool:
+    """Whether a token may go there.
+
+    `operator_addresses` are the settings of the login and metadata servers: where they name a host of the
+    operator's own (a local Bot Framework, a proxy), that host is trusted as well, under the same scheme.
+    """
+    service = _parts(service_url)
+    if service is None:
+        return False
+    host = service.hostname or ""
+    if (
+        service.scheme == "https"
+        and service.port in (None, 443)
+        and (host in _HOSTS or host.endswith(_DOMAINS))
+    ):
+        return True
+    own = (_parts(address) for address in operator_addresses)
+    return any(each is not None and _same_host(service, each) for each in own)
+
+
+def _same_host(service: SplitResult, setting: SplitResult) -> bool:
+    theirs, ours = service.hostname or "", setting.hostname or ""
+    if ours in _PUBLIC or service.scheme != setting.scheme:
+        return False
+    return theirs == ours or (theirs in _LOOPBACK and ours in _LOOPBACK)
+
+
+def _parts(url: str) -> SplitResult | None:
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("https", "http") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return None
+    return parts if usable and parts.username is None and "\\" not in url else None

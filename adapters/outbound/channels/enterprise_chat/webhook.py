@@ -1,0 +1,28 @@
+"""Reads what the Bot Framework calls with: its origin first, then the activity."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from adapters.outbound.channels.bodies import json_object
+from adapters.outbound.channels.enterprise_chat import activities, tokens
+from domain.channels.messages import Config, Facts, RawCall, Received
+from domain.refusals import Invalid, NotFound
+
+
+def receive(config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
+    """Proves the origin of a call and reads it.
+
+    Raises `Unauthenticated`, `Forbidden`, `Unavailable` (see `tokens.prove`), `Invalid`, `NotFound`.
+    """
+    if call.callback != "webhook":
+        raise NotFound(f"This channel has no callback '{call.callback}'; its callback is 'webhook'.")
+    if call.method != "POST":
+        raise Invalid("Activities are posted.")
+    activity = json_object(call.body)
+    app_id = str(config.get("appId") or "")
+    if not app_id:
+        return replace(activities.read(activity), unproved_for="appId")
+    tokens.prove(app_id, call, activity, known, now)
+    return activities.read(activity)

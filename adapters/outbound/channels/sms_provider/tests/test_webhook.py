@@ -1,0 +1,295 @@
+"""What Twilio calls with: proof of origin against Twilio's own validator, and every kind of call."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from twilio.request_validator import RequestValidator
+
+from adapters.outbound.channels.sms_provider.webhook import receive
+from domain.channels.messages import Identity, RawCall, Receipt
+from domain.refusals import Invalid, NotFound, Refusal, Unauthenticated
+from tests.support.channels import call
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+URL = "https://switchboard.example/api/agent/channels/sms-provider/7/webhook"
+ACCOUNT = "AC00000000000000000000000000000001"
+TOKEN = "0123456789abcdef0123456789abcdef"
+CONFIG = {"accountSid": ACCOUNT, "authToken": TOKEN, "providerPhoneNumber": "+4915735980001"}
+
+
+def fixture(name: str) -> dict[str, str]:
+    return json.loads((FIXTURES / f"{name}.json").read_text())
+
+
+def signed(
+    fields: dict[str, str],
+    *,
+    url: str = URL,
+    signed_url: str | None = None,
+    algorithm: str = "HMAC_SHA1",
+    **headers: str,
+) -> RawCall:
+    signature = RequestValidator(TOKEN).compute_signature(signed_url or url, fields, algorithm)
+    found = {"X-Twilio-Signature": signature, **headers}
+    if algorithm != "HMAC_SHA1":
+        found["X-Twilio-Webhooks-Signature-Settings"] = f"key=webhooks_sharedkey_1,algorithm={algorithm}"
+    return call(form=fields, url=url, headers=found)
+
+
+# --- proof of origin
+
+
+@pytest.mark.parametrize(
+    ("url", "signed_url"),
+    [
+        (URL, URL),
+        (URL, URL.replace("example/", "example:443/")),
+        (URL.replace("example/", "example:443/"), URL),
+        (URL.replace("https", "http"), URL.replace("https", "http").replace("example/", "example:80/")),
+        (URL + "?a=1&b=%20", URL + "?a=1&b=%20"),
+    ],
+)
+@pytest.mark.parametrize("algorithm", ["HMAC_SHA1", "HMAC_SHA256"])
+def test_takes_what_twilio_signed(url: str, signed_url: str, algorithm: str) -> None:
+    received = receive(
+        CONFIG, signed(fixture("message"), url=url, signed_url=signed_url, algorithm=algorithm)
+    )
+    assert received.unproved_for is None
+    assert len(received.events) == 1
+
+
+def test_the_address_counts_as_the_caller_named_it() -> None:
+    inside = "http://127.0.0.1:3011/api/agent/channels/sms-provider/7/webhook"
+    assert receive(CONFIG, signed(fixture("message"), url=inside, signed_url=URL, host="switchboard.example"))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"Body": "Is the shop open?"},
+        {"From": "+4915112345679"},
+        {"NewField": "1"},
+        {"MessageSid": "SM1"},
+    ],
+)
+def test_refuses_a_changed_form(change: dict[str, str]) -> None:
+    genuine = signed(fixture("message"))
+    forged = call(form={**fixture("message"), **change}, url=URL, headers=dict(genuine.headers))
+    with pytest.raises(Unauthenticated):
+        receive(CONFIG, forged)
+
+
+def test_refuses_another_address() -> None:
+    with pytest.raises(Unauthenticated):
+        receive(CONFIG, signed(fixture("message"), signed_url=URL.replace("/7/", "/8/")))
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"X-Twilio-Signature": ""},
+        {"X-Twilio-Signature": "AAAA"},
+        {"X-Twilio-Signature": "\N{SNOWMAN}"},
+        {"X-Twilio-Webhooks-Signature-Settings": "key=k,algorithm=HMAC_MD5"},
+        {"X-Twilio-Webhooks-Signature-Settings": "key=k,algorithm=HMAC_SHA256"},
+    ],
+)
+def test_refuses_a_wrong_signature(headers: dict[str, str]) -> None:
+    genuine = signed(fixture("message"))
+    with pytest.raises(Unauthenticated):
+        receive(CONFIG, call(form=fixture("message"), url=URL, headers={**genuine.headers, **headers}))
+
+
+def test_agrees_with_twilio_on_repeated_and_strange_fields() -> None:
+    pairs = [
+        ("b", "2"),
+        ("a", "\N{SNOWMAN}"),
+        ("b", "1"),
+        ("b", "2"),
+        ("AccountSid", ACCOUNT),
+        ("From", "+491511234"),
+    ]
+    pairs += [("Body", ""), ("c d", "e&f=g"), ("MediaUrl0", "https://api.twilio.com/x")]
+    body = urlencode(pairs).encode()
+
+    class Fields(dict[str, Any]):
+        def getall(self, name: str) -> list[str]:
+            return [value for each, value in pairs if each == name]
+
+    signature = RequestValidator(TOKEN).compute_signature(URL, Fields(pairs))
+    headers = {"X-Twilio-Signature": signature, "Content-Type": "application/x-www-form-urlencoded"}
+    assert receive(CONFIG, call(body=body, url=URL, headers=headers)).unproved_for is None
+
+
+def test_a_json_body_is_covered_by_its_hash() -> None:
+    body = json.dumps(fixture("message")).encode()
+    url = f"{URL}?bodySHA256={hashlib.sha256(body).hexdigest()}"
+    signature = RequestValidator(TOKEN).compute_signature(url, {})
+    headers = {"X-Twilio-Signature": signature, "Content-Type": "application/json"}
+    assert receive(CONFIG, call(body=body, url=url, headers=headers)).events
+    for forged_url, forged in ((url, body.replace(b"shop", b"bank")), (URL, body)):
+        with pytest.raises(Unauthenticated):
+            receive(CONFIG, call(body=forged, url=forged_url, headers=headers))
+
+
+def test_a_get_is_signed_by_its_address() -> None:
+    url = f"{URL}?{urlencode(fixture('message'))}"
+    signature = RequestValidator(TOKEN).compute_signature(url, {})
+    headers = {"X-Twilio-Signature": signature}
+    assert receive(CONFIG, call(method="GET", url=url, headers=headers)).events
+    with pytest.raises(Unauthenticated):
+        receive(CONFIG, call(method="GET", url=url + "1", headers=headers))
+
+
+def test_without_a_signature_the_account_must_match_and_the_call_counts_as_unproved() -> None:
+    received = receive(CONFIG, call(form=fixture("message")))
+    assert received.unproved_for == "X-Twilio-Signature"
+    assert len(received.events) == 1
+
+
+@pytest.mark.parametrize("account", ["", "AC00000000000000000000000000000002", ACCOUNT.lower(), None])
+def test_refuses_another_account(account: str | None) -> None:
+    fields = fixture("message")
+    fields.pop("AccountSid")
+    if account is not None:
+        fields["AccountSid"] = account
+    with pytest.raises(Unauthenticated):
+        receive(CONFIG, call(form=fields))
+
+
+def test_a_signed_call_of_another_account_is_refused() -> None:
+    with pytest.raises(Unauthenticated):
+        receive(CONFIG, signed({**fixture("message"), "AccountSid": "AC2"}))
+
+
+def test_other_callbacks_do_not_exist() -> None:
+    with pytest.raises(NotFound):
+        receive(CONFIG, call(form=fixture("message"), callback="status"))
+
+
+# --- kinds
+
+
+def test_a_message_becomes_an_event() -> None:
+    received = receive(CONFIG, signed(fixture("message")))
+    (event,) = received.events
+    assert event.key == "SM0a1b2c3d4e5f60718293a4b5c6d7e8f9"
+    assert event.session_id == "+4915112345678"
+    assert event.text == "Is the shop open? \N{BLACK SUN WITH RAYS} + & = %"
+    assert event.sender.external_id == "+4915112345678"
+    assert event.sender.identities == (Identity("phone", "+4915112345678"),)
+    assert event.target == {"to": "+4915112345678", "callback": URL}
+    assert event.is_direct
+
+
+def test_the_answer_is_a_response_document_with_a_message() -> None:
+    answer = receive(CONFIG, signed(fixture("message"))).answer
+    assert answer.status == 200
+    assert answer.headers["content-type"].startswith("text/xml")
+    assert answer.body.startswith(b"<?xml")
+    (message,) = ElementTree.fromstring(answer.body)
+    assert message.tag == "Message"
+    assert message.text
+
+
+def test_pictures_come_as_attachments() -> None:
+    (event,) = receive(CONFIG, signed(fixture("message_with_pictures"))).events
+    assert event.text == ""
+    assert [(each.name, each.mime_type) for each in event.attachments] == [
+        ("ME11111111111111111111111111111111.jpg", "image/jpeg"),
+        ("ME22222222222222222222222222222222.pdf", "application/pdf"),
+    ]
+    assert event.attachments[0].source["url"].startswith("https://api.twilio.com/")
+
+
+@pytest.mark.parametrize("url", ["cat.jpg", "file:///etc/passwd", "http://[", ""])
+def test_a_picture_without_an_address_to_fetch_is_left_out(url: str) -> None:
+    received = receive(CONFIG, signed({**fixture("message"), "MediaUrl0": url}))
+    assert all(each.source["url"] == "http://[" for each in received.events[0].attachments)
+
+
+@pytest.mark.parametrize(
+    ("name", "receipt"),
+    [
+        ("status_delivered", Receipt("SM2a1b2c3d4e5f60718293a4b5c6d7e8f9", "delivered", False, "delivered")),
+        (
+            "status_undelivered",
+            Receipt("SM2a1b2c3d4e5f60718293a4b5c6d7e8f9", "undelivered", True, "undelivered error 30005"),
+        ),
+    ],
+)
+def test_a_status_becomes_a_receipt_and_causes_no_message(name: str, receipt: Receipt) -> None:
+    received = receive(CONFIG, signed(fixture(name)))
+    assert received.receipts == (receipt,)
+    assert received.events == ()
+    assert received.kind == "status"
+    assert list(ElementTree.fromstring(received.answer.body)) == []
+
+
+def test_a_minimal_status_needs_its_signature() -> None:
+    minimal = {"MessageSid": "SM1", "MessageStatus": "delivered"}
+    assert receive(CONFIG, signed(minimal)).receipts[0].state == "delivered"
+    with pytest.raises(Unauthenticated):
+        receive(CONFIG, call(form=minimal))
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind"),
+    [(fixture("opt_out"), "ignored:opt-out"), ({**fixture("message"), "Body": "  "}, "ignored:empty")],
+)
+def test_what_must_not_be_answered_is_acknowledged_silently(fields: dict[str, str], kind: str) -> None:
+    received = receive(CONFIG, signed(fields))
+    assert (received.kind, received.events) == (kind, ())
+    assert b"<Message>" not in received.answer.body
+
+
+def test_a_whatsapp_address_proves_its_phone_number() -> None:
+    (event,) = receive(CONFIG, signed({**fixture("message"), "From": "whatsapp:+4915112345678"})).events
+    assert event.sender.identities == (Identity("phone", "+4915112345678"),)
+    assert event.target["to"] == "whatsapp:+4915112345678"
+
+
+def test_a_short_code_proves_no_phone_number() -> None:
+    (event,) = receive(CONFIG, signed({**fixture("message"), "From": "12345"})).events
+    assert event.sender.identities == ()
+
+
+def test_a_message_without_a_sender_is_refused() -> None:
+    with pytest.raises(Invalid):
+        receive(CONFIG, signed({**fixture("message"), "From": ""}))
+
+
+# --- hostile input
+
+NAMES = st.sampled_from([*fixture("message_with_pictures"), "MessageStatus", "OptOutType", "ErrorCode", "x"])
+
+
+@given(st.dictionaries(NAMES, st.text(max_size=40)))
+def test_any_form_of_our_account_is_read_or_refused(fields: dict[str, str]) -> None:
+    request = call(form={**fields, "AccountSid": ACCOUNT})
+    assert parse_qsl(request.body.decode())
+    try:
+        received = receive(CONFIG, request)
+    except Refusal:
+        return
+    for event in received.events:
+        assert event.session_id
+        json.dumps([event.text, dict(event.target)]).encode()
+
+
+@given(
+    st.binary(max_size=200), st.sampled_from(["application/json", "application/x-www-form-urlencoded", ""])
+)
+def test_any_bytes_are_refused(body: bytes, content_type: str) -> None:
+    headers = {"content-type": content_type, "x-twilio-signature": "x"}
+    with pytest.raises(Refusal):
+        receive(CONFIG, call(body=body, headers=headers))
