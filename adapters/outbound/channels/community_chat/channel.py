@@ -41,10 +41,10 @@ class Mattermost:
         me = await self._server(config).me()
         return {"userId": me.get("id", ""), "username": me.get("username", "")}
 
-    def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:  # noqa: ARG002
+    def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
         return webhook.receive(config, call, known)
 
-    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:  # noqa: ARG002
+    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
         return delivery.parts(answer)
 
     async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:

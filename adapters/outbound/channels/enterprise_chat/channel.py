@@ -57,7 +57,7 @@ class Teams:
     def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
         return delivery.parts(config, target, answer)
 
-    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:  # noqa: ARG002
+    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
         """The Bot Connector has no idempotency key."""
         return await delivery.send(self._kit.http, self._connector, config, target, part.payload)
 

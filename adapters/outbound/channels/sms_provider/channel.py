@@ -38,13 +38,13 @@ class TwilioSms:
     def definition(self) -> ChannelDefinition:
         return DEFINITION
 
-    def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:  # noqa: ARG002
+    def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
         return webhook.receive(config, call)
 
-    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:  # noqa: ARG002
+    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
         return delivery.parts(answer)
 
-    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:  # noqa: ARG002
+    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
         """Twilio has no idempotency key for messages."""
         return await delivery.send(self._kit.http, self._kit.address(BASE), config, target, part)
 
