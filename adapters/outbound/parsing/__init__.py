@@ -1,0 +1,1 @@
+"""Turns uploaded files into documents, each in a fenced child process of its own."""

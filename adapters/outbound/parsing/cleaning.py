@@ -1,0 +1,31 @@
+"""Text as a database and a reader can take it."""
+
+from __future__ import annotations
+
+import re
+
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ufeff\ufffe\uffff]")
+_NEWLINES = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_TRAILING = re.compile(r"[ \t]+\n")
+_GAPS = re.compile(r"\n{3,}")
+
+
+def clean(text: str) -> str:
+    """Without control characters, lone surrogates and stray blanks at line ends; newlines are `\\n`."""
+    if not text.isprintable():
+        text = _GAPS.sub("\n\n", _TRAILING.sub("\n", _CONTROLS.sub("", _NEWLINES.sub("\n", text))))
+        text = _without_surrogates(text)
+    return text.strip("\n").rstrip()
+
+
+def one_line(text: str) -> str:
+    """Clean text with every run of white space as one blank."""
+    return " ".join(clean(text).split())
+
+
+def _without_surrogates(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text

@@ -1,0 +1,1 @@
+"""What recognises text in pictures and words in speech."""

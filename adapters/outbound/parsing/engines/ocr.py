@@ -1,0 +1,83 @@
+"""Text in pictures, by RapidOCR (its models lie in its wheel; no network)."""
+
+from __future__ import annotations
+
+import logging
+from functools import cache
+from typing import Any
+
+from PIL import Image
+
+ENGINE = "rapidocr"
+_LEAST_CONFIDENCE = 0.5
+_SAME_LINE = 0.5
+_PARAGRAPH_GAP = 1.0
+
+
+def warm() -> None:
+    """Imports what recognising needs, without a model and without a thread."""
+    import cv2
+    import onnxruntime  # noqa: F401
+    import rapidocr  # noqa: F401
+
+    cv2.setNumThreads(1)
+
+
+def paragraphs(image: Image.Image) -> list[list[str]]:
+    """Paragraphs of lines, in reading order."""
+    import numpy
+
+    result = _engine()(numpy.asarray(image.convert("RGB"))[:, :, ::-1])
+    if result.boxes is None or result.txts is None:
+        return []
+    pieces = [
+        (float(box[:, 1].min()), float(box[:, 1].max()), float(box[:, 0].min()), text)
+        for box, text, score in zip(result.boxes, result.txts, result.scores, strict=True)
+        if score >= _LEAST_CONFIDENCE and text.strip()
+    ]
+    return _gathered(_rows(sorted(pieces)))
+
+
+@cache
+def _engine() -> Any:
+    from rapidocr import RapidOCR
+
+    logging.getLogger("RapidOCR").setLevel(logging.ERROR)
+    threads = {
+        "EngineConfig.onnxruntime.intra_op_num_threads": 1,
+        "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+    }
+    return RapidOCR(params={"Global.log_level": "error", **threads})
+
+
+def _rows(pieces: list[tuple[float, float, float, str]]) -> list[tuple[float, float, str]]:
+    """Pieces side by side are one line, from left to right: `(top, bottom, text)`."""
+    rows: list[list[tuple[float, float, float, str]]] = []
+    for piece in pieces:
+        top, bottom = piece[0], piece[1]
+        middle = (top + bottom) / 2
+        row = rows[-1] if rows else None
+        if row and row[0][0] <= middle <= row[0][1] and abs(top - row[0][0]) < (bottom - top) * _SAME_LINE:
+            row.append(piece)
+        else:
+            rows.append([piece])
+    return [
+        (
+            min(p[0] for p in row),
+            max(p[1] for p in row),
+            " ".join(p[3] for p in sorted(row, key=lambda p: p[2])),
+        )
+        for row in rows
+    ]
+
+
+def _gathered(rows: list[tuple[float, float, str]]) -> list[list[str]]:
+    found: list[list[str]] = []
+    last_bottom = 0.0
+    for top, bottom, text in rows:
+        if found and top - last_bottom <= (bottom - top) * _PARAGRAPH_GAP:
+            found[-1].append(text)
+        else:
+            found.append([text])
+        last_bottom = bottom
+    return found

@@ -1,0 +1,1 @@
+"""The fence: a nursery process that forks one limited child for each file."""

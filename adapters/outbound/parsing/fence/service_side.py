@@ -1,0 +1,201 @@
+"""The service's end of the fence: starts the nursery when it is needed and follows jobs, each in a thread."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from adapters.outbound.parsing.fence import wire
+from adapters.outbound.parsing.limits import Limits
+from domain.refusals import Refusal, TooLarge, Unavailable, Unreadable, Unsupported
+
+_log = logging.getLogger(__name__)
+
+_STOP_SECONDS = 5.0
+_REFUSALS: dict[str, type[Refusal]] = {kind.reason: kind for kind in (Unsupported, Unreadable, TooLarge)}
+_OUT_OF_MEMORY = ("memory allocation", "bad_alloc", "out of memory", "cannot allocate", "MemoryError")
+_KEPT_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ")
+_QUIET_LIBRARIES = {
+    "DO_NOT_TRACK": "1",
+    "SCARF_NO_ANALYTICS": "true",
+    "UNSTRUCTURED_DISABLE_NOTICE": "1",
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONUTF8": "1",
+}
+
+
+class NurseryLost(Exception):
+    """The nursery ended while a job was under way."""
+
+
+class Nursery:
+    """The nursery process as the service sees it. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._base: Path | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The running process, or None."""
+        return self._process.pid if self._process and self._process.poll() is None else None
+
+    def submit(self, status: socket.socket, out: socket.socket) -> None:
+        """Hands a job's far ends over; starts the nursery where none runs."""
+        with self._lock:
+            if self.pid is None:
+                self._stop()
+                self._start()
+            assert self._control is not None
+            try:
+                socket.send_fds(self._control, [b"j"], [status.fileno(), out.fileno()])
+            except OSError as error:
+                raise NurseryLost from error
+
+    def stop(self) -> None:
+        """Ends the process and all its children; it starts again with the next job."""
+        with self._lock:
+            self._stop()
+
+    def _start(self) -> None:
+        self._base = Path(tempfile.mkdtemp(prefix="switchboard-parsing-"))
+        self._control, far = socket.socketpair()
+        with far:
+            self._process = subprocess.Popen(  # noqa: S603 - our own module, under our own interpreter
+                [
+                    sys.executable,
+                    "-m",
+                    "adapters.outbound.parsing.fence.nursery",
+                    str(far.fileno()),
+                    str(self._base),
+                ],
+                pass_fds=[far.fileno()],
+                env=_environment(self._base),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+            )
+
+    def _stop(self) -> None:
+        if self._control is not None:
+            self._control.close()
+        if self._process is not None:
+            try:
+                self._process.wait(_STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        if self._base is not None:
+            shutil.rmtree(self._base, ignore_errors=True)
+        self._process = self._control = self._base = None
+
+
+class Run:
+    """One job from its request to its end; `follow` blocks, `abandon` may come from any thread."""
+
+    def __init__(self, nursery: Nursery, request: dict[str, Any], limits: Limits) -> None:
+        self._nursery = nursery
+        self._request = {**request, "limits": asdict(limits)}
+        self._limits = limits
+        self._name: str = request["name"]
+        self._status, self._far_status = socket.socketpair()
+        self._out, self._far_out = socket.socketpair()
+
+    def follow(self, take: Callable[[str, Any], None]) -> None:
+        """Gives every frame to `take` until the child has ended well.
+
+        Raises the child's refusal, or what its end means; `NurseryLost` when nothing is known of it.
+        """
+        with self._status, self._out:
+            with self._far_status, self._far_out:
+                wire.send(self._status, "request", self._request)
+                self._nursery.submit(self._far_status, self._far_out)
+            if not self._drain(take):
+                raise self._what_happened()
+
+    def abandon(self) -> None:
+        """Hangs up: the nursery kills the child, and `follow` ends."""
+        for end in (self._status, self._out):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def discard(self) -> None:
+        """Lets go of a job that was never begun."""
+        for end in (self._status, self._far_status, self._out, self._far_out):
+            end.close()
+
+    def _drain(self, take: Callable[[str, Any], None]) -> bool:
+        deadline = time.monotonic() + self._limits.total_seconds
+        done = False
+        try:
+            while True:
+                left = min(self._limits.quiet_seconds, deadline - time.monotonic())
+                if left <= 0:
+                    raise TimeoutError
+                self._out.settimeout(left)
+                frame = wire.receive(self._out)
+                if frame is None:
+                    return done
+                kind, payload = frame
+                if kind == wire.REFUSED:
+                    raise self._refusal(*payload)
+                done = done or kind in (wire.DONE, wire.FILE_TYPE)
+                take(kind, payload)
+        except TimeoutError as error:
+            raise self._too_large("reading it takes longer than a file may take") from error
+
+    def _refusal(self, reason: str, message: str, logged: str) -> Refusal:
+        if logged:
+            _log.warning("reading a file failed: %s", logged, extra={"file_name": self._name})
+        return _REFUSALS[reason](message)
+
+    def _what_happened(self) -> Exception:
+        self._status.settimeout(_STOP_SECONDS)
+        try:
+            frame = wire.receive(self._status)
+        except TimeoutError:
+            frame = None
+        if frame is None:
+            return NurseryLost()
+        code, said = int(frame[1]["code"]), str(frame[1]["said"])
+        _log.warning("the reader of a file ended with %s: %s", code, said, extra={"file_name": self._name})
+        if -code in (signal.SIGXCPU, signal.SIGKILL, signal.SIGXFSZ):
+            return self._too_large("reading it takes more time or memory than a file may take")
+        if any(sign in said for sign in _OUT_OF_MEMORY):
+            return self._too_large("reading it needs more memory than a file may take")
+        end = signal.Signals(-code).name if code < 0 else f"exit {code}"
+        return Unreadable(f"{self._name} cannot be read: its content made the reader crash ({end})")
+
+    def _too_large(self, reason: str) -> TooLarge:
+        return TooLarge(f"{self._name} is too large: {reason}")
+
+
+def lost(name: str) -> Unavailable:
+    """The refusal when the nursery was lost twice over one file."""
+    return Unavailable(f"{name} could not be read just now: the reading process ended; try again", 5.0)
+
+
+def _environment(base: Path) -> dict[str, str]:
+    """No setting and no secret of the service is handed to what reads strangers' files."""
+    kept = {key: os.environ[key] for key in _KEPT_ENVIRONMENT if key in os.environ}
+    path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)  # noqa: PTH109 - as the interpreter has it
+    return {**kept, **_QUIET_LIBRARIES, "PYTHONPATH": path, "HOME": str(base), "TMPDIR": str(base)}

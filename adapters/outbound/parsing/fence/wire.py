@@ -1,0 +1,97 @@
+"""Frames between service, nursery and children: JSON, never pickles, for a child may be taken over."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+from typing import Any
+
+from domain.knowledge.documents import Block, BlockKind
+
+PROGRESS, BLOCKS, FILE_TYPE, DONE, REFUSED, EXIT = (
+    "progress",
+    "blocks",
+    "file_type",
+    "done",
+    "refused",
+    "exit",
+)
+
+_HEAD = struct.Struct(">I")
+MAX_FRAME = 256 * 1024 * 1024
+
+
+def send(sock: socket.socket, kind: str, payload: Any) -> None:
+    """One frame. Blocks until the other side has taken it, or raises what the socket raises."""
+    body = json.dumps([kind, payload], ensure_ascii=False, separators=(",", ":")).encode()
+    sock.sendall(_HEAD.pack(len(body)) + body)
+
+
+def receive(sock: socket.socket) -> tuple[str, Any] | None:
+    """The next frame, or None once the other side is gone, be it in the middle of a frame.
+
+    Raises `ValueError` for what is no frame, `TimeoutError` after the socket's own time limit.
+    """
+    head = _exactly(sock, _HEAD.size)
+    if head is None:
+        return None
+    (size,) = _HEAD.unpack(head)
+    if size > MAX_FRAME:
+        raise ValueError("a frame over the limit")
+    body = _exactly(sock, size)
+    if body is None:
+        return None
+    kind, payload = json.loads(body)
+    return str(kind), payload
+
+
+def _exactly(sock: socket.socket, size: int) -> bytes | None:
+    parts = bytearray()
+    while len(parts) < size:
+        try:
+            piece = sock.recv(min(size - len(parts), 1 << 20))
+        except ConnectionError:
+            return None
+        if not piece:
+            return None
+        parts += piece
+    return bytes(parts)
+
+
+def pack(block: Block) -> list[Any]:
+    """A block as a list of JSON values; its place in the whole is found again by the receiver."""
+    return [
+        block.kind.value,
+        block.text,
+        list(block.heading_path),
+        block.level,
+        block.page,
+        block.sheet,
+        block.row_start,
+        block.row_end,
+        block.slide,
+        block.time_start,
+        block.time_end,
+        block.header,
+    ]
+
+
+def unpack(values: list[Any]) -> Block:
+    """The block that `pack` packed."""
+    kind, text, path, level, page, sheet, row_start, row_end, slide, time_start, time_end, header = values
+    return Block(
+        BlockKind(kind),
+        text,
+        0,
+        tuple(path),
+        level,
+        page,
+        sheet,
+        row_start,
+        row_end,
+        slide,
+        time_start,
+        time_end,
+        header,
+    )

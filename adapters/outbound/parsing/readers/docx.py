@@ -1,0 +1,123 @@
+"""DOCX (ISO/IEC 29500-1, WordprocessingML), by the `unstructured` library.
+
+It passes by what is not directly in a paragraph: inserted text, content controls, text boxes, formulas. The
+document is therefore straightened first, on a copy in memory; notes, comments, charts and diagrams are read
+from their own parts.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from adapters.outbound.parsing.archives import check_inflation
+from adapters.outbound.parsing.cleaning import one_line
+from adapters.outbound.parsing.engines import elements
+from adapters.outbound.parsing.ooxml import part_texts
+from adapters.outbound.parsing.reading import Job, Reading
+from domain.knowledge.documents import Block, BlockKind
+
+elements.prepare()
+
+import docx  # noqa: E402
+from lxml import etree  # noqa: E402
+from unstructured.partition.docx import partition_docx  # noqa: E402
+
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+_GONE = (f"{_W}del", f"{_W}moveFrom", f"{_MC}Fallback")
+_WRAPPERS = (
+    f"{_W}ins",
+    f"{_W}moveTo",
+    f"{_W}smartTag",
+    f"{_W}customXml",
+    f"{_W}fldSimple",
+    f"{_W}dir",
+    f"{_W}bdo",
+    f"{_W}sdtContent",
+    f"{_W}sdt",
+    f"{_MC}Choice",
+    f"{_MC}AlternateContent",
+)
+_PROPERTIES = frozenset({f"{_W}sdtPr", f"{_W}sdtEndPr", f"{_W}smartTagPr", f"{_W}customXmlPr"})
+_ROOTS = frozenset({f"{_W}document", f"{_W}hdr", f"{_W}ftr"})
+_NOTES = r"word/(footnotes|endnotes|comments)\.xml|word/(charts/chart|diagrams/data)\d*\.xml"
+
+
+def read(job: Job) -> Reading:
+    """Headings, paragraphs, lists, table rows, running headers and footers; then notes and comments."""
+    check_inflation(job)
+    document = docx.Document(str(job.path))
+    for part in document.part.package.iter_parts():
+        root = getattr(part, "element", None)
+        if root is not None and root.tag in _ROOTS:
+            straighten(root)
+    straight = io.BytesIO()
+    document.save(straight)
+    return Reading(_blocks(job, straight, _headings(document)), title=document.core_properties.title or "")
+
+
+def _blocks(job: Job, straight: io.BytesIO, headings: dict[str, int]) -> Iterator[Block]:
+    found = partition_docx(file=straight, include_page_breaks=False, **elements.PLAIN)
+    yield from elements.to_blocks(found, headings)
+    for text in part_texts(job.path, _NOTES):
+        yield Block(BlockKind.NOTE, text)
+
+
+def _headings(document: Any) -> dict[str, int]:
+    """The text of each paragraph with a heading style, and its level; the style Title counts as level 1."""
+    levels = {"Title": 1, **{f"Heading {level}": min(level, 6) for level in range(1, 10)}}
+    found: dict[str, int] = {}
+    for paragraph in document.paragraphs:
+        style: Any = paragraph.style
+        while style is not None:
+            if style.name in levels:
+                found.setdefault(one_line(paragraph.text), levels[style.name])
+                break
+            style = style.base_style
+    return found
+
+
+def straighten(root: Any) -> None:
+    """Drops deleted text, unwraps what wraps runs and paragraphs, puts text boxes after their paragraph."""
+    for element in list(root.iter(*_GONE)):
+        element.getparent().remove(element)
+    for formula in list(root.iter(f"{_M}oMath")):
+        _replace_formula(formula)
+    for wrapper in list(root.iter(*_WRAPPERS)):
+        _unwrap(wrapper)
+    for box in list(root.iter(f"{_W}txbxContent")):
+        _hoist(box)
+
+
+def _unwrap(wrapper: Any) -> None:
+    parent = wrapper.getparent()
+    if parent is None:
+        return
+    position = parent.index(wrapper)
+    for child in [child for child in wrapper if child.tag not in _PROPERTIES]:
+        parent.insert(position, child)
+        position += 1
+    parent.remove(wrapper)
+
+
+def _hoist(box: Any) -> None:
+    above = list(box.iterancestors(f"{_W}p"))
+    if not above:
+        return
+    for content in reversed(list(box)):
+        above[-1].addnext(content)
+    box.getparent().remove(box)
+
+
+def _replace_formula(formula: Any) -> None:
+    run = etree.Element(f"{_W}r")
+    text = etree.SubElement(run, f"{_W}t")
+    text.text = "".join(piece.text or "" for piece in formula.iter(f"{_M}t"))
+    parent = formula.getparent()
+    if parent.tag == f"{_M}oMathPara":
+        parent.addprevious(run)
+    else:
+        parent.replace(formula, run)

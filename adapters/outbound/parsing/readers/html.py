@@ -1,0 +1,95 @@
+"""HTML: tidied first so that nothing readable is lost, then cut into elements by the `unstructured` library.
+
+That library reads only what stands in `<main>` where there is one, and passes by forms, `<details>` and more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from lxml import etree
+from lxml import html as lxml_html
+
+from adapters.outbound.parsing.cleaning import one_line
+from adapters.outbound.parsing.engines import elements
+from adapters.outbound.parsing.reading import Job, Reading
+from adapters.outbound.parsing.text import decode
+from domain.knowledge.documents import Block
+
+elements.prepare()
+
+from unstructured.partition.html import partition_html  # noqa: E402
+
+_DROPPED = ("script", "style", "nav", "template", "head", "svg", "iframe", "object", "embed", "canvas", "map")
+_KEPT_NAMES = (
+    "html body div p h1 h2 h3 h4 h5 h6 ul ol li pre blockquote br table caption thead tbody tfoot tr td th"
+)
+_INLINE_NAMES = (
+    "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark meter nobr output progress q "
+    "rp rt ruby s samp small span strike strong sub sup time tt u var wbr"
+)
+_KEPT = frozenset(_KEPT_NAMES.split())
+_INLINE = frozenset(_INLINE_NAMES.split())
+_ITEMS = frozenset({"dt", "dd", "option", "summary", "legend", "figcaption", "label", "button", "textarea"})
+_TOO_DEEP = "Excessive depth"
+
+
+def read(job: Job) -> Reading:
+    """Headings, paragraphs, list items, table rows and code, without navigation, scripts and styles."""
+    return read_markup(job, decode(job, declared=_declared))
+
+
+def read_markup(job: Job, markup: str) -> Reading:
+    """The same for markup that is text already."""
+    root = _root(job, markup)
+    title = one_line(root.findtext(".//title") or "")
+    tidy(root)
+    return Reading(_blocks(root), title=title)
+
+
+def _blocks(root: Any) -> Iterator[Block]:
+    markup = etree.tostring(root, method="html", encoding="unicode")
+    return elements.to_blocks(partition_html(text=markup, **elements.PLAIN))
+
+
+def _root(job: Job, markup: str) -> Any:
+    parser = lxml_html.HTMLParser(remove_comments=True, remove_pis=True, no_network=True, encoding="utf-8")
+    try:
+        root = lxml_html.document_fromstring(markup.encode(), parser=parser)
+    except (etree.ParserError, etree.XMLSyntaxError) as error:
+        raise job.unreadable("it holds no text") from error
+    if any(_TOO_DEEP in entry.message for entry in parser.error_log):
+        raise job.unreadable("it is nested too deeply")
+    return root
+
+
+def _declared(head: bytes) -> str | None:
+    match = re.search(rb"<meta[^>]+charset\s*=\s*[\"']?([\w-]+)", head, re.IGNORECASE)
+    return match[1].decode() if match else None
+
+
+def tidy(root: Any) -> None:
+    """Leaves only what every reader understands: blocks, lists, tables, code, and text."""
+    for element in list(root.iter(*_DROPPED)):
+        if element.getparent() is not None:
+            element.drop_tree()
+    for element in list(root.iter(etree.Element)):
+        _tidy_one(element)
+
+
+def _tidy_one(element: Any) -> None:
+    tag = element.tag.lower()
+    if tag == "img" and (alt := (element.get("alt") or "").strip()):
+        element.text = f" {alt} "
+    inside_code = next(element.iterancestors("pre"), None) is not None
+    if tag in _KEPT and not inside_code:
+        element.attrib.clear()
+    elif element.getparent() is None:
+        element.tag = "div"
+    elif tag in _INLINE or tag == "img" or inside_code:
+        element.drop_tag()
+    else:
+        element.tag = "p" if tag in _ITEMS else "div"
+        element.attrib.clear()

@@ -1,0 +1,33 @@
+"""Markdown (CommonMark with tables and strikethrough): rendered to HTML, then read as that."""
+
+from __future__ import annotations
+
+import re
+
+from markdown_it import MarkdownIt
+
+from adapters.outbound.parsing.readers.html import read_markup
+from adapters.outbound.parsing.reading import Job, Reading
+from adapters.outbound.parsing.text import decode
+
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_TITLE = re.compile(r"^title:[ \t]*(.+)$", re.MULTILINE | re.IGNORECASE)
+
+
+def read(job: Job) -> Reading:
+    """Headings, paragraphs, list items, table rows and code; front matter as lines of its own."""
+    text = decode(job).replace("\r\n", "\n")
+    front = _FRONT_MATTER.match(text)
+    title = ""
+    if front:
+        found = _TITLE.search(front[1])
+        title = found[1].strip("\"' ") if found else ""
+        text = f"```\n{front[1]}\n```\n\n{text[front.end() :]}"
+    markup = (
+        MarkdownIt("commonmark", {"maxNesting": job.limits.depth})
+        .enable(["table", "strikethrough"])
+        .render(text)
+    )
+    reading = read_markup(job, markup)
+    reading.title = title
+    return reading

@@ -1,0 +1,67 @@
+"""XLSX and XLS workbooks, sheet by sheet and row by row, with comments and text in drawings."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from python_calamine import CalamineWorkbook, PasswordError
+
+from adapters.outbound.parsing.archives import check_inflation
+from adapters.outbound.parsing.ooxml import part_texts, title_of
+from adapters.outbound.parsing.reading import Job, Reading
+from adapters.outbound.parsing.tables import rows_to_blocks
+from domain.knowledge.documents import Block, BlockKind, Format
+
+_EXTRAS = r"xl/(comments|threadedComments/|drawings/drawing|charts/chart)[^/]*\.xml"
+
+
+def read(job: Job) -> Reading:
+    """One block for each row that holds something. Hidden sheets are read too."""
+    if job.format is Format.XLSX:
+        check_inflation(job)
+    try:
+        book = CalamineWorkbook.from_path(str(job.path))
+    except PasswordError as error:
+        raise job.unreadable("it is encrypted; remove its password and upload it again") from error
+    return Reading(_blocks(job, book), title=title_of(job.path) if job.format is Format.XLSX else "")
+
+
+def _blocks(job: Job, book: Any) -> Iterator[Block]:
+    left = job.limits.rows
+    names = book.sheet_names
+    for position, name in enumerate(names):
+        sheet = book.get_sheet_by_name(name)
+        height = sheet.height
+        if height > left:
+            raise job.too_large(f"it holds more than {job.limits.rows:,} rows (sheet {name})")
+        left -= height
+        yield from rows_to_blocks(_rows(sheet), sheet=name)
+        job.progress((position + 1) / len(names))
+    if job.format is Format.XLSX:
+        for text in part_texts(job.path, _EXTRAS):
+            yield Block(BlockKind.NOTE, text)
+
+
+def _rows(sheet: Any) -> Iterator[tuple[int, Sequence[str]]]:
+    for number, row in enumerate(sheet.iter_rows(), start=1):
+        yield number, [shown(cell) for cell in row]
+
+
+def shown(value: Any) -> str:
+    """A cell as people write it: whole numbers without a point, dates as ISO 8601."""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, float):
+        return (
+            str(int(value))
+            if math.isfinite(value) and value.is_integer() and abs(value) < 1e15
+            else repr(value)
+        )
+    if isinstance(value, dt.datetime):
+        return value.isoformat(" ", "seconds") if value.time() != dt.time.min else value.date().isoformat()
+    if isinstance(value, dt.date | dt.time):
+        return value.isoformat()
+    return str(value)

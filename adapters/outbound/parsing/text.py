@@ -1,0 +1,87 @@
+"""Bytes to text, whatever their encoding."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable
+
+from charset_normalizer import from_bytes
+
+from adapters.outbound.parsing.latin import is_latin, latin_encoding
+from adapters.outbound.parsing.reading import Job
+
+_BOMS: tuple[tuple[bytes, str], ...] = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_SAMPLE_BYTES = 65_536
+_DECLARED_BYTES = 2_048
+_CONTROLS = bytes(set(range(32)) - {7, 8, 9, 10, 12, 13, 26, 27})
+_CONTROLS_SHARE = 0.02
+_UTF16_SHARE = 0.3
+
+
+def looks_like_text(head: bytes) -> bool:
+    """Whether these first bytes are text in some encoding: few controls, or a known Unicode form."""
+    if _unicode_form(head) is not None:
+        return True
+    controls = len(head) - len(head.translate(None, _CONTROLS))
+    return controls <= len(head) * _CONTROLS_SHARE
+
+
+def decode(job: Job, declared: Callable[[bytes], str | None] | None = None) -> str:
+    """The whole file as text; `declared` finds the encoding that the first bytes name, if they do.
+
+    Raises `Unreadable` where no encoding fits, `TooLarge` over the limit on text."""
+    data = job.path.read_bytes()
+    if len(data) > job.limits.text_chars * 4:
+        raise job.too_large(f"it holds more than {job.limits.text_chars:,} characters of text")
+    text = _decoded(data, declared(data[:_DECLARED_BYTES]) if declared else None)
+    if text is None:
+        raise job.unreadable("its text is in no known encoding")
+    if len(text) > job.limits.text_chars:
+        raise job.too_large(f"it holds more than {job.limits.text_chars:,} characters of text")
+    return text
+
+
+def _decoded(data: bytes, declared: str | None) -> str | None:
+    for encoding in (_unicode_form(data), "utf-8", declared):
+        if encoding is not None:
+            try:
+                return data.decode(encoding)
+            except (UnicodeDecodeError, LookupError):
+                continue
+    return _guessed(data)
+
+
+def _unicode_form(data: bytes) -> str | None:
+    """The Unicode encoding that a byte order mark names, or that zero bytes at every second place betray."""
+    for mark, encoding in _BOMS:
+        if data.startswith(mark):
+            return encoding
+    sample = data[:_SAMPLE_BYTES]
+    sample = sample[: len(sample) // 2 * 2]
+    even, odd = sample[0::2].count(0), sample[1::2].count(0)
+    half = len(sample) // 2
+    if half and odd > half * _UTF16_SHARE and not even:
+        return "utf-16-le"
+    if half and even > half * _UTF16_SHARE and not odd:
+        return "utf-16-be"
+    return None
+
+
+def _guessed(data: bytes) -> str | None:
+    """Legacy encodings by likelihood over the first part of the file; the guess must fit all of it."""
+    sample = data[:_SAMPLE_BYTES]
+    guesses = [match.encoding for match in from_bytes(sample)]
+    if not guesses or is_latin(sample.decode(guesses[0], "replace")):
+        guesses.insert(0, latin_encoding(sample) or "cp1252")
+    for encoding in (*guesses, "cp1252", "latin-1"):
+        try:
+            return data.decode(encoding)
+        except (UnicodeDecodeError, LookupError):
+            continue
+    return None
