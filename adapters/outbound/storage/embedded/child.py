@@ -27,9 +27,9 @@ class Child:
     def pid(self) -> int:
         return self._process.pid
 
-    def exited(self) -> bool:
-        """True once the server has ended."""
-        return self._ended.is_set()
+    def wait_for_end(self, seconds: float | None = None) -> bool:
+        """True once the server has ended, waiting up to `seconds` for it (None: as long as it runs)."""
+        return self._ended.wait(seconds)
 
     def stop(self, patience_s: float) -> None:
         """Fast shutdown (SIGINT); after `patience_s` seconds the immediate one, repaired at next start."""
@@ -77,5 +77,6 @@ def spawn(command: list[str], account: Account, log: Path, cwd: Path) -> Child:
 
 
 def server_environment() -> dict[str, str]:
-    """What the server sees of our environment: no PG... variable and no locale of ours changes it."""
-    return {"PATH": os.environ.get("PATH", os.defpath), "TZ": "UTC"}
+    """What the server sees of our environment: no secret of ours, and no PG... variable that changes it."""
+    kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
+    return {**kept, "TZ": "UTC"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 from pathlib import Path
 
@@ -24,9 +25,11 @@ def make_cluster(cluster: Path, binaries: Path, account: Account, *, sync: bool)
     if (cluster / "PG_VERSION").is_file():
         _check_version(cluster, binaries)
         return
-    half = cluster.with_name("cluster.new")
+    for old in cluster.parent.glob("cluster.new-*"):
+        shutil.rmtree(old, ignore_errors=True)
     for ctype in _LOCALES:
-        shutil.rmtree(half, ignore_errors=True)
+        # A name of its own: the initdb of a killed process may still be writing to the earlier one.
+        half = cluster.with_name(f"cluster.new-{secrets.token_hex(4)}")
         half.mkdir(mode=0o700)
         if account.demoted:
             os.chown(half, account.uid, account.gid)

@@ -70,13 +70,18 @@ def locate(base: Path) -> Places:
     """The places as an earlier start recorded them."""
     try:
         record = json.loads((base / "location.json").read_text())
-        return Places(base, Path(record["home"]))
+        home = Path(record["home"])
     except FileNotFoundError:
         return Places(base, base)
     except (OSError, ValueError, KeyError, TypeError):
         raise EmbeddedPostgresError(
             f"{base / 'location.json'} cannot be read; it names the database's folder"
         ) from None
+    if not home.is_dir():
+        raise EmbeddedPostgresError(
+            f"the database's folder {home}, named in {base / 'location.json'}, is not there"
+        )
+    return Places(base, home)
 
 
 def settle(places: Places, account: Account) -> Places:

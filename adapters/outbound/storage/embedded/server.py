@@ -1,19 +1,18 @@
-"""The embedded PostgreSQL: `start` gives a DSN, `stop` ends it."""
+"""The embedded PostgreSQL: `start` gives a DSN, `stop` ends it, and between them it is kept running."""
 
 from __future__ import annotations
 
-import time
+import logging
+import threading
 from pathlib import Path
 from types import TracebackType
 
-import psycopg
-
 from adapters.outbound.storage.embedded import leftovers
-from adapters.outbound.storage.embedded.accounts import Account, account_for
+from adapters.outbound.storage.embedded.accounts import account_for
 from adapters.outbound.storage.embedded.binaries import find_binaries, reachable_binaries
-from adapters.outbound.storage.embedded.child import Child, spawn
-from adapters.outbound.storage.embedded.cluster import make_cluster, provision, summary
+from adapters.outbound.storage.embedded.cluster import make_cluster, provision
 from adapters.outbound.storage.embedded.errors import EmbeddedPostgresError
+from adapters.outbound.storage.embedded.launch import Launch
 from adapters.outbound.storage.embedded.ownership import OwnerLock
 from adapters.outbound.storage.embedded.places import (
     Places,
@@ -23,32 +22,19 @@ from adapters.outbound.storage.embedded.places import (
     settle,
     socket_folder,
 )
-from adapters.outbound.storage.embedded.running import Running, read_record
+from adapters.outbound.storage.embedded.running import read_record
 
-# Recovery after a crash replays at most max_wal_size of log before the server answers.
-_READY_S = 300.0
-_STOP_S = 10.0
+log = logging.getLogger(__name__)
+
 _DEFAULT_PORT = 5432
-
-_SETTINGS = {
-    "shared_buffers": "128MB",
-    "max_connections": "100",
-    "maintenance_work_mem": "128MB",
-    "max_wal_size": "1GB",
-    "random_page_cost": "1.1",
-    "jit": "off",
-    "max_parallel_maintenance_workers": "0",  # they need more of /dev/shm than a container gives
-    "timezone": "UTC",
-    "log_timezone": "UTC",
-    "log_checkpoints": "off",
-    "logging_collector": "off",
-}
-_UNSAFE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+_FIRST_PAUSE_S = 0.2
+_LONGEST_PAUSE_S = 30.0
 
 
 class EmbeddedPostgres:
     """A server on DATA_DIR that ends with this process, even if that is killed (Linux).
 
+    A server that ends by itself (killed, out of memory) is started again under the same DSN.
     `fast_and_unsafe` gives up durability, for tests. `tcp_port` listens on 127.0.0.1 as well, for roles with
     a password. `bin_dir` names the programs to use (PG_BIN_DIR) instead of the installed wheel's.
     """
@@ -67,8 +53,9 @@ class EmbeddedPostgres:
         self._bin_dir = bin_dir
         self._lock: OwnerLock | None = None
         self._places: Places | None = None
-        self._child: Child | None = None
-        self._socket_dir: Path | None = None
+        self._launch: Launch | None = None
+        self._keeper: threading.Thread | None = None
+        self._stopping = threading.Event()
 
     def start(self) -> str:
         """Start the server, making the database on first use; returns its libpq DSN. Blocks until it answers.
@@ -79,18 +66,26 @@ class EmbeddedPostgres:
             raise EmbeddedPostgresError(f"the database in {self._data_dir} is already started")
         try:
             return self._start()
+        except OSError as error:
+            self.stop()
+            raise EmbeddedPostgresError(
+                f"the database in {self._data_dir} cannot be started: {error}"
+            ) from error
         except BaseException:
             self.stop()
             raise
 
     def stop(self) -> None:
-        """End the server: fast shutdown, after 10 seconds of that the immediate one. May be repeated."""
-        if self._child is not None:
-            self._child.stop(_STOP_S)
-            self._child = None
-        if self._socket_dir is not None:
-            forget_socket_folder(self._socket_dir)
-            self._socket_dir = None
+        """End the server: fast shutdown, after 5 seconds of that the immediate one. May be repeated."""
+        self._stopping.set()
+        if self._launch is not None:
+            self._launch.stop()
+            if self._keeper is not None:
+                self._keeper.join()
+                self._keeper = None
+                self._launch.stop()  # the keeper may just have begun another one
+            forget_socket_folder(self._launch.socket_dir)
+            self._launch = None
         if self._lock is not None:
             if self._places is not None:
                 self._places.record.unlink(missing_ok=True)
@@ -106,6 +101,7 @@ class EmbeddedPostgres:
         self.stop()
 
     def _start(self) -> str:
+        self._stopping.clear()
         base = make_base(self._data_dir)
         lock = OwnerLock(base / "owner.lock", self._data_dir)
         lock.acquire()
@@ -117,45 +113,42 @@ class EmbeddedPostgres:
         binaries = reachable_binaries(find_binaries(self._bin_dir), account, places.home)
         make_cluster(places.cluster, binaries, account, sync=not self._unsafe)
         leftovers.clear(places.cluster)
-        running = self._launch(places, account, binaries)
+        port = self._tcp_port or _DEFAULT_PORT
+        self._launch = launch = Launch(
+            binaries=binaries,
+            account=account,
+            cluster=places.cluster,
+            log=places.log,
+            socket_dir=socket_folder(places, account, port),
+            port=port,
+            tcp=self._tcp_port is not None,
+            unsafe=self._unsafe,
+        )
+        running = launch.start(self._stopping)
         provision(running.dsn(), running.dsn("postgres"))
         running.write(places.record)
+        self._keeper = threading.Thread(
+            target=self._keep, args=(launch, places), name="postgres-keeper", daemon=True
+        )
+        self._keeper.start()
         return running.dsn()
 
-    def _launch(self, places: Places, account: Account, binaries: Path) -> Running:
-        port = self._tcp_port or _DEFAULT_PORT
-        self._socket_dir = socket_folder(places, account, port)
-        settings = {
-            **_SETTINGS,
-            **(_UNSAFE if self._unsafe else {}),
-            "listen_addresses": "127.0.0.1" if self._tcp_port else "",
-            "port": str(port),
-            "unix_socket_directories": f'"{self._socket_dir}"',
-        }
-        command = [str(binaries / "postgres"), "-D", str(places.cluster)]
-        for name, value in settings.items():
-            command += ["-c", f"{name}={value}"]
-        self._child = spawn(command, account, places.log, places.cluster)
-        running = Running(str(self._socket_dir), port, self._child.pid)
-        self._wait_until_ready(running, places.log)
-        return running
-
-    def _wait_until_ready(self, running: Running, log: Path) -> None:
-        deadline = time.monotonic() + _READY_S
-        while True:
-            try:
-                psycopg.connect(running.dsn("postgres"), connect_timeout=5).close()
+    def _keep(self, launch: Launch, places: Places) -> None:
+        """Start the server again whenever it ends without `stop`, with growing pauses while that fails."""
+        pause = _FIRST_PAUSE_S
+        while not self._stopping.is_set():
+            launch.wait_for_end()
+            if self._stopping.is_set():
                 return
-            except psycopg.OperationalError as error:
-                if self._child is None or self._child.exited():
-                    said = summary(log.read_text(errors="replace"))
-                    raise EmbeddedPostgresError(f"the database did not start: {said} (see {log})") from None
-                if time.monotonic() > deadline:
-                    raise EmbeddedPostgresError(
-                        f"the database does not answer after {_READY_S:.0f} seconds: "
-                        f"{summary(str(error))} (see {log})"
-                    ) from None
-            time.sleep(0.02)
+            log.error("the embedded database ended unexpectedly; starting it again")
+            try:
+                leftovers.clear(places.cluster)
+                launch.start(self._stopping).write(places.record)
+                pause = _FIRST_PAUSE_S
+            except (EmbeddedPostgresError, OSError) as error:
+                log.error("the embedded database could not be started again: %s", error)
+                self._stopping.wait(pause)
+                pause = min(pause * 2, _LONGEST_PAUSE_S)
 
 
 def _forget_earlier_run(places: Places) -> None:

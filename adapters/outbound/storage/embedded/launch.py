@@ -1,0 +1,104 @@
+"""One server process: its settings, and the wait until it answers."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psycopg
+
+from adapters.outbound.storage.embedded.accounts import Account
+from adapters.outbound.storage.embedded.child import Child, spawn
+from adapters.outbound.storage.embedded.cluster import summary
+from adapters.outbound.storage.embedded.errors import EmbeddedPostgresError
+from adapters.outbound.storage.embedded.running import Running
+
+# Recovery after a crash replays at most max_wal_size of log before the server answers.
+_READY_S = 300.0
+_STOP_S = 5.0
+_POLL_S = 0.02
+
+_SETTINGS = {
+    "shared_buffers": "128MB",
+    "max_connections": "100",
+    "maintenance_work_mem": "128MB",
+    "max_wal_size": "1GB",
+    "random_page_cost": "1.1",
+    "jit": "off",
+    "max_parallel_maintenance_workers": "0",  # they need more of /dev/shm than a container gives
+    "max_logical_replication_workers": "0",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "log_checkpoints": "off",
+    "logging_collector": "off",
+}
+_UNSAFE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+
+
+@dataclass(slots=True)
+class Launch:
+    """How to start the server on `cluster`, any number of times, always under the same address."""
+
+    binaries: Path
+    account: Account
+    cluster: Path
+    log: Path
+    socket_dir: Path
+    port: int
+    tcp: bool
+    unsafe: bool
+    _child: Child | None = field(default=None, init=False)
+
+    def start(self, stopping: threading.Event) -> Running:
+        """Start it and wait until it answers.
+
+        Raises `EmbeddedPostgresError` if it does not, and as soon as `stopping` is set.
+        """
+        child = self._child = spawn(self._command(), self.account, self.log, self.cluster)
+        running = Running(str(self.socket_dir), self.port, child.pid)
+        deadline = time.monotonic() + _READY_S
+        while not _answers(running):
+            if child.wait_for_end(0):
+                said = summary(self.log.read_text(errors="replace"))
+                raise EmbeddedPostgresError(f"the database did not start: {said} (see {self.log})")
+            if time.monotonic() > deadline:
+                raise EmbeddedPostgresError(
+                    f"the database does not answer after {_READY_S:.0f} s (see {self.log})"
+                )
+            if stopping.wait(_POLL_S):
+                raise EmbeddedPostgresError("the database was told to stop while it was starting")
+        return running
+
+    def wait_for_end(self) -> None:
+        """Wait until the server has ended, for whatever reason."""
+        if self._child is not None:
+            self._child.wait_for_end()
+
+    def stop(self) -> None:
+        """Fast shutdown, after 5 seconds the immediate one, which the next start repairs."""
+        if self._child is not None:
+            self._child.stop(_STOP_S)
+
+    def _command(self) -> list[str]:
+        quoted = str(self.socket_dir).replace('"', '""')
+        settings = {
+            **_SETTINGS,
+            **(_UNSAFE if self.unsafe else {}),
+            "listen_addresses": "127.0.0.1" if self.tcp else "",
+            "port": str(self.port),
+            "unix_socket_directories": f'"{quoted}"',
+        }
+        command = [str(self.binaries / "postgres"), "-D", str(self.cluster)]
+        for name, value in settings.items():
+            command += ["-c", f"{name}={value}"]
+        return command
+
+
+def _answers(running: Running) -> bool:
+    try:
+        psycopg.connect(running.dsn("postgres"), connect_timeout=5).close()
+    except psycopg.OperationalError:
+        return False
+    return True
