@@ -86,14 +86,20 @@ def reachable_binaries(folder: Path, account: Account, home: Path) -> Path:
     if not copy.is_dir():
         shutil.rmtree(home / "runtime", ignore_errors=True)
         half = home / "runtime" / "half"
-        for part in ("bin", "lib", "share"):
-            if (folder.parent / part).is_dir():
-                shutil.copytree(folder.parent / part, half / part, symlinks=True)
+        for part in _parts(folder):
+            shutil.copytree(part, half / part.relative_to(folder.parents[2]), symlinks=True)
         for path in (home / "runtime", half, *half.rglob("*")):
             if not path.is_symlink():
                 path.chmod(0o755 if path.is_dir() or path.parent.name == "bin" else 0o644)
         half.rename(copy)
-    return copy / "bin"
+    return copy / folder.relative_to(folder.parents[2])
+
+
+def _parts(folder: Path) -> list[Path]:
+    """What the programs in `folder` need; a wheel keeps the libraries it brought beside the package."""
+    prefix = folder.parent
+    wanted = [folder, prefix / "lib", prefix / "share", *prefix.parents[1].glob(f"{prefix.parent.name}.libs")]
+    return [part for part in wanted if part.is_dir()]
 
 
 def _wheel_folder() -> Path | None:

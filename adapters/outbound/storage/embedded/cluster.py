@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 from pathlib import Path
@@ -15,6 +16,10 @@ from adapters.outbound.storage.embedded.binaries import EXTENSIONS, major_versio
 from adapters.outbound.storage.embedded.child import server_environment
 from adapters.outbound.storage.embedded.errors import EmbeddedPostgresError
 from adapters.outbound.storage.embedded.running import DATABASE, SUPERUSER
+
+_PREFIX = re.compile(r"^\d{4}-\d\d-\d\d \S+ \S+ \[\d+\] ")
+_WORST = re.compile(r"PANIC:|FATAL:|ERROR:|error:")
+_CAUSE = re.compile(r"(LOG|WARNING):.*(could not|unrecognized|invalid|error)")
 
 # pg_trgm drops every letter that LC_CTYPE does not know: with plain "C" a Cyrillic word has no trigrams.
 _LOCALES = ("C.UTF-8", "en_US.UTF-8")
@@ -66,13 +71,13 @@ def provision(dsn: str, maintenance_dsn: str) -> None:
 
 
 def summary(text: str) -> str:
-    """The line of a program's output or log that says what is wrong; the last one if none stands out."""
+    """What is wrong, in one line, by a program's output or log; its last line if none stands out."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    for sign in ("PANIC:", "FATAL:", "error:", "ERROR:"):
-        telling = [line for line in lines if sign in line]
-        if telling:
-            return telling[-1]
-    return lines[-1] if lines else "it said nothing"
+    worst = [line for line in lines if _WORST.search(line)]
+    if not worst:
+        return lines[-1] if lines else "it said nothing"
+    causes = [line for line in lines if line != worst[-1] and _CAUSE.search(line)]
+    return "; cause: ".join(_PREFIX.sub("", line) for line in (worst[-1:] + causes[-1:]))
 
 
 def _initdb(folder: Path, binaries: Path, account: Account, ctype: str, *, sync: bool) -> str | None:

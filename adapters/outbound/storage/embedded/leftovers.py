@@ -16,7 +16,7 @@ _PROC = Path("/proc")
 
 
 def clear(cluster: Path) -> None:
-    """End every server process of `cluster` and make its pid file harmless. Call with the owner lock held.
+    """End every server process of `cluster` and remove its lock files. Call with the owner lock held.
 
     The lock says that no living service owns such a server, so it is an orphan: shutting down already, or
     about to be told to. Raises `EmbeddedPostgresError` if one does not end.
@@ -30,9 +30,10 @@ def clear(cluster: Path) -> None:
     else:
         pids = ", ".join(str(pid) for pid in _server_pids(cluster))
         raise EmbeddedPostgresError(f"an earlier database server on {cluster} does not end (process {pids})")
-    # With no process of it left the file is stale. Its number may be some other program's by now (in a
-    # container it nearly always is), and then PostgreSQL would refuse to start.
-    (cluster / "postmaster.pid").unlink(missing_ok=True)
+    # With no process of it left these files are stale. Their number may be some other program's by now (in a
+    # container it nearly always is) or a zombie's, and then PostgreSQL would refuse to start.
+    for stale in (cluster / "postmaster.pid", *cluster.glob(".s.PGSQL.*")):
+        stale.unlink(missing_ok=True)
 
 
 def _wait_until_none(cluster: Path, seconds: float) -> bool:

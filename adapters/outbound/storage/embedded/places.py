@@ -119,9 +119,12 @@ def settle(places: Places, account: Account) -> Places:
 
 
 def socket_folder(places: Places, account: Account, port: int) -> Path:
-    """The folder for the socket: the cluster, or a short folder of its own if that path is too long."""
+    """The folder for the socket: the cluster, or a short folder of its own if that path does not serve.
+
+    A path may be too long, and libpq takes a comma in it for the end of a host's name.
+    """
     name = f".s.PGSQL.{port}"
-    if len(os.fsencode(places.cluster / name)) <= SOCKET_PATH_LIMIT:
+    if len(os.fsencode(places.cluster / name)) <= SOCKET_PATH_LIMIT and "," not in str(places.cluster):
         return places.cluster
     for parent in (tempfile.gettempdir(), "/tmp"):  # noqa: S108 - mkdtemp makes a private folder in it
         if len(os.fsencode(parent)) + len(_SOCKET_PREFIX) + 10 + len(name) <= SOCKET_PATH_LIMIT:
@@ -132,7 +135,7 @@ def socket_folder(places: Places, account: Account, port: int) -> Path:
                 return folder
             folder.rmdir()
     raise EmbeddedPostgresError(
-        f"the path {places.cluster} is too long for a socket and no short folder serves"
+        f"the path {places.cluster} does not serve for a socket and there is no shorter folder"
     )
 
 
