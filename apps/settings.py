@@ -121,6 +121,12 @@ class Settings:
         "PostgreSQL 15+ with pgvector 0.7+ and pg_trgm, as a libpq URL; empty: the embedded one in DATA_DIR",
         secret=True,
     )
+    pg_bin_dir: Path | None = _setting(
+        "PG_BIN_DIR",
+        "",
+        "folder with postgres and initdb for the embedded database; empty: the installed package's",
+        lambda _, value: Path(value).expanduser().absolute() if value else None,
+    )
     redis_url: str = _setting("REDIS_URL", "", "Redis 6.2+ or Valkey; empty: an embedded queue", secret=True)
     agent_url: str = _setting(
         "AGENT_URL",

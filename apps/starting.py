@@ -39,7 +39,7 @@ def listen(host: str, port: int, setting: str) -> socket.socket:
 @contextmanager
 def embedded_database(settings: Settings) -> Iterator[str]:
     """The embedded PostgreSQL while the process lives; its DSN. Raises `StartError`."""
-    server = EmbeddedPostgres(settings.data_dir)
+    server = EmbeddedPostgres(settings.data_dir, bin_dir=settings.pg_bin_dir)
     try:
         dsn = server.start()
     except EmbeddedPostgresError as error:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import itertools
 import os
 import shutil
@@ -16,6 +14,7 @@ import psycopg
 import pytest
 
 from adapters.outbound.storage.embedded import EmbeddedPostgres
+from adapters.outbound.storage.migrate import migrate
 
 _PREFIX = "switchboard-tests-"
 _TEMPLATE = "switchboard"
@@ -29,7 +28,7 @@ def postgres_dsn() -> Iterator[str]:
     server = EmbeddedPostgres(folder, fast_and_unsafe=True)
     try:
         dsn = server.start()
-        _migrate(dsn)
+        migrate(dsn)
         yield dsn
     finally:
         server.stop()
@@ -74,9 +73,3 @@ def _alive(pid: int) -> bool:
     except PermissionError:
         return True
     return True
-
-
-def _migrate(dsn: str) -> None:
-    module = "adapters.outbound.storage.migrate"
-    if importlib.util.find_spec(module) is not None:
-        importlib.import_module(module).migrate(dsn)

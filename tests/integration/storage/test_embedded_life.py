@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -16,6 +15,7 @@ import psycopg
 import pytest
 
 from adapters.outbound.storage.embedded import EmbeddedPostgres, EmbeddedPostgresError, attach
+from tests.support.ports import free_port
 from tests.support.waiting import until
 
 ROOT = Path(__file__).parents[3]
@@ -208,9 +208,7 @@ def test_attach_waits_for_a_server_that_is_starting(open_folder: Path) -> None:
 
 
 def test_tcp_needs_a_password(data_dir: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     with EmbeddedPostgres(data_dir, fast_and_unsafe=True, tcp_port=port) as dsn:
         with psycopg.connect(dsn) as connection:
             connection.execute("CREATE ROLE guest LOGIN PASSWORD 'sesame'")
