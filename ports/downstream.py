@@ -45,15 +45,17 @@ class KnowledgeAnswers(Protocol):
 
 
 class Role(StrEnum):
-    """Who said a turn of a conversation."""
+    """Who said a turn of a conversation. A tool call and its result are turns of their own."""
 
     USER = "user"
     ASSISTANT = "assistant"
+    TOOL_CALL = "tool_call"
+    TOOL_RESULT = "tool_result"
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One turn of a conversation, as text."""
+    """One turn of a conversation, as text; what the text of a tool's turn holds is its writer's own."""
 
     role: Role
     text: str
@@ -62,10 +64,11 @@ class Turn:
 class ChatHistory(Protocol):
     """The conversations of resources that keep none themselves, one per instance and session."""
 
-    async def load(self, instance_id: int, session_id: str) -> Sequence[Turn]:
-        """The latest turns, oldest first."""
+    async def load(self, instance_id: int, session_id: str, request_id: str) -> Sequence[Turn]:
+        """The latest turns of all requests but this one, oldest first."""
         ...
 
     async def append(self, instance_id: int, session_id: str, request_id: str, turns: Sequence[Turn]) -> None:
-        """Adds turns and drops the oldest beyond the bound. The same `request_id` again adds nothing."""
+        """Adds the turns of a request in place of those that an earlier try of it left, and drops the oldest
+        turns of the session beyond the bound."""
         ...

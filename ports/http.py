@@ -62,7 +62,7 @@ class HttpAnswer:
 
         try:
             return loads(self.body)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
 
     @property

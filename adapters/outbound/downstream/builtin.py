@@ -1,0 +1,51 @@
+"""The resources that need no other service: `agent::echo` and `agent::kb-<id>`."""
+
+from __future__ import annotations
+
+import re
+
+from domain.routing.model import Resource, ResourceKind, RunRequest, RunResult
+from ports.downstream import Downstream, KnowledgeAnswers
+
+_KNOWLEDGE_BASE = re.compile(r"kb-([0-9]{1,18})")
+
+
+class Echo:
+    """Answers with the text it got."""
+
+    async def run(self, request: RunRequest) -> RunResult:
+        return RunResult(request.text)
+
+
+class KnowledgeBase:
+    """Answers from one knowledge base, as far as the instance's owner may read it."""
+
+    def __init__(self, answers: KnowledgeAnswers, base_id: int) -> None:
+        self._answers = answers
+        self._base_id = base_id
+
+    async def run(self, request: RunRequest) -> RunResult:
+        return await self._answers.answer(request.owner, self._base_id, request.text)
+
+
+def is_builtin(resource: Resource) -> bool:
+    """Whether the id names a built-in; they have no experts, so the expert index plays no part."""
+    if resource.kind is not ResourceKind.AGENT:
+        return False
+    return resource.id == "echo" or _KNOWLEDGE_BASE.fullmatch(resource.id) is not None
+
+
+class Builtins:
+    """Finds the built-in resource that an id names."""
+
+    def __init__(self, answers: KnowledgeAnswers) -> None:
+        self._answers = answers
+
+    def find(self, resource: Resource) -> Downstream | None:
+        """None when there is none."""
+        return self.get(resource) if is_builtin(resource) else None
+
+    def get(self, resource: Resource) -> Downstream:
+        """The built-in of an id for which `is_builtin` holds."""
+        base = _KNOWLEDGE_BASE.fullmatch(resource.id)
+        return KnowledgeBase(self._answers, int(base[1])) if base else Echo()

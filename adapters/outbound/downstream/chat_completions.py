@@ -1,0 +1,219 @@
+"""Runs resources on any server that speaks the chat-completions protocol, and keeps the conversation."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from adapters.outbound.downstream.chat_tools import REJECTED_BY_USER, UNDECIDED, ChatTool, call_tool
+from adapters.outbound.downstream.chat_wire import (
+    EventStream,
+    Reply,
+    ToolCall,
+    message_of,
+    reply_of,
+    within_budget,
+)
+from adapters.outbound.downstream.failures import broken_exchange, refused_answer
+from adapters.outbound.downstream.gathering import gathered
+from adapters.outbound.downstream.messages import MAX_ANSWER_BYTES, BadAnswer, checked_confirmation
+from domain.routing.model import REJECTED, Approval, Confirmation, RunDelta, RunRequest, RunResult
+from ports.downstream import ChatHistory, DownstreamFailed, Role, Turn
+from ports.http import Http, HttpFailed, HttpRequest
+
+MAX_ROUNDS = 8
+"""How often a model may ask for tools in one run."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatModel:
+    """A model behind a server; `url` is the base address up to and without `/chat/completions`."""
+
+    url: str
+    model: str
+    system: str = ""
+    history_tokens: int = 4000
+    stream: bool = False
+    temperature: float | None = None
+    max_tokens: int | None = None
+    tools: tuple[ChatTool, ...] = ()
+    token: str | None = field(default=None, repr=False)
+
+
+@dataclass(slots=True)
+class _Talk:
+    """A run in progress: what was said before, what it added, and whether a tool was run."""
+
+    request: RunRequest
+    deadline: float
+    earlier: Sequence[Turn]
+    added: list[Turn] = field(default_factory=list)
+    ran_tool: bool = False
+
+    @property
+    def seconds(self) -> float:
+        return max(0.001, self.deadline - asyncio.get_running_loop().time())
+
+
+class ChatCompletionsRunner:
+    """Asks the model, works off the tools it asks for, and remembers the conversation."""
+
+    def __init__(self, http: Http, history: ChatHistory, model: ChatModel) -> None:
+        self._http = http
+        self._history = history
+        self._model = model
+        self._tools = {tool.name: tool for tool in model.tools}
+
+    async def run(self, request: RunRequest) -> RunResult:
+        """Raises `DownstreamFailed`."""
+        return await gathered(self.stream(request))
+
+    async def stream(self, request: RunRequest) -> AsyncIterator[RunDelta]:
+        """Raises `DownstreamFailed`; not retryable once a tool has run, which must not run twice."""
+        deadline = asyncio.get_running_loop().time() + request.timeout
+        talk = _Talk(request, deadline, await self._earlier(request))
+        try:
+            async for delta in self._rounds(talk):
+                yield delta
+        except BadAnswer as error:
+            raise DownstreamFailed(f"the model's answer is unusable: {error}", retryable=False) from error
+        except DownstreamFailed as failed:
+            if talk.ran_tool and failed.retryable:
+                raise DownstreamFailed(f"{failed}, after a tool was run", retryable=False) from failed
+            raise
+
+    async def _earlier(self, request: RunRequest) -> Sequence[Turn]:
+        return await self._history.load(request.instance_id, request.session_id, request.request_id)
+
+    async def _rounds(self, talk: _Talk) -> AsyncIterator[RunDelta]:
+        await self._open(talk)
+        gap = ""
+        for _ in range(MAX_ROUNDS):
+            reply = Reply()
+            async for text in self._ask(talk, reply):
+                yield RunDelta(gap + text)
+                gap = ""
+            gap = "\n\n" if reply.text else gap
+            if reply.text or not reply.calls:
+                talk.added.append(Turn(Role.ASSISTANT, reply.text))
+            confirmation = await self._work_off(talk, reply.calls)
+            if confirmation or not reply.calls:
+                break
+        else:
+            raise DownstreamFailed(f"the model asks for tools over {MAX_ROUNDS} times", retryable=False)
+        request = talk.request
+        await self._history.append(request.instance_id, request.session_id, request.request_id, talk.added)
+        if confirmation:
+            yield RunDelta(confirmation=confirmation)
+
+    async def _open(self, talk: _Talk) -> None:
+        """Adds what is new: the message, or the outcome of the tool call that was waiting for a decision."""
+        last = talk.earlier[-1] if talk.earlier else None
+        pending = ToolCall.of(last) if last and last.role is Role.TOOL_CALL else None
+        approval = talk.request.approval
+        if pending and approval and approval.tool == pending.name:
+            talk.added.append(pending.result(await self._decided(talk, pending, approval)))
+            return
+        if pending:
+            talk.added.append(pending.result(UNDECIDED))
+        talk.added.append(Turn(Role.USER, _words(talk.request)))
+
+    async def _decided(self, talk: _Talk, pending: ToolCall, approval: Approval) -> str:
+        return REJECTED_BY_USER if approval.decision == REJECTED else await self._call(talk, pending)
+
+    async def _work_off(self, talk: _Talk, calls: Sequence[ToolCall]) -> Confirmation | None:
+        """Runs the tools in order, up to the first that waits for a decision; the rest is asked for again."""
+        for call in calls:
+            talk.added.append(call.turn())
+            parameters = call.parameters()
+            if parameters is not None and self._needs_decision(talk, call):
+                return checked_confirmation(call.name, parameters)
+            talk.added.append(call.result(await self._call(talk, call)))
+        return None
+
+    def _needs_decision(self, talk: _Talk, call: ToolCall) -> bool:
+        tool = self._tools.get(call.name)
+        return tool is not None and tool.confirm and call.name not in talk.request.approved_tools
+
+    async def _call(self, talk: _Talk, call: ToolCall) -> str:
+        tool = self._tools.get(call.name)
+        talk.ran_tool = talk.ran_tool or tool is not None
+        return await call_tool(self._http, tool, call, talk.request.request_id, talk.seconds)
+
+    async def _ask(self, talk: _Talk, reply: Reply) -> AsyncIterator[str]:
+        """The texts of one answer of the model; `reply` holds all of it afterwards."""
+        request = self._request(talk)
+        try:
+            if self._model.stream:
+                async for text in self._streamed(request, reply):
+                    yield text
+                return
+            answer = await self._http.send(request)
+        except HttpFailed as error:
+            raise broken_exchange(error) from error
+        if not answer.ok:
+            raise refused_answer(answer)
+        whole = reply_of(answer.json())
+        reply.text, reply.calls = whole.text, whole.calls
+        if whole.text:
+            yield whole.text
+
+    async def _streamed(self, request: HttpRequest, reply: Reply) -> AsyncIterator[str]:
+        events = EventStream()
+        async for piece in self._http.stream(request):
+            for text in events.feed(piece):
+                yield text
+        whole = events.close()
+        if not whole.ended:
+            raise DownstreamFailed("the model's answer broke off", retryable=True)
+        reply.text, reply.calls = whole.text, whole.calls
+
+    def _request(self, talk: _Talk) -> HttpRequest:
+        headers = {"Accept": "text/event-stream" if self._model.stream else "application/json"}
+        if self._model.token:
+            headers["Authorization"] = f"Bearer {self._model.token}"
+        return HttpRequest(
+            "POST",
+            self._model.url.rstrip("/") + "/chat/completions",
+            headers=headers,
+            json=self._body(talk),
+            timeout=talk.seconds,
+            max_bytes=MAX_ANSWER_BYTES,
+        )
+
+    def _body(self, talk: _Talk) -> dict[str, Any]:
+        model = self._model
+        system = [{"role": "system", "content": model.system}] if model.system else []
+        turns = [*self._remembered(talk), *talk.added]
+        body: dict[str, Any] = {
+            "model": model.model,
+            "messages": system + [message_of(turn) for turn in turns],
+        }
+        optional = {
+            "stream": model.stream or None,
+            "temperature": model.temperature,
+            "max_tokens": model.max_tokens,
+            "tools": [tool.offer() for tool in model.tools] or None,
+        }
+        return body | {name: value for name, value in optional.items() if value is not None}
+
+    def _remembered(self, talk: _Talk) -> Sequence[Turn]:
+        """Earlier turns within the budget. A tool's result needs the call before it, whatever the budget."""
+        needs_call = bool(talk.added) and talk.added[0].role is Role.TOOL_RESULT
+        body, call = (talk.earlier[:-1], talk.earlier[-1:]) if needs_call else (talk.earlier, ())
+        return [*within_budget(body, self._model.history_tokens), *call]
+
+
+def _words(request: RunRequest) -> str:
+    """The message as the model reads it: its text, and the files that came with it as addresses."""
+    lines = [request.text] if request.text else []
+    lines += [
+        f"[file: {file.name} ({file.mime_type}, {file.size} bytes): {file.url}]" for file in request.files
+    ]
+    if request.approval:
+        lines.append(
+            f"[the user's decision on the tool {request.approval.tool}: {request.approval.decision}]"
+        )
+    return "\n".join(lines)

@@ -1,0 +1,192 @@
+"""The chat-completions protocol (OpenAI's, which many servers speak): messages out, answers in. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from adapters.outbound.downstream.messages import MAX_TEXT, BadAnswer
+from ports.downstream import Role, Turn
+
+MAX_ARGUMENTS = 100_000
+"""Characters of the arguments of a streamed tool call."""
+
+_PER_MESSAGE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool that the model wants to be called; `arguments` is JSON text as the model wrote it."""
+
+    id: str
+    name: str
+    arguments: str
+
+    def turn(self) -> Turn:
+        content = {"id": self.id, "name": self.name, "arguments": self.arguments}
+        return Turn(Role.TOOL_CALL, json.dumps(content))
+
+    def result(self, content: str) -> Turn:
+        return Turn(Role.TOOL_RESULT, json.dumps({"id": self.id, "content": content}))
+
+    @classmethod
+    def of(cls, turn: Turn) -> ToolCall:
+        return cls(**json.loads(turn.text))
+
+    def parameters(self) -> dict[str, Any] | None:
+        """The arguments as an object, None when they are none."""
+        try:
+            found = json.loads(self.arguments or "{}")
+        except (ValueError, RecursionError):
+            return None
+        return found if isinstance(found, dict) else None
+
+
+@dataclass(slots=True)
+class Reply:
+    """What the model said in one answer; `ended` once the server said that it is whole."""
+
+    text: str = ""
+    calls: list[ToolCall] = field(default_factory=list)
+    ended: bool = False
+
+
+def tokens(text: str) -> int:
+    """About how many tokens a message takes. Three bytes a token: more than tokenisers make of English, about
+    right for other scripts, so that a bound is kept rather than overrun."""
+    return -(-len(text.encode("utf-8", "surrogatepass")) // 3) + _PER_MESSAGE
+
+
+def within_budget(turns: Sequence[Turn], budget: int) -> Sequence[Turn]:
+    """The latest turns that fit in `budget` tokens, beginning with what a user said."""
+    left, start = budget, len(turns)
+    for at in range(len(turns) - 1, -1, -1):
+        left -= tokens(turns[at].text)
+        if left < 0:
+            break
+        if turns[at].role is Role.USER:
+            start = at
+    return turns[start:]
+
+
+def message_of(turn: Turn) -> dict[str, Any]:
+    """A turn as a message of the protocol."""
+    if turn.role is Role.TOOL_CALL:
+        call = ToolCall.of(turn)
+        function = {"name": call.name, "arguments": call.arguments}
+        calls = [{"id": call.id, "type": "function", "function": function}]
+        return {"role": "assistant", "content": None, "tool_calls": calls}
+    if turn.role is Role.TOOL_RESULT:
+        result = json.loads(turn.text)
+        return {"role": "tool", "tool_call_id": result["id"], "content": result["content"]}
+    return {"role": str(turn.role), "content": turn.text}
+
+
+def reply_of(value: Any) -> Reply:
+    """The reply in a whole answer. Raises `BadAnswer`."""
+    message = _choice(value, required=True).get("message")
+    if not isinstance(message, dict):
+        raise BadAnswer("choices[0].message is not an object")
+    calls = [_call(item, at) for at, item in enumerate(message.get("tool_calls") or [])]
+    return Reply(_content(message.get("content")), calls, ended=True)
+
+
+class EventStream:
+    """Reads a streamed answer (server-sent events, one JSON chunk each, `[DONE]` at the end)."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._texts: list[str] = []
+        self._calls: dict[int, dict[str, str]] = {}
+        self._ended = False
+
+    def feed(self, piece: bytes) -> Iterator[str]:
+        """The texts in these bytes. Raises `BadAnswer`."""
+        *lines, self._rest = (self._rest + piece).split(b"\n")
+        if len(self._rest) > 4 * MAX_TEXT:
+            raise BadAnswer("a line of the stream is too long")
+        for line in lines:
+            text = self._line(line.rstrip(b"\r"))
+            if text:
+                self._texts.append(text)
+                yield text
+
+    def close(self) -> Reply:
+        """The whole reply, once the stream ended. Raises `BadAnswer`."""
+        parts = [self._calls[at] for at in sorted(self._calls)]
+        if any(not part["name"] for part in parts):
+            raise BadAnswer("a tool call has no name")
+        calls = [ToolCall(part["id"], part["name"], part["arguments"]) for part in parts]
+        return Reply("".join(self._texts), calls, self._ended)
+
+    def _line(self, line: bytes) -> str:
+        if not line.startswith(b"data:"):
+            return ""
+        data = line[5:].strip()
+        if data == b"[DONE]":
+            self._ended = True
+            return ""
+        try:
+            chunk = json.loads(data)
+        except (ValueError, RecursionError):
+            raise BadAnswer("an event of the stream is not JSON") from None
+        choice = _choice(chunk, required=False)
+        self._ended = self._ended or bool(choice.get("finish_reason"))
+        delta = choice.get("delta") or {}
+        if not isinstance(delta, dict):
+            raise BadAnswer("choices[0].delta is not an object")
+        for item in delta.get("tool_calls") or []:
+            self._add_call(item)
+        return _content(delta.get("content"))
+
+    def _add_call(self, item: Any) -> None:
+        function = item.get("function") if isinstance(item, dict) else None
+        index = item.get("index", 0) if isinstance(item, dict) else None
+        if not isinstance(function, dict) or not isinstance(index, int) or not 0 <= index < 64:
+            raise BadAnswer("a piece of a tool call is malformed")
+        part = self._calls.setdefault(index, {"id": f"call_{index}", "name": "", "arguments": ""})
+        part["id"] = _string(item.get("id")) or part["id"]
+        part["name"] += _string(function.get("name"))
+        part["arguments"] += _string(function.get("arguments"))
+        if len(part["arguments"]) > MAX_ARGUMENTS:
+            raise BadAnswer(f"a tool call has over {MAX_ARGUMENTS} characters of arguments")
+
+
+def _choice(value: Any, *, required: bool) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise BadAnswer("the answer is not a JSON object")
+    if value.get("error"):
+        raise BadAnswer("the server reports an error inside its answer")
+    choices = value.get("choices")
+    if not choices and not required:
+        return {}
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        raise BadAnswer("choices is not an array of objects")
+    return choices[0]
+
+
+def _call(item: Any, at: int) -> ToolCall:
+    function = item.get("function") if isinstance(item, dict) else None
+    if not isinstance(function, dict) or not isinstance(function.get("name"), str) or not function["name"]:
+        raise BadAnswer(f"tool_calls[{at}] is malformed")
+    arguments = function.get("arguments")
+    if isinstance(arguments, dict):
+        arguments = json.dumps(arguments)
+    return ToolCall(_string(item.get("id")) or f"call_{at}", function["name"], _string(arguments))
+
+
+def _content(content: Any) -> str:
+    if content is None:
+        return ""
+    if isinstance(content, list):
+        texts = (part.get("text") for part in content if isinstance(part, dict))
+        return "".join(text for text in texts if isinstance(text, str))
+    if not isinstance(content, str):
+        raise BadAnswer("content is not text")
+    return content
+
+
+def _string(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,175 @@
+"""The JSON that is exchanged with resources over HTTP. Pure."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from domain.routing.model import Confirmation, ResultArtifact, RunRequest, RunResult
+
+MAX_TEXT = 1_000_000
+"""Characters of an answer's text."""
+
+MAX_ARTIFACTS = 20
+MAX_ARTIFACT_BYTES = 25_000_000
+"""Bytes of all the artifacts that come inside one answer; larger ones are given as an address."""
+
+MAX_ANSWER_BYTES = 40_000_000
+"""Bytes of a whole answer: base64 takes a third more, the text up to four bytes a character."""
+
+
+class BadAnswer(ValueError):
+    """An answer that does not keep to the contract; the message names the field."""
+
+
+def request_json(request: RunRequest) -> dict[str, Any]:
+    """The request as the documented JSON object. The owner stays inside."""
+    resource, sender = request.resource, request.sender
+    body: dict[str, Any] = {
+        "resource": {
+            "kind": str(resource.kind),
+            "id": resource.id,
+            "expertIndex": resource.expert_index,
+        },
+        "requestId": request.request_id,
+        "instanceId": request.instance_id,
+        "channelId": request.channel_id,
+        "sessionId": request.session_id,
+        "sender": {
+            "externalId": sender.external_id,
+            "displayName": sender.display_name,
+            "userId": sender.user_id,
+        },
+        "text": request.text,
+        "files": [
+            {"name": file.name, "mimeType": file.mime_type, "size": file.size, "url": file.url}
+            for file in request.files
+        ],
+        "approvedTools": list(request.approved_tools),
+    }
+    if request.approval is not None:
+        body["approval"] = {
+            "confirmationId": request.approval.confirmation_id,
+            "tool": request.approval.tool,
+            "decision": request.approval.decision,
+        }
+    return body
+
+
+def result_of(value: Any) -> RunResult:
+    """The answer of a resource. Raises `BadAnswer`; fields that the contract does not name are ignored."""
+    if not isinstance(value, dict):
+        raise BadAnswer("the answer is not a JSON object")
+    artifacts = value.get("artifacts")
+    confirmation = value.get("confirmation")
+    if "text" not in value and not artifacts and confirmation is None:
+        raise BadAnswer("the answer has no text")
+    return checked_result(
+        RunResult(
+            _text(value, "text", default=""),
+            tuple(
+                _artifact(item, f"artifacts[{at}]") for at, item in enumerate(_list(artifacts, "artifacts"))
+            ),
+            None if confirmation is None else _confirmation(confirmation),
+        )
+    )
+
+
+def checked_result(result: RunResult) -> RunResult:
+    """The result itself when it is within the limits. Raises `BadAnswer`."""
+    if len(result.text) > MAX_TEXT:
+        raise BadAnswer(f"text has over {MAX_TEXT} characters")
+    if len(result.artifacts) > MAX_ARTIFACTS:
+        raise BadAnswer(f"artifacts has over {MAX_ARTIFACTS} entries")
+    if sum(len(artifact.data or b"") for artifact in result.artifacts) > MAX_ARTIFACT_BYTES:
+        raise BadAnswer(f"artifacts hold over {MAX_ARTIFACT_BYTES} bytes; give an url for large files")
+    return result
+
+
+def checked_artifact(
+    name: str, mime_type: str, url: str | None, data: bytes | None, at: str
+) -> ResultArtifact:
+    """An artifact with a usable name, type and address. Raises `BadAnswer`; `at` says where it stands."""
+    if not name.strip() or len(name) > 255 or not name.isprintable():
+        raise BadAnswer(f"{at}.name is not the name of a file")
+    mime_type = mime_type or "application/octet-stream"
+    if len(mime_type) > 255 or not mime_type.isascii() or not mime_type.isprintable():
+        raise BadAnswer(f"{at}.mimeType is not a media type")
+    if (url is None) == (data is None):
+        raise BadAnswer(f"{at} needs either url or dataBase64")
+    if url is not None and not _is_web_address(url):
+        raise BadAnswer(f"{at}.url is not an http or https address")
+    return ResultArtifact(name, mime_type, url, data)
+
+
+def _artifact(item: Any, at: str) -> ResultArtifact:
+    if not isinstance(item, dict):
+        raise BadAnswer(f"{at} is not an object")
+    encoded = _optional(item, "dataBase64", at)
+    data = None if encoded is None else _decoded(encoded, at)
+    return checked_artifact(
+        _text(item, "name", at), _text(item, "mimeType", at, ""), _optional(item, "url", at), data, at
+    )
+
+
+def _decoded(encoded: str, at: str) -> bytes:
+    if len(encoded) > MAX_ARTIFACT_BYTES * 4 // 3 + 4:
+        raise BadAnswer(f"{at}.dataBase64 holds over {MAX_ARTIFACT_BYTES} bytes; give an url instead")
+    try:
+        return base64.b64decode(encoded, validate=True)
+    except (binascii.Error, ValueError):
+        raise BadAnswer(f"{at}.dataBase64 is not base64") from None
+
+
+def _confirmation(value: Any) -> Confirmation:
+    if not isinstance(value, dict):
+        raise BadAnswer("confirmation is not an object")
+    return checked_confirmation(_text(value, "tool", "confirmation"), value.get("parameters"))
+
+
+def checked_confirmation(tool: str, parameters: Any) -> Confirmation:
+    """A confirmation with a usable tool name; missing parameters are none. Raises `BadAnswer`."""
+    if not tool.strip() or len(tool) > 256 or not tool.isprintable():
+        raise BadAnswer("confirmation.tool is not the name of a tool")
+    if parameters is None:
+        parameters = {}
+    if not isinstance(parameters, dict):
+        raise BadAnswer("confirmation.parameters is not an object")
+    return Confirmation(tool, parameters)
+
+
+def _list(value: Any, at: str) -> list[Any]:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise BadAnswer(f"{at} is not an array")
+    return value
+
+
+def _text(value: Mapping[str, Any], name: str, at: str = "", default: str | None = None) -> str:
+    found = value.get(name)
+    if found is None and default is not None:
+        return default
+    if not isinstance(found, str):
+        raise BadAnswer(f"{at}.{name} is not a string" if at else f"{name} is not a string")
+    return found
+
+
+def _optional(value: Mapping[str, Any], name: str, at: str) -> str | None:
+    return None if value.get(name) is None else _text(value, name, at)
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return (
+            parts.scheme in ("http", "https")
+            and bool(parts.hostname)
+            and url.isprintable()
+            and " " not in url
+        )
+    except ValueError:
+        return False

@@ -1,0 +1,68 @@
+"""Tries again where that may help, within the time that a message has."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from math import ldexp
+
+from domain.routing.model import RunRequest, RunResult
+from ports.downstream import Downstream, DownstreamFailed
+
+FIRST_WAIT = 0.5
+LONGEST_WAIT = 20.0
+MAX_ATTEMPTS = 6
+
+
+class Retrying:
+    """Runs `inner` until it answers, fails for good, or the request's `timeout` leaves no room.
+
+    Waits double from half a second, with a random part of up to half; Retry-After is never undercut.
+    `sleep`, `now` (monotonic seconds) and `chance` (in [0, 1)) are injected.
+    """
+
+    def __init__(
+        self,
+        inner: Downstream,
+        *,
+        sleep: Callable[[float], Awaitable[object]],
+        now: Callable[[], float],
+        chance: Callable[[], float],
+        attempts: int = MAX_ATTEMPTS,
+    ) -> None:
+        self._inner = inner
+        self._sleep = sleep
+        self._now = now
+        self._chance = chance
+        self._attempts = attempts
+
+    async def run(self, request: RunRequest) -> RunResult:
+        """Raises `DownstreamFailed`: the last one, when there were several."""
+        deadline = self._now() + request.timeout
+        attempt = 1
+        while True:
+            try:
+                return await self._once(request, deadline - self._now())
+            except DownstreamFailed as failed:
+                wait = self._wait(attempt, failed)
+                if attempt >= self._attempts or wait is None or self._now() + wait >= deadline:
+                    raise
+            await self._sleep(wait)
+            attempt += 1
+
+    async def _once(self, request: RunRequest, seconds: float) -> RunResult:
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._inner.run(replace(request, timeout=seconds))
+        except TimeoutError:
+            raise DownstreamFailed(
+                f"the resource does not answer within {request.timeout:g} s", retryable=False
+            ) from None
+
+    def _wait(self, attempt: int, failed: DownstreamFailed) -> float | None:
+        if not failed.retryable:
+            return None
+        backoff = min(LONGEST_WAIT, ldexp(FIRST_WAIT, attempt - 1))
+        jittered = backoff * (1 + self._chance() / 2)
+        return max(failed.retry_after or 0.0, jittered)

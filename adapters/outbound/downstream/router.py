@@ -1,0 +1,34 @@
+"""Finds what runs behind a resource id: the rules, then the built-ins, then the address for all others."""
+
+from __future__ import annotations
+
+import logging
+
+from adapters.outbound.downstream.builtin import Builtins
+from adapters.outbound.downstream.rules_file import RulesFile
+from domain.routing.model import Resource, RunRequest, RunResult
+from ports.downstream import Downstream
+
+log = logging.getLogger(__name__)
+
+
+class Router:
+    """Runs each request where its resource lives. An id that nothing is connected to is answered with a plain
+    note: trying again would not help the sender."""
+
+    def __init__(self, rules: RulesFile, builtins: Builtins, default: Downstream | None = None) -> None:
+        self._rules = rules
+        self._builtins = builtins
+        self._default = default
+
+    async def run(self, request: RunRequest) -> RunResult:
+        """Raises `DownstreamFailed`."""
+        runner = self._rules.find(request.resource) or self._builtins.find(request.resource) or self._default
+        if runner is None:
+            return _nothing_connected(request.resource)
+        return await runner.run(request)
+
+
+def _nothing_connected(resource: Resource) -> RunResult:
+    log.warning("nothing is connected to a resource id", extra={"resource": str(resource)})
+    return RunResult(f"No resource is connected to {resource}, so nobody can answer.")

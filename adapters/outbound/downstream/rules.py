@@ -1,0 +1,248 @@
+"""The rules that say what runs behind which resource ids: TOML, checked to the last key. Pure."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import translate
+from functools import partial
+from typing import Any
+from urllib.parse import urlsplit
+
+from adapters.outbound.downstream.builtin import is_builtin
+from adapters.outbound.downstream.chat_completions import ChatModel
+from adapters.outbound.downstream.chat_tools import ChatTool
+from adapters.outbound.downstream.rules_lines import Lines
+from domain.refusals import Invalid
+from domain.routing.model import Resource
+from domain.routing.resource import parse_resource
+
+Secrets = Callable[[str], str | None]
+"""The value of an environment variable that a rule names."""
+
+MAX_TIMEOUT = 600
+
+
+class BadRules(ValueError):
+    """A rules file that cannot be used; the message names the line."""
+
+    def __init__(self, message: str, line: int | None) -> None:
+        super().__init__(f"line {line}: {message}" if line else message)
+        self.line = line
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltinTarget:
+    """A built-in resource under another id."""
+
+    resource: Resource
+
+
+@dataclass(frozen=True, slots=True)
+class HttpTarget:
+    url: str
+    token: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class GrpcTarget:
+    target: str
+    tls: bool = False
+    token: str | None = field(default=None, repr=False)
+
+
+Target = BuiltinTarget | HttpTarget | GrpcTarget | ChatModel
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`pattern` is tried on the canonical id, and for expert 0 also on the id without its expert index."""
+
+    pattern: re.Pattern[str]
+    target: Target
+    timeout: float | None = None
+
+    def matches(self, resource: Resource) -> bool:
+        if self.pattern.match(str(resource)):
+            return True
+        return resource.expert_index == 0 and bool(self.pattern.match(f"{resource.kind}::{resource.id}"))
+
+
+def parse_rules(text: str, secrets: Secrets) -> tuple[Rule, ...]:
+    """The rules in their order. Raises `BadRules` for the first fault."""
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        place = re.search(r"\(at line (\d+)", str(error))
+        raise BadRules(str(error), int(place[1]) if place else len(text.splitlines())) from None
+    lines = Lines(text)
+    for key in document:
+        if key != "rule":
+            raise BadRules(f"{key!r} is not known here; rules are written as [[rule]]", lines.top(key))
+    rules = document.get("rule", [])
+    if not isinstance(rules, list) or not all(isinstance(rule, dict) for rule in rules):
+        raise BadRules("rules are written as [[rule]], with two brackets", lines.top("rule"))
+    return tuple(_Reader(rule, secrets, partial(lines.rule, at)).rule() for at, rule in enumerate(rules))
+
+
+class _Reader:
+    """Reads one table, key by key, and names the line of a fault."""
+
+    def __init__(self, table: Mapping[str, Any], secrets: Secrets, line: Callable[..., int | None]) -> None:
+        self._table = table
+        self._secrets = secrets
+        self._line = line
+        self._known: set[str] = set()
+
+    def rule(self) -> Rule:
+        pattern = self.text("match")
+        if "::" not in pattern and pattern[0] not in "*?[":
+            raise self.fault("match", "must be a glob over whole ids, such as agent::support-*")
+        kind = self.text("kind")
+        read = _KINDS.get(kind)
+        if read is None:
+            raise self.fault("kind", f"must be one of {', '.join(_KINDS)}")
+        rule = Rule(re.compile(translate(pattern)), read(self), self.seconds("timeout"))
+        self.done()
+        return rule
+
+    def fault(self, key: str, what: str) -> BadRules:
+        return BadRules(f"{key} {what}", self._line(key))
+
+    def done(self) -> None:
+        for key in self._table:
+            if key not in self._known:
+                known = ", ".join(sorted(self._known))
+                raise self.fault(key, f"is not known here; known are {known}")
+
+    def value(self, key: str, types: type | tuple[type, ...], what: str) -> Any:
+        """The value of an optional key, None without it."""
+        self._known.add(key)
+        found = self._table.get(key)
+        wrong_bool = isinstance(found, bool) and types is not bool
+        if found is not None and (wrong_bool or not isinstance(found, types)):
+            raise self.fault(key, f"must be {what}")
+        return found
+
+    def text(self, key: str, default: str | None = None) -> str:
+        found = self.value(key, str, "a text")
+        if found is None and default is None:
+            raise self.fault(key, "is missing")
+        if found is not None and not found.strip():
+            raise self.fault(key, "is empty")
+        return found if found is not None else default or ""
+
+    def url(self, key: str) -> str:
+        found = self.text(key)
+        try:
+            usable = urlsplit(found).scheme in ("http", "https") and bool(urlsplit(found).hostname)
+        except ValueError:
+            usable = False
+        if not usable or any(character.isspace() for character in found):
+            raise self.fault(key, "must be an http or https address")
+        return found
+
+    def flag(self, key: str, default: bool) -> bool:
+        found = self.value(key, bool, "true or false")
+        return default if found is None else bool(found)
+
+    def number(self, key: str, low: float, high: float) -> float | None:
+        found: float | None = self.value(key, (int, float), "a number")
+        if found is not None and not low <= found <= high:
+            raise self.fault(key, f"must be from {low:g} to {high:g}")
+        return found
+
+    def whole(self, key: str, low: int, high: int) -> int | None:
+        found: int | None = self.value(key, int, "a whole number")
+        if found is not None and not low <= found <= high:
+            raise self.fault(key, f"must be from {low} to {high}")
+        return found
+
+    def seconds(self, key: str) -> float | None:
+        return self.number(key, 0.1, MAX_TIMEOUT)
+
+    def token(self) -> str | None:
+        """The secret in the environment variable that `token_env` names."""
+        name = self.value("token_env", str, "the name of an environment variable")
+        if name is None:
+            return None
+        secret = (self._secrets(name) or "").strip()
+        if not secret:
+            raise self.fault("token_env", f"names the environment variable {name}, which is not set")
+        if not secret.isascii() or not secret.isprintable():
+            raise self.fault("token_env", f"names {name}, whose value cannot stand in a header")
+        return secret
+
+    def tools(self) -> tuple[ChatTool, ...]:
+        tables = self.value("tool", list, "written as [[rule.tool]]") or []
+        tools: list[ChatTool] = []
+        for at, table in enumerate(tables):
+            if not isinstance(table, dict):
+                raise self.fault("tool", "must be written as [[rule.tool]]")
+            reader = _Reader(table, self._secrets, partial(self._line, tool=at))
+            tools.append(reader.tool({tool.name for tool in tools}))
+        return tuple(tools)
+
+    def tool(self, taken: set[str]) -> ChatTool:
+        name = self.text("name")
+        if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name):
+            raise self.fault("name", "must be up to 64 letters, digits, underscores or hyphens")
+        if name in taken:
+            raise self.fault("name", f"repeats {name}")
+        parameters = self.value("parameters", dict, "a table with a JSON Schema")
+        tool = ChatTool(
+            name=name,
+            url=self.url("url"),
+            description=self.text("description", ""),
+            parameters=parameters or {"type": "object", "properties": {}},
+            confirm=self.flag("confirm", default=True),
+            token=self.token(),
+        )
+        self.done()
+        return tool
+
+
+def _builtin(reader: _Reader) -> Target:
+    try:
+        resource = parse_resource(reader.text("use"))
+    except Invalid:
+        resource = None
+    if resource is None or not is_builtin(resource):
+        raise reader.fault("use", "must name a built-in, agent::echo or agent::kb-<number>")
+    return BuiltinTarget(resource)
+
+
+def _http(reader: _Reader) -> Target:
+    return HttpTarget(reader.url("url"), reader.token())
+
+
+def _grpc(reader: _Reader) -> Target:
+    target = reader.text("target")
+    if any(character.isspace() for character in target) or "://" in target:
+        raise reader.fault("target", "must be a gRPC target such as runner.internal:50052")
+    return GrpcTarget(target, reader.flag("tls", default=False), reader.token())
+
+
+def _chat(reader: _Reader) -> Target:
+    tokens = reader.whole("history_tokens", 0, 1_000_000)
+    return ChatModel(
+        url=reader.url("url"),
+        model=reader.text("model"),
+        system=reader.text("system", ""),
+        history_tokens=4000 if tokens is None else tokens,
+        stream=reader.flag("stream", default=False),
+        temperature=reader.number("temperature", 0, 2),
+        max_tokens=reader.whole("max_tokens", 1, 1_000_000),
+        tools=reader.tools(),
+        token=reader.token(),
+    )
+
+
+_KINDS: Mapping[str, Callable[[_Reader], Target]] = {
+    "builtin": _builtin,
+    "http": _http,
+    "grpc": _grpc,
+    "chat-completions": _chat,
+}

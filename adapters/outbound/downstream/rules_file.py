@@ -1,0 +1,54 @@
+"""The rules file as it is used: read at start, read again on a signal, never half."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+from adapters.outbound.downstream.rules import BadRules, Rule, Secrets, parse_rules
+from domain.routing.model import Resource
+from ports.downstream import Downstream
+
+log = logging.getLogger(__name__)
+
+Build = Callable[[Rule], Downstream]
+
+
+class RulesFile:
+    """The rules of one file, in order; without a path there are none."""
+
+    def __init__(self, path: Path | None, secrets: Secrets, build: Build) -> None:
+        self._path = path
+        self._secrets = secrets
+        self._build = build
+        self._rules: tuple[tuple[Rule, Downstream], ...] = ()
+
+    def load(self) -> int:
+        """Puts the file's rules in force and tells their number. Raises `BadRules`, changing nothing."""
+        if self._path is None:
+            return 0
+        try:
+            text = self._path.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadRules(f"{self._path} cannot be read: {error}", None) from error
+        try:
+            rules = parse_rules(text, self._secrets)
+            self._rules = tuple((rule, self._build(rule)) for rule in rules)
+        except BadRules as error:
+            raise BadRules(f"{self._path}: {error}", None) from error
+        return len(self._rules)
+
+    def reload(self) -> str | None:
+        """Reads the file again; a bad one leaves the old rules in force. The fault, None when all is well."""
+        try:
+            count = self.load()
+        except BadRules as error:
+            log.error("the resource rules stay as they were: %s", error)
+            return str(error)
+        log.info("the resource rules were read again", extra={"rules": count})
+        return None
+
+    def find(self, resource: Resource) -> Downstream | None:
+        """What the first matching rule names."""
+        return next((runner for rule, runner in self._rules if rule.matches(resource)), None)

@@ -1,0 +1,37 @@
+"""Downstream runs: domain to protobuf and back."""
+
+from __future__ import annotations
+
+from switchboard.downstream.v1 import runner_pb2 as pb
+
+from domain.routing.model import RunRequest
+
+
+def run_request_to_pb(request: RunRequest) -> pb.RunRequest:
+    """The request as it goes to a `ResourceRunner`; the owner stays inside."""
+    resource, sender = request.resource, request.sender
+    message = pb.RunRequest(
+        resource=pb.Resource(kind=str(resource.kind), id=resource.id, expert_index=resource.expert_index),
+        request_id=request.request_id,
+        instance_id=request.instance_id,
+        channel_id=request.channel_id,
+        session_id=request.session_id,
+        sender=pb.Sender(
+            external_id=sender.external_id, display_name=sender.display_name, user_id=sender.user_id
+        ),
+        text=request.text,
+        files=[
+            pb.InputFile(name=file.name, mime_type=file.mime_type, size=file.size, url=file.url)
+            for file in request.files
+        ],
+        approved_tools=request.approved_tools,
+    )
+    if request.approval is not None:
+        message.approval.CopyFrom(
+            pb.Approval(
+                confirmation_id=request.approval.confirmation_id,
+                tool=request.approval.tool,
+                decision=request.approval.decision,
+            )
+        )
+    return message

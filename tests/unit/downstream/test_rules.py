@@ -1,0 +1,278 @@
+"""The rules file: what it may say, and how its faults are told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from adapters.outbound.downstream.chat_completions import ChatModel
+from adapters.outbound.downstream.rules import (
+    BadRules,
+    BuiltinTarget,
+    GrpcTarget,
+    HttpTarget,
+    Rule,
+    parse_rules,
+)
+from adapters.outbound.downstream.rules_file import RulesFile
+from domain.routing.model import RunResult
+from domain.routing.resource import parse_resource
+from ports.downstream import Downstream
+from tests.support.runs import Answering
+
+SECRETS = {"TOKEN": " s3cret \n", "EMPTY": "", "BROKEN": "a\nb"}
+
+WHOLE = """
+# Everything that a rule can say.
+[[rule]]
+match = "agent::helpdesk"
+kind = "builtin"
+use = "agent::kb-12"
+
+[[rule]]
+match = "workflow::*"
+kind = "http"
+url = "https://runner.example/run"
+token_env = "TOKEN"
+timeout = 30
+
+[[rule]]
+match = "agent::fast-*"
+kind = "grpc"
+target = "runner.internal:50052"
+tls = true
+
+[[rule]]
+match = "agent::*"
+kind = "chat-completions"
+url = "https://llm.example/v1"
+model = "small"
+system = '''
+Answer shortly.
+[[rule]]
+kind = "not a key"
+'''
+stream = true
+temperature = 0.5
+token_env = "TOKEN"
+
+[[rule.tool]]
+name = "send_mail"
+url = "https://tools.example/mail"
+description = "Sends a mail."
+
+[rule.tool.parameters]
+type = "object"
+
+[[rule.tool]]
+name = "search"
+url = "https://tools.example/search"
+confirm = false
+"""
+
+
+def rules_of(text: str) -> tuple[Rule, ...]:
+    return parse_rules(text, SECRETS.get)
+
+
+def test_each_kind_is_read() -> None:
+    builtin, http, grpc, chat = rules_of(WHOLE)
+
+    assert builtin.target == BuiltinTarget(parse_resource("agent::kb-12"))
+    assert http.target == HttpTarget("https://runner.example/run", "s3cret")
+    assert http.timeout == 30
+    assert grpc.target == GrpcTarget("runner.internal:50052", True, None)
+    assert isinstance(chat.target, ChatModel)
+    assert chat.target.system.startswith("Answer shortly.")
+    assert chat.target.history_tokens == 4000
+    assert [(tool.name, tool.confirm) for tool in chat.target.tools] == [
+        ("send_mail", True),
+        ("search", False),
+    ]
+    assert chat.target.tools[0].parameters == {"type": "object"}
+
+
+def test_an_empty_file_has_no_rules() -> None:
+    assert rules_of("# nothing yet\n") == ()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "resource", "matches"),
+    [
+        ("agent::support-*", "agent::support-1_0", True),
+        ("agent::support-*", "agent::support-1_3", True),
+        ("agent::support-*", "support-1", True),
+        ("agent::support-*", "app::support-1", False),
+        ("agent::helper", "agent::helper", True),
+        ("agent::helper", "agent::helper_0", True),
+        ("agent::helper", "agent::helper_1", False),
+        ("agent::helper_0", "agent::helper", True),
+        ("agent::helper_1", "agent::helper_1", True),
+        ("agent::Helper", "agent::helper", False),
+        ("agent::h?lper_[12]", "agent::helper_2", True),
+        ("workflow::w", "workflow::w", True),
+        ("workflow::w", "workflow::w_0", False),
+        ("*", "function::anything", True),
+        ("*::x.y", "function::xzy", False),
+    ],
+)
+def test_a_glob_is_tried_on_the_canonical_id(pattern: str, resource: str, matches: bool) -> None:
+    (rule,) = rules_of(f'[[rule]]\nmatch = "{pattern}"\nkind = "http"\nurl = "http://x.example"')
+
+    assert rule.matches(parse_resource(resource)) is matches
+
+
+GOOD = '[[rule]]\nmatch = "agent::a"\nkind = "http"\nurl = "http://x.example"\n'
+CHAT = '[[rule]]\nmatch = "*"\nkind = "chat-completions"\nurl = "http://x.example"\nmodel = "m"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "what"),
+    [
+        (GOOD + "\n[[rule]\n", 6, "TOML|Expected"),
+        (GOOD + 'text = "open\n', 5, "Illegal|newline|Unterminated|character"),
+        (GOOD + 'match = "agent::b"\n', 5, "overwrite"),
+        (GOOD + "[[rules]]\n", 5, "'rules' is not known"),
+        ("title = 'x'\n" + GOOD, 1, "'title' is not known"),
+        ('[rule]\nmatch = "*"\n', 1, "two brackets"),
+        ("\nrule = 7\n", 2, "two brackets"),
+        (GOOD + "[[rule]]\nkind = 'http'\n", 5, "match is missing"),
+        (GOOD + "[[rule]]\nmatch = ''\nkind = 'http'\n", 6, "match is empty"),
+        (GOOD + "[[rule]]\nmatch = 'helper'\nkind = 'http'\n", 6, "match must be a glob over whole ids"),
+        (GOOD + "[[rule]]\nmatch = 7\nkind = 'http'\n", 6, "match must be a text"),
+        (GOOD + "[[rule]]\nmatch = '*'\n\n", 5, "kind is missing"),
+        (GOOD + "[[rule]]\nmatch = '*'\n\nkind = 'smtp'\n", 8, "kind must be one of builtin, http, grpc"),
+        ("[[rule]]\nmatch = '*'\nkind = 'http'\n", 1, "url is missing"),
+        ("[[rule]]\nmatch = '*'\nkind = 'http'\nurl = 'ftp://x'\n", 4, "url must be an http"),
+        ("[[rule]]\nmatch = '*'\nkind = 'http'\nurl = 'http://'\n", 4, "url must be an http"),
+        ("[[rule]]\nmatch = '*'\nkind = 'http'\nurl = 'http://[x'\n", 4, "url must be an http"),
+        (
+            GOOD + "model = 'x'\n",
+            5,
+            "model is not known here; known are kind, match, timeout, token_env, url",
+        ),
+        (GOOD + "timeout = 0\n", 5, "timeout must be from"),
+        (GOOD + "timeout = 601\n", 5, "timeout must be from"),
+        (GOOD + "timeout = true\n", 5, "timeout must be a number"),
+        (GOOD + "timeout = nan\n", 5, "timeout must be from"),
+        (GOOD + "token_env = 'MISSING'\n", 5, "MISSING, which is not set"),
+        (GOOD + "token_env = 'EMPTY'\n", 5, "EMPTY, which is not set"),
+        (GOOD + "token_env = 'BROKEN'\n", 5, "BROKEN, whose value cannot stand in a header"),
+        ("[[rule]]\nmatch = '*'\nkind = 'builtin'\nuse = 'agent::other'\n", 4, "use must name a built-in"),
+        ("[[rule]]\nmatch = '*'\nkind = 'builtin'\nuse = 'agent::a::b'\n", 4, "use must name a built-in"),
+        ("[[rule]]\nmatch = '*'\nkind = 'grpc'\ntarget = 'http://x:1'\n", 4, "target must be a gRPC target"),
+        ("[[rule]]\nmatch = '*'\nkind = 'grpc'\ntarget = 'x:1'\ntls = 1\n", 5, "tls must be true or false"),
+        (CHAT + "history_tokens = 1.5\n", 6, "history_tokens must be a whole number"),
+        (CHAT + "history_tokens = -1\n", 6, "history_tokens must be from 0"),
+        (CHAT + "temperature = 3\n", 6, "temperature must be from 0 to 2"),
+        (CHAT + "max_tokens = 0\n", 6, "max_tokens must be from 1"),
+        (CHAT + "tool = 'x'\n", 6, r"tool must be written as \[\[rule.tool\]\]"),
+        (CHAT + "[[rule.tool]]\nname = 'a b'\n", 7, "name must be up to 64 letters"),
+        (CHAT + "[[rule.tool]]\nname = 'a'\n", 6, "url is missing"),
+        (
+            CHAT + "[[rule.tool]]\nname = 'a'\nurl = 'http://x.example'\n[[rule.tool]]\nname = 'a'\n",
+            10,
+            "name repeats a",
+        ),
+        (
+            CHAT + "[[rule.tool]]\nname = 'a'\nurl = 'http://x.example'\nparameters = 'x'\n",
+            9,
+            "parameters must be a table",
+        ),
+        (
+            CHAT + "[[rule.tool]]\nname = 'a'\nurl = 'http://x.example'\nextra = 'x'\n",
+            9,
+            "extra is not known here",
+        ),
+        (
+            CHAT + "system = '''\n[[rule]]\nurl = 'x'\n'''\nstream = 'yes'\n",
+            10,
+            "stream must be true or false",
+        ),
+    ],
+)
+def test_a_fault_is_told_with_its_line(text: str, line: int, what: str) -> None:
+    with pytest.raises(BadRules, match=what) as caught:
+        rules_of(text)
+
+    assert caught.value.line == line
+    assert str(caught.value).startswith(f"line {line}: ")
+
+
+def test_a_secret_is_not_shown() -> None:
+    assert "s3cret" not in str(
+        [rule.target for rule in rules_of(WHOLE) if isinstance(rule.target, ChatModel)]
+    )
+    assert "s3cret" not in repr(rules_of(WHOLE))
+
+
+class TestRulesFile:
+    def rules(self, path: Path | None) -> RulesFile:
+        return RulesFile(path, SECRETS.get, self.build)
+
+    def build(self, rule: Rule) -> Downstream:
+        assert isinstance(rule.target, HttpTarget)
+        return Answering(RunResult(rule.target.url))
+
+    async def answer(self, rules: RulesFile, resource: str) -> str | None:
+        runner = rules.find(parse_resource(resource))
+        return (await runner.run(None)).text if runner else None  # type: ignore[arg-type]
+
+    def write(self, path: Path, **urls: str) -> None:
+        rules = [
+            f'[[rule]]\nmatch = "agent::{name}*"\nkind = "http"\nurl = "{url}"\n'
+            for name, url in urls.items()
+        ]
+        path.write_text("".join(rules), "utf-8")
+
+    async def test_without_a_file_nothing_matches(self) -> None:
+        rules = self.rules(None)
+
+        assert rules.load() == 0
+        assert rules.find(parse_resource("agent::a")) is None
+
+    async def test_the_first_match_wins(self, tmp_path: Path) -> None:
+        path = tmp_path / "resources.toml"
+        self.write(path, ab="http://first.example", a="http://second.example")
+        rules = self.rules(path)
+
+        assert rules.load() == 2
+        assert await self.answer(rules, "agent::abc") == "http://first.example"
+        assert await self.answer(rules, "agent::acc") == "http://second.example"
+        assert await self.answer(rules, "agent::bcc") is None
+
+    async def test_reading_again_puts_new_rules_in_force(self, tmp_path: Path) -> None:
+        path = tmp_path / "resources.toml"
+        self.write(path, a="http://old.example")
+        rules = self.rules(path)
+        rules.load()
+        self.write(path, a="http://new.example")
+
+        assert rules.reload() is None
+        assert await self.answer(rules, "agent::a") == "http://new.example"
+
+    @pytest.mark.parametrize("content", [b"[[rule]]\nmatch = 7\n", b"[[rule", b"\xff\xfe", None])
+    async def test_a_bad_file_leaves_the_old_rules_in_force(
+        self, tmp_path: Path, content: bytes | None
+    ) -> None:
+        path = tmp_path / "resources.toml"
+        self.write(path, a="http://old.example")
+        rules = self.rules(path)
+        rules.load()
+        path.write_bytes(content) if content is not None else path.unlink()
+
+        fault = rules.reload()
+
+        assert fault is not None
+        assert str(path) in fault
+        assert await self.answer(rules, "agent::a") == "http://old.example"
+
+    def test_a_bad_file_at_the_start_is_an_error(self, tmp_path: Path) -> None:
+        path = tmp_path / "resources.toml"
+        path.write_text("[[rule]]\n\nmatch = 7\n", "utf-8")
+
+        with pytest.raises(BadRules, match="line 3: match must be a text") as caught:
+            self.rules(path).load()
+
+        assert str(path) in str(caught.value)
