@@ -2,20 +2,150 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import anyio
+from aiosmtplib import SMTPException
+from anyio import CapacityLimiter
+
 from adapters.outbound.channels.email.definition import DEFINITION
+from adapters.outbound.channels.email.imap import MailBox
+from adapters.outbound.channels.email.mailbox import Mailboxes
+from adapters.outbound.channels.email.polling import look
+from adapters.outbound.channels.email.settings import smtp_security
+from adapters.outbound.mail.compose import Body, compose_reply, render_body
+from adapters.outbound.mail.mime import read_mail
+from adapters.outbound.mail.smtp import SmtpServer, Submission, classify
+from adapters.outbound.mail.sockets import TlsContexts, checked_tls
+from domain.channels.messages import Answer, Attachment, Config, Event, Outcome, Part, Sent, Target
 from domain.channels.model import ChannelDefinition
-from ports.channels import Kit
+from ports.channels import Kit, PlatformError, Polled, PollFailed
+from ports.http import HttpFailed
+
+MAX_WATCHED = 100
+"""Mailboxes that are watched over IDLE at a time; each takes a thread. Others are polled by the interval."""
+MAX_IDLE = 29 * 60.0
+"""Seconds after which IDLE must be asked for anew (RFC 2177)."""
 
 
 class Email:
-    """Conforms to the faces of `ports.channels` that fit it."""
+    """Polls, ConfirmsPolls, Watches, Replies, Probed and Fetches of `ports.channels`."""
 
-    def __init__(self, kit: Kit) -> None:
-        self._kit = kit
+    default_interval_minutes = 5.0
+
+    def __init__(self, kit: Kit, tls_contexts: TlsContexts = checked_tls) -> None:
+        self._clock = kit.clock
+        self._mailboxes = Mailboxes(kit.hosts, tls_contexts)
+        self._submission = Submission(kit.hosts, tls_contexts)
+        self._expected: dict[tuple[str, ...], int] = {}
+        self._watchers: CapacityLimiter | None = None
 
     @property
     def definition(self) -> ChannelDefinition:
         return DEFINITION
+
+    async def poll(self, config: Config, cursor: Mapping[str, Any] | None, now: datetime) -> Polled:
+        def job(box: MailBox) -> Polled:
+            self._expected[_account_key(config)] = box.number_of("UIDNEXT")
+            return look(box, config, cursor, now)
+
+        return await self._mailboxes.work(config, job)
+
+    async def polled(self, config: Config, stored: Sequence[Event]) -> None:
+        def job(box: MailBox) -> None:
+            validity = box.number_of("UIDVALIDITY")
+            box.mark_seen(
+                int(event.raw["uid"]) for event in stored if event.raw.get("uidValidity") == validity
+            )
+
+        if stored:
+            await self._mailboxes.work(config, job)
+
+    async def watch(self, config: Config, timeout: float) -> None:
+        """Waits for new mail over IDLE; without IDLE, or with too many watched, just for `timeout`."""
+        if self._watchers is None:
+            self._watchers = CapacityLimiter(MAX_WATCHED)
+        if self._watchers.available_tokens < 1:
+            await anyio.sleep(timeout)
+            return
+        seconds = min(timeout, MAX_IDLE)
+        expected = self._expected.get(_account_key(config), 0)
+        idled = await self._mailboxes.work(
+            config, lambda box: _idle(box, seconds, expected), self._watchers, seconds + 60
+        )
+        if not idled:
+            await anyio.sleep(timeout)
+
+    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
+        body = render_body(answer)
+        return [Part({"plain": body.plain, "html": body.html})] if body else []
+
+    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
+        body = Body(str(part.payload["plain"]), str(part.payload["html"]))
+        own = str(config["fromEmail"]).strip()
+        try:
+            message = compose_reply(own, target, body, key, self._clock.now())
+        except (ValueError, IndexError, KeyError) as failure:
+            return Sent(Outcome.PERMANENT, f"the mail cannot be addressed: {failure}")
+        return await self._submission.submit(_smtp(config), message, own, str(target["to"]))
+
+    async def probe(self, config: Config) -> None:
+        try:
+            await self._mailboxes.work(config, MailBox.unseen)
+        except PollFailed as failure:
+            raise PlatformError(f"IMAP: {failure}") from failure
+        server = _smtp(config)
+        try:
+            await self._submission.try_login(server)
+        except HttpFailed as failure:
+            raise PlatformError(f"SMTP: {failure}") from failure
+        except (SMTPException, OSError, ValueError) as failure:
+            detail = classify(failure, server, handed_over=False).detail
+            raise PlatformError(f"SMTP: {detail}") from failure
+
+    async def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:
+        source = attachment.source
+
+        def job(box: MailBox) -> bytes | None:
+            uid: int | None = int(source["uid"])
+            if box.number_of("UIDVALIDITY") != source["uidValidity"]:
+                uid = box.find(str(source["messageId"])) if source["messageId"] else None
+            return box.content(uid) if uid is not None else None
+
+        raw = await self._mailboxes.work(config, job)
+        files = read_mail(raw).files if raw is not None else ()
+        if int(source["index"]) >= len(files):
+            raise PlatformError("the mail with this file is no longer in the mailbox")
+        content = files[int(source["index"])].content
+        for start in range(0, len(content), 65536):
+            yield content[start : start + 65536]
+
+
+def _account_key(config: Config) -> tuple[str, ...]:
+    return str(config["imapHost"]), str(config["imapPort"]), str(config["username"])
+
+
+def _smtp(config: Config) -> SmtpServer:
+    return SmtpServer(
+        host=str(config["smtpHost"]).strip(),
+        port=int(config["smtpPort"]),
+        security=smtp_security(config),
+        username=str(config["username"]),
+        password=str(config["password"]),
+    )
+
+
+def _idle(box: MailBox, seconds: float, expected: int) -> bool:
+    """Waits until something happens in INBOX; at once when mail came since the last poll. False: no IDLE."""
+    if not box.can_idle:
+        return False
+    if expected and box.number_of("UIDNEXT") > expected:
+        return True
+    if box.idle_started():
+        box.idle.poll(timeout=seconds)
+    return True
 
 
 def build(kit: Kit) -> Email:

@@ -28,8 +28,8 @@ _FIELDS = (
     ConfigField(
         "smtpSecure",
         "boolean",
-        "true: TLS from the first byte (port 465). false: STARTTLS. "
-        "When it is left out, port 465 means TLS from the start.",
+        "true: TLS from the first byte (465, or another port of yours). false: STARTTLS when the server "
+        "offers it, else plain. Left out: 465 is TLS from the first byte, 587 requires STARTTLS.",
     ),
     ConfigField(
         "imapHost",
@@ -48,8 +48,8 @@ _FIELDS = (
     ConfigField(
         "imapSecure",
         "boolean",
-        "true: TLS from the first byte (port 993). false: STARTTLS when the server offers it, else plain. "
-        "When it is left out, port 993 means TLS from the start.",
+        "true: TLS from the first byte (993, or another port of yours), on 143 STARTTLS is required. "
+        "false: STARTTLS when the server offers it, else plain. 993 is always TLS from the first byte.",
     ),
     ConfigField("username", "string", "User name for both servers, often the mail address.", required=True),
     ConfigField(
@@ -72,6 +72,12 @@ _FIELDS = (
         "Minutes between two looks into the mailbox (default 5); fractions are allowed. "
         "A server with IDLE tells of new mail at once.",
         format=Format.INTERVAL_MINUTES,
+    ),
+    ConfigField(
+        "authservId",
+        "string",
+        "Name under which the mailbox's own server writes Authentication-Results, such as mx.example.com. "
+        "Only such a line proves who wrote. By default a name in the domain of the mailbox or its servers.",
     ),
     *COMMON_FIELDS,
 )

@@ -1,0 +1,114 @@
+"""Runs IMAP work in a thread, over a connection that the address policy allows, within a time limit."""
+
+from __future__ import annotations
+
+import contextlib
+import imaplib
+import socket
+import ssl
+from collections.abc import Callable
+from typing import TypeVar
+
+import anyio
+from anyio import CapacityLimiter, to_thread
+from imap_tools import ImapToolsError
+
+from adapters.outbound.channels.email.imap import ImapAccount, LoginRefused, MailBox, words_of
+from adapters.outbound.channels.email.settings import imap_security
+from adapters.outbound.mail.sockets import TlsContexts, open_socket
+from domain.channels.messages import Config
+from ports.channels import PollFailed
+from ports.http import Addresses, AddressRefused, HttpFailed
+
+T = TypeVar("T")
+
+IMAP_ERRORS = (ImapToolsError, imaplib.IMAP4.error, OSError, ValueError)
+"""What a server or the network can do to a job."""
+
+CONNECT_TIMEOUT = 20.0
+"""Seconds to connect, and for each answer of the server."""
+WORK_TIMEOUT = 300.0
+"""Seconds for all the work on one connection."""
+
+
+class Mailboxes:
+    """Opens mailboxes. Raises `PollFailed` with the server's own words, never with a password."""
+
+    def __init__(self, hosts: Addresses, tls_contexts: TlsContexts) -> None:
+        self._hosts = hosts
+        self._tls_contexts = tls_contexts
+
+    async def work(
+        self,
+        config: Config,
+        job: Callable[[MailBox], T],
+        limiter: CapacityLimiter | None = None,
+        timeout: float = WORK_TIMEOUT,
+    ) -> T:
+        """Runs `job` on the selected INBOX. A cancelled or late job has its connection cut."""
+        account = self._account(config)
+        where = f"{account.host}:{int(config['imapPort'])}"
+        try:
+            connection = await open_socket(
+                self._hosts, account.host, int(config["imapPort"]), CONNECT_TIMEOUT
+            )
+        except AddressRefused as failure:
+            raise PollFailed(str(failure), fatal=True) from failure
+        except HttpFailed as failure:
+            raise PollFailed(str(failure)) from failure
+        wire = _Wire(connection, account)
+        try:
+            with anyio.fail_after(timeout):
+                return await to_thread.run_sync(wire.run, job, abandon_on_cancel=True, limiter=limiter)
+        except TimeoutError as failure:
+            raise PollFailed(f"{where} took too long") from failure
+        except IMAP_ERRORS as failure:
+            raise _explained(failure, where) from failure
+        finally:
+            wire.cut()
+
+    def _account(self, config: Config) -> ImapAccount:
+        return ImapAccount(
+            host=str(config["imapHost"]).strip(),
+            security=imap_security(config),
+            username=str(config["username"]),
+            password=str(config["password"]),
+            tls=self._tls_contexts(),
+            timeout=CONNECT_TIMEOUT,
+        )
+
+
+class _Wire:
+    """One connection and the job on it; `cut` ends both from outside the thread."""
+
+    def __init__(self, connection: socket.socket, account: ImapAccount) -> None:
+        self._connection = connection
+        self._account = account
+        self._handle = connection.dup()
+
+    def run(self, job: Callable[[MailBox], T]) -> T:
+        box: MailBox | None = None
+        try:
+            box = MailBox(self._connection, self._account)
+            box.enter()
+            return job(box)
+        finally:
+            if box is not None:
+                with contextlib.suppress(*IMAP_ERRORS):
+                    box.leave()
+            self._connection.close()
+
+    def cut(self) -> None:
+        """Shuts the connection down, which wakes a thread that waits on it."""
+        with contextlib.suppress(OSError):
+            self._handle.shutdown(socket.SHUT_RDWR)
+        self._handle.close()
+
+
+def _explained(failure: Exception, where: str) -> PollFailed:
+    if isinstance(failure, LoginRefused):
+        message = f"{where} did not take the user name and password: {words_of(failure)}"
+        return PollFailed(message, fatal=failure.final)
+    if isinstance(failure, ssl.SSLError):
+        return PollFailed(f"TLS with {where} failed: {words_of(failure)}")
+    return PollFailed(f"{where}: {words_of(failure)}")

@@ -1,0 +1,244 @@
+"""Polling against a real IMAP server."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+
+from adapters.outbound.channels.email.channel import Email
+from adapters.outbound.channels.email.events import MAX_PER_THREAD
+from adapters.outbound.channels.email.polling import MAX_MAILS
+from adapters.outbound.channels.email.tests.conftest import mail, settings
+from ports.channels import ConfirmsPolls, Fetches, PlatformError, PollFailed, Polls, Probed, Replies, Watches
+from tests.support.channels import NOW
+from tests.support.mail import Certificate, Mailbox, Postbox, imap_server
+
+
+def test_the_channel_has_the_faces_of_a_mailbox(channel: Email) -> None:
+    for face in (Polls, ConfirmsPolls, Watches, Replies, Probed, Fetches):
+        assert isinstance(channel, face)
+
+
+async def test_the_first_poll_takes_what_is_unread_now(channel: Email, mailbox: Mailbox) -> None:
+    mailbox.put(mail("seen before", "old@x.example"), flags="\\Seen")
+    mailbox.put(mail("first", "a@x.example"), mail("second", "b@x.example"))
+    found = await channel.poll(settings(imapPort=mailbox.port), None, NOW)
+    assert [event.text for event in found.events] == ["first", "second"]
+    assert [event.session_id for event in found.events] == ["<a@x.example>", "<b@x.example>"]
+    assert found.more is False
+
+
+async def test_mail_stays_unread_until_its_event_is_stored(channel: Email, mailbox: Mailbox) -> None:
+    config = settings(imapPort=mailbox.port)
+    mailbox.put(mail())
+    found = await channel.poll(config, None, NOW)
+    assert mailbox.uids("UNSEEN") == mailbox.uids()
+    await channel.polled(config, found.events)
+    assert mailbox.uids("UNSEEN") == []
+    assert (await channel.poll(config, found.cursor, NOW)).events == []
+
+
+async def test_a_stop_before_marking_doubles_nothing(channel: Email, mailbox: Mailbox) -> None:
+    config = settings(imapPort=mailbox.port)
+    mailbox.put(mail("one", "1@x.example"))
+    first = await channel.poll(config, None, NOW)
+    mailbox.put(mail("two", "2@x.example"))
+    second = await channel.poll(config, first.cursor, NOW)
+    assert [event.text for event in second.events] == ["two"]
+    assert mailbox.uids("SEEN") == mailbox.uids()[:1]
+
+
+async def test_a_stop_before_storing_finds_the_same_event_again(channel: Email, mailbox: Mailbox) -> None:
+    config = settings(imapPort=mailbox.port)
+    mailbox.put(mail())
+    one = await channel.poll(config, None, NOW)
+    other = await channel.poll(config, None, NOW)
+    assert [event.key for event in one.events] == [event.key for event in other.events]
+
+
+async def test_mail_that_the_owner_marks_as_unread_is_taken(channel: Email, mailbox: Mailbox) -> None:
+    config = settings(imapPort=mailbox.port)
+    mailbox.put(mail("read on the phone", "p@x.example"), flags="\\Seen")
+    first = await channel.poll(config, None, NOW)
+    mailbox.flag(mailbox.uids()[0], "-FLAGS", "\\Seen")
+    second = await channel.poll(config, first.cursor, NOW)
+    assert [event.text for event in second.events] == ["read on the phone"]
+
+
+async def test_a_new_uidvalidity_finds_the_same_mail_under_the_same_key(
+    channel: Email, mailbox: Mailbox
+) -> None:
+    mailbox.put(mail("one", "1@x.example"), mail("two", message_id=""))
+    first = await channel.poll(settings(imapPort=mailbox.port), None, NOW)
+    with imap_server() as moved:
+        moved.put(mail("zero", "0@x.example"), mail("one", "1@x.example"), mail("two", message_id=""))
+        second = await channel.poll(settings(imapPort=moved.port), first.cursor, NOW)
+    assert second.cursor["uidValidity"] != first.cursor["uidValidity"]
+    assert [event.text for event in second.events] == ["zero", "one", "two"]
+    assert [event.key for event in second.events][1:] == [event.key for event in first.events]
+
+
+async def test_a_full_mailbox_is_taken_in_pieces_in_order(channel: Email, mailbox: Mailbox) -> None:
+    config = settings(imapPort=mailbox.port)
+    mailbox.put(*(mail(f"number {n}", f"{n}@x.example") for n in range(MAX_MAILS + 2)))
+    first = await channel.poll(config, None, NOW)
+    assert first.more is True
+    second = await channel.poll(config, first.cursor, NOW)
+    assert second.more is False
+    texts = [event.text for event in (*first.events, *second.events)]
+    assert texts == [f"number {n}" for n in range(MAX_MAILS + 2)]
+
+
+async def test_automatic_mail_is_no_event_and_does_not_come_again(channel: Email, mailbox: Mailbox) -> None:
+    config = settings(imapPort=mailbox.port)
+    mailbox.put(mail("I am away", "away@x.example", Auto_Submitted="auto-replied"))
+    first = await channel.poll(config, None, NOW)
+    assert (first.events, first.unreadable) == ([], [])
+    second = await channel.poll(config, first.cursor, NOW)
+    assert second.events == []
+    assert mailbox.uids("UNSEEN") == []
+
+
+async def test_mail_that_breaks_the_reader_is_put_on_record(
+    channel: Email, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(raw: bytes) -> None:
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr("adapters.outbound.channels.email.polling.read_mail", broken)
+    config = settings(imapPort=mailbox.port)
+    mailbox.put(mail())
+    found = await channel.poll(config, None, NOW)
+    assert found.events == []
+    assert found.unreadable[0].raw["reason"] == "the mail cannot be read: RecursionError: too deep"
+    assert (await channel.poll(config, found.cursor, NOW)).unreadable == []
+
+
+async def test_a_loop_in_one_thread_is_cut_for_the_hour(channel: Email, mailbox: Mailbox) -> None:
+    config = settings(imapPort=mailbox.port)
+    mailbox.put(mail("again", "n@x.example", References="<root@x.example>"))
+    found = await channel.poll(config, None, NOW)
+    thread = next(iter(found.cursor["threads"]))
+    mailbox.put(mail("again", "m@x.example", References="<root@x.example>"))
+    mailbox.put(mail("other", "o@x.example"))
+    full = {**found.cursor, "threads": {thread: [NOW.timestamp()] * MAX_PER_THREAD}}
+    assert [event.text for event in (await channel.poll(config, full, NOW)).events] == ["other"]
+    stale = {**found.cursor, "threads": {thread: [NOW.timestamp() - 3601] * MAX_PER_THREAD}}
+    assert len((await channel.poll(config, stale, NOW)).events) == 2
+
+
+async def test_a_huge_mail_is_read_in_part(
+    channel: Email, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.outbound.channels.email.polling.MAX_MAIL", 500)
+    monkeypatch.setattr("adapters.outbound.channels.email.polling.CUT_MAIL", 300)
+    mailbox.put(mail("x" * 2000))
+    found = await channel.poll(settings(imapPort=mailbox.port), None, NOW)
+    assert found.events[0].raw["truncated"] is True
+    assert 0 < len(found.events[0].text) < 300
+
+
+WITH_FILE = mail(
+    "--b\r\nContent-Type: text/plain\r\n\r\nsee file\r\n"
+    "--b\r\nContent-Type: text/plain\r\nContent-Disposition: attachment; filename=note.txt\r\n\r\n"
+    "the bytes\r\n--b--",
+    "file@x.example",
+    MIME_Version="1.0",
+    Content_Type="multipart/mixed; boundary=b",
+)
+
+
+async def test_files_are_fetched_when_they_are_wanted(channel: Email, mailbox: Mailbox) -> None:
+    config = settings(imapPort=mailbox.port)
+    mailbox.put(WITH_FILE)
+    found = await channel.poll(config, None, NOW)
+    (file,) = found.events[0].attachments
+    assert (file.name, file.mime_type, file.size) == ("note.txt", "text/plain", 9)
+    assert b"".join([piece async for piece in channel.fetch(config, file)]) == b"the bytes"
+    mailbox.empty()
+    with pytest.raises(PlatformError, match="no longer in the mailbox"):
+        [piece async for piece in channel.fetch(config, file)]
+
+
+async def test_a_file_is_found_again_after_the_mailbox_was_moved(channel: Email, mailbox: Mailbox) -> None:
+    mailbox.put(WITH_FILE)
+    found = await channel.poll(settings(imapPort=mailbox.port), None, NOW)
+    (file,) = found.events[0].attachments
+    with imap_server() as moved:
+        moved.put(mail("other", "other@x.example"), WITH_FILE)
+        config = settings(imapPort=moved.port)
+        assert b"".join([piece async for piece in channel.fetch(config, file)]) == b"the bytes"
+
+
+async def test_idle_tells_of_mail_at_once(channel: Email, mailbox: Mailbox) -> None:
+    config = settings(imapPort=mailbox.port)
+    found = await channel.poll(config, None, NOW)
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as group:
+            group.start_soon(channel.watch, config, 1000.0)
+            await anyio.to_thread.run_sync(mailbox.put, mail())
+    assert len((await channel.poll(config, found.cursor, NOW)).events) == 1
+
+
+async def test_mail_between_poll_and_idle_is_noticed(channel: Email, mailbox: Mailbox) -> None:
+    config = settings(imapPort=mailbox.port)
+    await channel.poll(config, None, NOW)
+    mailbox.put(mail())
+    with anyio.fail_after(20):
+        await channel.watch(config, 1000.0)
+
+
+async def test_a_cancelled_watch_ends_at_once(channel: Email, mailbox: Mailbox) -> None:
+    config = settings(imapPort=mailbox.port)
+    with anyio.move_on_after(1) as scope:
+        await channel.watch(config, 1000.0)
+    assert scope.cancelled_caught
+
+
+async def test_a_wrong_password_is_fatal_and_not_told(channel: Email, mailbox: Mailbox) -> None:
+    config = settings(imapPort=mailbox.port, password="hunter2-wrong")
+    with pytest.raises(PollFailed, match="did not take the user name and password") as failure:
+        await channel.poll(config, None, NOW)
+    assert failure.value.fatal is True
+    assert "hunter2-wrong" not in str(failure.value)
+
+
+async def test_a_password_cannot_smuggle_in_commands(channel: Email, mailbox: Mailbox) -> None:
+    with pytest.raises(PollFailed, match="line breaks"):
+        await channel.poll(settings(imapPort=mailbox.port, password="x\r\na1 DELETE INBOX"), None, NOW)
+
+
+async def test_a_password_beyond_ascii_can_be_used(channel: Email, mailbox: Mailbox) -> None:
+    with pytest.raises(PollFailed, match="did not take the user name and password"):
+        await channel.poll(settings(imapPort=mailbox.port, password="pässwörd"), None, NOW)
+
+
+async def test_nobody_listening_is_not_fatal(channel: Email) -> None:
+    with pytest.raises(PollFailed, match="cannot be reached") as failure:
+        await channel.poll(settings(imapPort=1), None, NOW)
+    assert failure.value.fatal is False
+
+
+async def test_a_metadata_address_is_never_called(channel: Email) -> None:
+    with pytest.raises(PollFailed, match="outbound address policy") as failure:
+        await channel.poll(settings(imapHost="169.254.169.254"), None, NOW)
+    assert failure.value.fatal is True
+
+
+async def test_starttls_is_used_when_offered_and_its_certificate_checked(
+    channel: Email, distrustful: Email, certificate: Certificate
+) -> None:
+    with imap_server(certificate) as secured:
+        config = settings(imapPort=secured.port)
+        assert (await channel.poll(config, None, NOW)).events == []
+        with pytest.raises(PollFailed, match="TLS with"):
+            await distrustful.poll(config, None, NOW)
+
+
+async def test_probe_tries_both_servers(channel: Email, mailbox: Mailbox, smtp: Postbox) -> None:
+    good = settings(imapPort=mailbox.port, smtpPort=smtp.port)
+    await channel.probe(good)
+    with pytest.raises(PlatformError, match=r"^IMAP: .*did not take"):
+        await channel.probe({**good, "password": "wrong"})
+    with pytest.raises(PlatformError, match=r"^SMTP: .*cannot be reached"):
+        await channel.probe({**good, "smtpPort": 1})

@@ -1,0 +1,72 @@
+"""Whether a mail's From address is proven by the receiving server (RFC 8601; alignment: RFC 7489, 3.1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from adapters.outbound.mail.headers import Address, Headers
+
+KNOWN_SERVERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "gmail.com": ("google.com",),
+        "googlemail.com": ("google.com",),
+        "fastmail.com": ("messagingengine.com",),
+        "me.com": ("icloud.com",),
+    }
+)
+"""Providers whose receiving servers bear another domain than their IMAP servers."""
+
+_COMMENT = re.compile(r"\([^()]*\)")
+_RESULT = re.compile(r"^\s*(dkim|spf|dmarc)\s*=\s*([a-z]+)", re.IGNORECASE)
+_PROPERTY = re.compile(r"\b([a-z]+\.[a-z]+)\s*=\s*\"?([^\s;\"]+)", re.IGNORECASE)
+
+
+def proven_sender(headers: Headers, own_domains: Sequence[str]) -> Address | None:
+    """The From address when the mailbox's own receiving server vouches for it.
+
+    Only the topmost Authentication-Results field counts, and only when its server name belongs to one of
+    `own_domains` (of the mailbox, its servers): fields further down may be the sender's own invention.
+    """
+    senders = headers.addresses("From")
+    if len(senders) != 1 or len(headers.all("From")) != 1:
+        return None
+    results = headers.raw("Authentication-Results")
+    if results is None:
+        return None
+    server, _, verdicts = _COMMENT.sub(" ", results).partition(";")
+    if not _is_ours(server, own_domains):
+        return None
+    domain = senders[0].domain
+    return senders[0] if any(_vouches(each, domain) for each in verdicts.split(";")) else None
+
+
+def _is_ours(server: str, own_domains: Sequence[str]) -> bool:
+    name = (server.split() or [""])[0].strip('"').lower()
+    trusted = {each.lower() for each in own_domains if "." in each}
+    for domain in tuple(trusted):
+        for provider, others in KNOWN_SERVERS.items():
+            if aligned(domain, provider):
+                trusted.update(others)
+    return any(aligned(name, each) for each in trusted)
+
+
+def _vouches(verdict: str, domain: str) -> bool:
+    result = _RESULT.match(verdict)
+    if result is None or result.group(2).lower() != "pass":
+        return False
+    properties = {key.lower(): value for key, value in _PROPERTY.findall(verdict)}
+    names = {
+        "dkim": ("header.d", "header.i"),
+        "spf": ("smtp.mailfrom", "smtp.helo"),
+        "dmarc": ("header.from",),
+    }[result.group(1).lower()]
+    proven = next((properties[name] for name in names if name in properties), "")
+    return aligned(proven.rpartition("@")[2].lower(), domain)
+
+
+def aligned(one: str, other: str) -> bool:
+    """Whether two domains are the same or one lies in the other; a bare top-level name never counts."""
+    shorter, longer = sorted((one.strip(".").lower(), other.strip(".").lower()), key=len)
+    return "." in shorter and (longer == shorter or longer.endswith("." + shorter))

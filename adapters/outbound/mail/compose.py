@@ -1,0 +1,100 @@
+"""Builds the reply to a mail: RFC 5322 threading, RFC 3834 marking, text with an HTML alternative."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import format_datetime
+from typing import Any
+from urllib.parse import quote
+
+from adapters.outbound.mail.guards import OWN_PREFIX
+from adapters.outbound.mail.headers import Headers
+from adapters.outbound.rendering.model import Markup
+from adapters.outbound.rendering.rendering import render
+from domain.channels.messages import Answer, Artifact
+
+MAX_REFERENCES = 30
+"""Ids kept in References: the first and the newest."""
+
+_REPLY_PREFIX = re.compile(r"^\s*re\s*(\[\d+\])?\s*:", re.IGNORECASE)
+_MARKS = re.compile(r"([\\\[\]*_`<>&])")
+_URL_SAFE = "%/:=&?~#+!$,;'@()*[]"
+
+
+def reply_subject(subject: str) -> str:
+    """The subject with 'Re: ' in front, once."""
+    subject = " ".join(subject.split())[:500]
+    return subject if _REPLY_PREFIX.match(subject) else f"Re: {subject}".rstrip() if subject else "Re:"
+
+
+def reply_target(headers: Headers) -> dict[str, Any]:
+    """What a later reply needs to know of a mail: a target as JSON."""
+    to = headers.addresses("Reply-To") or headers.addresses("From")
+    own = headers.message_ids("Message-ID")
+    earlier = headers.message_ids("References") or headers.message_ids("In-Reply-To")[:1]
+    references = list(dict.fromkeys((*earlier, *own)))
+    if len(references) > MAX_REFERENCES:
+        references = [references[0], *references[1 - MAX_REFERENCES :]]
+    return {
+        "to": to[0].email if to else "",
+        "name": to[0].name if to else "",
+        "subject": headers.text("Subject"),
+        "inReplyTo": own[0] if own else "",
+        "references": references,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A reply's text in both forms."""
+
+    plain: str
+    html: str
+
+
+def render_body(answer: Answer) -> Body | None:
+    """The Markdown answer as plain text and as HTML, its files as download links below; None for nothing."""
+    links = "\n".join(_link_line(artifact) for artifact in answer.artifacts)
+    markdown = "\n\n".join(each for each in (answer.text.strip(), links) if each)
+    rendered = render(Markup.EMAIL, markdown, None)
+    return Body(rendered[0].plain, rendered[0].text) if rendered else None
+
+
+def _link_line(artifact: Artifact) -> str:
+    name = _MARKS.sub(r"\\\1", " ".join(artifact.name.split()))
+    return f"- [{name}](<{quote(artifact.url, safe=_URL_SAFE)}>)"
+
+
+def message_id(key: str, own_address: str) -> str:
+    """Our Message-ID for a part: the same at every try, and recognisable as ours when it comes back."""
+    digest = hashlib.sha256(key.encode()).hexdigest()[:40]
+    return f"<{OWN_PREFIX}{digest}@{own_address.rpartition('@')[2].strip().lower()}>"
+
+
+def compose_reply(
+    own_address: str, target: Mapping[str, Any], body: Body, key: str, at: datetime
+) -> EmailMessage:
+    """The reply to the mail of `target`. Raises `ValueError` for an address that is none."""
+    message = EmailMessage(policy=SMTP)
+    message["From"] = Address(addr_spec=own_address.strip())
+    message["To"] = Address(str(target.get("name") or "")[:200], addr_spec=str(target["to"]))
+    message["Subject"] = reply_subject(str(target.get("subject") or ""))
+    message["Date"] = format_datetime(at)
+    message["Message-ID"] = message_id(key, own_address)
+    if target.get("inReplyTo"):
+        message["In-Reply-To"] = str(target["inReplyTo"])
+    references = [str(each) for each in target.get("references") or ()]
+    if references:
+        message["References"] = " ".join(references)
+    message["Auto-Submitted"] = "auto-replied"
+    message["X-Auto-Response-Suppress"] = "All"
+    message.set_content(body.plain, subtype="plain", charset="utf-8")
+    message.add_alternative(body.html, subtype="html", charset="utf-8")
+    return message

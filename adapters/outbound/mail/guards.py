@@ -1,0 +1,64 @@
+"""Which mail must never be answered: machines that would answer back (RFC 3834, RFC 2919, RFC 5230)."""
+
+from __future__ import annotations
+
+import re
+
+from adapters.outbound.mail.headers import Headers
+
+OWN_PREFIX = "switchboard."
+"""How the local part of our own Message-IDs begins."""
+
+_BULK = {"bulk", "list", "junk", "auto_reply"}
+_SUPPRESS = re.compile(r"\b(all|autoreply)\b", re.IGNORECASE)
+
+
+def reason_not_to_answer(headers: Headers, own_address: str) -> str | None:
+    """A short word for why the mail is left alone, None when it may be answered."""
+    checks = (
+        ("own-mail", _is_own(headers, own_address)),
+        ("auto-submitted", _auto_submitted(headers)),
+        ("bulk", headers.text("Precedence").lower() in _BULK),
+        ("list", any(headers.raw(name) is not None for name in ("List-Id", "List-Unsubscribe", "List-Post"))),
+        ("bounce", _is_bounce(headers)),
+        ("auto-reply", _is_vendor_auto_reply(headers)),
+        ("no-sender", not headers.addresses("From")),
+    )
+    return next((reason for reason, holds in checks if holds), None)
+
+
+def _is_own(headers: Headers, own_address: str) -> bool:
+    own = own_address.strip().lower()
+    if any(address.email.lower() == own for address in headers.addresses("From")):
+        return True
+    return any(is_own_id(message_id, own) for message_id in headers.message_ids("Message-ID"))
+
+
+def is_own_id(message_id: str, own_address: str) -> bool:
+    """Whether we made this Message-ID for mail from `own_address`."""
+    local, _, domain = message_id.strip("<>").rpartition("@")
+    return local.startswith(OWN_PREFIX) and domain.lower() == own_address.rpartition("@")[2].strip().lower()
+
+
+def _auto_submitted(headers: Headers) -> bool:
+    value = headers.raw("Auto-Submitted")
+    return value is not None and value.split(";")[0].strip().lower() != "no"
+
+
+def _is_bounce(headers: Headers) -> bool:
+    return_path = headers.raw("Return-Path")
+    senders = headers.addresses("From")
+    return (
+        (return_path is not None and return_path.replace(" ", "").strip() == "<>")
+        or headers.text("Content-Type").lower().startswith("multipart/report")
+        or any(sender.email.lower().startswith("mailer-daemon@") for sender in senders)
+        or headers.raw("X-Failed-Recipients") is not None
+    )
+
+
+def _is_vendor_auto_reply(headers: Headers) -> bool:
+    return (
+        headers.raw("X-Autoreply") is not None
+        or headers.raw("X-Autorespond") is not None
+        or _SUPPRESS.search(headers.text("X-Auto-Response-Suppress")) is not None
+    )

@@ -1,0 +1,120 @@
+"""Reading mail headers that anybody may have written: nothing here raises on hostile input."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from email.errors import HeaderParseError
+from email.header import decode_header
+from email.utils import getaddresses
+
+MAX_HEADER = 20_000
+"""Characters of one header that are looked at."""
+
+_MESSAGE_ID = re.compile(r"<[^<>\s]{1,500}>")
+_ADDRESS = re.compile(r"[^\s@<>()\[\],;:\\\"]{1,64}@[^\s@<>()\[\],;:\\\"]{1,255}")
+_SPACE = re.compile(r"\s+")
+
+
+def decode(value: str) -> str:
+    """A header value as text on one line: RFC 2047 words decoded, folding and control characters gone."""
+    value = value[:MAX_HEADER]
+    try:
+        pieces = decode_header(value)
+    except (HeaderParseError, ValueError):
+        pieces = [(value, None)]
+    text = "".join(
+        piece if isinstance(piece, str) else decode_bytes(piece, charset or "utf-8")
+        for piece, charset in pieces
+    )
+    return _SPACE.sub(" ", "".join(c if c.isprintable() else " " for c in text)).strip()
+
+
+_SUPERSETS = {
+    "ascii": "utf-8",
+    "us-ascii": "utf-8",
+    "iso-8859-1": "cp1252",
+    "latin-1": "cp1252",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "ks_c_5601-1987": "cp949",
+    "iso-8859-8-i": "iso-8859-8",
+    "unknown-8bit": "utf-8",
+}
+
+
+def decode_bytes(data: bytes, charset: str) -> str:
+    """Bytes as text in a declared charset; a wrong or unknown one costs single characters, never the text.
+
+    Charsets stand for their supersets as in https://encoding.spec.whatwg.org/#names-and-labels.
+    """
+    name = _SUPERSETS.get(charset.strip().lower(), charset)
+    try:
+        return data.decode(name)
+    except (LookupError, UnicodeError, ValueError):
+        pass
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return _declared_or_western(data, name)
+
+
+def _declared_or_western(data: bytes, name: str) -> str:
+    try:
+        return data.decode(name, "replace")
+    except (LookupError, UnicodeError, ValueError):
+        return data.decode("cp1252", "replace")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A mail address: the display name decoded, the address as written."""
+
+    name: str
+    email: str
+
+    @property
+    def domain(self) -> str:
+        """The domain, lower-case."""
+        return self.email.rpartition("@")[2].lower()
+
+
+class Headers:
+    """The header fields of one message, in their order; names are case-insensitive."""
+
+    def __init__(self, fields: Iterable[tuple[str, str]]) -> None:
+        self._fields = tuple((name.strip().lower(), str(value)) for name, value in fields)
+
+    def all(self, name: str) -> Sequence[str]:
+        """The raw values of a field, the topmost first."""
+        return [value for field, value in self._fields if field == name.lower()]
+
+    def raw(self, name: str) -> str | None:
+        """The raw value of the topmost field of that name."""
+        return next(iter(self.all(name)), None)
+
+    def text(self, name: str) -> str:
+        """The decoded value, '' without the field."""
+        return decode(self.raw(name) or "")
+
+    def addresses(self, name: str) -> tuple[Address, ...]:
+        """The valid addresses of a field such as From."""
+        value = _SPACE.sub(" ", (self.raw(name) or "")[:MAX_HEADER])
+        pairs = getaddresses([value])
+        return tuple(
+            Address(decode(display), address) for display, address in pairs if _ADDRESS.fullmatch(address)
+        )
+
+    def message_ids(self, name: str) -> tuple[str, ...]:
+        """The ids of Message-ID, In-Reply-To or References, each with its angle brackets."""
+        return tuple(_MESSAGE_ID.findall((self.raw(name) or "")[:MAX_HEADER]))
+
+
+def session_of(headers: Headers, fallback: str) -> str:
+    """The mail thread (RFC 5322, 3.6.4): the first of References, else In-Reply-To, else the mail itself."""
+    for name in ("References", "In-Reply-To", "Message-ID"):
+        ids = headers.message_ids(name)
+        if ids:
+            return ids[0]
+    return fallback

@@ -1,0 +1,106 @@
+"""Cuts the quoted earlier conversation and the signature off a plain-text mail."""
+
+from __future__ import annotations
+
+import re
+
+_ATTRIBUTION = re.compile(
+    r"^\s*(?:"
+    r"On\b.{5,300}\bwrote:|"
+    r"Am\b.{5,300}\bschrieb\b.{0,200}:|Le\b.{5,300}\ba écrit\s*:|El\b.{5,300}\bescribió:|"
+    r"Il\b.{5,300}\bha scritto:|Op\b.{5,300}\bschreef\b.{0,200}:|Em\b.{5,300}\bescreveu:|"
+    r"W dniu\b.{5,300}\bpisze:|Den\b.{5,300}\bskrev\b.{0,200}:"
+    r")\s*$",
+    re.IGNORECASE | re.DOTALL,
+)
+_SEPARATOR = re.compile(
+    r"^\s*-{2,}\s*(?:Original Message|Ursprüngliche Nachricht|Message d'origine|Mensaje original|"
+    r"Messaggio originale|Oorspronkelijk bericht)\s*-{2,}\s*$",
+    re.IGNORECASE,
+)
+_RULE = re.compile(r"^\s*_{20,}\s*$")
+_HEADER_BLOCK = re.compile(r"^\*?(?:From|Von|De|Da|Van)\s?:\*?\s\S", re.IGNORECASE)
+_HEADER_NEXT = re.compile(
+    r"^\*?(?:Sent|Gesendet|Envoyé|Enviado(?: el)?|Inviato|Verzonden|Date|Datum|To|An|À|Para)\s?:\*?\s",
+    re.IGNORECASE,
+)
+_ATTRIBUTION_LINES = 3
+"""Over how many lines an attribution may be wrapped."""
+
+
+def own_words(text: str) -> str:
+    """What the writer wrote: without trailing quotation, its attribution line and the signature.
+
+    Answers between quoted lines keep the quotation, as it gives them their sense. A mail that is nothing
+    but quotation is returned whole.
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    kept = _without_signature(lines[: _history_start(lines)])
+    kept = _without_quotes(kept)
+    words = "\n".join(kept).strip()
+    return words or text.strip()
+
+
+def _history_start(lines: list[str]) -> int:
+    """The first line of what a mail program put below the answer, or the number of lines."""
+    for index, line in enumerate(lines):
+        if index and (_SEPARATOR.match(line) or (_RULE.match(line) and _header_block(lines, index + 1))):
+            return index
+        if index and _header_block(lines, index):
+            return index
+        span = _attribution_span(lines, index)
+        if span and not _own_text_after(lines, index + span):
+            return index
+    return len(lines)
+
+
+def _header_block(lines: list[str], index: int) -> bool:
+    block = [line.strip() for line in lines[index : index + 4] if line.strip()]
+    return len(block) >= 2 and bool(_HEADER_BLOCK.match(block[0]) and _HEADER_NEXT.match(block[1]))
+
+
+def _attribution_span(lines: list[str], index: int) -> int:
+    """How many lines an attribution that begins here takes; 0 for none."""
+    if not lines[index].strip() or lines[index].lstrip().startswith(">"):
+        return 0
+    for span in range(1, _ATTRIBUTION_LINES + 1):
+        candidate = " ".join(line.strip() for line in lines[index : index + span])
+        if len(candidate) > 500:
+            return 0
+        if _ATTRIBUTION.match(candidate):
+            return span
+    return 0
+
+
+def _own_text_after(lines: list[str], index: int) -> bool:
+    """Whether the writer goes on below a quotation that is marked with '>'."""
+    rest = [line for line in lines[index:] if line.strip()]
+    return bool(rest) and rest[0].lstrip().startswith(">") and any(not _quoted(line) for line in rest)
+
+
+def _quoted(line: str) -> bool:
+    return line.lstrip().startswith(">")
+
+
+def _without_signature(lines: list[str]) -> list[str]:
+    for index, line in enumerate(lines):
+        if index and line in {"-- ", "--"}:
+            return lines[:index]
+    return lines
+
+
+def _without_quotes(lines: list[str]) -> list[str]:
+    """Drops a quotation above or below the writer's text; one in the middle of it stays."""
+    own = [index for index, line in enumerate(lines) if line.strip() and not _quoted(line)]
+    own = [index for index in own if not _attribution_at(lines, index)]
+    if not own:
+        return lines
+    first, last = own[0], own[-1]
+    return lines[first : last + 1]
+
+
+def _attribution_at(lines: list[str], index: int) -> bool:
+    return any(
+        _attribution_span(lines, start) > index - start
+        for start in range(max(0, index - _ATTRIBUTION_LINES + 1), index + 1)
+    )

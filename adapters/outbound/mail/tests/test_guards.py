@@ -1,0 +1,128 @@
+"""Which mail is never answered, and whose sender is proven."""
+
+from __future__ import annotations
+
+import pytest
+
+from adapters.outbound.mail.authentication import aligned, proven_sender
+from adapters.outbound.mail.compose import message_id
+from adapters.outbound.mail.guards import reason_not_to_answer
+from adapters.outbound.mail.headers import Headers
+
+OWN = "agent@example.com"
+
+
+def headers(*fields: tuple[str, str], sender: str = "Ann <ann@client.example>") -> Headers:
+    return Headers([("From", sender), ("Message-ID", "<1@client.example>"), *fields])
+
+
+def test_ordinary_mail_is_answered() -> None:
+    assert reason_not_to_answer(headers(("Auto-Submitted", "no")), OWN) is None
+    assert reason_not_to_answer(headers(("Precedence", "normal")), OWN) is None
+
+
+@pytest.mark.parametrize(
+    ("field", "reason"),
+    [
+        (("Auto-Submitted", "auto-replied"), "auto-submitted"),
+        (("auto-submitted", " Auto-Generated; x=y"), "auto-submitted"),
+        (("Precedence", "Bulk"), "bulk"),
+        (("Precedence", "list"), "bulk"),
+        (("Precedence", "junk"), "bulk"),
+        (("List-Id", "<news.example>"), "list"),
+        (("Return-Path", "<>"), "bounce"),
+        (("Return-Path", " < > "), "bounce"),
+        (("Content-Type", "multipart/report; report-type=delivery-status"), "bounce"),
+        (("X-Autoreply", "yes"), "auto-reply"),
+        (("X-Auto-Response-Suppress", "OOF, AutoReply"), "auto-reply"),
+    ],
+)
+def test_machines_are_not_answered(field: tuple[str, str], reason: str) -> None:
+    assert reason_not_to_answer(headers(field), OWN) == reason
+
+
+@pytest.mark.parametrize(
+    ("sender", "reason"),
+    [
+        ("Agent@Example.com", "own-mail"),
+        ("Bot <agent@example.com>", "own-mail"),
+        ("Mail Delivery <MAILER-DAEMON@mx.example>", "bounce"),
+        ("nobody", "no-sender"),
+        ("", "no-sender"),
+    ],
+)
+def test_senders_that_are_not_answered(sender: str, reason: str) -> None:
+    assert reason_not_to_answer(headers(sender=sender), OWN) == reason
+
+
+def test_our_own_mail_is_known_by_its_id_whoever_sends_it_back() -> None:
+    echo = Headers([("From", "x@client.example"), ("Message-ID", message_id("key", OWN))])
+    assert reason_not_to_answer(echo, OWN) == "own-mail"
+    assert reason_not_to_answer(echo, "agent@other.example") is None
+
+
+def results(value: str, sender: str = "Ann <ann@client.example>") -> str | None:
+    proven = proven_sender(headers(("Authentication-Results", value), sender=sender), ["example.com"])
+    return proven.email if proven else None
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "mx.example.com; dkim=pass header.d=client.example",
+        "mx.example.com 1; spf=fail smtp.mailfrom=evil.example; dkim=pass (good) header.i=@client.example",
+        "mx.example.com; spf=pass smtp.mailfrom=ann@client.example",
+        "example.com; dmarc=pass (p=reject; sp=none) header.from=client.example",
+        "mx.example.com; dkim=pass header.d=mail.client.example",
+    ],
+)
+def test_a_sender_that_the_own_server_vouches_for_is_proven(value: str) -> None:
+    assert results(value) == "ann@client.example"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "mx.example.com; none",
+        "mx.example.com; dkim=fail header.d=client.example",
+        "mx.example.com; dkim=pass header.d=evil.example",
+        "mx.example.com; spf=pass smtp.mailfrom=evil.example",
+        "mx.example.com; dkim=pass",
+        "mx.evil.example; dkim=pass header.d=client.example",
+        "notexample.com; dkim=pass header.d=client.example",
+        "mx.example.com; x-dkim=pass header.d=client.example",
+        "mx.example.com (; dkim=pass header.d=client.example)",
+        "",
+    ],
+)
+def test_anything_less_proves_nothing(value: str) -> None:
+    assert results(value) is None
+
+
+def test_only_the_topmost_results_count() -> None:
+    forged = ("Authentication-Results", "mx.example.com; dkim=pass header.d=client.example")
+    genuine = ("Authentication-Results", "mx.example.com; dkim=fail header.d=client.example")
+    assert proven_sender(headers(genuine, forged), ["example.com"]) is None
+
+
+def test_two_senders_prove_nobody() -> None:
+    good = "mx.example.com; dkim=pass header.d=client.example"
+    assert results(good, "ann@client.example, bob@client.example") is None
+    twice = Headers(
+        [("From", "a@client.example"), ("From", "b@client.example"), ("Authentication-Results", good)]
+    )
+    assert proven_sender(twice, ["example.com"]) is None
+
+
+def test_gmail_signs_as_google() -> None:
+    mail = headers(("Authentication-Results", "mx.google.com; dkim=pass header.i=@client.example"))
+    assert proven_sender(mail, ["imap.gmail.com"]) is not None
+    assert proven_sender(mail, ["example.com"]) is None
+
+
+def test_alignment_needs_more_than_a_top_level_name() -> None:
+    assert aligned("a.b", "a.b")
+    assert aligned("x.a.b", "a.b")
+    assert not aligned("b", "a.b")
+    assert not aligned("xa.b", "a.b")
+    assert not aligned("", "")

@@ -1,0 +1,84 @@
+"""What the writer wrote, apart from what was quoted."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adapters.outbound.mail.html_text import html_to_text
+from adapters.outbound.mail.quotes import own_words
+
+
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        ("yes\n\nOn Fri, 20 Nov 2026 at 12:00, Bot <b@x.example> wrote:\n> Shall I?\n> 1 Approve", "yes"),
+        ("yes\n\nOn Fri, 20 Nov 2026 at 12:00, Bot\n<b@x.example> wrote:\n\n> Shall I?", "yes"),
+        ("ja\n\nAm 20.11.2026 um 12:00 schrieb Bot:\n> Soll ich?", "ja"),
+        ("oui\n\nLe ven. 20 nov. 2026 à 12:00, Bot <b@x.example> a écrit :\n> Vraiment ?", "oui"),
+        ("yes\n\n-----Original Message-----\nFrom: Bot\nSent: Friday\nShall I?", "yes"),
+        ("yes\n\n________________________________\nFrom: Bot\nSent: Friday\nTo: Ann\n\nShall I?", "yes"),
+        ("yes\n\nVon: Bot\nGesendet: Freitag\nAn: Ann\nBetreff: Frage\n\nSoll ich?", "yes"),
+        ("yes\n-- \nAnn Example\nHead of Things", "yes"),
+        ("On Fri, 20 Nov 2026, Bot wrote:\n> Shall I?\n\nyes, do", "yes, do"),
+        ("> Shall I?\n\nyes, do", "yes, do"),
+        (
+            "first\n> a question\nmy answer\n> another\nand this",
+            "first\n> a question\nmy answer\n> another\nand this",
+        ),
+        ("On Monday I wrote: a letter", "On Monday I wrote: a letter"),
+        ("From: the heart\nTo: you", "From: the heart\nTo: you"),
+        ("> only a quotation", "> only a quotation"),
+        ("a -- b\n--\nx", "a -- b"),
+        ("", ""),
+    ],
+)
+def test_own_words(text: str, own: str) -> None:
+    assert own_words(text) == own
+    assert own_words(text.replace("\n", "\r\n")) == own
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(["> q", "On x, y wrote:", "text", "", "-- ", "From: a", "Sent: b", "_" * 30]),
+        max_size=30,
+    )
+)
+def test_something_is_left_of_whatever_says_something(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    assert bool(own_words(text)) == bool(text.strip())
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<p>yes</p><div class='gmail_quote'>On … wrote:<blockquote>old</blockquote></div>", "yes"),
+        ("<div>yes</div><blockquote type='cite'>old</blockquote>", "yes"),
+        ("yes<div id='appendonsend'></div><hr><b>From:</b> Bot", "yes"),
+        ("a<br>b<br/>c", "a\nb\nc"),
+        ("<table><tr><td>1</td><td>2</td></tr><tr><td>3</td></tr></table>", "1 2\n3"),
+        ("a&nbsp;&lt;b&gt;&amp;&#8364;", "a <b>&€"),
+        ("<a href='mailto:x@y.example'>x@y.example</a>", "x@y.example"),
+        ("<a href='javascript:alert(1)'>go</a>", "go"),
+        ("<blockquote>said by others</blockquote>", "said by others"),
+        ("<b>un<i>closed", "unclosed"),
+        ("</div></p>text", "text"),
+        ("<style>x</style><p>a</p><!-- hidden --><title>t</title>", "a"),
+    ],
+)
+def test_html_as_text(html: str, text: str) -> None:
+    assert html_to_text(html) == text
+
+
+@pytest.mark.parametrize(
+    "piece", ["<div>", "<a href=x>", "</b>", "<!--", "<![", "<a ", "&#", "<blockquote type=cite>"]
+)
+def test_hostile_html_takes_no_long_time(piece: str) -> None:
+    html_to_text(piece * 20_000)
+
+
+@given(st.text(alphabet="<>/abp=\"'& !-#x1;", max_size=300))
+def test_any_html_is_read(html: str) -> None:
+    assert isinstance(html_to_text(html), str)
