@@ -7,7 +7,7 @@ from enum import Enum, auto
 from typing import Protocol
 
 from adapters.outbound.rendering.flow import Kind, Run, Span, Spans
-from domain.channels.model import Unit
+from domain.channels.model import TextLimit
 
 
 class Tables(Enum):
@@ -34,11 +34,9 @@ class Layout:
     rule: str = "———"
     heading_levels: int = 0
     line_break: str = "\n"
-    item_gap: int = 1
     tables: Tables = Tables.ALIGNED
     table_width: int = 60
     backtick_in_code: bool = False
-    links: bool = True
 
 
 class Dialect(Protocol):
@@ -67,11 +65,11 @@ class Dialect(Protocol):
         """What every line of a quote begins with."""
         ...
 
-    def length(self, text: str, plain: str, unit: Unit) -> int:
-        """How long the platform takes a message to be."""
+    def source_limit(self, limit: TextLimit) -> TextLimit:
+        """How long the markup itself may be where the visible text may be as long as `limit`."""
         ...
 
 
 def has(spans: Spans, *kinds: Kind) -> bool:
     """Whether one of the kinds is among the spans."""
-    return any(span.kind in kinds for span in spans)
+    return bool(spans) and any(span.kind in kinds for span in spans)

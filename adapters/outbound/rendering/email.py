@@ -14,7 +14,8 @@ from adapters.outbound.rendering.dialect import Layout
 from adapters.outbound.rendering.dialects.plain import Plain
 from adapters.outbound.rendering.model import Rendered
 from adapters.outbound.rendering.parsing import is_safe, parsed, tokens
-from adapters.outbound.rendering.writing import write
+from adapters.outbound.rendering.script import Script
+from domain.channels.model import Unit
 
 _STYLES = {
     "blockquote_open": "margin:0 0 1em;padding-left:1em;border-left:3px solid #ccc;color:#555",
@@ -50,10 +51,10 @@ def render_email(markdown: str) -> list[Rendered]:
     flow = compose(parsed(markdown), dialect, None)
     end = len(flow.text.rstrip())
     if not end:
-        return []
+        return [Rendered(_document(f"<p>{escape(markdown)}</p>\n"), markdown)] if markdown.strip() else []
     renderer = _Html()
     body = "".join(renderer.render(each, _OPTIONS, {}) for each in tokens(markdown))
-    return [Rendered(_document(body), write(flow, 0, end, dialect))]
+    return [Rendered(_document(body), Script(flow, dialect, Unit.CHARACTERS).text(0, end))]
 
 
 def _document(body: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -24,6 +24,9 @@ class Kind(Enum):
 
 BLOCKS = frozenset((Kind.PRE, Kind.TABLE, Kind.QUOTE, Kind.HEADING))
 VERBATIM = frozenset((Kind.PRE, Kind.CODE))
+LONGEST_FENCE = 8
+"""Backticks in a fence; longer rows of them inside the code are broken up by the dialect."""
+EMPHASIS = frozenset((Kind.BOLD, Kind.ITALIC, Kind.STRIKE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +72,10 @@ class Flow:
     starts: tuple[int, ...]
     ends: Mapping[int, int]
 
-    def between(self, start: int, end: int) -> Iterator[Run]:
-        """The runs of [start, end), those at its edges shortened."""
-        at = max(0, bisect_right(self.starts, start) - 1)
-        while at < len(self.runs) and self.runs[at].start < end:
-            run = self.runs[at]
-            if run.end > start:
-                yield Run(max(run.start, start), min(run.end, end), run.spans, run.structure)
-            at += 1
+    def bare(self) -> Flow:
+        """The same text without any spans."""
+        runs = tuple(Run(run.start, run.end, (), run.structure) for run in self.runs)
+        return Flow(self.text, runs, self.starts, {})
 
     def run_at(self, index: int) -> Run | None:
         """The run that holds the character at `index`."""

@@ -14,6 +14,9 @@ from domain.routing.splitting import split
 
 _SLICE = TextLimit(50_000)
 """Longer texts are parsed in slices, cut between blocks, so that parsing time grows with length alone."""
+_BRACKETS = 2_000
+_SMALL_SLICE = TextLimit(5_000)
+"""For a slice of more opening brackets, for each of which the parser seeks the closing one."""
 
 _SAFE_ADDRESS = re.compile(r"(?:https?://|mailto:|tel:)\S+$", re.IGNORECASE)
 
@@ -27,7 +30,9 @@ _PARSER = (
 def tokens(markdown: str) -> Iterator[list[Token]]:
     """The tokens of a Markdown text, in slices of whole blocks."""
     for piece in split(markdown, _SLICE):
-        yield _PARSER.parse(piece)
+        parts = split(piece, _SMALL_SLICE) if piece.count("[") > _BRACKETS else [piece]
+        for part in parts:
+            yield _PARSER.parse(part)
 
 
 def parsed(markdown: str) -> Iterator[SyntaxTreeNode]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from adapters.outbound.rendering.composing import compose
+from adapters.outbound.rendering.composing import compose, verbatim
 from adapters.outbound.rendering.dialect import Dialect, has
 from adapters.outbound.rendering.dialects.discord import Discord
 from adapters.outbound.rendering.dialects.mattermost import Mattermost
@@ -18,8 +18,8 @@ from adapters.outbound.rendering.email import render_email
 from adapters.outbound.rendering.flow import Flow, Kind
 from adapters.outbound.rendering.model import Markup, Rendered
 from adapters.outbound.rendering.parsing import parsed
-from adapters.outbound.rendering.writing import write
-from domain.channels.model import TextLimit
+from adapters.outbound.rendering.script import Script
+from domain.channels.model import TextLimit, Unit
 from domain.routing.cutting import Break, Cutter, breaks_of
 
 _PLAIN = Plain()
@@ -33,42 +33,48 @@ _DIALECTS: dict[Markup, Dialect] = {
     Markup.TEAMS: Teams(),
     Markup.PLAIN: _PLAIN,
 }
-_LONGEST_ADDRESS = 2000
-"""Characters of a link's address; a longer one is shown as text, and cut like any other."""
+_LEAST_FOR_MARKUP = 300
+"""A limit under which there is no room to spare for markup: the text goes without."""
 
 
 def render(markup: Markup, markdown: str, limit: TextLimit | None) -> list[Rendered]:
     """A Markdown text as messages in `markup`, each within `limit` as the platform counts.
 
-    None for a text without anything to see. E-mail is one message whatever the limit.
+    None for a text of white space alone. E-mail is one message whatever the limit.
     """
     if markup is Markup.EMAIL:
         return render_email(markdown)
+    if not markdown.strip():
+        return []
     dialect = _DIALECTS[markup]
-    longest_address = min(_LONGEST_ADDRESS, limit.size // 4) if limit else _LONGEST_ADDRESS
-    flow = compose(parsed(markdown), dialect, longest_address)
+    flow = _flow(markdown, dialect, limit)
+    if limit is None:
+        end = len(flow.text.rstrip())
+        return [Rendered(*(Script(flow, each, Unit.CHARACTERS).text(0, end) for each in (dialect, _PLAIN)))]
     return list(_messages(flow, dialect, limit))
 
 
-def _messages(flow: Flow, dialect: Dialect, limit: TextLimit | None) -> Iterator[Rendered]:
-    if limit is None:
-        end = len(flow.text.rstrip())
-        if end:
-            yield _message(flow, 0, end, dialect)
-        return
+def _flow(markdown: str, dialect: Dialect, limit: TextLimit | None) -> Flow:
+    room = limit.size // 4 if limit else None
+    bare = limit is not None and limit.size < _LEAST_FOR_MARKUP
+    flow = compose(parsed(markdown), dialect, 0 if bare else room)
+    if not flow.text.strip():
+        return verbatim(markdown)
+    return flow.bare() if bare else flow
+
+
+def _messages(flow: Flow, dialect: Dialect, limit: TextLimit) -> Iterator[Rendered]:
+    source_limit = dialect.source_limit(limit)
+    source = Script(flow, dialect, source_limit.unit)
+    plain = source if dialect is _PLAIN else Script(flow, _PLAIN, limit.unit)
 
     def fits(start: int, end: int) -> bool:
-        message = _message(flow, start, end, dialect)
-        return dialect.length(message.text, message.plain, limit.unit) <= limit.size
+        if plain.length(start, end) > limit.size:
+            return False
+        return plain is source or source.length(start, end) <= source_limit.size
 
-    cutter = Cutter(flow.text, _breaks(flow), fits, limit.size)
-    for start, end in cutter.pieces():
-        yield _message(flow, start, end, dialect)
-
-
-def _message(flow: Flow, start: int, end: int, dialect: Dialect) -> Rendered:
-    text = write(flow, start, end, dialect)
-    return Rendered(text, text if dialect is _PLAIN else write(flow, start, end, _PLAIN))
+    for start, end in Cutter(flow.text, _breaks(flow), fits, limit.size).pieces():
+        yield Rendered(source.text(start, end), plain.text(start, end))
 
 
 def _breaks(flow: Flow) -> Iterator[Break]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from adapters.outbound.rendering.dialect import Layout, has
-from adapters.outbound.rendering.flow import VERBATIM, Kind, Run, Span, Spans
-from domain.channels.model import Unit
-from domain.routing.cutting import measure
+from adapters.outbound.rendering.flow import EMPHASIS, VERBATIM, Kind, Run, Span, Spans
+from domain.channels.model import TextLimit
 
 ZERO_WIDTH = "\u200b"
 """Keeps two characters from being read as markup where a platform has no escape; it is not seen."""
+
+_MARK = re.compile(r"[*~`]|(?<![^\W_])_|_(?![^\W_])")
+_OPENING = re.compile(r"(?<![^\W_])[*_~`](?=\S)")
+_CLOSING = re.compile(r"(?<=\S)[*_~`](?![^\W_])")
 
 ADDRESS = re.compile(r"https?://[^\s<>]+")
 
@@ -36,15 +39,15 @@ class Base:
     def line_prefix(self, spans: Spans) -> str:
         return "> " * sum(span.kind is Kind.QUOTE for span in spans)
 
-    def length(self, text: str, plain: str, unit: Unit) -> int:
-        return max(measure(text, unit), measure(plain, unit))
+    def source_limit(self, limit: TextLimit) -> TextLimit:
+        return limit
 
 
 def outside_code(spans: Spans) -> Spans:
     """The spans less the emphasis that surrounds code, for platforms that cannot nest the two."""
     if not has(spans, *VERBATIM):
         return spans
-    return tuple(span for span in spans if span.kind not in (Kind.BOLD, Kind.ITALIC, Kind.STRIKE))
+    return tuple(span for span in spans if span.kind not in EMPHASIS)
 
 
 def outside_addresses(text: str, escape: Callable[[str], str]) -> str:
@@ -59,3 +62,25 @@ def outside_addresses(text: str, escape: Callable[[str], str]) -> str:
 def broken_fences(text: str) -> str:
     """Code in which no three backticks stand together, for platforms whose fence has a fixed length."""
     return re.sub("`(?=``)", f"`{ZERO_WIDTH}", text)
+
+
+def marks_of(spans: Spans, marks: Mapping[Kind, str]) -> str:
+    """The marks that stand around a run."""
+    return "".join(marks[span.kind] for span in spans if span.kind in EMPHASIS)
+
+
+def unmarked(text: str, marks: str) -> str:
+    """Text that a platform without escapes does not take for emphasis or code.
+
+    A zero-width space follows each mark that could begin emphasis and has its match later on the line, and
+    each of those in `marks`, which the emphasis around the text uses itself.
+    """
+    last = {closing.group(): closing.start() for closing in _CLOSING.finditer(text)}
+
+    def spaced(found: re.Match[str]) -> str:
+        mark, at = found.group(), found.start()
+        if mark in marks or (_OPENING.match(text, at) and at + 1 < last.get(mark, 0)):
+            return mark + ZERO_WIDTH
+        return mark
+
+    return _MARK.sub(spaced, text)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 from adapters.outbound.rendering.dialect import has
-from adapters.outbound.rendering.dialects.base import Base, outside_addresses
-from adapters.outbound.rendering.flow import VERBATIM, Kind, Run, Span
+from adapters.outbound.rendering.dialects.base import ZERO_WIDTH, Base, outside_addresses
+from adapters.outbound.rendering.flow import LONGEST_FENCE, Kind, Run, Span
 
 _LINE_START = re.compile(r"^(\s*)(#{1,6}(?=\s)|>|[-+](?=\s|[-\s]*$)|=+\s*$|-#|~{3}|-{3})")
 _NUMBER = re.compile(r"^(\s*\d{1,9})([.)])(?=\s|$)")
+_LONG_ROW = re.compile(f"`{{{LONGEST_FENCE - 1}}}(?=`)")
 _IN_ADDRESS = re.compile(r"([()\\<>])")
 
 
@@ -59,7 +60,9 @@ class MarkdownDialect(Base):
         return span.fence
 
     def text(self, text: str, run: Run, *, line_start: bool) -> str:
-        if run.structure or has(run.spans, *VERBATIM):
+        if has(run.spans, Kind.PRE):
+            return _LONG_ROW.sub(rf"\g<0>{ZERO_WIDTH}", text)
+        if run.structure or has(run.spans, Kind.CODE):
             return text
         escaped = outside_addresses(text, self.escape)
         if not line_start:

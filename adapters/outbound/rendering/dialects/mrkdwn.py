@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import re
-
 from adapters.outbound.rendering.dialect import Layout, has
-from adapters.outbound.rendering.dialects.base import ZERO_WIDTH, Base, broken_fences, outside_code
+from adapters.outbound.rendering.dialects.base import (
+    ZERO_WIDTH,
+    Base,
+    broken_fences,
+    marks_of,
+    outside_code,
+    unmarked,
+)
 from adapters.outbound.rendering.flow import Kind, Run, Span, Spans
 
 _MARKS = {Kind.BOLD: "*", Kind.ITALIC: "_", Kind.STRIKE: "~", Kind.CODE: "`"}
-_EMPHASIS = re.compile(r"(?<![^\W_])([*_~`])(?=\S)(?=[^\n]*\S\1(?![^\W_]))")
 
 
 class Mrkdwn(Base):
@@ -47,10 +51,9 @@ class Mrkdwn(Base):
     def text(self, text: str, run: Run, *, line_start: bool) -> str:
         if has(run.spans, Kind.PRE):
             return _entities(broken_fences(text))
-        escaped = _entities(text)
         if has(run.spans, Kind.CODE):
-            return escaped
-        escaped = _EMPHASIS.sub(rf"\1{ZERO_WIDTH}", escaped)
+            return _entities(text)
+        escaped = _entities(unmarked(text, marks_of(run.spans, _MARKS)))
         quoted = line_start and not run.structure and escaped.startswith("&gt;")
         return ZERO_WIDTH + escaped if quoted else escaped
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from adapters.outbound.rendering.dialect import Layout, has
 from adapters.outbound.rendering.dialects.base import Base, outside_code
 from adapters.outbound.rendering.flow import Kind, Run, Spans
-from domain.channels.model import Unit
-from domain.routing.cutting import measure
+from domain.channels.model import TextLimit, Unit
 
-_LONGEST_SOURCE = 30_000
-"""Bytes of markup in one message: the servers cut what is longer than 35,000 before they parse it."""
+_LONGEST_SOURCE = TextLimit(30_000, Unit.BYTES)
+"""The markup of one message: the servers cut what is longer than 35,000 before they parse it."""
 
 
 class Telegram(Base):
@@ -24,7 +23,5 @@ class Telegram(Base):
         first_quote = next((span for span in spans if span.kind is Kind.QUOTE), None)
         return tuple(span for span in spans if span.kind is not Kind.QUOTE or span is first_quote)
 
-    def length(self, text: str, plain: str, unit: Unit) -> int:
-        if measure(text, Unit.BYTES) > _LONGEST_SOURCE:
-            return _LONGEST_SOURCE
-        return measure(plain, unit)
+    def source_limit(self, limit: TextLimit) -> TextLimit:
+        return _LONGEST_SOURCE

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from adapters.outbound.rendering.dialect import Layout, has
-from adapters.outbound.rendering.dialects.base import ZERO_WIDTH, broken_fences, outside_code
+from adapters.outbound.rendering.dialects.base import broken_fences, marks_of, outside_code, unmarked
 from adapters.outbound.rendering.dialects.plain import Plain
 from adapters.outbound.rendering.flow import Kind, Run, Span, Spans
 
 _MARKS = {Kind.BOLD: "*", Kind.ITALIC: "_", Kind.STRIKE: "~", Kind.CODE: "`", Kind.PRE: "```"}
-_EMPHASIS = re.compile(r"(?<![^\W_])([*_~`])(?=\S)(?=[^\n]*\S\1(?![^\W_]))")
 
 
 class WhatsApp(Plain):
@@ -32,7 +29,7 @@ class WhatsApp(Plain):
     def text(self, text: str, run: Run, *, line_start: bool) -> str:
         if has(run.spans, Kind.PRE):
             return broken_fences(text)
-        return text if has(run.spans, Kind.CODE) else _EMPHASIS.sub(rf"\1{ZERO_WIDTH}", text)
+        return text if has(run.spans, Kind.CODE) else unmarked(text, marks_of(run.spans, _MARKS))
 
     def line_prefix(self, spans: Spans) -> str:
         return "> " if has(spans, Kind.QUOTE) else ""

@@ -1,0 +1,146 @@
+"""Inline content: text with the spans around it, and the addresses of links that cannot be linked."""
+
+from __future__ import annotations
+
+import re
+
+from markdown_it.tree import SyntaxTreeNode
+
+from adapters.outbound.rendering.dialect import Dialect, has
+from adapters.outbound.rendering.flow import LONGEST_FENCE, FlowBuilder, Kind, Span, Spans
+from adapters.outbound.rendering.parsing import is_safe
+
+_STYLES = {"strong": Kind.BOLD, "em": Kind.ITALIC, "s": Kind.STRIKE}
+_BACKTICKS = re.compile("`+")
+
+
+class InlineComposer:
+    """Adds inline content to a flow.
+
+    `room` is how many bytes the markup of one link may take. A line end becomes `newline` if it is given,
+    else what the dialect has for it.
+    """
+
+    def __init__(
+        self, out: FlowBuilder, dialect: Dialect, room: int | None, newline: str | None = None
+    ) -> None:
+        self._out = out
+        self._dialect = dialect
+        self._layout = dialect.layout
+        self._room = room
+        self._newline = newline
+
+    def add(self, node: SyntaxTreeNode, spans: Spans = (), *, touched: bool = False) -> None:
+        """Adds what is inside a node; `touched`: a letter, a digit or other markup stands beside it."""
+        children = node.children
+        last = len(children) - 1
+        for at, child in enumerate(children):
+            beside = at > 0 and _ends_in_word(children[at - 1])
+            beside = beside or (at < last and _begins_with_word(children[at + 1]))
+            self._add_one(child, spans, beside or (touched and at in (0, last)))
+
+    def _add_one(self, node: SyntaxTreeNode, spans: Spans, touched: bool) -> None:
+        match node.type:
+            case "text":
+                self._out.text(node.content, spans)
+            case "softbreak" | "hardbreak":
+                self._line_end(spans)
+            case "code_inline":
+                self._code(node.content, spans)
+            case "strong" | "em" | "s":
+                kind = _STYLES[node.type]
+                inner = spans if has(spans, kind) else (*spans, Span(kind, tight=touched))
+                self.add(node, inner, touched=touched)
+            case "link":
+                self._link(node, spans)
+            case "image":
+                self._image(node, spans)
+            case other:
+                raise ValueError(f"unknown Markdown inline: {other}")
+
+    def _line_end(self, spans: Spans) -> None:
+        if self._newline is not None or has(spans, Kind.LINK):
+            self._out.text(self._newline or " ", spans)
+        else:
+            self._out.line_break(self._layout.line_break)
+
+    def _code(self, content: str, spans: Spans) -> None:
+        fence = code_fence(content)
+        if len(fence) > (LONGEST_FENCE if self._layout.backtick_in_code else 1):
+            self._out.text(content, spans)
+        else:
+            self._out.text(content, (*spans, Span(Kind.CODE, fence=fence)))
+
+    def _link(self, node: SyntaxTreeNode, spans: Spans) -> None:
+        address = str(node.attrs["href"])
+        text = label(node)
+        span = self._span(address, spans)
+        if node.info == "auto" or not text:
+            self._out.text(text or address, spans)
+        elif span:
+            self.add(node, (*spans, span))
+            self._out.ended(span)
+        else:
+            self.add(node, spans)
+            self._mention(text, address, spans)
+
+    def _image(self, node: SyntaxTreeNode, spans: Spans) -> None:
+        address = str(node.attrs["src"])
+        text = label(node) or address
+        span = self._span(address, spans)
+        if span:
+            self._out.text(text, (*spans, span))
+            self._out.ended(span)
+        else:
+            self._out.text(text, spans)
+            self._mention(text, address, spans)
+
+    def _mention(self, text: str, address: str, spans: Spans) -> None:
+        """The address in brackets; not that of a picture inside a link, which leads elsewhere."""
+        if address and address != text and not has(spans, Kind.LINK):
+            self._out.text(f" ({address})", spans)
+
+    def _span(self, address: str, spans: Spans) -> Span | None:
+        """The span of a link, if the dialect can make one of the address."""
+        if has(spans, Kind.LINK) or not is_safe(address):
+            return None
+        span = Span(Kind.LINK, address, self._out.settle())
+        markup = self._dialect.open(span, again=False) + self._dialect.close(span, done=True)
+        too_long = self._room is not None and len(markup.encode()) + len(address) > self._room
+        return None if too_long else span
+
+
+def label(node: SyntaxTreeNode) -> str:
+    """The text of inline content alone."""
+    match node.type:
+        case "text" | "code_inline":
+            return node.content
+        case "softbreak" | "hardbreak":
+            return " "
+    return "".join(map(label, node.children))
+
+
+def label_with_addresses(node: SyntaxTreeNode) -> str:
+    """The text of inline content with the addresses of its links and images."""
+    if not node.children:
+        return label(node)
+    text = "".join(map(label_with_addresses, node.children))
+    address = str(node.attrs.get("href" if node.type == "link" else "src", ""))
+    return f"{text} ({address})".strip() if address and address != text and node.info != "auto" else text
+
+
+def code_fence(content: str) -> str:
+    """One backtick more than the longest row of them in the code."""
+    return "`" * (1 + max(map(len, _BACKTICKS.findall(content)), default=0))
+
+
+def _begins_with_word(node: SyntaxTreeNode) -> bool:
+    return _is_markup(node) or node.content[:1].isalnum()
+
+
+def _ends_in_word(node: SyntaxTreeNode) -> bool:
+    return _is_markup(node) or node.content[-1:].isalnum()
+
+
+def _is_markup(node: SyntaxTreeNode) -> bool:
+    return node.type not in ("text", "softbreak", "hardbreak")

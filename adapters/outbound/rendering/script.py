@@ -1,0 +1,161 @@
+"""A flow written out in one dialect, of which any stretch can be measured and taken as markup of its own."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import accumulate
+
+from adapters.outbound.rendering.dialect import Dialect
+from adapters.outbound.rendering.flow import Flow, Run, Span, Spans
+from adapters.outbound.rendering.trimming import trimmed
+from domain.channels.model import Unit
+from domain.routing.cutting import measure
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """Where on a line the writing stands; `only_markers`: nothing but markup and list markers is on it."""
+
+    at_start: bool = True
+    only_markers: bool = True
+
+    def after(self, text: str, *, marker: bool) -> _Line:
+        if not text:
+            return self
+        ended = text.endswith("\n")
+        return _Line(ended, ended or (self.only_markers and marker))
+
+
+_LINE_START = _Line()
+
+
+class Script:
+    """A flow in a dialect.
+
+    Each run has its turn (what closes and opens spans before it) and its body (its text, escaped). A stretch
+    is what opens the spans at its start, the bodies and turns within, and what closes the spans at its end:
+    so its length is a difference of sums, and the same strings make both.
+    """
+
+    def __init__(self, flow: Flow, dialect: Dialect, unit: Unit) -> None:
+        self._flow = flow
+        self._dialect = dialect
+        self._unit = unit
+        self._runs = list(trimmed(flow, dialect))
+        self._starts = [run.start for run in self._runs]
+        self._turns: list[str] = []
+        self._chunks: list[str] = []
+        self._lines: list[_Line] = []
+        self._write_all()
+        self._sums = list(accumulate((measure(chunk, unit) for chunk in self._chunks), initial=0))
+        self._head: tuple[int, int] = (-1, 0)
+
+    def text(self, start: int, end: int) -> str:
+        """The markup of the visible text [start, end), well formed on its own."""
+        first, last = self._at(start), self._at(end - 1)
+        if first == last:
+            return self._within_run(first, start, end)
+        middle = "".join(self._chunks[first + 1 : last])
+        return self._beginning(first, start) + middle + self._ending(last, end)
+
+    def length(self, start: int, end: int) -> int:
+        """How long `text(start, end)` is, in the unit."""
+        first, last = self._at(start), self._at(end - 1)
+        if first == last:
+            return measure(self._within_run(first, start, end), self._unit)
+        if self._head[0] != start:
+            self._head = (start, measure(self._beginning(first, start), self._unit))
+        middle = self._sums[last] - self._sums[first + 1]
+        return self._head[1] + middle + measure(self._ending(last, end), self._unit)
+
+    def _at(self, index: int) -> int:
+        return bisect_right(self._starts, index) - 1
+
+    def _within_run(self, at: int, start: int, end: int) -> str:
+        head, line = self._opened(self._runs[at].spans, 0, start, _LINE_START)
+        text = head + self._body(self._runs[at], start, end, line)
+        return text + self._closed(self._runs[at].spans, 0, end, _LINE_START.after(text, marker=True))[0]
+
+    def _beginning(self, at: int, start: int) -> str:
+        run = self._runs[at]
+        head, line = self._opened(run.spans, 0, start, _LINE_START)
+        return head + self._body(run, start, run.end, line)
+
+    def _ending(self, at: int, end: int) -> str:
+        run = self._runs[at]
+        whole = end == run.end
+        text = (
+            self._chunks[at] if whole else self._turns[at] + self._body(run, run.start, end, self._lines[at])
+        )
+        return text + self._closed(run.spans, 0, end, self._lines[at].after(text, marker=True))[0]
+
+    def _write_all(self) -> None:
+        open_spans: Spans = ()
+        line = _LINE_START
+        for run in self._runs:
+            shared = _shared(open_spans, run.spans)
+            closed, line = self._closed(open_spans, shared, run.start, line)
+            opened, line = self._opened(run.spans, shared, run.start, line, start=0)
+            body = self._body(run, run.start, run.end, line)
+            self._turns.append(closed + opened)
+            self._lines.append(line)
+            self._chunks.append(closed + opened + body)
+            line = line.after(body, marker=run.structure)
+            open_spans = run.spans
+
+    def _opened(
+        self, spans: Spans, shared: int, at: int, line: _Line, start: int | None = None
+    ) -> tuple[str, _Line]:
+        """What opens the spans beyond the shared ones; those that began before `start` are opened again."""
+        since = at if start is None else start
+        out = ""
+        for depth in range(shared, len(spans)):
+            markup = self._dialect.open(spans[depth], again=0 <= spans[depth].begin < since)
+            markup = self._prefixed(markup, spans[: depth + 1], line)
+            line = line.after(markup, marker=True)
+            out += markup
+        return out, line
+
+    def _closed(self, spans: Spans, shared: int, at: int, line: _Line) -> tuple[str, _Line]:
+        out = ""
+        for depth in range(len(spans), shared, -1):
+            markup = self._dialect.close(spans[depth - 1], done=self._is_done(spans[depth - 1], at))
+            markup = self._prefixed(markup, spans[:depth], line)
+            line = line.after(markup, marker=True)
+            out += markup
+        return out, line
+
+    def _is_done(self, span: Span, at: int) -> bool:
+        return at >= self._flow.ends.get(span.begin, at)
+
+    def _body(self, run: Run, start: int, end: int, line: _Line) -> str:
+        text = self._flow.text[start:end]
+        if "\n" not in text:
+            escaped = self._dialect.text(text, run, line_start=line.only_markers)
+        else:
+            first, *others = text.split("\n")
+            lines = [self._dialect.text(first, run, line_start=line.only_markers)]
+            lines += [self._dialect.text(each, run, line_start=True) for each in others]
+            escaped = "\n".join(lines)
+        return self._prefixed(escaped, run.spans, line)
+
+    def _prefixed(self, text: str, spans: Spans, line: _Line) -> str:
+        """The text with the prefix of its quotes before each line that begins in it."""
+        prefix = self._dialect.line_prefix(spans) if spans else ""
+        if not prefix or not text:
+            return text
+        first, *others = text.split("\n")
+        lines = [prefix + first if line.at_start else first, *(prefix + each for each in others)]
+        if others and not others[-1]:
+            lines[-1] = ""
+        return "\n".join(lines)
+
+
+def _shared(old: Spans, new: Spans) -> int:
+    count = 0
+    for one, other in zip(old, new, strict=False):
+        if one != other:
+            break
+        count += 1
+    return count

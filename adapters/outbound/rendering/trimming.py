@@ -1,0 +1,55 @@
+"""The runs of a flow as a dialect can nest them, emphasis drawn in from white space at its edges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from adapters.outbound.rendering.dialect import Dialect
+from adapters.outbound.rendering.flow import EMPHASIS, Flow, Run, Spans
+
+_LONG = 500
+"""Characters."""
+
+
+def trimmed(flow: Flow, dialect: Dialect) -> Iterator[Run]:
+    """The runs of a flow with the spans that the dialect keeps.
+
+    Where emphasis begins or ends at white space (because the dialect keeps it off the code beside it), that
+    white space is left outside: no platform takes `*bold *` for bold.
+    """
+    kept = [dialect.keep(run) for run in flow.runs]
+    for at, run in enumerate(flow.runs):
+        before = kept[at - 1] if at else ()
+        after = kept[at + 1] if at + 1 < len(kept) else ()
+        yield from _parts(flow.text, run, kept[at], before, after)
+
+
+def _parts(text: str, run: Run, spans: Spans, before: Spans, after: Spans) -> Iterator[Run]:
+    start, end = run.start, run.end
+    opening, closing = _without_new(spans, before), _without_new(spans, after)
+    if opening != spans:
+        while start < end and text[start].isspace():
+            start += 1
+    if closing != spans:
+        while end > start and text[end - 1].isspace():
+            end -= 1
+    for low, high, inside in ((run.start, start, opening), (start, end, spans), (end, run.end, closing)):
+        for begin, stop in _stretches(text, low, high):
+            yield Run(begin, stop, inside, run.structure)
+
+
+def _stretches(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """[start, end) in stretches of whole lines, so that no run of many lines is long to measure."""
+    while end - start > _LONG:
+        cut = text.rfind("\n", start, start + _LONG) + 1 or text.find("\n", start, end) + 1
+        if not cut:
+            break
+        yield start, cut
+        start = cut
+    if start < end:
+        yield start, end
+
+
+def _without_new(spans: Spans, neighbour: Spans) -> Spans:
+    """The spans without the emphasis that the neighbour does not share."""
+    return tuple(span for span in spans if span.kind not in EMPHASIS or span in neighbour)
