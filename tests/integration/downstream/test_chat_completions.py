@@ -1,0 +1,395 @@
+"""Resources behind a chat-completions server, against real servers on the loopback interface."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from adapters.outbound.downstream.chat_completions import ChatCompletionsRunner, ChatModel
+from adapters.outbound.downstream.chat_tools import REJECTED_BY_USER, UNDECIDED, ChatTool
+from adapters.outbound.http.client import AioHttp
+from adapters.outbound.http.policy import AddressPolicy
+from domain.routing.model import Approval, Confirmation, RunRequest, RunResult
+from ports.downstream import Downstream, DownstreamFailed, DownstreamStreams, Role, Turn
+from tests.support.runs import A_FILE, Remembered, a_request
+from tests.support.servers import raw_serving, serving
+
+
+@pytest.fixture
+async def http() -> AsyncIterator[AioHttp]:
+    client = AioHttp(AddressPolicy("public-only"))
+    yield client
+    await client.close()
+
+
+class Server:
+    """A model and its tools: answers with what it was given, in turn, and remembers what it was asked."""
+
+    def __init__(self, *replies: dict[str, Any] | web.StreamResponse) -> None:
+        self.replies = list(replies)
+        self.asked: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        self.tool_calls: list[tuple[str, Any, str | None]] = []
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        if request.path.startswith("/tools/"):
+            key = request.headers.get("Idempotency-Key")
+            self.tool_calls.append((request.path, await request.json(), key))
+            return web.Response(text="the bell rang")
+        assert request.path == "/v1/chat/completions"
+        self.asked.append(await request.json())
+        self.headers.append(dict(request.headers))
+        reply = self.replies.pop(0)
+        if isinstance(reply, web.StreamResponse):
+            return reply
+        if self.asked[-1].get("stream"):
+            return await _streamed(request, reply)
+        return web.json_response({"choices": [{"message": reply, "finish_reason": "stop"}]})
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        return self.asked[-1]["messages"]
+
+
+async def _streamed(request: web.Request, reply: dict[str, Any]) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+    await response.prepare(request)
+    words = reply.get("content") or ""
+    deltas: list[dict[str, Any]] = [{"content": character} for character in words]
+    deltas += [{"tool_calls": [{"index": at, **call}]} for at, call in enumerate(reply.get("tool_calls", []))]
+    for delta in deltas:
+        await response.write(b"data: " + json.dumps({"choices": [{"delta": delta}]}).encode() + b"\n\n")
+    await response.write(b"data: [DONE]\n\n")
+    return response
+
+
+def text(content: str) -> dict[str, Any]:
+    return {"role": "assistant", "content": content}
+
+
+def calling(*names: str, content: str | None = None, arguments: str = '{"times": 12}') -> dict[str, Any]:
+    calls = [
+        {"id": f"call_{name}", "type": "function", "function": {"name": name, "arguments": arguments}}
+        for name in names
+    ]
+    return {"role": "assistant", "content": content, "tool_calls": calls}
+
+
+def model(base: str, **changes: Any) -> ChatModel:
+    tools = (
+        ChatTool("ring", f"{base}/tools/ring", "Rings the bell.", {"type": "object"}, token="t0ol"),
+        ChatTool("look", f"{base}/tools/look", confirm=False),
+    )
+    return replace(ChatModel(f"{base}/v1", "small", "Be short.", token="s3cret", tools=tools), **changes)
+
+
+def again(request: RunRequest, number: int, **changes: Any) -> RunRequest:
+    return replace(request, request_id=f"request-{number}", **changes)
+
+
+@pytest.fixture(params=[False, True], ids=["whole", "streamed"])
+def streams(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param)
+
+
+def test_the_runner_is_a_streaming_downstream_port() -> None:
+    runner: Downstream = ChatCompletionsRunner(AioHttp(AddressPolicy()), Remembered(), model("http://x"))
+    assert isinstance(runner, DownstreamStreams)
+
+
+async def test_a_message_is_answered_by_the_model(http: AioHttp, streams: bool) -> None:
+    server = Server(text("It is noon. 🙂"))
+    async with serving(server.handle) as base:
+        runner = ChatCompletionsRunner(
+            http, Remembered(), model(base, stream=streams, temperature=0.5, max_tokens=99)
+        )
+        result = await runner.run(a_request(files=(A_FILE,)))
+
+    assert result == RunResult("It is noon. 🙂")
+    assert server.headers[0]["Authorization"] == "Bearer s3cret"
+    asked = server.asked[0]
+    assert (asked["model"], asked["temperature"], asked["max_tokens"]) == ("small", 0.5, 99)
+    assert asked.get("stream", False) is streams
+    assert asked["messages"] == [
+        {"role": "system", "content": "Be short."},
+        {"role": "user", "content": f"How late is it?\n[file: a.png (image/png, 3 bytes): {A_FILE.url}]"},
+    ]
+    assert [tool["function"]["name"] for tool in asked["tools"]] == ["ring", "look"]
+    assert asked["tools"][0]["function"]["parameters"] == {"type": "object"}
+
+
+async def test_what_is_not_set_is_not_sent(http: AioHttp) -> None:
+    server = Server(text("a"))
+    async with serving(server.handle) as base:
+        plain = ChatModel(f"{base}/v1/", "small")
+        await ChatCompletionsRunner(http, Remembered(), plain).run(a_request())
+
+    assert set(server.asked[0]) == {"model", "messages"}
+    assert "Authorization" not in server.headers[0]
+
+
+class TestHistory:
+    async def test_a_session_is_remembered(self, http: AioHttp, streams: bool) -> None:
+        server, history = Server(text("noon"), text("Ada")), Remembered()
+        async with serving(server.handle) as base:
+            runner = ChatCompletionsRunner(http, history, model(base, stream=streams))
+            await runner.run(again(a_request(text="I am Ada. How late is it?"), 1))
+            await runner.run(again(a_request(text="Who am I?"), 2))
+
+        assert [(message["role"], message["content"]) for message in server.messages[1:]] == [
+            ("user", "I am Ada. How late is it?"),
+            ("assistant", "noon"),
+            ("user", "Who am I?"),
+        ]
+
+    @pytest.mark.parametrize("other", [{"session_id": "other"}, {"instance_id": 8}])
+    async def test_sessions_do_not_hear_each_other(self, http: AioHttp, other: dict[str, Any]) -> None:
+        server, history = Server(text("noon"), text("hello")), Remembered()
+        async with serving(server.handle) as base:
+            runner = ChatCompletionsRunner(http, history, model(base))
+            await runner.run(again(a_request(), 1))
+            await runner.run(again(a_request(), 2, **other))
+
+        assert [message["role"] for message in server.messages] == ["system", "user"]
+
+    async def test_it_is_bounded_by_tokens(self, http: AioHttp) -> None:
+        history = Remembered()
+        for number in range(50):
+            turns = [Turn(Role.USER, f"question {number} " + "x" * 90), Turn(Role.ASSISTANT, "y" * 90)]
+            await history.append(7, "4711", f"old-{number}", turns)
+        server = Server(text("a"))
+        async with serving(server.handle) as base:
+            await ChatCompletionsRunner(http, history, model(base, history_tokens=300)).run(a_request())
+
+        remembered = server.messages[1:-1]
+        assert remembered[0]["content"].startswith("question 46")
+        assert remembered[-1]["content"] == "y" * 90
+
+    async def test_a_run_that_is_repeated_is_remembered_once(self, http: AioHttp) -> None:
+        server, history = Server(text("first"), text("second")), Remembered()
+        async with serving(server.handle) as base:
+            runner = ChatCompletionsRunner(http, history, model(base))
+            await runner.run(a_request())
+            await runner.run(a_request())
+
+        assert [message["role"] for message in server.messages] == ["system", "user"]
+        assert [turn.text for turn in await history.load(7, "4711", "next")] == ["How late is it?", "second"]
+
+    async def test_a_failure_is_not_remembered(self, http: AioHttp) -> None:
+        server, history = Server(web.Response(status=500)), Remembered()
+        async with serving(server.handle) as base:
+            with pytest.raises(DownstreamFailed):
+                await ChatCompletionsRunner(http, history, model(base)).run(a_request())
+
+        assert history.entries == []
+
+
+class TestTools:
+    async def test_a_tool_that_needs_no_decision_is_run(self, http: AioHttp, streams: bool) -> None:
+        server = Server(calling("look", content="Let me look."), text("It is noon."))
+        async with serving(server.handle) as base:
+            runner = ChatCompletionsRunner(http, Remembered(), model(base, stream=streams))
+            result = await runner.run(a_request())
+
+        assert result == RunResult("Let me look.\n\nIt is noon.")
+        assert server.tool_calls[0][:2] == ("/tools/look", {"times": 12})
+        assert server.messages[-1] == {
+            "role": "tool",
+            "tool_call_id": "call_look",
+            "content": "the bell rang",
+        }
+
+    async def test_a_tool_that_needs_a_decision_waits_for_it(self, http: AioHttp, streams: bool) -> None:
+        server, history = Server(calling("ring")), Remembered()
+        async with serving(server.handle) as base:
+            runner = ChatCompletionsRunner(http, history, model(base, stream=streams))
+            result = await runner.run(a_request())
+
+        assert result == RunResult("", confirmation=Confirmation("ring", {"times": 12}))
+        assert server.tool_calls == []
+        assert (await history.load(7, "4711", "next"))[-1].role is Role.TOOL_CALL
+
+    @pytest.mark.parametrize("decision", ["approved", "approved_for_session"])
+    async def test_after_approval_the_tool_is_run_and_its_result_goes_to_the_model(
+        self, http: AioHttp, decision: str
+    ) -> None:
+        server, history = Server(calling("ring"), text("It rang.")), Remembered()
+        async with serving(server.handle) as base:
+            runner = ChatCompletionsRunner(http, history, model(base))
+            await runner.run(again(a_request(text="Ring!"), 1))
+            approval = Approval("c1", "ring", decision)
+            result = await runner.run(again(a_request(text="yes"), 2, approval=approval))
+
+        assert result == RunResult("It rang.")
+        assert [(path, parameters) for path, parameters, _ in server.tool_calls] == [
+            ("/tools/ring", {"times": 12})
+        ]
+        assert server.tool_calls[0][2] is not None
+        assert server.tool_calls[0][2].startswith("request-2-")
+        assert [message["role"] for message in server.messages] == ["system", "user", "assistant", "tool"]
+        assert server.messages[-1]["content"] == "the bell rang"
+        assert "yes" not in str(server.messages)
+
+    async def test_after_rejection_the_tool_is_not_run(self, http: AioHttp) -> None:
+        server, history = Server(calling("ring"), text("As you wish.")), Remembered()
+        async with serving(server.handle) as base:
+            runner = ChatCompletionsRunner(http, history, model(base))
+            await runner.run(again(a_request(), 1))
+            approval = Approval("c1", "ring", "rejected")
+            result = await runner.run(again(a_request(text="no"), 2, approval=approval))
+
+        assert result == RunResult("As you wish.")
+        assert server.tool_calls == []
+        assert server.messages[-1]["content"] == REJECTED_BY_USER
+
+    async def test_the_call_that_was_approved_is_told_whatever_the_budget(self, http: AioHttp) -> None:
+        server, history = Server(calling("ring"), text("It rang.")), Remembered()
+        async with serving(server.handle) as base:
+            runner = ChatCompletionsRunner(http, history, model(base, history_tokens=0))
+            await runner.run(again(a_request(), 1))
+            await runner.run(again(a_request(), 2, approval=Approval("c1", "ring", "approved")))
+
+        assert [message["role"] for message in server.messages] == ["system", "assistant", "tool"]
+
+    async def test_another_message_leaves_the_tool_unused(self, http: AioHttp) -> None:
+        server, history = Server(calling("ring"), text("Fine.")), Remembered()
+        async with serving(server.handle) as base:
+            runner = ChatCompletionsRunner(http, history, model(base))
+            await runner.run(again(a_request(), 1))
+            await runner.run(again(a_request(text="Never mind."), 2))
+
+        assert server.tool_calls == []
+        assert [message["content"] for message in server.messages[-2:]] == [UNDECIDED, "Never mind."]
+
+    async def test_an_approval_without_its_call_is_told_in_words(self, http: AioHttp) -> None:
+        server = Server(text("Which bell?"))
+        async with serving(server.handle) as base:
+            runner = ChatCompletionsRunner(http, Remembered(), model(base))
+            await runner.run(a_request(text="yes", approval=Approval("c1", "ring", "approved")))
+
+        assert server.tool_calls == []
+        assert server.messages[-1]["content"] == "yes\n[the user's decision on the tool ring: approved]"
+
+    async def test_a_tool_approved_for_the_session_is_run_at_once(self, http: AioHttp) -> None:
+        server = Server(calling("ring"), text("It rang."))
+        async with serving(server.handle) as base:
+            runner = ChatCompletionsRunner(http, Remembered(), model(base))
+            result = await runner.run(a_request(approved_tools=("ring",)))
+
+        assert result == RunResult("It rang.")
+        assert len(server.tool_calls) == 1
+
+    async def test_of_several_calls_those_before_the_decision_are_run(self, http: AioHttp) -> None:
+        server = Server(calling("look", "ring", "look"))
+        async with serving(server.handle) as base:
+            result = await ChatCompletionsRunner(http, Remembered(), model(base)).run(a_request())
+
+        assert result.confirmation == Confirmation("ring", {"times": 12})
+        assert [path for path, *_ in server.tool_calls] == ["/tools/look"]
+
+    @pytest.mark.parametrize(
+        ("call", "told"),
+        [
+            (calling("fly"), "There is no tool named fly."),
+            (calling("look", arguments="[1]"), "The arguments are not a JSON object."),
+            (calling("ring", arguments="{"), "The arguments are not a JSON object."),
+        ],
+    )
+    async def test_a_call_that_cannot_be_run_is_told_to_the_model(
+        self, http: AioHttp, call: dict[str, Any], told: str
+    ) -> None:
+        server = Server(call, text("Sorry."))
+        async with serving(server.handle) as base:
+            result = await ChatCompletionsRunner(http, Remembered(), model(base)).run(a_request())
+
+        assert result == RunResult("Sorry.")
+        assert server.messages[-1]["content"] == told
+
+    async def test_a_tool_that_fails_is_told_to_the_model(self, http: AioHttp) -> None:
+        async def broken(_: web.Request) -> web.Response:
+            return web.Response(status=500, text="out of order")
+
+        server = Server(calling("look"), calling("gone"), text("Sorry."))
+        async with serving(broken) as gone:
+            pass
+        async with serving(server.handle) as base, serving(broken) as tools:
+            look = ChatTool("look", tools, confirm=False)
+            spec = model(base, tools=(look, ChatTool("gone", gone, confirm=False)))
+            await ChatCompletionsRunner(http, Remembered(), spec).run(a_request())
+
+        told = [message["content"] for message in server.messages if message["role"] == "tool"]
+        assert told == ["The tool failed with status 500: out of order", "The tool could not be reached."]
+
+    async def test_a_model_that_never_stops_asking_is_given_up(self, http: AioHttp) -> None:
+        server = Server(*[calling("look")] * 20)
+        async with serving(server.handle) as base:
+            with pytest.raises(DownstreamFailed, match="over 8 times") as caught:
+                await ChatCompletionsRunner(http, Remembered(), model(base)).run(a_request())
+
+        assert not caught.value.retryable
+        assert len(server.tool_calls) == 8
+
+    async def test_a_failure_after_a_tool_was_run_is_not_tried_again(self, http: AioHttp) -> None:
+        server = Server(calling("look"), web.Response(status=503))
+        async with serving(server.handle) as base:
+            with pytest.raises(DownstreamFailed, match="after a tool was run") as caught:
+                await ChatCompletionsRunner(http, Remembered(), model(base)).run(a_request())
+
+        assert not caught.value.retryable
+
+
+class TestFailures:
+    @pytest.mark.parametrize(("status", "retryable"), [(400, False), (401, False), (429, True), (503, True)])
+    async def test_a_status_decides_whether_another_try_helps(
+        self, http: AioHttp, streams: bool, status: int, retryable: bool
+    ) -> None:
+        server = Server(web.Response(status=status, headers={"Retry-After": "9"}, text="secret"))
+        async with serving(server.handle) as base:
+            with pytest.raises(DownstreamFailed, match=f"status {status}") as caught:
+                await ChatCompletionsRunner(http, Remembered(), model(base, stream=streams)).run(a_request())
+
+        assert caught.value.retryable is retryable
+        assert caught.value.retry_after == (9.0 if retryable else None)
+        assert "secret" not in str(caught.value)
+
+    @pytest.mark.parametrize("body", ["", "<html>", "{}", '{"choices": [{"message": {"content": 7}}]}'])
+    async def test_an_unusable_answer_is_a_failure_for_good(self, http: AioHttp, body: str) -> None:
+        server = Server(web.Response(text=body))
+        async with serving(server.handle) as base:
+            with pytest.raises(DownstreamFailed, match="unusable") as caught:
+                await ChatCompletionsRunner(http, Remembered(), model(base)).run(a_request())
+
+        assert not caught.value.retryable
+
+    async def test_a_stream_that_breaks_off_is_worth_another_try(self, http: AioHttp) -> None:
+        half = web.Response(text='data: {"choices": [{"delta": {"content": "half"}}]}\n\n')
+        server = Server(half)
+        async with serving(server.handle) as base:
+            with pytest.raises(DownstreamFailed, match="broke off") as caught:
+                await ChatCompletionsRunner(http, Remembered(), model(base, stream=True)).run(a_request())
+
+        assert caught.value.retryable
+
+    async def test_a_server_that_hangs_is_given_up(self, http: AioHttp, streams: bool) -> None:
+        async def hang(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
+            await reader.read()
+
+        async with raw_serving(hang) as base:
+            with pytest.raises(DownstreamFailed, match="does not answer within"):
+                await ChatCompletionsRunner(http, Remembered(), model(base, stream=streams)).run(
+                    a_request(timeout=0.2)
+                )
+
+    async def test_a_history_that_is_away_is_not_hidden(self, http: AioHttp) -> None:
+        class Away(Remembered):
+            async def load(self, instance_id: int, session_id: str, request_id: str) -> Sequence[Turn]:
+                raise ConnectionError("away")
+
+        with pytest.raises(ConnectionError):
+            await ChatCompletionsRunner(http, Away(), model("http://127.0.0.1:9")).run(a_request())

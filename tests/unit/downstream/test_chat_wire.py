@@ -1,0 +1,227 @@
+"""The chat-completions protocol, read and written."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.outbound.downstream.chat_wire import (
+    EventStream,
+    ToolCall,
+    message_of,
+    reply_of,
+    tokens,
+    within_budget,
+)
+from adapters.outbound.downstream.messages import BadAnswer
+from ports.downstream import Role, Turn
+
+
+def user(text: str) -> Turn:
+    return Turn(Role.USER, text)
+
+
+def said(text: str) -> Turn:
+    return Turn(Role.ASSISTANT, text)
+
+
+CALL = ToolCall("call_7", "ring", '{"times": 12}')
+
+
+class TestBudget:
+    def test_the_latest_turns_are_kept(self) -> None:
+        turns = [user("a" * 30), said("b" * 30), user("c" * 30), said("d" * 30)]
+
+        assert within_budget(turns, 1000) == turns
+        assert within_budget(turns, 2 * tokens("a" * 30)) == turns[2:]
+
+    def test_what_is_kept_begins_with_what_a_user_said(self) -> None:
+        turns = [user("a" * 30), CALL.turn(), CALL.result("done"), said("b"), user("c"), said("d")]
+
+        kept = within_budget(turns, sum(tokens(turn.text) for turn in turns) - 1)
+
+        assert kept == turns[4:]
+
+    def test_nothing_is_kept_of_nothing_or_for_no_budget(self) -> None:
+        assert list(within_budget([], 100)) == []
+        assert list(within_budget([user("a")], 0)) == []
+
+    @given(
+        st.lists(st.builds(Turn, st.sampled_from([Role.USER, Role.ASSISTANT]), st.text())),
+        st.integers(0, 200),
+    )
+    def test_the_budget_is_never_overrun(self, turns: list[Turn], budget: int) -> None:
+        kept = within_budget(turns, budget)
+
+        assert sum(tokens(turn.text) for turn in kept) <= budget
+        assert not kept or kept[0].role is Role.USER
+        assert list(kept) == turns[len(turns) - len(kept) :]
+
+
+class TestMessages:
+    def test_turns_become_messages(self) -> None:
+        assert message_of(user("a")) == {"role": "user", "content": "a"}
+        assert message_of(said("b")) == {"role": "assistant", "content": "b"}
+        assert message_of(CALL.turn()) == {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {
+                    "id": "call_7",
+                    "type": "function",
+                    "function": {"name": "ring", "arguments": '{"times": 12}'},
+                }
+            ],
+        }
+        assert message_of(CALL.result("done")) == {
+            "role": "tool",
+            "tool_call_id": "call_7",
+            "content": "done",
+        }
+
+    def test_a_call_is_read_back_from_its_turn(self) -> None:
+        assert ToolCall.of(CALL.turn()) == CALL
+
+    @pytest.mark.parametrize(
+        ("arguments", "parameters"),
+        [("", {}), ('{"a": 1}', {"a": 1}), ("[1]", None), ("{", None), ("7", None), ("[" * 100_000, None)],
+    )
+    def test_arguments_are_an_object_or_nothing(
+        self, arguments: str, parameters: dict[str, Any] | None
+    ) -> None:
+        assert ToolCall("1", "t", arguments).parameters() == parameters
+
+
+class TestAnswers:
+    def test_a_whole_answer_is_read(self) -> None:
+        answer = {
+            "choices": [
+                {
+                    "message": {
+                        "content": "Wait.",
+                        "tool_calls": [
+                            {"id": "call_7", "function": {"name": "ring", "arguments": '{"times": 12}'}}
+                        ],
+                    }
+                }
+            ]
+        }
+
+        reply = reply_of(answer)
+
+        assert reply.text == "Wait."
+        assert reply.calls == [CALL]
+
+    @pytest.mark.parametrize(
+        ("content", "text"),
+        [(None, ""), ("a", "a"), ([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}, 7], "ab")],
+    )
+    def test_content_may_have_several_forms(self, content: Any, text: str) -> None:
+        assert reply_of({"choices": [{"message": {"content": content}}]}).text == text
+
+    def test_arguments_may_be_an_object(self) -> None:
+        call = {"function": {"name": "ring", "arguments": {"times": 12}}}
+
+        assert reply_of({"choices": [{"message": {"tool_calls": [call]}}]}).calls[0].parameters() == {
+            "times": 12
+        }
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            None,
+            [],
+            {},
+            {"choices": []},
+            {"choices": [7]},
+            {"choices": [{}]},
+            {"choices": [{"message": "a"}]},
+            {"choices": [{"message": {"content": 7}}]},
+            {"choices": [{"message": {"tool_calls": [7]}}]},
+            {"choices": [{"message": {"tool_calls": [{"function": {"name": ""}}]}}]},
+            {"error": {"message": "secret"}},
+        ],
+    )
+    def test_a_malformed_answer_is_refused(self, answer: Any) -> None:
+        with pytest.raises(BadAnswer) as caught:
+            reply_of(answer)
+
+        assert "secret" not in str(caught.value)
+
+
+def event(**delta: Any) -> bytes:
+    return b"data: " + json.dumps({"choices": [{"delta": delta}]}).encode() + b"\n\n"
+
+
+STREAM = (
+    b": a comment\n\n"
+    + event(role="assistant")
+    + event(content="Grü")
+    + b"event: ping\r\ndata:"
+    + json.dumps({"choices": [{"delta": {"content": "ße 🙂"}}]}, ensure_ascii=False).encode()
+    + b"\r\n\r\n"
+    + event(tool_calls=[{"index": 0, "id": "call_7", "function": {"name": "ring", "arguments": '{"ti'}}])
+    + event(tool_calls=[{"index": 0, "function": {"arguments": 'mes": 12}'}}])
+    + b'data: {"choices": [], "usage": {}}\n\n'
+    + b"data: [DONE]\n\n"
+)
+
+
+class TestEventStream:
+    @given(st.lists(st.integers(0, len(STREAM)), max_size=12))
+    def test_a_stream_is_read_however_it_is_cut(self, cuts: list[int]) -> None:
+        stream = EventStream()
+        edges = [0, *sorted(cuts), len(STREAM)]
+
+        texts = [text for at, end in pairwise(edges) for text in stream.feed(STREAM[at:end])]
+        reply = stream.close()
+
+        assert texts == ["Grü", "ße 🙂"]
+        assert reply.text == "Grüße 🙂"
+        assert reply.calls == [CALL]
+        assert reply.ended
+
+    def test_a_stream_that_breaks_off_has_not_ended(self) -> None:
+        stream = EventStream()
+        list(stream.feed(event(content="half")))
+
+        assert not stream.close().ended
+
+    def test_a_finish_reason_ends_it_too(self) -> None:
+        stream = EventStream()
+        list(stream.feed(b'data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}\n\n'))
+
+        assert stream.close().ended
+
+    @pytest.mark.parametrize(
+        "data",
+        [
+            b"data: {\n\n",
+            b"data: 7\n\n",
+            b"data: " + b"[" * 100_000 + b"\n\n",
+            b'data: {"choices": [7]}\n\n',
+            b'data: {"choices": [{"delta": 7}]}\n\n',
+            b'data: {"choices": [{"delta": {"content": 7}}]}\n\n',
+            b'data: {"error": {"message": "overloaded"}}\n\n',
+            event(tool_calls=[7]),
+            event(tool_calls=[{"index": 99, "function": {}}]),
+            event(tool_calls=[{"index": "0", "function": {}}]),
+            event(tool_calls=[{"index": 0, "function": {"name": "a", "arguments": "x" * 100_001}}]),
+            b"data: " + b"x" * 4_000_001,
+        ],
+    )
+    def test_a_malformed_stream_is_refused(self, data: bytes) -> None:
+        with pytest.raises(BadAnswer):
+            list(EventStream().feed(data))
+
+    def test_a_call_without_a_name_is_refused(self) -> None:
+        stream = EventStream()
+        list(stream.feed(event(tool_calls=[{"index": 0, "function": {"arguments": "{}"}}])))
+
+        with pytest.raises(BadAnswer, match="no name"):
+            stream.close()
