@@ -62,22 +62,21 @@ def _invoke(activity: Mapping[str, Any]) -> Received:
     if _is_bot(activity):
         return Received(_message_body("Received."), kind="ignored:bot")
     action = at(activity, "value", "action")
-    choice, label = _pressed(at(action, "data"))
-    words = label or text(action, "verb")
+    choice, words = _pressed(at(action, "data"), text(action, "verb"))
     if not words and choice is None:
         return Received(_refused("The action has neither a verb nor data."), kind="ignored:action")
     event = _event(activity, words, (), choice)
     return Received(_message_body("Received."), events=(event,), kind="action")
 
 
-def _pressed(data: object) -> tuple[str | None, str]:
+def _pressed(data: object, verb: str = "") -> tuple[str | None, str]:
     """What a button carries: its choice, when it is one of ours, and the words it stands for."""
     if not isinstance(data, Mapping):
-        return None, text({"": data}, "")
+        return None, verb or text({"": data}, "")
     if text(data, "choice"):
         return text(data, "choice"), text(data, "label") or text(data, "choice")
     fields = {name: value for name, value in data.items() if name != "msteams"}
-    return None, text(fields, "text") or (json.dumps(fields, ensure_ascii=False) if fields else "")
+    return None, text(fields, "text") or verb or (json.dumps(fields, ensure_ascii=False) if fields else "")
 
 
 def _message_body(words: str) -> RawAnswer:

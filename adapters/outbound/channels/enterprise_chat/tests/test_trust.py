@@ -1,0 +1,59 @@
+"""The bot's token goes to the Bot Framework's own hosts, and to those that the operator named."""
+
+from __future__ import annotations
+
+import pytest
+
+from adapters.outbound.channels.enterprise_chat.trust import is_trusted
+
+PUBLIC = (
+    "https://login.microsoftonline.com",
+    "https://login.botframework.com/v1/.well-known/openidconfiguration",
+)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://smba.trafficmanager.net/emea/",
+        "https://smba.trafficmanager.net:443/emea/",
+        "https://SMBA.trafficmanager.net/emea/",
+        "https://europe.webchat.botframework.com/",
+        "https://smba.infra.gov.teams.microsoft.us/",
+    ],
+)
+def test_trusts_the_bot_framework(url: str) -> None:
+    assert is_trusted(url, PUBLIC)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://smba.trafficmanager.net/emea/",
+        "https://smba.trafficmanager.net:8443/",
+        "https://evil.trafficmanager.net/",
+        "https://smba.trafficmanager.net.evil.example/",
+        "https://evil.example/smba.trafficmanager.net",
+        "https://smba.trafficmanager.net@evil.example/",
+        "https://evil.example\\@smba.trafficmanager.net/",
+        "https://evilbotframework.com/",
+        "https://login.microsoftonline.com/",
+        "https://login.botframework.com.evil.example/",
+        "http://localhost:3978/",
+        "https://[",
+        "https://smba.trafficmanager.net:99999/",
+        "ftp://smba.trafficmanager.net/",
+        "",
+    ],
+)
+def test_trusts_nothing_else(url: str) -> None:
+    assert not is_trusted(url, PUBLIC)
+
+
+def test_trusts_the_host_of_an_operators_own_environment() -> None:
+    own = ("http://127.0.0.1:5001", "http://127.0.0.1:5001/v1/.well-known/openidconfiguration")
+    assert is_trusted("http://127.0.0.1:6001/connector", own)
+    assert is_trusted("http://localhost:6001/connector", own)
+    assert not is_trusted("https://127.0.0.1:6001/connector", own)
+    assert not is_trusted("http://127.0.0.2:6001/connector", own)
+    assert not is_trusted("http://10.0.0.1/", own)

@@ -1,0 +1,91 @@
+"""A Mattermost server, as far as the channel uses it: posts, files, users, channels, response addresses.
+
+After https://developers.mattermost.com/api-documentation/ (posts, files) and the server's de-duplication of
+posts by `pending_post_id`.
+"""
+
+from __future__ import annotations
+
+import email
+import re
+from email.message import Message
+from typing import Any
+
+from tests.support.platforms.standin import Reply, Seen, StandIn, expect
+
+TOKEN = "t0kenoftheapiq9m4w8d2hr6tb"
+CHANNEL = "c4n8hq2xw7z1m5kfr9ty3bdjpa"
+BOT = {"id": "b1r5xk8mz2d7f4qhw9tbnc3yja", "username": "kitchen", "is_bot": True}
+_POST_FIELDS = {"channel_id", "message", "root_id", "file_ids", "props", "pending_post_id"}
+_ID = re.compile(r"[a-z0-9]{26}")
+
+
+class Mattermost(StandIn):
+    """Keeps the posts, the uploaded files and what came to response addresses."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.posts: list[dict[str, Any]] = []
+        self.files: dict[str, tuple[str, bytes]] = {}
+        self.responses: list[dict[str, Any]] = []
+        self.typing: list[dict[str, Any]] = []
+        self._pending: dict[str, Reply] = {}
+
+    def answer(self, seen: Seen) -> Reply:
+        if seen.headers.get("authorization") != f"Bearer {TOKEN}":
+            return self.refusal(401, "Invalid or expired session, please login again.")
+        if seen.path.startswith("/hooks/commands/"):
+            self.responses.append(seen.json)
+            return Reply(body=b"ok")
+        expect(seen.path.startswith("/api/v4/"), "not the API")
+        path = seen.path.removeprefix("/api/v4")
+        if seen.method == "GET":
+            return self._get(path)
+        expect(seen.method == "POST", "method")
+        if path == "/users/me/typing":
+            self.typing.append(seen.json)
+            return Reply(json={"status": "OK"})
+        if path == "/files":
+            return self._upload(seen)
+        expect(path == "/posts", "no such resource")
+        return self._post(seen.json)
+
+    @staticmethod
+    def refusal(status: int, message: str) -> Reply:
+        return Reply(status, {"id": "api.error", "message": message, "status_code": status})
+
+    def _get(self, path: str) -> Reply:
+        if path == "/users/me":
+            return Reply(json=BOT)
+        if path == f"/channels/{CHANNEL}":
+            return Reply(json={"id": CHANNEL, "name": "town-square"})
+        file_id = path.removeprefix("/files/")
+        if file_id in self.files:
+            return Reply(body=self.files[file_id][1])
+        return self.refusal(404, "Sorry, we could not find it.")
+
+    def _post(self, post: dict[str, Any]) -> Reply:
+        expect(set(post) <= _POST_FIELDS, f"unknown fields {set(post) - _POST_FIELDS}")
+        expect(_ID.fullmatch(post.get("channel_id", "")), "channel_id")
+        expect(len(post["message"]) <= 16_383, "message too long")
+        expect(post["message"] or post.get("file_ids"), "empty post")
+        expect(all(each in self.files for each in post.get("file_ids", [])), "unknown file")
+        pending = post.get("pending_post_id", "")
+        if pending not in self._pending:
+            self.posts.append(post)
+            made = {**post, "id": f"post{len(self.posts):022d}", "user_id": BOT["id"]}
+            self._pending[pending] = Reply(201, made)
+        return self._pending[pending]
+
+    def _upload(self, seen: Seen) -> Reply:
+        head = b"Content-Type: " + seen.headers["content-type"].encode() + b"\r\n\r\n"
+        message = email.message_from_bytes(head + seen.body)
+        parts: dict[str, Message] = {
+            str(part.get_param("name", header="content-disposition")): part
+            for part in message.get_payload()  # type: ignore[union-attr]
+        }
+        expect(set(parts) == {"channel_id", "files"}, f"fields {set(parts)}")
+        file_id = f"file{len(self.files):022d}"
+        content = parts["files"].get_payload(decode=True)
+        self.files[file_id] = (str(parts["files"].get_filename()), content)  # type: ignore[assignment]
+        return Reply(201, {"file_infos": [{"id": file_id}], "client_ids": []})
