@@ -4,31 +4,100 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from apps.settings import Settings, load
 from apps.starting import reporting
 
+Command = Callable[[Settings, argparse.Namespace], int]
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point of the `switchboard` command; the exit status."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
+    options = _parser().parse_args(arguments)
     return reporting(lambda: int(options.run(load(), options)))
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="switchboard", description="Connects chats to agents.")
+    parser = argparse.ArgumentParser(
+        prog="switchboard", description="Connects the places where people write to agents."
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name, meaning, run in (("up", "run everything in one process", _up),):
+    for name, meaning, run in COMMANDS:
         commands.add_parser(name, help=meaning, description=meaning).set_defaults(run=run)
+    _add_keys(commands.add_parser("keys", help="create, list and revoke API keys"))
     return parser
 
 
-def _up(settings: Settings, _: argparse.Namespace) -> int:
-    from apps.standalone.main import main as up
+def _add_keys(parser: argparse.ArgumentParser) -> None:
+    from apps.keys import create, listing, revoke
 
-    return up(settings)
+    actions = parser.add_subparsers(required=True, metavar="ACTION")
+    making = actions.add_parser("create", help="make a key; prints it alone, once")
+    making.add_argument("--user", required=True, metavar="ID", help="the user whom the key stands for")
+    making.add_argument("--role", choices=("user", "admin"), default="user")
+    making.set_defaults(run=create)
+    actions.add_parser("list", help="list the keys, without their secrets").set_defaults(run=listing)
+    revoking = actions.add_parser("revoke", help="make a key invalid at once")
+    revoking.add_argument("key", metavar="ID|KEY", help="its id in the list, or the key itself")
+    revoking.set_defaults(run=revoke)
+
+
+def _up(settings: Settings, _: argparse.Namespace) -> int:
+    from apps.standalone.main import main as run
+
+    return run(settings)
+
+
+def _gateway(settings: Settings, _: argparse.Namespace) -> int:
+    from apps.http_gateway.main import main as run
+
+    return run(settings)
+
+
+def _core(settings: Settings, _: argparse.Namespace) -> int:
+    from apps.grpc_server.main import main as run
+
+    return run(settings)
+
+
+def _worker(settings: Settings, _: argparse.Namespace) -> int:
+    from apps.worker.main import main as run
+
+    return run(settings)
+
+
+def _migrate(settings: Settings, _: argparse.Namespace) -> int:
+    from adapters.outbound.storage.migrate import head
+    from apps.starting import a_database, migrated
+
+    with a_database(settings) as dsn:
+        migrated(dsn)
+    print(f"the database is at {head()}")
+    return 0
+
+
+def _reseal(settings: Settings, _: argparse.Namespace) -> int:
+    from apps.keys import reseal
+
+    return reseal(settings)
+
+
+def _doctor(settings: Settings, _: argparse.Namespace) -> int:
+    from apps.doctor import main as run
+
+    return run(settings)
+
+
+COMMANDS: tuple[tuple[str, str, Command], ...] = (
+    ("up", "run everything in one process", _up),
+    ("gateway", "run the REST gateway alone, as a client of a core", _gateway),
+    ("core", "run the gRPC core alone", _core),
+    ("worker", "run a worker alone", _worker),
+    ("migrate", "bring the database to the newest schema", _migrate),
+    ("reseal", "encrypt stored configurations anew with the first CONFIG_ENCRYPTION_KEY", _reseal),
+    ("doctor", "check the installation and say what to mend", _doctor),
+)
 
 
 if __name__ == "__main__":

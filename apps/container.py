@@ -14,6 +14,7 @@ from adapters.outbound.http.addresses import AllowedAddresses
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.hub import Hub
+from adapters.outbound.jobs.arq_queue import ArqQueue, connect
 from adapters.outbound.metrics import PrometheusMeter
 from adapters.outbound.security.box import Seal
 from adapters.outbound.storage.conversations import PostgresConversations, Wakes
@@ -86,6 +87,8 @@ class Container(containers.DeclarativeContainer):
     signals = providers.Singleton(_signals, database, incarnation, hub)
     lanes = providers.Singleton(Lanes, database, incarnation)
     wakes = providers.Singleton(_wakes, hub)
+
+    jobs = providers.Singleton(ArqQueue, providers.Singleton(connect, settings.provided.redis_url))
 
     keys = providers.Singleton(PostgresKeys, database)
     instances = providers.Singleton(_instances, database, seal, hub, facts)

@@ -29,7 +29,7 @@ def build_gateway(container: Container) -> App:
         agent_url=settings.agent_url,
         max_body=settings.max_webhook_body_kb * 1024,
         bind=logs.bind_request,
-        checks={"database": database_answers, "migrations": migrations_done},
+        checks={"database": database_answers, "queue": container.jobs().ping, "migrations": migrations_done},
         metrics=metrics,
     )
     return build(container.use_cases(), container.clock(), container.ids(), options)

@@ -50,6 +50,17 @@ def embedded_database(settings: Settings) -> Iterator[str]:
         server.stop()
 
 
+@contextmanager
+def a_database(settings: Settings) -> Iterator[str]:
+    """The database for a command: the given one, that of a running service, or the embedded one for a moment."""
+    dsn = settings.database_url or attach(settings.data_dir)
+    if dsn:
+        yield dsn
+    else:
+        with embedded_database(settings) as started:
+            yield started
+
+
 def shared_database(settings: Settings) -> str:
     """The DSN of DATABASE_URL, or of an embedded server that another process runs. Raises `StartError`."""
     dsn = settings.database_url or attach(settings.data_dir)
@@ -75,5 +86,5 @@ def reporting(main: Callable[[], int]) -> int:
     try:
         return main()
     except (StartError, SettingsError, Refusal) as error:
-        print(f"switchboard: {error}", file=sys.stderr)  # noqa: T201 - the person who starts it reads this
+        print(f"switchboard: {error}", file=sys.stderr)
         return 1

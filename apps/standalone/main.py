@@ -9,6 +9,8 @@ import uvloop
 
 from apps import logs
 from apps.container import Container
+from apps.grpc_server.part import GrpcPart
+from apps.jobs import JobsPart
 from apps.parts import RestPart, StoragePart, WorkerPart
 from apps.process import Part, run
 from apps.rest import build_gateway
@@ -31,14 +33,18 @@ def main(settings: Settings) -> int:
 
 async def _serve(settings: Settings, dsn: str, listener) -> int:  # type: ignore[no-untyped-def]
     container = Container(settings=settings, dsn=dsn, solitary=True)
+    first = _FirstKey(container)
+    grpc = GrpcPart(container)
     parts: list[Part] = [
         StoragePart(container, "standalone"),
+        first,
         WorkerPart(container),
+        JobsPart(container),
+        grpc,
         RestPart(build_gateway(container), listener),
     ]
     host, port = listener.getsockname()[:2]
-    first = _FirstKey(container)
-    return await run([parts[0], first, *parts[1:]], lambda: _banner(host, port, settings, first.token))
+    return await run(parts, lambda: _banner(f"{host}:{port}", grpc.port, settings, first.token))
 
 
 class _FirstKey:
@@ -62,12 +68,13 @@ class _FirstKey:
         return
 
 
-def _banner(host: str, port: int, settings: Settings, token: str | None) -> None:
+def _banner(rest: str, grpc_port: int, settings: Settings, token: str | None) -> None:
     lines = [
         "Switchboard is ready",
-        f"  REST gateway   http://{host}:{port}  (documentation at /docs)",
+        f"  REST gateway   http://{rest}  (documentation at /docs)",
+        f"  gRPC core      {settings.grpc_host}:{grpc_port}",
         f"  data           {settings.data_dir if settings.embedded else 'DATABASE_URL'}",
     ]
     if token:
         lines += ["", "  Admin API key, shown this once:", f"  {token}"]
-    print("\n".join([*lines, ""]), file=sys.stdout, flush=True)  # noqa: T201 - what the person who starts it reads
+    print("\n".join([*lines, ""]), file=sys.stdout, flush=True)

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\'switchboard/channels/v1/callbacks.proto\x12\x17switchboard.channels.v1\"\xf3\x01\n\x07RawCall\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x12\n\nchannel_id\x18\x02 \x01(\t\x12\x13\n\x0binstance_id\x18\x03 \x01(\x03\x12\x0e\n\x06method\x18\x04 \x01(\t\x12\x10\n\x08\x63\x61llback\x18\x05 \x01(\t\x12\x0b\n\x03url\x18\x06 \x01(\t\x12>\n\x07headers\x18\x07 \x03(\x0b\x32-.switchboard.channels.v1.RawCall.HeadersEntry\x12\x0c\n\x04\x62ody\x18\x08 \x01(\x0c\x1a.\n\x0cHeadersEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\x9b\x01\n\tRawAnswer\x12\x0e\n\x06status\x18\x01 \x01(\x05\x12@\n\x07headers\x18\x02 \x03(\x0b\x32/.switchboard.channels.v1.RawAnswer.HeadersEntry\x12\x0c\n\x04\x62ody\x18\x03 \x01(\x0c\x1a.\n\x0cHeadersEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"?\n\x0cRawCallBatch\x12/\n\x05\x63\x61lls\x18\x01 \x03(\x0b\x32 .switchboard.channels.v1.RawCall\"\x82\x01\n\nRawOutcome\x12\x34\n\x06\x61nswer\x18\x01 \x01(\x0b\x32\".switchboard.channels.v1.RawAnswerH\x00\x12\x33\n\x07refused\x18\x02 \x01(\x0b\x32 .switchboard.channels.v1.RefusedH\x00\x42\t\n\x07outcome\"?\n\x07Refused\x12\x0e\n\x06reason\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x13\n\x0bretry_after\x18\x03 \x01(\x01\"H\n\x0fRawOutcomeBatch\x12\x35\n\x08outcomes\x18\x01 \x03(\x0b\x32#.switchboard.channels.v1.RawOutcome2\xcd\x01\n\x0f\x43\x61llbackService\x12V\n\x0eHandleCallback\x12 .switchboard.channels.v1.RawCall\x1a\".switchboard.channels.v1.RawAnswer\x12\x62\n\x0fHandleCallbacks\x12%.switchboard.channels.v1.RawCallBatch\x1a(.switchboard.channels.v1.RawOutcomeBatchb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\'switchboard/channels/v1/callbacks.proto\x12\x17switchboard.channels.v1\"\xf3\x01\n\x07RawCall\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x12\n\nchannel_id\x18\x02 \x01(\t\x12\x13\n\x0binstance_id\x18\x03 \x01(\x03\x12\x0e\n\x06method\x18\x04 \x01(\t\x12\x10\n\x08\x63\x61llback\x18\x05 \x01(\t\x12\x0b\n\x03url\x18\x06 \x01(\t\x12>\n\x07headers\x18\x07 \x03(\x0b\x32-.switchboard.channels.v1.RawCall.HeadersEntry\x12\x0c\n\x04\x62ody\x18\x08 \x01(\x0c\x1a.\n\x0cHeadersEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"\x9b\x01\n\tRawAnswer\x12\x0e\n\x06status\x18\x01 \x01(\x05\x12@\n\x07headers\x18\x02 \x03(\x0b\x32/.switchboard.channels.v1.RawAnswer.HeadersEntry\x12\x0c\n\x04\x62ody\x18\x03 \x01(\x0c\x1a.\n\x0cHeadersEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"N\n\x0cNumberedCall\x12\x0e\n\x06number\x18\x01 \x01(\x04\x12.\n\x04\x63\x61ll\x18\x02 \x01(\x0b\x32 .switchboard.channels.v1.RawCall\"D\n\x0cRawCallBatch\x12\x34\n\x05\x63\x61lls\x18\x01 \x03(\x0b\x32%.switchboard.channels.v1.NumberedCall\"\x92\x01\n\nRawOutcome\x12\x0e\n\x06number\x18\x01 \x01(\x04\x12\x34\n\x06\x61nswer\x18\x02 \x01(\x0b\x32\".switchboard.channels.v1.RawAnswerH\x00\x12\x33\n\x07refused\x18\x03 \x01(\x0b\x32 .switchboard.channels.v1.RefusedH\x00\x42\t\n\x07outcome\"?\n\x07Refused\x12\x0e\n\x06reason\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x13\n\x0bretry_after\x18\x03 \x01(\x01\"H\n\x0fRawOutcomeBatch\x12\x35\n\x08outcomes\x18\x01 \x03(\x0b\x32#.switchboard.channels.v1.RawOutcome2\xd1\x01\n\x0f\x43\x61llbackService\x12V\n\x0eHandleCallback\x12 .switchboard.channels.v1.RawCall\x1a\".switchboard.channels.v1.RawAnswer\x12\x66\n\x0fStreamCallbacks\x12%.switchboard.channels.v1.RawCallBatch\x1a(.switchboard.channels.v1.RawOutcomeBatch(\x01\x30\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -43,14 +43,16 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_RAWANSWER']._serialized_end=470
   _globals['_RAWANSWER_HEADERSENTRY']._serialized_start=266
   _globals['_RAWANSWER_HEADERSENTRY']._serialized_end=312
-  _globals['_RAWCALLBATCH']._serialized_start=472
-  _globals['_RAWCALLBATCH']._serialized_end=535
-  _globals['_RAWOUTCOME']._serialized_start=538
-  _globals['_RAWOUTCOME']._serialized_end=668
-  _globals['_REFUSED']._serialized_start=670
-  _globals['_REFUSED']._serialized_end=733
-  _globals['_RAWOUTCOMEBATCH']._serialized_start=735
-  _globals['_RAWOUTCOMEBATCH']._serialized_end=807
-  _globals['_CALLBACKSERVICE']._serialized_start=810
-  _globals['_CALLBACKSERVICE']._serialized_end=1015
+  _globals['_NUMBEREDCALL']._serialized_start=472
+  _globals['_NUMBEREDCALL']._serialized_end=550
+  _globals['_RAWCALLBATCH']._serialized_start=552
+  _globals['_RAWCALLBATCH']._serialized_end=620
+  _globals['_RAWOUTCOME']._serialized_start=623
+  _globals['_RAWOUTCOME']._serialized_end=769
+  _globals['_REFUSED']._serialized_start=771
+  _globals['_REFUSED']._serialized_end=834
+  _globals['_RAWOUTCOMEBATCH']._serialized_start=836
+  _globals['_RAWOUTCOMEBATCH']._serialized_end=908
+  _globals['_CALLBACKSERVICE']._serialized_start=911
+  _globals['_CALLBACKSERVICE']._serialized_end=1120
 # @@protoc_insertion_point(module_scope)

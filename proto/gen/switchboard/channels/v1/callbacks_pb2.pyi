@@ -130,16 +130,40 @@ class RawAnswer(_message.Message):
 Global___RawAnswer: _TypeAlias = RawAnswer  # noqa: Y015
 
 @_typing.final
+class NumberedCall(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NUMBER_FIELD_NUMBER: _builtins.int
+    CALL_FIELD_NUMBER: _builtins.int
+    number: _builtins.int
+    """Chosen by the caller, unique among its unanswered calls on the stream."""
+    @_builtins.property
+    def call(self) -> Global___RawCall: ...
+    def __init__(
+        self,
+        *,
+        number: _builtins.int = ...,
+        call: Global___RawCall | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["call", b"call"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["call", b"call", "number", b"number"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___NumberedCall: _TypeAlias = NumberedCall  # noqa: Y015
+
+@_typing.final
 class RawCallBatch(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     CALLS_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def calls(self) -> _containers.RepeatedCompositeFieldContainer[Global___RawCall]: ...
+    def calls(self) -> _containers.RepeatedCompositeFieldContainer[Global___NumberedCall]: ...
     def __init__(
         self,
         *,
-        calls: _abc.Iterable[Global___RawCall] | None = ...,
+        calls: _abc.Iterable[Global___NumberedCall] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -155,8 +179,10 @@ class RawOutcome(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    NUMBER_FIELD_NUMBER: _builtins.int
     ANSWER_FIELD_NUMBER: _builtins.int
     REFUSED_FIELD_NUMBER: _builtins.int
+    number: _builtins.int
     @_builtins.property
     def answer(self) -> Global___RawAnswer: ...
     @_builtins.property
@@ -164,12 +190,13 @@ class RawOutcome(_message.Message):
     def __init__(
         self,
         *,
+        number: _builtins.int = ...,
         answer: Global___RawAnswer | None = ...,
         refused: Global___Refused | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "outcome", b"outcome", "refused", b"refused"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "outcome", b"outcome", "refused", b"refused"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "number", b"number", "outcome", b"outcome", "refused", b"refused"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_outcome: _TypeAlias = _typing.Literal["answer", "refused"]  # noqa: Y015
     _WhichOneofArgType_outcome: _TypeAlias = _typing.Literal["outcome", b"outcome"]  # noqa: Y015

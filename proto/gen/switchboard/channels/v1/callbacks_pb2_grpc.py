@@ -41,8 +41,8 @@ class CallbackServiceStub:
                 request_serializer=switchboard_dot_channels_dot_v1_dot_callbacks__pb2.RawCall.SerializeToString,
                 response_deserializer=switchboard_dot_channels_dot_v1_dot_callbacks__pb2.RawAnswer.FromString,
                 _registered_method=True)
-        self.HandleCallbacks = channel.unary_unary(
-                '/switchboard.channels.v1.CallbackService/HandleCallbacks',
+        self.StreamCallbacks = channel.stream_stream(
+                '/switchboard.channels.v1.CallbackService/StreamCallbacks',
                 request_serializer=switchboard_dot_channels_dot_v1_dot_callbacks__pb2.RawCallBatch.SerializeToString,
                 response_deserializer=switchboard_dot_channels_dot_v1_dot_callbacks__pb2.RawOutcomeBatch.FromString,
                 _registered_method=True)
@@ -60,8 +60,9 @@ class CallbackServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def HandleCallbacks(self, request, context):
-        """Several calls in one exchange; each gets an answer of its own, in the same order.
+    def StreamCallbacks(self, request_iterator, context):
+        """Many calls over one stream: batches in, batches of outcomes out, each as soon as it is there and in
+        any order; `number` says which call an outcome belongs to.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -75,8 +76,8 @@ def add_CallbackServiceServicer_to_server(servicer, server):
                     request_deserializer=switchboard_dot_channels_dot_v1_dot_callbacks__pb2.RawCall.FromString,
                     response_serializer=switchboard_dot_channels_dot_v1_dot_callbacks__pb2.RawAnswer.SerializeToString,
             ),
-            'HandleCallbacks': grpc.unary_unary_rpc_method_handler(
-                    servicer.HandleCallbacks,
+            'StreamCallbacks': grpc.stream_stream_rpc_method_handler(
+                    servicer.StreamCallbacks,
                     request_deserializer=switchboard_dot_channels_dot_v1_dot_callbacks__pb2.RawCallBatch.FromString,
                     response_serializer=switchboard_dot_channels_dot_v1_dot_callbacks__pb2.RawOutcomeBatch.SerializeToString,
             ),
@@ -121,7 +122,7 @@ class CallbackService:
             _registered_method=True)
 
     @staticmethod
-    def HandleCallbacks(request,
+    def StreamCallbacks(request_iterator,
             target,
             options=(),
             channel_credentials=None,
@@ -131,10 +132,10 @@ class CallbackService:
             wait_for_ready=None,
             timeout=None,
             metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
+        return grpc.experimental.stream_stream(
+            request_iterator,
             target,
-            '/switchboard.channels.v1.CallbackService/HandleCallbacks',
+            '/switchboard.channels.v1.CallbackService/StreamCallbacks',
             switchboard_dot_channels_dot_v1_dot_callbacks__pb2.RawCallBatch.SerializeToString,
             switchboard_dot_channels_dot_v1_dot_callbacks__pb2.RawOutcomeBatch.FromString,
             options,

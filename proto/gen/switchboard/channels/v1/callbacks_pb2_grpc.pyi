@@ -37,8 +37,10 @@ class CallbackServiceStub:
     def __new__(cls, channel: _aio.Channel) -> CallbackServiceAsyncStub: ...
     HandleCallback: _grpc.UnaryUnaryMultiCallable[_callbacks_pb2.RawCall, _callbacks_pb2.RawAnswer]
     """NOT_FOUND, UNAUTHENTICATED (failed proof), PERMISSION_DENIED, INVALID_ARGUMENT."""
-    HandleCallbacks: _grpc.UnaryUnaryMultiCallable[_callbacks_pb2.RawCallBatch, _callbacks_pb2.RawOutcomeBatch]
-    """Several calls in one exchange; each gets an answer of its own, in the same order."""
+    StreamCallbacks: _grpc.StreamStreamMultiCallable[_callbacks_pb2.RawCallBatch, _callbacks_pb2.RawOutcomeBatch]
+    """Many calls over one stream: batches in, batches of outcomes out, each as soon as it is there and in
+    any order; `number` says which call an outcome belongs to.
+    """
 
 @_typing.type_check_only
 class CallbackServiceAsyncStub(CallbackServiceStub):
@@ -49,8 +51,10 @@ class CallbackServiceAsyncStub(CallbackServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     HandleCallback: _aio.UnaryUnaryMultiCallable[_callbacks_pb2.RawCall, _callbacks_pb2.RawAnswer]  # type: ignore[assignment]
     """NOT_FOUND, UNAUTHENTICATED (failed proof), PERMISSION_DENIED, INVALID_ARGUMENT."""
-    HandleCallbacks: _aio.UnaryUnaryMultiCallable[_callbacks_pb2.RawCallBatch, _callbacks_pb2.RawOutcomeBatch]  # type: ignore[assignment]
-    """Several calls in one exchange; each gets an answer of its own, in the same order."""
+    StreamCallbacks: _aio.StreamStreamMultiCallable[_callbacks_pb2.RawCallBatch, _callbacks_pb2.RawOutcomeBatch]  # type: ignore[assignment]
+    """Many calls over one stream: batches in, batches of outcomes out, each as soon as it is there and in
+    any order; `number` says which call an outcome belongs to.
+    """
 
 class CallbackServiceServicer(metaclass=_abc_1.ABCMeta):
     """Raw calls of the platforms, bytes in, bytes out. They carry their own proof of origin, so no caller
@@ -66,11 +70,13 @@ class CallbackServiceServicer(metaclass=_abc_1.ABCMeta):
         """NOT_FOUND, UNAUTHENTICATED (failed proof), PERMISSION_DENIED, INVALID_ARGUMENT."""
 
     @_abc_1.abstractmethod
-    def HandleCallbacks(
+    def StreamCallbacks(
         self,
-        request: _callbacks_pb2.RawCallBatch,
+        request_iterator: _MaybeAsyncIterator[_callbacks_pb2.RawCallBatch],
         context: _ServicerContext,
-    ) -> _typing.Union[_callbacks_pb2.RawOutcomeBatch, _abc.Awaitable[_callbacks_pb2.RawOutcomeBatch]]:
-        """Several calls in one exchange; each gets an answer of its own, in the same order."""
+    ) -> _typing.Union[_abc.Iterator[_callbacks_pb2.RawOutcomeBatch], _abc.AsyncIterator[_callbacks_pb2.RawOutcomeBatch]]:
+        """Many calls over one stream: batches in, batches of outcomes out, each as soon as it is there and in
+        any order; `number` says which call an outcome belongs to.
+        """
 
 def add_CallbackServiceServicer_to_server(servicer: CallbackServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -1,0 +1,91 @@
+"""The callback service: single calls, and many over one stream."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from typing import Any
+
+from switchboard.channels.v1 import callbacks_pb2 as pb
+from switchboard.channels.v1 import callbacks_pb2_grpc
+
+from adapters.wire.calls import answer_to_pb, call_from_pb
+from domain.refusals import Refusal
+from ports.use_cases import Callbacks
+
+log = logging.getLogger("switchboard.grpc")
+
+
+class CallbackServicer(callbacks_pb2_grpc.CallbackServiceServicer):
+    def __init__(self, callbacks: Callbacks) -> None:
+        self._callbacks = callbacks
+
+    async def HandleCallback(self, request: pb.RawCall, context: Any) -> pb.RawAnswer:
+        answer = await self._callbacks.handle(request.channel_id, request.instance_id, call_from_pb(request))
+        return answer_to_pb(answer)
+
+    async def StreamCallbacks(
+        self, request_iterator: AsyncIterator[pb.RawCallBatch], context: Any
+    ) -> AsyncIterator[pb.RawOutcomeBatch]:
+        desk = _Desk(self._callbacks)
+        reader = asyncio.create_task(desk.read(request_iterator))
+        try:
+            while (outcomes := await desk.next()) is not None:
+                yield pb.RawOutcomeBatch(outcomes=outcomes)
+        finally:
+            reader.cancel()
+            desk.cancel()
+
+
+class _Desk:
+    """Works on the calls of one stream, all at once; outcomes that are ready together leave together."""
+
+    def __init__(self, callbacks: Callbacks) -> None:
+        self._callbacks = callbacks
+        self._ready: list[pb.RawOutcome] = []
+        self._news = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._ended = False
+
+    async def read(self, batches: AsyncIterator[pb.RawCallBatch]) -> None:
+        try:
+            async for batch in batches:
+                for each in batch.calls:
+                    task = asyncio.create_task(self._work(each))
+                    self._tasks.add(task)
+                    task.add_done_callback(self._tasks.discard)
+            await asyncio.gather(*self._tasks)
+        finally:
+            self._ended = True
+            self._news.set()
+
+    async def _work(self, numbered: pb.NumberedCall) -> None:
+        call, outcome = numbered.call, pb.RawOutcome(number=numbered.number)
+        try:
+            answer = await self._callbacks.handle(call.channel_id, call.instance_id, call_from_pb(call))
+            outcome.answer.CopyFrom(answer_to_pb(answer))
+        except Refusal as refusal:
+            retry_after = getattr(refusal, "retry_after", 0.0)
+            outcome.refused.CopyFrom(
+                pb.Refused(reason=refusal.reason, message=refusal.message, retry_after=retry_after)
+            )
+        except Exception:
+            log.exception("a callback failed")
+            outcome.refused.CopyFrom(pb.Refused(reason="INTERNAL", message="Internal server error"))
+        self._ready.append(outcome)
+        self._news.set()
+
+    async def next(self) -> list[pb.RawOutcome] | None:
+        """The outcomes that are ready, None after the last."""
+        while not self._ready:
+            if self._ended:
+                return None
+            await self._news.wait()
+            self._news.clear()
+        ready, self._ready = self._ready, []
+        return ready
+
+    def cancel(self) -> None:
+        for task in self._tasks:
+            task.cancel()

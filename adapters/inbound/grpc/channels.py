@@ -1,0 +1,106 @@
+"""Servicers of the channel services: convert, call, convert."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from switchboard.access.v1 import access_pb2, access_pb2_grpc
+from switchboard.channels.v1 import catalogue_pb2 as catalogue_pb
+from switchboard.channels.v1 import catalogue_pb2_grpc, instances_pb2_grpc
+from switchboard.channels.v1 import instances_pb2 as pb
+
+from adapters.inbound.grpc.interceptors import caller
+from adapters.wire import catalogue as wire
+from adapters.wire import instances as convert
+from ports.use_cases import Access, Catalogue, Instances
+
+DEFAULT_LIMIT = 5
+LARGEST_LIMIT = 1000
+
+
+class AccessServicer(access_pb2_grpc.AccessServiceServicer):
+    def __init__(self, access: Access) -> None:
+        self._access = access
+
+    async def WhoAmI(self, request: access_pb2.WhoAmIRequest, context: Any) -> access_pb2.WhoAmIResponse:
+        who = caller()
+        return access_pb2.WhoAmIResponse(user_id=who.user_id, role=who.role, is_service=who.is_service)
+
+
+class CatalogueServicer(catalogue_pb2_grpc.CatalogueServiceServicer):
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+
+    async def ListDefinitions(
+        self, request: catalogue_pb.ListDefinitionsRequest, context: Any
+    ) -> catalogue_pb.ListDefinitionsResponse:
+        found = await self._catalogue.definitions()
+        return catalogue_pb.ListDefinitionsResponse(definitions=map(wire.definition_to_pb, found))
+
+    async def GetDefinition(
+        self, request: catalogue_pb.GetDefinitionRequest, context: Any
+    ) -> catalogue_pb.Definition:
+        return wire.definition_to_pb(await self._catalogue.definition(request.id))
+
+    async def ListSockets(
+        self, request: catalogue_pb.ListSocketsRequest, context: Any
+    ) -> catalogue_pb.ListSocketsResponse:
+        live = await self._catalogue.sockets(caller())
+        return catalogue_pb.ListSocketsResponse(sockets=map(wire.socket_to_pb, live))
+
+
+class InstanceServicer(instances_pb2_grpc.InstanceServiceServicer):
+    def __init__(self, instances: Instances) -> None:
+        self._instances = instances
+
+    async def ListInstances(self, request: pb.ListInstancesRequest, context: Any) -> pb.ListInstancesResponse:
+        return pb.ListInstancesResponse(
+            instances=map(convert.view_to_pb, await self._instances.list(caller()))
+        )
+
+    async def GetInstance(self, request: pb.GetInstanceRequest, context: Any) -> pb.Instance:
+        return convert.view_to_pb(await self._instances.get(caller(), request.instance_id))
+
+    async def CreateInstance(
+        self, request: pb.CreateInstanceRequest, context: Any
+    ) -> pb.SaveInstanceResponse:
+        return convert.saved_to_pb(await self._instances.create(caller(), convert.new_from_pb(request)))
+
+    async def UpdateInstance(
+        self, request: pb.UpdateInstanceRequest, context: Any
+    ) -> pb.SaveInstanceResponse:
+        change = convert.change_from_pb(request)
+        return convert.saved_to_pb(await self._instances.update(caller(), request.instance_id, change))
+
+    async def DeleteInstance(
+        self, request: pb.DeleteInstanceRequest, context: Any
+    ) -> pb.DeleteInstanceResponse:
+        await self._instances.delete(caller(), request.instance_id)
+        return pb.DeleteInstanceResponse()
+
+    async def RequestPairing(
+        self, request: pb.RequestPairingRequest, context: Any
+    ) -> pb.RequestPairingResponse:
+        return convert.pairing_to_pb(await self._instances.request_pairing(caller(), request.instance_id))
+
+    async def GetHealth(self, request: pb.GetHealthRequest, context: Any) -> pb.Health:
+        return convert.health_to_pb(await self._instances.health(caller(), request.instance_id))
+
+    async def ListDeliveries(
+        self, request: pb.ListDeliveriesRequest, context: Any
+    ) -> pb.ListDeliveriesResponse:
+        limit = min(request.limit or DEFAULT_LIMIT, LARGEST_LIMIT)
+        found = await self._instances.deliveries(
+            caller(), request.instance_id, request.status or None, max(1, limit), max(0, request.offset)
+        )
+        return convert.deliveries_to_pb(found)
+
+    async def ReplayDelivery(
+        self, request: pb.ReplayDeliveryRequest, context: Any
+    ) -> pb.ReplayDeliveryResponse:
+        await self._instances.replay(caller(), request.instance_id, request.delivery_id)
+        return pb.ReplayDeliveryResponse()
+
+    async def DropDelivery(self, request: pb.DropDeliveryRequest, context: Any) -> pb.DropDeliveryResponse:
+        await self._instances.drop(caller(), request.instance_id, request.delivery_id)
+        return pb.DropDeliveryResponse()

@@ -1,0 +1,122 @@
+"""Around every RPC: who calls, and refusals as rich errors."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextvars import ContextVar
+from typing import Any
+
+import grpc
+from grpc_status import rpc_status
+
+from adapters.wire.refusals import to_status
+from domain.access.model import Caller
+from domain.refusals import Refusal, Unauthenticated
+from ports.clock import Ids
+from ports.use_cases import Access
+
+log = logging.getLogger("switchboard.grpc")
+
+OPEN_SERVICES = (
+    "/grpc.health.v1.Health/",
+    "/grpc.reflection.",
+    "/switchboard.channels.v1.CallbackService/",
+)
+OPEN_METHODS = frozenset(
+    {
+        "/switchboard.verification.v1.VerificationService/ListProviders",
+        "/switchboard.verification.v1.VerificationService/BotWebhook",
+        "/switchboard.verification.v1.VerificationService/CompleteOAuth",
+    }
+)
+
+_caller: ContextVar[Caller] = ContextVar("caller")
+
+
+def caller() -> Caller:
+    """The caller of the RPC that is being served."""
+    return _caller.get()
+
+
+class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
+    """Authenticates, and turns refusals and failures into statuses that hold no stack trace."""
+
+    def __init__(self, access: Access, ids: Ids, bind: Callable[[str], None]) -> None:
+        self._access = access
+        self._ids = ids
+        self._bind = bind
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> Any:
+        handler = await continuation(handler_call_details)
+        if handler is None:
+            return None
+        method = handler_call_details.method
+        is_open = method.startswith(OPEN_SERVICES) or method in OPEN_METHODS
+        metadata = dict(handler_call_details.invocation_metadata or ())
+        return self._wrapped(handler, method, None if is_open else metadata)
+
+    def _wrapped(self, handler: Any, method: str, metadata: dict[str, Any] | None) -> Any:
+        shape = (
+            "stream" if handler.request_streaming else "unary",
+            "stream" if handler.response_streaming else "unary",
+        )
+        behaviour = getattr(handler, "_".join(shape))
+        wrap = self._streaming if handler.response_streaming else self._unary
+        make = getattr(grpc, f"{shape[0]}_{shape[1]}_rpc_method_handler")
+        return make(
+            wrap(behaviour, method, metadata),
+            request_deserializer=handler.request_deserializer,
+            response_serializer=handler.response_serializer,
+        )
+
+    def _unary(self, behaviour: Any, method: str, metadata: dict[str, Any] | None) -> Any:
+        async def served(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
+            try:
+                await self._enter(metadata)
+                return await behaviour(request, context)
+            except Refusal as refusal:
+                await _refuse(refusal, context)
+            except Exception as error:  # noqa: BLE001 - becomes a status without a stack trace
+                await self._failed(error, method, context)
+
+        return served
+
+    def _streaming(self, behaviour: Any, method: str, metadata: dict[str, Any] | None) -> Any:
+        async def served(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> AsyncIterator[Any]:
+            try:
+                await self._enter(metadata)
+                async for message in behaviour(request, context):
+                    yield message
+            except Refusal as refusal:
+                await _refuse(refusal, context)
+            except Exception as error:  # noqa: BLE001 - becomes a status without a stack trace
+                await self._failed(error, method, context)
+
+        return served
+
+    async def _enter(self, metadata: dict[str, Any] | None) -> None:
+        self._bind(self._ids.request_id())
+        if metadata is None:
+            return
+        scheme, _, token = str(metadata.get("authorization", "")).partition(" ")
+        if scheme.lower() != "bearer" or not token.strip():
+            raise Unauthenticated("Unauthorized")
+        _caller.set(await self._access.authenticate(token.strip(), metadata.get("x-user-id")))
+
+    async def _failed(
+        self, error: Exception, method: str, context: grpc.aio.ServicerContext[Any, Any]
+    ) -> None:
+        if isinstance(error, (grpc.aio.AbortError, NotImplementedError)):
+            raise error
+        log.exception("%s failed", method)
+        await context.abort(grpc.StatusCode.INTERNAL, "Internal server error")
+
+
+async def _refuse(refusal: Refusal, context: grpc.aio.ServicerContext[Any, Any]) -> None:
+    status = rpc_status.to_status(to_status(refusal))
+    await context.abort(status.code, status.details, status.trailing_metadata)

@@ -1,0 +1,69 @@
+"""The gRPC core: services, health checking, reflection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_health.v1._async import HealthServicer
+from grpc_reflection.v1alpha import reflection
+from switchboard.access.v1 import access_pb2, access_pb2_grpc
+from switchboard.channels.v1 import (
+    callbacks_pb2,
+    callbacks_pb2_grpc,
+    catalogue_pb2,
+    catalogue_pb2_grpc,
+    instances_pb2,
+    instances_pb2_grpc,
+)
+from switchboard.downstream.v1 import runner_pb2
+from switchboard.knowledge.v1 import knowledge_pb2
+from switchboard.verification.v1 import verification_pb2
+
+from adapters.inbound.grpc.callbacks import CallbackServicer
+from adapters.inbound.grpc.channels import AccessServicer, CatalogueServicer, InstanceServicer
+from adapters.inbound.grpc.interceptors import Guard
+from ports.clock import Ids
+from ports.use_cases import UseCases
+
+LARGEST_MESSAGE = 16 * 1024 * 1024
+
+OPTIONS = (
+    ("grpc.so_reuseport", 0),  # else a second process on the same port would start silently
+    ("grpc.max_receive_message_length", LARGEST_MESSAGE),
+    ("grpc.max_send_message_length", LARGEST_MESSAGE),
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
+)
+
+FILES = (
+    access_pb2,
+    callbacks_pb2,
+    catalogue_pb2,
+    instances_pb2,
+    knowledge_pb2,
+    verification_pb2,
+    runner_pb2,
+)
+
+
+async def build(use_cases: UseCases, ids: Ids, bind: Callable[[str], None]) -> grpc.aio.Server:
+    """The server with all its services; the caller adds a port and starts it."""
+    server = grpc.aio.server(interceptors=[Guard(use_cases.access, ids, bind)], options=OPTIONS)
+    access_pb2_grpc.add_AccessServiceServicer_to_server(AccessServicer(use_cases.access), server)
+    catalogue_pb2_grpc.add_CatalogueServiceServicer_to_server(CatalogueServicer(use_cases.catalogue), server)
+    instances_pb2_grpc.add_InstanceServiceServicer_to_server(InstanceServicer(use_cases.instances), server)
+    callbacks_pb2_grpc.add_CallbackServiceServicer_to_server(CallbackServicer(use_cases.callbacks), server)
+    await _operations(server)
+    return server
+
+
+async def _operations(server: grpc.aio.Server) -> None:
+    names = [service.full_name for file in FILES for service in file.DESCRIPTOR.services_by_name.values()]
+    served = [name for name in names if not name.startswith("switchboard.downstream.")]
+    checks = HealthServicer()
+    health_pb2_grpc.add_HealthServicer_to_server(checks, server)
+    for name in ["", *served]:
+        await checks.set(name, health_pb2.HealthCheckResponse.SERVING)
+    reflection.enable_server_reflection([*served, health.SERVICE_NAME, reflection.SERVICE_NAME], server)

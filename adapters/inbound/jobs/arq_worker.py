@@ -1,0 +1,100 @@
+"""arq's worker, supervised: it dies when Redis drops, so it is started anew until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import arq.worker
+from arq.connections import ArqRedis
+from arq.worker import Worker, func
+from redis.exceptions import RedisError
+
+from domain.refusals import Unavailable
+
+log = logging.getLogger(__name__)
+
+Job = Callable[[int], Awaitable[None]]
+
+RESTART_SECONDS = 2.0
+TIMEOUT = 60
+"""Seconds that a job may take; also how long the queue keeps a dead worker's job to itself."""
+
+
+class SupervisedWorker:
+    """Runs `jobs` by kind; each takes the id of its subject."""
+
+    def __init__(self, redis: ArqRedis, queue: str, jobs: Mapping[str, Job], *, max_jobs: int = 50) -> None:
+        self._redis = redis
+        self._queue = queue
+        self._functions = [
+            func(_body(name, job), name=name, max_tries=1)  # type: ignore[arg-type]
+            for name, job in jobs.items()
+        ]
+        self._max_jobs = max_jobs
+        self._worker: Worker | None = None
+        self._stopping = False
+
+    async def run(self) -> None:
+        """Runs until `stop`."""
+        setattr(arq.worker, "log_redis_info", _quiet)  # noqa: B010 - the embedded queue has no INFO
+        while not self._stopping:
+            try:
+                self._worker = self._made()
+                await self._worker.async_run()
+            except (RedisError, OSError) as error:
+                log.warning("the job queue is away (%s), trying again", type(error).__name__)
+            except asyncio.CancelledError:
+                if not self._stopping:
+                    raise
+                return
+            await asyncio.sleep(RESTART_SECONDS)
+
+    def _made(self) -> Worker:
+        return Worker(
+            functions=self._functions,
+            redis_pool=self._redis,
+            queue_name=self._queue,
+            handle_signals=False,
+            keep_result=0,
+            max_tries=1,
+            max_jobs=self._max_jobs,
+            queue_read_limit=1000,
+            job_timeout=TIMEOUT,
+            poll_delay=0.5,
+            health_check_interval=30,
+            job_serializer=self._redis.job_serializer,
+            job_deserializer=self._redis.job_deserializer,
+        )
+
+    async def stop(self, grace: float) -> None:
+        """Takes no more jobs; waits `grace` seconds for those that run."""
+        self._stopping = True
+        worker = self._worker
+        if worker is None:
+            return
+        worker.allow_pick_jobs = False
+        tasks = list(worker.tasks.values())
+        if tasks:
+            await asyncio.wait(tasks, timeout=grace)
+        if worker.main_task is not None:
+            worker.main_task.cancel()
+            with contextlib.suppress(asyncio.CancelledError, RedisError, OSError):
+                await worker.main_task
+
+
+def _body(name: str, job: Job) -> Callable[[Mapping[str, Any], int], Awaitable[None]]:
+    async def run(_: Mapping[str, Any], subject: int) -> None:
+        try:
+            await job(subject)
+        except Unavailable:
+            log.warning("the job %s could not be done for the moment", name)
+
+    return run
+
+
+async def _quiet(*_: Any) -> None:
+    return

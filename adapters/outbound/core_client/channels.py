@@ -1,0 +1,109 @@
+"""The channel use cases of a remote core. The caller crosses as its credential, not as a name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from switchboard.access.v1 import access_pb2, access_pb2_grpc
+from switchboard.channels.v1 import catalogue_pb2, catalogue_pb2_grpc, instances_pb2_grpc
+from switchboard.channels.v1 import instances_pb2 as pb
+
+from adapters.outbound.core_client.connection import CoreConnection, carry
+from adapters.wire import catalogue as wire
+from adapters.wire import instances as convert
+from domain.access.model import Caller, Role
+from domain.channels.model import ChannelDefinition
+from domain.instances.model import (
+    Deliveries,
+    Health,
+    InstanceChange,
+    InstanceView,
+    LiveSocket,
+    NewInstance,
+    Pairing,
+    SaveResult,
+)
+
+SLOW = 40.0
+"""Seconds for calls that wait for a platform: registering a webhook, a pairing code."""
+
+
+class RemoteAccess:
+    def __init__(self, core: CoreConnection) -> None:
+        self._core = core
+        self._stub = access_pb2_grpc.AccessServiceStub(core.channel)
+
+    async def authenticate(self, token: str, acting_for: str | None = None) -> Caller:
+        carry(token, acting_for)
+        who = await self._core.call(self._stub.WhoAmI, access_pb2.WhoAmIRequest())
+        return Caller(who.user_id, Role(who.role), who.is_service)
+
+
+class RemoteCatalogue:
+    def __init__(self, core: CoreConnection) -> None:
+        self._core = core
+        self._stub = catalogue_pb2_grpc.CatalogueServiceStub(core.channel)
+
+    async def definitions(self) -> Sequence[ChannelDefinition]:
+        found = await self._core.call(self._stub.ListDefinitions, catalogue_pb2.ListDefinitionsRequest())
+        return [wire.definition_from_pb(each) for each in found.definitions]
+
+    async def definition(self, channel_id: str) -> ChannelDefinition:
+        request = catalogue_pb2.GetDefinitionRequest(id=channel_id)
+        return wire.definition_from_pb(await self._core.call(self._stub.GetDefinition, request))
+
+    async def sockets(self, caller: Caller) -> Sequence[LiveSocket]:
+        found = await self._core.call(self._stub.ListSockets, catalogue_pb2.ListSocketsRequest())
+        return [wire.socket_from_pb(each) for each in found.sockets]
+
+
+class RemoteInstances:
+    def __init__(self, core: CoreConnection) -> None:
+        self._core = core
+        self._stub = instances_pb2_grpc.InstanceServiceStub(core.channel)
+
+    async def list(self, caller: Caller) -> Sequence[InstanceView]:
+        found = await self._core.call(self._stub.ListInstances, pb.ListInstancesRequest())
+        return [convert.view_from_pb(each) for each in found.instances]
+
+    async def get(self, caller: Caller, instance_id: int) -> InstanceView:
+        request = pb.GetInstanceRequest(instance_id=instance_id)
+        return convert.view_from_pb(await self._core.call(self._stub.GetInstance, request))
+
+    async def create(self, caller: Caller, new: NewInstance) -> SaveResult:
+        request = convert.new_to_pb(new)
+        return convert.saved_from_pb(await self._core.call(self._stub.CreateInstance, request, deadline=SLOW))
+
+    async def update(self, caller: Caller, instance_id: int, change: InstanceChange) -> SaveResult:
+        request = convert.change_to_pb(instance_id, change)
+        return convert.saved_from_pb(await self._core.call(self._stub.UpdateInstance, request, deadline=SLOW))
+
+    async def delete(self, caller: Caller, instance_id: int) -> None:
+        request = pb.DeleteInstanceRequest(instance_id=instance_id)
+        await self._core.call(self._stub.DeleteInstance, request, deadline=SLOW)
+
+    async def request_pairing(self, caller: Caller, instance_id: int) -> Pairing:
+        request = pb.RequestPairingRequest(instance_id=instance_id)
+        return convert.pairing_from_pb(
+            await self._core.call(self._stub.RequestPairing, request, deadline=SLOW)
+        )
+
+    async def health(self, caller: Caller, instance_id: int) -> Health:
+        request = pb.GetHealthRequest(instance_id=instance_id)
+        return convert.health_from_pb(await self._core.call(self._stub.GetHealth, request))
+
+    async def deliveries(
+        self, caller: Caller, instance_id: int, status: str | None, limit: int, offset: int
+    ) -> Deliveries:
+        request = pb.ListDeliveriesRequest(
+            instance_id=instance_id, status=status or "", limit=limit, offset=offset
+        )
+        return convert.deliveries_from_pb(await self._core.call(self._stub.ListDeliveries, request))
+
+    async def replay(self, caller: Caller, instance_id: int, delivery_id: int) -> None:
+        request = pb.ReplayDeliveryRequest(instance_id=instance_id, delivery_id=delivery_id)
+        await self._core.call(self._stub.ReplayDelivery, request)
+
+    async def drop(self, caller: Caller, instance_id: int, delivery_id: int) -> None:
+        request = pb.DropDeliveryRequest(instance_id=instance_id, delivery_id=delivery_id)
+        await self._core.call(self._stub.DropDelivery, request)

@@ -1,0 +1,66 @@
+"""The connection to a remote core: deadlines, the caller's credential, refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+import grpc
+
+from adapters.wire.refusals import from_error
+
+T = TypeVar("T")
+
+DEADLINE = 15.0
+"""Seconds that a call has; one that may wait for a platform or a pairing code gets more."""
+
+LARGEST_MESSAGE = 16 * 1024 * 1024
+
+OPTIONS = (
+    ("grpc.max_receive_message_length", LARGEST_MESSAGE),
+    ("grpc.max_send_message_length", LARGEST_MESSAGE),
+    ("grpc.keepalive_time_ms", 20_000),
+    ("grpc.initial_reconnect_backoff_ms", 200),
+    ("grpc.max_reconnect_backoff_ms", 2_000),
+)
+
+_credential: ContextVar[tuple[tuple[str, str], ...]] = ContextVar("credential", default=())
+
+
+def carry(token: str, acting_for: str | None) -> None:
+    """The calls of this task carry this credential from here on."""
+    metadata = [("authorization", f"Bearer {token}")]
+    if acting_for:
+        metadata.append(("x-user-id", acting_for))
+    _credential.set(tuple(metadata))
+
+
+class CoreConnection:
+    """One channel to the core, opened on first use in the running loop."""
+
+    def __init__(self, target: str) -> None:
+        self.target = target
+        self._channel: grpc.aio.Channel | None = None
+
+    @property
+    def channel(self) -> grpc.aio.Channel:
+        if self._channel is None:
+            self._channel = grpc.aio.insecure_channel(self.target, options=OPTIONS)
+        return self._channel
+
+    async def close(self) -> None:
+        if self._channel is not None:
+            await self._channel.close(None)
+
+    async def call(
+        self, method: Callable[..., Awaitable[T]], request: Any, *, deadline: float = DEADLINE
+    ) -> T:
+        """The answer; a refusal of the core is raised as the same refusal here."""
+        try:
+            return await method(request, timeout=deadline, metadata=_credential.get())
+        except grpc.aio.AioRpcError as error:
+            refusal = from_error(error)
+            if refusal is None:
+                raise
+            raise refusal from error

@@ -1,0 +1,70 @@
+"""arq's queue on Redis, or on an embedded one in this process. Nothing durable lives in it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+from arq.connections import ArqRedis, RedisSettings
+from redis.asyncio import BlockingConnectionPool, ConnectionPool
+from redis.exceptions import RedisError
+
+from domain.refusals import Unavailable
+
+QUEUE = "switchboard:jobs"
+AWAY = "the job queue is away for the moment; try again shortly"
+
+
+def dumps(value: Any) -> bytes:
+    return json.dumps(value).encode()
+
+
+def loads(content: bytes) -> Any:
+    return json.loads(content)
+
+
+def connect(redis_url: str) -> ArqRedis:
+    """A client of the Redis at `redis_url`, or of a queue inside this process when it is empty."""
+    if redis_url:
+        RedisSettings.from_dsn(redis_url)  # a wrong address is refused here, not at the first job
+        pool: ConnectionPool = BlockingConnectionPool.from_url(
+            redis_url,
+            max_connections=20,
+            socket_connect_timeout=3,
+            socket_timeout=10,
+            health_check_interval=15,
+        )
+    else:
+        pool = _embedded()
+    return ArqRedis(
+        connection_pool=pool, default_queue_name=QUEUE, job_serializer=dumps, job_deserializer=loads
+    )
+
+
+def _embedded() -> ConnectionPool:
+    from fakeredis import FakeServer
+    from fakeredis.aioredis import FakeConnection
+
+    server = FakeServer(server_type="redis", version=(7,))
+    return ConnectionPool(connection_class=cast(Any, FakeConnection), server=server, host="embedded", port=1, db=0)
+
+
+class ArqQueue:
+    def __init__(self, redis: ArqRedis) -> None:
+        self.redis = redis
+
+    async def enqueue(self, kind: str, subject: int = 0) -> None:
+        try:
+            await self.redis.enqueue_job(kind, subject, _job_id=f"{kind}:{subject}", _queue_name=QUEUE)
+        except (RedisError, OSError) as error:
+            raise Unavailable(AWAY) from error
+
+    async def ping(self) -> None:
+        """Raises `Unavailable` when the queue does not answer."""
+        try:
+            await self.redis.ping()
+        except (RedisError, OSError) as error:
+            raise Unavailable(AWAY) from error
+
+    async def close(self) -> None:
+        await self.redis.aclose()

@@ -1,0 +1,16 @@
+"""Moments as microseconds since the epoch, exact both ways."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+
+
+def to_us(moment: datetime) -> int:
+    return (moment - EPOCH) // MICROSECOND
+
+
+def from_us(microseconds: int) -> datetime:
+    return EPOCH + timedelta(microseconds=microseconds)

@@ -1,0 +1,113 @@
+"""Refusals to gRPC status with google.rpc details, and back.
+
+Source: https://google.aip.dev/193 (ErrorInfo, BadRequest, RetryInfo).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import grpc
+from google.protobuf.any_pb2 import Any as AnyMessage
+from google.protobuf.duration_pb2 import Duration
+from google.rpc import code_pb2, error_details_pb2, status_pb2
+from grpc_status import rpc_status
+
+from domain.refusals import (
+    Conflict,
+    Fault,
+    Forbidden,
+    Invalid,
+    NotBuilt,
+    NotFound,
+    Refusal,
+    TooLarge,
+    TooMany,
+    Unauthenticated,
+    Unavailable,
+    Unreadable,
+    Unsupported,
+)
+
+DOMAIN = "switchboard"
+
+CODES: Mapping[type[Refusal], int] = {
+    Invalid: code_pb2.INVALID_ARGUMENT,
+    Unauthenticated: code_pb2.UNAUTHENTICATED,
+    Forbidden: code_pb2.PERMISSION_DENIED,
+    NotFound: code_pb2.NOT_FOUND,
+    Conflict: code_pb2.ALREADY_EXISTS,
+    TooLarge: code_pb2.RESOURCE_EXHAUSTED,
+    TooMany: code_pb2.RESOURCE_EXHAUSTED,
+    Unsupported: code_pb2.INVALID_ARGUMENT,
+    Unreadable: code_pb2.INVALID_ARGUMENT,
+    NotBuilt: code_pb2.UNIMPLEMENTED,
+    Unavailable: code_pb2.UNAVAILABLE,
+}
+
+BY_REASON: Mapping[str, type[Refusal]] = {kind.reason: kind for kind in CODES}
+
+AWAY = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED})
+
+
+def to_status(refusal: Refusal) -> status_pb2.Status:
+    """The rich status of a refusal."""
+    details = [_packed(error_details_pb2.ErrorInfo(reason=refusal.reason, domain=DOMAIN))]
+    if isinstance(refusal, Invalid) and refusal.faults:
+        violations = [
+            error_details_pb2.BadRequest.FieldViolation(field=fault.field, description=fault.message)
+            for fault in refusal.faults
+        ]
+        details.append(_packed(error_details_pb2.BadRequest(field_violations=violations)))
+    if isinstance(refusal, (TooMany, Unavailable)):
+        delay = Duration()
+        delay.FromMilliseconds(int(refusal.retry_after * 1000))
+        details.append(_packed(error_details_pb2.RetryInfo(retry_delay=delay)))
+    return status_pb2.Status(
+        code=CODES.get(type(refusal), code_pb2.UNKNOWN), message=refusal.message, details=details
+    )
+
+
+def _packed(message) -> AnyMessage:  # type: ignore[no-untyped-def]
+    packed = AnyMessage()
+    packed.Pack(message)
+    return packed
+
+
+def from_error(error: grpc.aio.AioRpcError) -> Refusal | None:
+    """The refusal that a call ended with; None when it failed in another way."""
+    status = rpc_status.from_call(error)  # type: ignore[arg-type]
+    if status is not None:
+        return _from_status(status)
+    if error.code() in AWAY:
+        return Unavailable("the core is away for the moment; try again shortly")
+    return None
+
+
+def _from_status(status: status_pb2.Status) -> Refusal | None:
+    info, faults, retry_after = error_details_pb2.ErrorInfo(), [], 2.0
+    for detail in status.details:
+        bad, retry = error_details_pb2.BadRequest(), error_details_pb2.RetryInfo()
+        if detail.Unpack(info):
+            continue
+        if detail.Unpack(bad):
+            faults = [Fault(each.field, each.description) for each in bad.field_violations]
+        elif detail.Unpack(retry):
+            retry_after = retry.retry_delay.ToMilliseconds() / 1000
+    return rebuilt(info.reason, status.message, retry_after, faults)
+
+
+def rebuilt(
+    reason: str, message: str, retry_after: float = 2.0, faults: list[Fault] | None = None
+) -> Refusal | None:
+    """The refusal of that reason; None for a reason that nobody knows."""
+    kind = BY_REASON.get(reason)
+    if kind is None:
+        return None
+    if kind is Invalid:
+        return Invalid(message, faults or ())
+    if kind is TooMany:
+        return TooMany(message, retry_after)
+    if kind is Unavailable:
+        return Unavailable(message, retry_after)
+    return kind(message)

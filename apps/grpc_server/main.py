@@ -1,0 +1,29 @@
+"""`switchboard core`: the gRPC core alone, beside gateways and workers on one database."""
+
+from __future__ import annotations
+
+import uvloop
+
+from apps import logs
+from apps.container import Container
+from apps.grpc_server.part import GrpcPart, listening_address
+from apps.parts import StoragePart
+from apps.process import Part, run
+from apps.secrets import complete
+from apps.settings import Settings
+from apps.starting import migrated, shared_database
+
+
+def main(settings: Settings) -> int:
+    """Runs until it is told to stop; the exit status."""
+    logs.set_up(settings)
+    settings = complete(settings)
+    dsn = migrated(shared_database(settings))
+
+    async def serve() -> int:
+        container = Container(settings=settings, dsn=dsn, solitary=False)
+        parts: list[Part] = [StoragePart(container, "core"), GrpcPart(container)]
+        address = listening_address(settings)
+        return await run(parts, lambda: print(f"Switchboard core is ready at {address}", flush=True))
+
+    return uvloop.run(serve())

@@ -1,0 +1,46 @@
+"""The gRPC server as a part of a process."""
+
+from __future__ import annotations
+
+import grpc
+
+from adapters.inbound.grpc.server import build
+from apps import logs
+from apps.container import Container
+from apps.parts import GRACE
+from apps.settings import Settings
+from apps.starting import StartError
+
+
+def listening_address(settings: Settings) -> str:
+    host = f"[{settings.grpc_host}]" if ":" in settings.grpc_host else settings.grpc_host
+    return f"{host}:{settings.grpc_port}"
+
+
+class GrpcPart:
+    name = "gRPC core"
+
+    def __init__(self, container: Container) -> None:
+        self._container = container
+        self._server: grpc.aio.Server | None = None
+        self.port = 0
+
+    async def start(self) -> None:
+        container = self._container
+        address = listening_address(container.settings())
+        self._server = await build(container.use_cases(), container.ids(), logs.bind_request)
+        try:
+            self.port = self._server.add_insecure_port(address)
+        except RuntimeError as error:
+            raise StartError(
+                f"cannot listen on {address} (in use?); stop the other program or set GRPC_PORT"
+            ) from error
+        await self._server.start()
+
+    async def run(self) -> None:
+        assert self._server is not None
+        await self._server.wait_for_termination()
+
+    async def stop(self) -> None:
+        if self._server is not None:
+            await self._server.stop(GRACE)

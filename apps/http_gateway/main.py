@@ -1,0 +1,91 @@
+"""`switchboard gateway`: the REST gateway alone, a stateless client of a remote core."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+import grpc
+import uvloop
+
+from adapters.inbound.rest.app import GatewayOptions, build
+from adapters.inbound.rest.gate import App
+from adapters.outbound.clock import RandomIds, SystemClock
+from adapters.outbound.core_client.callbacks import RemoteCallbacks
+from adapters.outbound.core_client.channels import RemoteAccess, RemoteCatalogue, RemoteInstances
+from adapters.outbound.core_client.connection import CoreConnection
+from adapters.outbound.metrics import PrometheusMeter
+from apps import logs
+from apps.parts import RestPart
+from apps.process import run
+from apps.settings import Settings
+from apps.starting import listen
+from ports.use_cases import UseCases
+
+
+def main(settings: Settings) -> int:
+    """Runs until it is told to stop; the exit status. Needs no database and no secret."""
+    logs.set_up(settings)
+    listener = listen(settings.http_host, settings.http_port, "HTTP_PORT")
+    target = settings.core_target or f"{settings.grpc_host}:{settings.grpc_port}"
+    host, port = listener.getsockname()[:2]
+
+    async def serve() -> int:
+        core = CoreConnection(target)
+        callbacks = RemoteCallbacks(core)
+        gateway = RestPart(build_remote_gateway(settings, core, callbacks), listener)
+        return await run([_Core(core, callbacks), gateway], lambda: _banner(host, port, target))
+
+    return uvloop.run(serve())
+
+
+def build_remote_gateway(settings: Settings, core: CoreConnection, callbacks: RemoteCallbacks) -> App:
+    """The gateway over a remote core."""
+    meter = PrometheusMeter()
+
+    async def core_ready() -> None:
+        async with asyncio.timeout(2):
+            while core.channel.get_state(try_to_connect=True) is not grpc.ChannelConnectivity.READY:
+                await core.channel.wait_for_state_change(core.channel.get_state())
+
+    async def metrics() -> bytes:
+        return meter.exposition()
+
+    use_cases = UseCases(
+        access=RemoteAccess(core),
+        catalogue=RemoteCatalogue(core),
+        instances=RemoteInstances(core),
+        callbacks=callbacks,
+    )
+    options = GatewayOptions(
+        agent_url=settings.agent_url,
+        max_body=settings.max_webhook_body_kb * 1024,
+        bind=logs.bind_request,
+        checks={"core": core_ready},
+        metrics=metrics,
+    )
+    return build(use_cases, SystemClock(), RandomIds(), options)
+
+
+class _Core:
+    name = "core connection"
+
+    def __init__(self, core: CoreConnection, callbacks: RemoteCallbacks) -> None:
+        self._core = core
+        self._callbacks = callbacks
+
+    async def start(self) -> None:
+        return
+
+    async def run(self) -> None:
+        await asyncio.Event().wait()
+
+    async def stop(self) -> None:
+        await self._callbacks.close()
+        await self._core.close()
+
+
+def _banner(host: str, port: int, target: str) -> None:
+    print(
+        f"Switchboard gateway is ready at http://{host}:{port}, core at {target}", file=sys.stdout, flush=True
+    )

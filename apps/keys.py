@@ -1,0 +1,74 @@
+"""`switchboard keys` and `switchboard reseal`; they work beside a running service."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from apps.container import Container
+from apps.secrets import complete
+from apps.settings import Settings
+from apps.starting import a_database, migrated
+from domain.access.model import Role
+from domain.access.service import digest
+from domain.refusals import NotFound
+
+
+def create(settings: Settings, options: argparse.Namespace) -> int:
+    async def run(container: Container) -> None:
+        _, token = await container.access().create_key(options.user, Role(options.role))
+        print(token)
+
+    return _with_database(settings, run)
+
+
+def listing(settings: Settings, _: argparse.Namespace) -> int:
+    async def run(container: Container) -> None:
+        print(f"{'ID':>4}  {'USER':<24} {'ROLE':<6} {'KEY':<14} {'CREATED':<20} STATE")
+        for key in await container.access().list_keys():
+            state = f"revoked {key.revoked_at:%Y-%m-%d}" if key.revoked_at else "live"
+            created = f"{key.created_at:%Y-%m-%d %H:%M:%S}"
+            print(f"{key.id:>4}  {key.user_id:<24} {key.role:<6} {key.prefix + '…':<14} {created:<20} {state}")
+
+    return _with_database(settings, run)
+
+
+def revoke(settings: Settings, options: argparse.Namespace) -> int:
+    async def run(container: Container) -> None:
+        await container.access().revoke_key(await _key_id(container, options.key))
+        print("revoked")
+
+    return _with_database(settings, run)
+
+
+async def _key_id(container: Container, text: str) -> int:
+    if text.isascii() and text.isdigit() and len(text) < 19:
+        return int(text)
+    found = await container.keys().find(digest(text))
+    if found is None:
+        raise NotFound("no live key looks like that; 'switchboard keys list' shows the ids")
+    return found.id
+
+
+def reseal(settings: Settings) -> int:
+    async def run(container: Container) -> None:
+        print(f"sealed {await container.instances().reseal()} configuration(s) anew")
+
+    return _with_database(settings, run)
+
+
+def _with_database(settings: Settings, work: Callable[[Container], Awaitable[None]]) -> int:
+    settings = complete(settings)
+
+    async def run(dsn: str) -> None:
+        container = Container(settings=settings, dsn=dsn, solitary=False)
+        await container.database().open()
+        try:
+            await work(container)
+        finally:
+            await container.database().close()
+
+    with a_database(settings) as dsn:
+        asyncio.run(run(migrated(dsn)))
+    return 0

@@ -1,0 +1,28 @@
+"""`switchboard worker`: conversations, deliveries, polls and schedules, beside a core on one database."""
+
+from __future__ import annotations
+
+import uvloop
+
+from apps import logs
+from apps.container import Container
+from apps.jobs import JobsPart
+from apps.parts import StoragePart, WorkerPart
+from apps.process import Part, run
+from apps.secrets import complete
+from apps.settings import Settings
+from apps.starting import migrated, shared_database
+
+
+def main(settings: Settings) -> int:
+    """Runs until it is told to stop; the exit status."""
+    logs.set_up(settings)
+    settings = complete(settings)
+    dsn = migrated(shared_database(settings))
+
+    async def serve() -> int:
+        container = Container(settings=settings, dsn=dsn, solitary=False)
+        parts: list[Part] = [StoragePart(container, "worker"), WorkerPart(container), JobsPart(container)]
+        return await run(parts, lambda: print("Switchboard worker is ready", flush=True))
+
+    return uvloop.run(serve())

@@ -1,0 +1,11 @@
+"""The queue of jobs: polls, firings, registrations, maintenance. Wake-ups only; what is due stands in rows."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class JobQueue(Protocol):
+    async def enqueue(self, kind: str, subject: int = 0) -> None:
+        """Asks for a job; the same job already waiting is one. Raises `Unavailable` when the queue is away."""
+        ...
