@@ -6,7 +6,16 @@ import secrets
 
 from dependency_injector import containers, providers
 
-from adapters.outbound.absent import NoApprovals, Nobody, NoFiles, NoPairings, NoPolls, NoSockets
+from adapters.outbound.absent import (
+    NoApprovals,
+    Nobody,
+    NoFiles,
+    NoHistory,
+    NoKnowledge,
+    NoPairings,
+    NoPolls,
+    NoSockets,
+)
 from adapters.outbound.channels.registry import Registry
 from adapters.outbound.clock import RandomIds, SystemClock
 from adapters.outbound.facts import MemoryFacts
@@ -27,7 +36,7 @@ from adapters.outbound.storage.outbox import PostgresOutbox
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.processes import PostgresProcesses
 from adapters.outbound.storage.signals import Signals
-from apps.downstream import build_downstream
+from apps.downstream import Resources
 from apps.settings import Settings
 from domain.access.service import AccessService
 from domain.channels.service import CatalogueService
@@ -109,7 +118,10 @@ class Container(containers.DeclarativeContainer):
         hosts=providers.Singleton(AllowedAddresses, policy),
     )
     channels = providers.Singleton(Registry.build, kit)
-    downstream = providers.Singleton(build_downstream, settings, http)
+    resources = providers.Singleton(
+        Resources, settings, http, providers.Singleton(NoHistory), providers.Singleton(NoKnowledge)
+    )
+    downstream = resources.provided.runner
     people = providers.Singleton(Nobody)
     approvals = providers.Singleton(NoApprovals)
     pairings = providers.Singleton(NoPairings)

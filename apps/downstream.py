@@ -2,16 +2,50 @@
 
 from __future__ import annotations
 
-from adapters.outbound.http.client import AioHttp
-from apps.settings import Settings
-from domain.routing.model import RunRequest, RunResult
-from ports.downstream import Downstream
+import asyncio
+import os
+import random
+import time
+from pathlib import Path
+
+from adapters.outbound.downstream.builtin import Builtins
+from adapters.outbound.downstream.grpc_runner import GrpcChannels
+from adapters.outbound.downstream.retrying import Retrying
+from adapters.outbound.downstream.router import Router
+from adapters.outbound.downstream.rules import BadRules
+from adapters.outbound.downstream.rules_file import RulesFile
+from adapters.outbound.downstream.runners import Runners, Timed
+from apps.settings import Settings, SettingsError
+from ports.downstream import ChatHistory, Downstream, KnowledgeAnswers
+from ports.http import Http
 
 
-class _Echo:
-    async def run(self, request: RunRequest) -> RunResult:
-        return RunResult(request.text)
+class Resources:
+    """The rules file, the connections of the resources, and the router over both."""
+
+    def __init__(
+        self, settings: Settings, http: Http, history: ChatHistory, knowledge: KnowledgeAnswers
+    ) -> None:
+        self._channels = GrpcChannels()
+        builtins = Builtins(knowledge)
+        runners = Runners(http, self._channels, history, builtins, _retrying)
+        path = Path(settings.resources_file) if settings.resources_file else None
+        self.rules = RulesFile(path, os.environ.get, runners.build)
+        default = runners.for_url(settings.downstream_url) if settings.downstream_url else None
+        self.runner: Downstream = Timed(
+            Router(self.rules, builtins, default), float(settings.downstream_timeout)
+        )
+
+    def load(self) -> None:
+        """Reads the rules. Raises `SettingsError`."""
+        try:
+            self.rules.load()
+        except BadRules as error:
+            raise SettingsError(f"RESOURCES_FILE: {error}") from error
+
+    async def close(self) -> None:
+        await self._channels.close()
 
 
-def build_downstream(settings: Settings, http: AioHttp) -> Downstream:
-    return _Echo()
+def _retrying(inner: Downstream) -> Downstream:
+    return Retrying(inner, sleep=asyncio.sleep, now=time.monotonic, chance=random.random)

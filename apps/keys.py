@@ -29,7 +29,9 @@ def listing(settings: Settings, _: argparse.Namespace) -> int:
         for key in await container.access().list_keys():
             state = f"revoked {key.revoked_at:%Y-%m-%d}" if key.revoked_at else "live"
             created = f"{key.created_at:%Y-%m-%d %H:%M:%S}"
-            print(f"{key.id:>4}  {key.user_id:<24} {key.role:<6} {key.prefix + '…':<14} {created:<20} {state}")
+            print(
+                f"{key.id:>4}  {key.user_id:<24} {key.role:<6} {key.prefix + '…':<14} {created:<20} {state}"
+            )
 
     return _with_database(settings, run)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import signal
 import socket
 from typing import Any
 
@@ -76,6 +77,7 @@ class WorkerPart:
                 per_instance=max(1, settings.worker_concurrency // 4),
             ),
         ]
+        self._resources = container.resources()
         lanes = container.lanes()
         self._leases = AbandonedLeases(lanes.abandoned, lanes.free, hub.lost)
         self._upkeep = Upkeep(
@@ -88,7 +90,8 @@ class WorkerPart:
         )
 
     async def start(self) -> None:
-        return
+        self._resources.load()
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._resources.rules.reload)
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
@@ -99,6 +102,7 @@ class WorkerPart:
     async def stop(self) -> None:
         await asyncio.gather(*(loop.stop(GRACE) for loop in self._loops))
         self._upkeep_task.cancel()
+        await self._resources.close()
 
 
 class _Server(uvicorn.Server):

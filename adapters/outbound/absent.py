@@ -8,7 +8,8 @@ from typing import Any
 from domain.channels.messages import Artifact, Event, Identity
 from domain.instances.model import Instance, LiveSocket, Pairing
 from domain.refusals import NotBuilt
-from domain.routing.model import InputFile, ResultArtifact
+from domain.routing.model import InputFile, ResultArtifact, RunResult
+from ports.downstream import Turn
 from ports.people import Asker, Decision, Prompt
 
 
@@ -63,3 +64,16 @@ class NoSockets:
 class NoPolls:
     async def due_now(self, instance_id: int) -> None:
         return
+
+
+class NoHistory:
+    async def load(self, instance_id: int, session_id: str) -> Sequence[Turn]:
+        return ()
+
+    async def append(self, instance_id: int, session_id: str, request_id: str, turns: Sequence[Turn]) -> None:
+        return
+
+
+class NoKnowledge:
+    async def answer(self, owner: str, base_id: int, question: str) -> RunResult:
+        return RunResult("Knowledge bases are not available on this installation.")

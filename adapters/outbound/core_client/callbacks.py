@@ -60,8 +60,8 @@ class _Stream:
 
     async def exchange(self, number: int, call: pb.RawCall) -> pb.RawOutcome:
         future: asyncio.Future[pb.RawOutcome] = asyncio.get_running_loop().create_future()
-        self._waiting[number] = future
         self._outgoing.append(pb.NumberedCall(number=number, call=call))
+        self._waiting[number] = future
         self._news.set()
         try:
             async with asyncio.timeout(DEADLINE):

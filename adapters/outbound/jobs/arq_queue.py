@@ -46,7 +46,9 @@ def _embedded() -> ConnectionPool:
     from fakeredis.aioredis import FakeConnection
 
     server = FakeServer(server_type="redis", version=(7,))
-    return ConnectionPool(connection_class=cast(Any, FakeConnection), server=server, host="embedded", port=1, db=0)
+    return ConnectionPool(
+        connection_class=cast(Any, FakeConnection), server=server, host="embedded", port=1, db=0
+    )
 
 
 class ArqQueue:

@@ -8,17 +8,17 @@ BATCH = 5000
 
 STATEMENTS = (
     (
-"DELETE FROM inbox WHERE id IN (SELECT id FROM inbox WHERE status <> 0"
-    " AND finished_at < now() - make_interval(days => %s) ORDER BY finished_at LIMIT %s)"
+        "DELETE FROM inbox WHERE id IN (SELECT id FROM inbox WHERE status <> 0"
+        " AND finished_at < now() - make_interval(days => %s) ORDER BY finished_at LIMIT %s)"
     ),
     (
-"DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE status = 1"
-    " AND finished_at < now() - make_interval(days => %s) ORDER BY finished_at LIMIT %s)"
+        "DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE status = 1"
+        " AND finished_at < now() - make_interval(days => %s) ORDER BY finished_at LIMIT %s)"
     ),
     (
-"DELETE FROM lane WHERE (kind, instance_id, lane_key) IN (SELECT kind, instance_id, lane_key FROM lane"
-    " WHERE pending = 0 AND owner IS NULL AND touched_at < now() - make_interval(days => %s)"
-    " ORDER BY touched_at LIMIT %s FOR UPDATE SKIP LOCKED)"
+        "DELETE FROM lane WHERE (kind, instance_id, lane_key) IN (SELECT kind, instance_id, lane_key FROM lane"
+        " WHERE pending = 0 AND owner IS NULL AND touched_at < now() - make_interval(days => %s)"
+        " ORDER BY touched_at LIMIT %s FOR UPDATE SKIP LOCKED)"
     ),
 )
 """Dead letters are kept until somebody drops them."""
