@@ -32,8 +32,8 @@ bench: $(DEV_STAMP) ## measure against the baselines; results go to bench/result
 proto: $(DEV_STAMP) ## generate proto/gen from proto/
 	$(BIN)/python proto/generate.py
 
-lock: ## resolve the newest allowed versions into requirements.lock and requirements-dev.lock
-	$(PYTHON) scripts/lock.py
+lock: $(DEV_STAMP) ## write the locks from what is installed in .venv
+	$(BIN)/python scripts/lock.py
 
 clean: ## remove the environment and caches (not the data)
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,66 @@
+"""Writes the locks from what is installed in this environment: `make lock`.
+
+requirements.lock holds the whole tree of the project's dependencies in exact versions, and
+requirements-dev.lock what the development group needs besides. To move a version: install it into .venv with
+pip, run the suite, run `make lock`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from importlib.metadata import distribution
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parent.parent
+HEAD = "# Written by `make lock`: the whole tree in exact versions. Installed with --no-deps.\n"
+TORCH = (
+    "# torch: no hash and no local version, so that pip takes the CPU build where it finds one. On the open\n"
+    "# internet this is the CUDA build; the CPU build is at https://download.pytorch.org/whl/cpu\n"
+)
+LEFT_OUT = ("nvidia-", "triton", "cuda-")
+"""What torch names for its CUDA build alone."""
+
+
+def tree(wanted: list[str]) -> dict[str, str]:
+    """Name to version of all that `wanted` needs, as it is installed."""
+    found: dict[str, str] = {}
+    seen: set[tuple[str, frozenset[str]]] = set()
+    waiting = [Requirement(each) for each in wanted]
+    while waiting:
+        requirement = waiting.pop()
+        name = canonicalize_name(requirement.name)
+        extras = frozenset(requirement.extras)
+        if (name, extras) in seen or name.startswith(LEFT_OUT):
+            continue
+        seen.add((name, extras))
+        installed = distribution(name)
+        found[name] = installed.version.partition("+")[0]
+        for line in installed.requires or ():
+            needed = Requirement(line)
+            environments = [{"extra": extra} for extra in extras or {""}]
+            if needed.marker is None or any(needed.marker.evaluate(each) for each in environments):
+                waiting.append(needed)
+    return found
+
+
+def write(path: Path, versions: dict[str, str]) -> None:
+    lines = [f"{name}=={version}\n" for name, version in sorted(versions.items())]
+    path.write_text(HEAD + (TORCH if "torch" in versions else "") + "".join(lines), encoding="utf-8")
+
+
+def main() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    runtime = tree([*project["project"]["dependencies"], *project["build-system"]["requires"]])
+    development = tree(project["dependency-groups"]["dev"])
+    write(ROOT / "requirements.lock", runtime)
+    write(
+        ROOT / "requirements-dev.lock",
+        {name: version for name, version in development.items() if name not in runtime},
+    )
+
+
+if __name__ == "__main__":
+    main()
