@@ -67,6 +67,15 @@ def _declared_or_western(data: bytes, name: str) -> str:
         return data.decode("cp1252", "replace")
 
 
+def _storable(value: str) -> str:
+    """Raw UTF-8 bytes, which the parser passes on as lone surrogates, as characters; no NUL."""
+    try:
+        raw = value.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        raw = value.encode("utf-8", "replace")
+    return raw.decode("utf-8", "replace").replace("\0", "")
+
+
 @dataclass(frozen=True, slots=True)
 class Address:
     """A mail address: the display name decoded, the address as written."""
@@ -84,7 +93,7 @@ class Headers:
     """The header fields of one message, in their order; names are case-insensitive."""
 
     def __init__(self, fields: Iterable[tuple[str, str]]) -> None:
-        self._fields = tuple((name.strip().lower(), str(value)) for name, value in fields)
+        self._fields = tuple((name.strip().lower(), _storable(str(value))) for name, value in fields)
 
     def all(self, name: str) -> Sequence[str]:
         """The raw values of a field, the topmost first."""

@@ -159,6 +159,9 @@ _LINES = st.sampled_from(
         b"Content-Disposition: attachment; filename*0*=a; filename*1=b\r\n",
         b"Content-Transfer-Encoding: quoted-printable\r\n",
         b"Content-Transfer-Encoding: uuencode\r\n",
+        b"From: \xff\xc3\xa9 <\xffa@b\xff.c>\r\n",
+        b"Message-ID: <\xff\xed\xa0\x80@x>\r\n",
+        b"Subject: \xc3\xa9 =?utf-8?q?=ED=A0=80?=\r\n",
         b"--b\r\n",
         b"--b--\r\n",
         b"\r\n",
@@ -175,9 +178,11 @@ def test_no_mail_breaks_the_reader(raw: bytes) -> None:
     read = read_mail(raw)
     assert isinstance(read.text, str)
     read.text.encode()
-    session_of(read.headers, "none")
+    session_of(read.headers, read.key).encode()
+    read.key.encode()
     for name in ("From", "Subject", "To"):
-        read.headers.addresses(name)
+        for address in read.headers.addresses(name):
+            f"{address.name} {address.email}".encode()
         read.headers.text(name).encode()
 
 
@@ -189,6 +194,10 @@ def test_any_header_decodes_to_one_line(value: str) -> None:
 @given(st.binary(max_size=50), st.text(max_size=12))
 def test_any_bytes_decode_in_any_charset(data: bytes, charset: str) -> None:
     assert isinstance(decode_bytes(data, charset), str)
+
+
+def test_raw_utf8_in_a_header_is_read() -> None:
+    assert read_mail("Subject: Grüße\r\n\r\n".encode()).headers.text("Subject") == "Grüße"
 
 
 def test_a_thread_is_its_first_mail() -> None:

@@ -1,0 +1,38 @@
+"""The channel over a stand-in for Gmail."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from adapters.outbound.channels.mail_api.channel import MailApi
+from adapters.outbound.http.client import AioHttp
+from adapters.outbound.http.policy import AddressPolicy
+from tests.support.channels import SetClock, kit
+from tests.support.platforms.gmail import Gmail
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def clock() -> SetClock:
+    return SetClock()
+
+
+@pytest.fixture
+async def gmail(anyio_backend: Any) -> AsyncIterator[Gmail]:
+    async with Gmail.run() as platform:
+        yield platform
+
+
+@pytest.fixture
+async def channel(anyio_backend: Any, gmail: Gmail, clock: SetClock) -> AsyncIterator[MailApi]:
+    http = AioHttp(AddressPolicy())
+    settings = {"MAIL_API_URL": gmail.url, "GOOGLE_TOKEN_URL": f"{gmail.url}/token"}
+    yield MailApi(kit(http, settings, clock=clock))
+    await http.close()

@@ -1,0 +1,78 @@
+"""Replies through Gmail."""
+
+from __future__ import annotations
+
+import pytest
+
+from adapters.outbound.channels.mail_api.channel import MailApi
+from domain.channels.messages import Answer, Artifact, Outcome, Sent
+from ports.channels import PlatformError
+from tests.support.platforms.gmail import ADDRESS, CLIENT, Gmail
+
+TARGET = {
+    "to": "ann@client.example",
+    "name": "Ann",
+    "subject": "Question",
+    "inReplyTo": "<q@client.example>",
+    "references": ["<q@client.example>"],
+    "threadId": "thread-1",
+    "from": ADDRESS,
+}
+
+
+async def deliver(channel: MailApi, **changes: object) -> Sent:
+    target = {**TARGET, **changes}
+    file = Artifact("r.pdf", "application/pdf", "https://files.example/r.pdf")
+    (part,) = channel.render(CLIENT, target, Answer("**Hi** there €", (file,)))
+    return await channel.send(CLIENT, target, part, "key")
+
+
+async def test_a_reply_goes_into_its_thread(channel: MailApi, gmail: Gmail) -> None:
+    sent = await deliver(channel)
+    assert (sent.outcome, sent.ref) == (Outcome.SENT, "sent-1")
+    ((thread, mail),) = gmail.sent
+    assert thread == "thread-1"
+    assert mail["Subject"] == "Re: Question"
+    assert mail["To"] == "Ann <ann@client.example>"
+    assert mail["In-Reply-To"] == mail["References"] == "<q@client.example>"
+    assert mail["Auto-Submitted"] == "auto-replied"
+    plain, html = (part.get_content() for part in mail.iter_parts())  # type: ignore[attr-defined]
+    assert "there €" in plain
+    assert "https://files.example/r.pdf" in plain
+    assert "<strong>Hi</strong>" in html
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "outcome"),
+    [
+        (429, {"error": {"message": "slow"}}, Outcome.RETRY_AFTER),
+        (403, {"error": {"errors": [{"reason": "rateLimitExceeded"}]}}, Outcome.RETRY_AFTER),
+        (403, {"error": {"errors": [{"reason": "insufficientPermissions"}]}}, Outcome.PERMANENT),
+        (400, {"error": {"message": "Invalid To header"}}, Outcome.PERMANENT),
+        (500, None, Outcome.TRANSIENT),
+    ],
+)
+async def test_gmails_answer_decides(
+    channel: MailApi, gmail: Gmail, status: int, body: object, outcome: Outcome
+) -> None:
+    await channel.probe(CLIENT)
+    gmail.next_reply(status, body)
+    assert (await deliver(channel)).outcome is outcome
+
+
+async def test_a_break_after_sending_is_unknown(channel: MailApi, gmail: Gmail) -> None:
+    await channel.probe(CLIENT)
+    gmail.drop()
+    assert (await deliver(channel)).outcome is Outcome.UNKNOWN
+
+
+async def test_revoked_credentials_are_permanent(channel: MailApi, gmail: Gmail) -> None:
+    gmail.grant_error = "invalid_grant"
+    assert (await deliver(channel)).outcome is Outcome.PERMANENT
+    with pytest.raises(PlatformError, match="invalid_grant"):
+        await channel.probe(CLIENT)
+
+
+async def test_no_address_is_permanent(channel: MailApi, gmail: Gmail) -> None:
+    assert (await deliver(channel, to="")).outcome is Outcome.PERMANENT
+    assert gmail.sent == []

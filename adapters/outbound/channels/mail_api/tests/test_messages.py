@@ -1,0 +1,131 @@
+"""Gmail messages as events."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.outbound.channels.mail_api.channel import MailApi
+from adapters.outbound.channels.mail_api.messages import (
+    event_of,
+    from_base64url,
+    ignored_for,
+    is_incoming,
+    parts_of,
+)
+from domain.channels.messages import Identity
+from ports.channels import PlatformError
+from tests.support.channels import NOW
+from tests.support.platforms.gmail import ADDRESS, CLIENT, Gmail, b64
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+
+
+def part(mime: str, text: str = "", part_id: str = "0", **changes: Any) -> dict[str, Any]:
+    body = {"data": b64(text.encode()), "size": len(text)} if text else {"size": 0}
+    return {"partId": part_id, "mimeType": mime, "filename": "", "headers": [], "body": body, **changes}
+
+
+def message(*parts: dict[str, Any], mime: str = "multipart/mixed") -> dict[str, Any]:
+    headers = [{"name": "From", "value": "ann@client.example"}, {"name": "Subject", "value": "S"}]
+    payload = {"mimeType": mime, "headers": headers, "body": {"size": 0}, "parts": list(parts)}
+    return {"id": "m", "threadId": "t", "labelIds": ["INBOX"], "payload": payload}
+
+
+def text(found: dict[str, Any]) -> str:
+    return event_of(found, parts_of(found), ADDRESS).text
+
+
+def test_a_recorded_message() -> None:
+    recorded = json.loads((FIXTURES / "multipart_with_file.json").read_text())
+    event = event_of(recorded, parts_of(recorded), ADDRESS)
+    assert (event.key, event.session_id) == ("19a9f0c1d2e3f405", "19a9f0aa00000001")
+    assert event.text == "Please look at the figures."
+    assert event.sender.display_name == "Ann Example"
+    assert event.sender.identities == (Identity("email", "ann@client.example"),)
+    assert event.target["to"] == "ann@client.example"
+    assert event.target["references"] == ["<first@client.example>", "<CAexample@mail.gmail.com>"]
+    (file,) = event.attachments
+    assert (file.name, file.mime_type, file.size) == ("figures.csv", "text/csv", 8)
+    assert file.source == {"messageId": "19a9f0c1d2e3f405", "partId": "1"}
+
+
+def test_of_a_multipart_message_the_plain_parts_are_used() -> None:
+    alternative = part(
+        "multipart/alternative", parts=[part("text/plain", "one"), part("text/html", "<b>x</b>")]
+    )
+    assert text(message(alternative, part("text/plain", "two"))) == "one\n\ntwo"
+
+
+def test_html_stands_in_for_plain_text() -> None:
+    assert text(message(part("text/html", "<p>Hello <b>there</b></p>"))) == "Hello there"
+
+
+def test_nothing_to_read_hands_on_the_subject() -> None:
+    assert text(message(part("image/png", part_id="1", filename="p.png"))) == "S"
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"), [("aGk", b"hi"), ("aGk=", b"hi"), ("_-8", b"\xff\xef"), ("a", b""), ("ß", b"")]
+)
+def test_base64url(data: str, expected: bytes) -> None:
+    assert from_base64url(data) == expected
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda each: (
+        st.lists(each, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["id", "payload", "parts", "headers", "name", "value", "body", "data", "mimeType", "filename"]
+            ),
+            each,
+            max_size=5,
+        )
+    ),
+    max_leaves=30,
+)
+
+
+@given(st.dictionaries(st.sampled_from(["id", "threadId", "labelIds", "payload"]), _JSON))
+def test_no_message_breaks_the_reader(found: dict[str, Any]) -> None:
+    is_incoming(found)
+    if ignored_for(found, ADDRESS) is None:
+        event_of(found, parts_of(found), ADDRESS)
+
+
+async def test_a_long_text_is_fetched_apart(channel: MailApi, gmail: Gmail) -> None:
+    start = (await channel.poll(CLIENT, None, NOW)).cursor
+    gmail.attachments["long"] = b"a long text"
+    gmail.arrive("m", payload={"body": {"size": 11, "attachmentId": "long"}})
+    (event,) = (await channel.poll(CLIENT, start, NOW)).events
+    assert (event.text, event.attachments) == ("a long text", ())
+
+
+async def test_files_are_fetched_when_they_are_wanted(channel: MailApi, gmail: Gmail) -> None:
+    start = (await channel.poll(CLIENT, None, NOW)).cursor
+    gmail.attachments["ANGjd"] = b"\xff" * 100_000
+    pieces = [
+        part("text/plain", "see"),
+        part(
+            "image/png",
+            part_id="1",
+            filename="p.png",
+            body={"size": 100_000, "attachmentId": "ANGjd"},
+        ),
+        part("text/plain", "inline", part_id="2", filename="i.txt"),
+    ]
+    gmail.arrive("m", payload={"mimeType": "multipart/mixed", "body": {"size": 0}, "parts": pieces})
+    (event,) = (await channel.poll(CLIENT, start, NOW)).events
+    picture, note = event.attachments
+    assert b"".join([each async for each in channel.fetch(CLIENT, picture)]) == b"\xff" * 100_000
+    assert b"".join([each async for each in channel.fetch(CLIENT, note)]) == b"inline"
+    del gmail.mails["m"]
+    with pytest.raises(PlatformError, match="cannot be fetched: Gmail answered 404"):
+        [each async for each in channel.fetch(CLIENT, picture)]
