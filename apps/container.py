@@ -13,7 +13,6 @@ from adapters.outbound.absent import (
     NoHistory,
     NoKnowledge,
     NoPairings,
-    NoPolls,
     NoSockets,
 )
 from adapters.outbound.channels.registry import Registry
@@ -35,6 +34,7 @@ from adapters.outbound.storage.lanes import Lanes
 from adapters.outbound.storage.outbox import PostgresOutbox
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.processes import PostgresProcesses
+from adapters.outbound.storage.schedules import PostgresSchedules
 from adapters.outbound.storage.signals import Signals
 from apps.downstream import Resources
 from apps.settings import Settings
@@ -44,6 +44,7 @@ from domain.delivery.service import DeliveryService
 from domain.instances.service import InstanceService
 from domain.intake.model import IntakeRules
 from domain.intake.service import IntakeService
+from domain.polling.service import PollingService
 from domain.routing.service import ConversationService
 from ports.channels import Kit
 from ports.use_cases import UseCases
@@ -126,12 +127,23 @@ class Container(containers.DeclarativeContainer):
     approvals = providers.Singleton(NoApprovals)
     pairings = providers.Singleton(NoPairings)
     sockets = providers.Singleton(NoSockets)
-    polls = providers.Singleton(NoPolls)
+    schedules = providers.Singleton(
+        PostgresSchedules, database, incarnation, hub.provided.arrived, hub.provided.changed
+    )
+    polling = providers.Singleton(PollingService, schedules, instances, channels, health, jobs, clock, meter)
 
     access = providers.Singleton(AccessService, keys, ids, settings.provided.internal_service_key)
     catalogue = providers.Singleton(CatalogueService, channels, sockets)
     instance_service = providers.Singleton(
-        InstanceService, instances, channels, health, outbox, processes, pairings, settings.provided.agent_url
+        InstanceService,
+        instances,
+        channels,
+        health,
+        outbox,
+        processes,
+        pairings,
+        polling,
+        settings.provided.agent_url,
     )
     intake = providers.Singleton(
         IntakeService,
@@ -141,7 +153,8 @@ class Container(containers.DeclarativeContainer):
         outbox,
         health,
         facts,
-        polls,
+        schedules,
+        schedules,
         hub,
         clock,
         meter,

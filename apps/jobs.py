@@ -10,6 +10,9 @@ from adapters.outbound.jobs.arq_queue import QUEUE
 from adapters.outbound.storage.retention import Retention
 from apps.container import Container
 from apps.parts import GRACE
+from domain.polling.service import RUN
+
+REGISTER = "register"
 
 
 class JobsPart:
@@ -20,12 +23,31 @@ class JobsPart:
     def __init__(self, container: Container) -> None:
         self._queue = container.jobs()
         retention = Retention(container.database())
+        self._polling, self._instances = container.polling(), container.instance_service()
+        schedules = container.schedules()
 
         async def clean(_: int) -> None:
             await retention.clean()
 
-        self._worker = SupervisedWorker(self._queue.redis, QUEUE, {"clean": clean})
-        self._upkeep = Upkeep([Chore("cleaning", 3600.0, lambda: self._queue.enqueue("clean"))])
+        jobs = {"clean": clean, RUN: self._polling.run, REGISTER: self._instances.keep_registered}
+        self._worker = SupervisedWorker(self._queue.redis, QUEUE, jobs)
+        self._upkeep = Upkeep(
+            [
+                Chore("what is due", 1.0, self._due),
+                Chore("missing schedules", 60.0, self._polling.complete),
+                Chore("retired instances", 2.0, schedules.bury),
+                Chore("webhook registration", 900.0, self._register),
+                Chore("cleaning", 3600.0, lambda: self._queue.enqueue("clean")),
+            ]
+        )
+
+    async def _due(self) -> None:
+        while await self._polling.look():
+            pass
+
+    async def _register(self) -> None:
+        for instance_id in await self._instances.registering():
+            await self._queue.enqueue(REGISTER, instance_id)
 
     async def start(self) -> None:
         return

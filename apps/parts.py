@@ -79,7 +79,7 @@ class WorkerPart:
         ]
         self._resources = container.resources()
         lanes = container.lanes()
-        self._leases = AbandonedLeases(lanes.abandoned, lanes.free, hub.lost)
+        self._leases = AbandonedLeases(lanes.abandoned, [lanes.free, container.schedules().free], hub.lost)
         self._upkeep = Upkeep(
             [
                 Chore("abandoned leases", 1.0, self._leases.look),

@@ -245,9 +245,3 @@ class SocketStore(Protocol):
     async def live(self, user_id: str | None) -> Sequence[LiveSocket]:
         """Those of one user's instances, or all (None), ordered by instance id."""
         ...
-
-
-class PollQueue(Protocol):
-    async def due_now(self, instance_id: int) -> None:
-        """The instance is polled as soon as somebody can, whatever its interval."""
-        ...

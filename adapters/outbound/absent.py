@@ -61,11 +61,6 @@ class NoSockets:
         return ()
 
 
-class NoPolls:
-    async def due_now(self, instance_id: int) -> None:
-        return
-
-
 class NoHistory:
     async def load(self, instance_id: int, session_id: str) -> Sequence[Turn]:
         return ()

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from domain.access.model import Caller
 from domain.channels.model import ChannelDefinition
 from domain.instances.model import (
+    ACTIVE,
     Deliveries,
     Health,
     Instance,
@@ -22,6 +23,7 @@ from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound
 from domain.routing.resource import parse_resource
 from ports.channels import Channel, Channels, PlatformError, Probed, Registers
 from ports.pairing import Pairings
+from ports.schedules import Planner
 from ports.storage import HealthStore, InstanceStore, Outbox, Processes
 
 log = logging.getLogger(__name__)
@@ -41,6 +43,7 @@ class InstanceService:
         outbox: Outbox,
         processes: Processes,
         pairings: Pairings,
+        planner: Planner,
         callback_address: str,
     ) -> None:
         self._store = store
@@ -49,6 +52,7 @@ class InstanceService:
         self._outbox = outbox
         self._processes = processes
         self._pairings = pairings
+        self._planner = planner
         self._callback_address = callback_address
 
     async def list(self, caller: Caller) -> Sequence[InstanceView]:
@@ -61,7 +65,7 @@ class InstanceService:
         channel = self._known_channel(new.channel_id)
         _check(channel.definition, new.channel_name, new.config, new.resource_id)
         existing = await self._store.find(new.id) if new.id is not None else None
-        if existing is None:
+        if existing is None or existing.status != ACTIVE:
             return await self._saved(await self._store.add(caller.user_id, new), channel, "created")
         if not caller.may_act_for(existing.user_id):
             raise Forbidden("the instance named by id belongs to another user")
@@ -156,7 +160,7 @@ class InstanceService:
 
     async def _owned(self, caller: Caller, instance_id: int) -> Instance:
         instance = await self._store.find(instance_id)
-        if instance is None:
+        if instance is None or instance.status != ACTIVE:
             raise _unknown(instance_id)
         if not caller.may_act_for(instance.user_id):
             raise Forbidden("the instance belongs to another user")
@@ -194,6 +198,7 @@ class InstanceService:
 
     async def _connected(self, instance: Instance, channel: Channel) -> tuple[bool | None, str | None]:
         """Registers the webhook, or tries the credentials; whatever the platform says fails no create."""
+        await self._planner.saved(instance)
         await self._pairings.saved(instance)
         registers = isinstance(channel, Registers)
         error: str | None = None
@@ -207,6 +212,26 @@ class InstanceService:
         if registers or error:
             await self._health.webhook(instance.id, registers and error is None, error)
         return (error is None if registers else None), error
+
+    async def keep_registered(self, instance_id: int) -> None:
+        """Registers the webhook again where the platform no longer calls it as we set it (interface 4.2, 3)."""
+        instance = await self._store.find(instance_id)
+        channel = self._channels.find(instance.channel_id) if instance else None
+        if instance is None or not isinstance(channel, Registers):
+            return
+        address = self.webhook_address(instance)
+        try:
+            if not await channel.registered(instance.config, address):
+                await channel.register(instance.config, address)
+        except PlatformError as refused:
+            await self._health.webhook(instance_id, registered=False, error=str(refused))
+            return
+        await self._health.webhook(instance_id, registered=True, error=None)
+
+    async def registering(self) -> Sequence[int]:
+        """The instances whose webhooks are registered with their platforms."""
+        ids = [each.definition.id for each in self._channels.all() if isinstance(each, Registers)]
+        return [instance.id for instance in await self._store.of_channels(ids)]
 
     def webhook_address(self, instance: Instance) -> str:
         """The address that the platform calls (interface 4.3)."""

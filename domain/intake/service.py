@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from domain.channels.messages import CallOutcome, Event, Facts, RawAnswer, RawCall, Received
-from domain.instances.model import Instance
+from domain.instances.model import ACTIVE, Instance
 from domain.intake.model import IntakeRules
 from domain.refusals import Forbidden, Invalid, NotFound, Unauthenticated
-from ports.channels import AnswersInCall, Channel, Channels, NeedsFacts, Webhook
+from ports.channels import AnswersInCall, Channel, Channels, NeedsFacts, Schedules, Webhook
 from ports.clock import Clock
 from ports.facts import FactCache
 from ports.metrics import Meter
-from ports.storage import Accepted, CallResult, HealthStore, Inbox, InstanceStore, Outbox, PollQueue
+from ports.schedules import PollQueue, Retirement
+from ports.storage import Accepted, CallResult, HealthStore, Inbox, InstanceStore, Outbox
 from ports.waiting import Answers
 
 POLL = "poll"
@@ -34,6 +35,7 @@ class IntakeService:
         health: HealthStore,
         facts: FactCache,
         polls: PollQueue,
+        retirement: Retirement,
         answers: Answers,
         clock: Clock,
         meter: Meter,
@@ -46,6 +48,7 @@ class IntakeService:
         self._health = health
         self._facts = facts
         self._polls = polls
+        self._retirement = retirement
         self._answers = answers
         self._clock = clock
         self._meter = meter
@@ -53,7 +56,7 @@ class IntakeService:
 
     async def handle(self, channel_id: str, instance_id: int, call: RawCall) -> RawAnswer:
         instance = await self._instances.cached(instance_id)
-        if instance is None or instance.channel_id != channel_id:
+        if instance is None or instance.channel_id != channel_id or instance.status != ACTIVE:
             raise NotFound(f"there is no instance {instance_id} of the channel '{channel_id[:100]}'")
         channel = self._channels.find(channel_id)
         if not isinstance(channel, Webhook):
@@ -96,6 +99,8 @@ class IntakeService:
             raise NotFound(f"there is no instance {instance.id} of the channel '{instance.channel_id}'")
         for each in accepted:
             self._meter.accepted(instance.channel_id, each.fresh)
+        if isinstance(channel, Schedules) and channel.fires_once(instance.config):
+            await self._retirement.retire(instance.id)
         if waiting is None or not isinstance(channel, AnswersInCall):
             return received.answer
         return await self._await(instance, channel, received.events, accepted)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from domain.refusals import Unavailable
@@ -49,7 +49,7 @@ class AbandonedLeases:
     def __init__(
         self,
         abandoned: Callable[[], Awaitable[set[int]]],
-        free: Callable[[list[int]], Awaitable[None]],
+        free: Sequence[Callable[[Sequence[int]], Awaitable[None]]],
         freed: Callable[[], None],
     ) -> None:
         self._abandoned = abandoned
@@ -63,5 +63,6 @@ class AbandonedLeases:
         self._suspects = found - dead
         if dead:
             log.warning("took up the work of %d dead process(es)", len(dead))
-            await self._free(sorted(dead))
+            for free in self._free:
+                await free(sorted(dead))
             self._freed()

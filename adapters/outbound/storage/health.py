@@ -31,7 +31,8 @@ class PostgresHealth:
     async def find(self, instance_id: int) -> HealthRecord:
         row = await self._database.fetch_one(
             "SELECT last_success_at, last_error, last_error_at, unproved_for, webhook_registered, webhook_error,"
-            " pairing_code FROM instance_health WHERE instance_id = %s",
+            " pairing_code, next_run_at FROM channel_instance i LEFT JOIN instance_health h ON h.instance_id = i.id"
+            " LEFT JOIN schedule s ON s.instance_id = i.id WHERE i.id = %s",
             (instance_id,),
         )
         return HealthRecord(*row) if row else HealthRecord()

@@ -15,8 +15,10 @@ ROWS_PER_LANE = 8
 """How many rows of one lane are worked off before others get their turn."""
 
 ABANDONED = """
-SELECT DISTINCT l.owner FROM lane l
-WHERE l.owner IS NOT NULL AND NOT EXISTS (
+SELECT l.owner FROM (
+    SELECT owner FROM lane WHERE owner IS NOT NULL UNION SELECT owner FROM schedule WHERE owner IS NOT NULL
+) l
+WHERE NOT EXISTS (
     SELECT FROM pg_locks k WHERE k.locktype = 'advisory' AND k.granted
     AND k.database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND (k.classid::bigint << 32 | k.objid::bigint) = l.owner)

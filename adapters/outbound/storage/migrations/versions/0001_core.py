@@ -32,9 +32,11 @@ def upgrade() -> None:
             resource_id text,
             status text NOT NULL DEFAULT 'active',
             created_at timestamptz NOT NULL DEFAULT now(),
-            updated_at timestamptz NOT NULL DEFAULT now(),
-            CONSTRAINT channel_instance_triple UNIQUE (user_id, channel_name, channel_id)
+            updated_at timestamptz NOT NULL DEFAULT now()
         );
+        CREATE UNIQUE INDEX channel_instance_triple ON channel_instance (user_id, channel_name, channel_id)
+            WHERE status = 'active';
+        CREATE INDEX channel_instance_retiring ON channel_instance (id) WHERE status <> 'active';
         CREATE INDEX channel_instance_by_user ON channel_instance (user_id, id);
         CREATE INDEX channel_instance_by_channel ON channel_instance (channel_id, id);
 
@@ -48,6 +50,18 @@ def upgrade() -> None:
             webhook_error text,
             pairing_code text
         );
+
+        -- One row for each instance that is polled or fires by the clock. next_run_at is null when it never
+        -- runs again by itself (switched off, credentials refused).
+        CREATE TABLE schedule (
+            instance_id bigint PRIMARY KEY REFERENCES channel_instance ON DELETE CASCADE,
+            next_run_at timestamptz,
+            cursor text,
+            failures integer NOT NULL DEFAULT 0,
+            owner bigint,
+            lease_until timestamptz
+        );
+        CREATE INDEX schedule_due ON schedule (next_run_at) WHERE next_run_at IS NOT NULL;
 
         CREATE TABLE process (
             incarnation bigint PRIMARY KEY,

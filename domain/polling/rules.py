@@ -1,0 +1,25 @@
+"""When an instance is polled next. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+BACK_OFF = (5.0, 15.0, 60.0, 300.0, 900.0, 1800.0)
+"""Seconds before the next try after the first, second, ... failed poll in a row."""
+
+
+def interval(config: Mapping[str, Any], default_minutes: float) -> timedelta:
+    """The time between two polls: checkInterval, minutes with fractions, else the channel's default."""
+    given = config.get("checkInterval")
+    good = isinstance(given, (int, float)) and not isinstance(given, bool) and given > 0
+    return timedelta(minutes=float(given) if good and given is not None else default_minutes)
+
+
+def back_off(failures: int, every: timedelta, retry_after: float | None) -> timedelta:
+    """The wait after `failures` failed polls in a row (at least 1); Retry-After is the least."""
+    seconds = BACK_OFF[min(failures, len(BACK_OFF)) - 1]
+    if failures > len(BACK_OFF):
+        seconds = max(seconds, every.total_seconds())
+    return timedelta(seconds=max(seconds, retry_after or 0.0))

@@ -1,0 +1,138 @@
+"""What runs by the clock: polls of mailboxes, folders and records, and firings of schedules."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from domain.channels.messages import Event
+from domain.instances.model import Instance
+from domain.polling.rules import back_off, interval
+from domain.refusals import Unavailable
+from ports.channels import Channel, Channels, ConfirmsPolls, PollFailed, Polls, Schedules
+from ports.clock import Clock
+from ports.jobs import JobQueue
+from ports.metrics import Meter
+from ports.schedules import Due, ScheduleStore
+from ports.storage import HealthStore, InstanceStore
+
+log = logging.getLogger(__name__)
+
+RUN = "run"
+"""The kind of job that runs what is due."""
+
+AT_ONCE = 200
+"""How many due instances one look hands to the queue."""
+
+
+class PollingService:
+    def __init__(
+        self,
+        schedules: ScheduleStore,
+        instances: InstanceStore,
+        channels: Channels,
+        health: HealthStore,
+        queue: JobQueue,
+        clock: Clock,
+        meter: Meter,
+    ) -> None:
+        self._schedules = schedules
+        self._instances = instances
+        self._channels = channels
+        self._health = health
+        self._queue = queue
+        self._clock = clock
+        self._meter = meter
+
+    async def saved(self, instance: Instance) -> None:
+        """Plans the next run of an instance that was created or changed."""
+        channel = self._channels.find(instance.channel_id)
+        if isinstance(channel, Schedules):
+            next_fire = channel.next_fire(instance.config, self._clock.now())
+            await self._schedules.plan(instance.id, next_fire)
+        elif isinstance(channel, Polls):
+            await self._schedules.plan(instance.id, self._clock.now())
+
+    async def complete(self) -> None:
+        """Plans instances that have no row: a crash came between their creation and their plan."""
+        ids = [each.definition.id for each in self._channels.all() if isinstance(each, (Polls, Schedules))]
+        for instance_id in await self._schedules.missing(ids):
+            instance = await self._instances.find(instance_id)
+            if instance is not None:
+                await self.saved(instance)
+
+    async def look(self) -> bool:
+        """Hands what is due to the queue; whether there may be more."""
+        leased = await self._schedules.lease(AT_ONCE)
+        for position, instance_id in enumerate(leased):
+            try:
+                await self._queue.enqueue(RUN, instance_id)
+            except Unavailable:
+                await self._schedules.release(leased[position:])
+                raise
+        return len(leased) == AT_ONCE
+
+    async def run(self, instance_id: int) -> None:
+        """One poll or firing of a leased instance."""
+        due = await self._schedules.load(instance_id)
+        if due is None:
+            return
+        instance = await self._instances.find(instance_id)
+        channel = self._channels.find(instance.channel_id) if instance else None
+        if instance is None or channel is None:
+            return
+        if isinstance(channel, Schedules):
+            await self._fire(due, instance, channel)
+        elif isinstance(channel, Polls):
+            await self._poll(due, instance, channel)
+
+    async def _fire(self, due: Due, instance: Instance, channel: Schedules) -> None:
+        event = channel.fired(instance.config, instance.id, due.planned)
+        once = channel.fires_once(instance.config)
+        following = None if once else channel.next_fire(instance.config, self._clock.now())
+        fresh = await self._schedules.finish(due, [event], None, following)
+        if fresh is None:
+            return
+        self._meter.accepted(instance.channel_id, all(fresh))
+        await self._health.succeeded(instance.id)
+        if once:
+            await self._schedules.retire(instance.id)
+
+    async def _poll(self, due: Due, instance: Instance, channel: Polls) -> None:
+        every = interval(instance.config, channel.default_interval_minutes)
+        try:
+            polled = await channel.poll(instance.config, due.cursor, self._clock.now())
+        except PollFailed as failed:
+            await self._failed(due, instance, failed, every)
+            return
+        except Exception as unexpected:
+            log.exception("a poll failed unexpectedly", extra={"instance": instance.id})
+            await self._failed(
+                due, instance, PollFailed(f"internal error: {type(unexpected).__name__}"), every
+            )
+            return
+        following = self._clock.now() if polled.more else self._clock.now() + every
+        fresh = await self._schedules.finish(due, polled.events, polled.cursor, following)
+        if fresh is None:
+            return
+        for each in fresh:
+            self._meter.accepted(instance.channel_id, each)
+        await self._confirm(instance, channel, polled.events)
+        await self._health.succeeded(instance.id)
+
+    async def _confirm(self, instance: Instance, channel: Channel | Polls, events: Sequence[Event]) -> None:
+        if not events or not isinstance(channel, ConfirmsPolls):
+            return
+        try:
+            await channel.polled(instance.config, events)
+        except PollFailed as failed:
+            log.warning("what was taken could not be marked: %s", failed, extra={"instance": instance.id})
+
+    async def _failed(self, due: Due, instance: Instance, failed: PollFailed, every: timedelta) -> None:
+        at: datetime | None = None
+        if not failed.fatal:
+            at = self._clock.now() + back_off(due.failures + 1, every, failed.retry_after)
+        await self._schedules.failed(due, at)
+        await self._health.failed(instance.id, f"polling: {failed}")
+        log.warning("a poll failed: %s", failed, extra={"instance": instance.id})

@@ -1,0 +1,90 @@
+"""Rows of what runs by the clock: polls and firings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from domain.channels.messages import Event
+from domain.instances.model import Instance
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A leased schedule: `planned` is when it was to run, `cursor` what the last poll stored."""
+
+    instance_id: int
+    planned: datetime
+    cursor: Mapping[str, Any] | None
+    failures: int
+
+
+class ScheduleStore(Protocol):
+    """One runner at a time per instance, over any number of workers."""
+
+    async def plan(self, instance_id: int, at: datetime | None) -> None:
+        """Sets when the instance runs next (None: never), freeing it from whoever is running it."""
+        ...
+
+    async def due_now(self, instance_id: int) -> None:
+        """Runs as soon as somebody can; nothing happens for an instance without a schedule."""
+        ...
+
+    async def lease(self, count: int) -> Sequence[int]:
+        """Instances that are due and that nobody runs, leased to this process."""
+        ...
+
+    async def load(self, instance_id: int) -> Due | None:
+        """The leased row; None when the lease was lost (the instance was changed or removed)."""
+        ...
+
+    async def finish(
+        self, due: Due, events: Sequence[Event], cursor: Mapping[str, Any] | None, at: datetime | None
+    ) -> Sequence[bool] | None:
+        """Stores events, cursor and the next run in one transaction, and gives the lease back.
+
+        Whether each event is fresh; None, with nothing stored, when the lease was lost.
+        """
+        ...
+
+    async def failed(self, due: Due, at: datetime | None) -> None:
+        """A run failed: one failure more, and when to try again (None: not before the config changes)."""
+        ...
+
+    async def release(self, instance_ids: Sequence[int]) -> None:
+        """Gives leases back unused."""
+        ...
+
+    async def missing(self, channel_ids: Sequence[str]) -> Sequence[int]:
+        """Instances of these channels that have no row yet."""
+        ...
+
+    async def retire(self, instance_id: int) -> None:
+        """The instance removes itself: it is listed no more and goes once its messages are answered."""
+        ...
+
+    async def bury(self) -> Sequence[int]:
+        """Removes retired instances whose messages are answered; their ids."""
+        ...
+
+
+class PollQueue(Protocol):
+    async def due_now(self, instance_id: int) -> None:
+        """The instance is polled as soon as somebody can, whatever its interval."""
+        ...
+
+
+class Retirement(Protocol):
+    async def retire(self, instance_id: int) -> None:
+        """The instance removes itself: it is listed no more and goes once its messages are answered."""
+        ...
+
+
+class Planner(Protocol):
+    """What the instances' use cases tell of changes."""
+
+    async def saved(self, instance: Instance) -> None:
+        """An instance was created or updated: its schedule is made anew, at once."""
+        ...
