@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from adapters.outbound.channels.cron.definition import DEFINITION
+from adapters.outbound.channels.cron.schedule import next_fire
+from adapters.outbound.channels.cron.webhook import firing, receive
+from domain.channels.messages import Config, Event, Facts, RawCall, Received
 from domain.channels.model import ChannelDefinition
 from ports.channels import Kit
 
 
 class Cron:
-    """The cron channel."""
-
-    def __init__(self, kit: Kit) -> None:
-        self._kit = kit
+    """Fires by the clock, and when manual_trigger is called. Answers go nowhere."""
 
     @property
     def definition(self) -> ChannelDefinition:
         return DEFINITION
 
+    def next_fire(self, config: Config, after: datetime) -> datetime | None:
+        if config.get("enabled") is False:
+            return None
+        return next_fire(str(config["cronSchedule"]), str(config.get("timezone") or "UTC"), after)
+
+    def fired(self, config: Config, instance_id: int, at: datetime) -> Event:
+        scheduled = at.isoformat()
+        return firing(
+            config, str(instance_id), key=f"{instance_id}:{scheduled}", raw={"scheduledAt": scheduled}
+        )
+
+    def fires_once(self, config: Config) -> bool:
+        return config.get("oneShot") is True
+
+    def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
+        return receive(config, call)
+
 
 def build(kit: Kit) -> Cron:
     """The channel, ready for use."""
-    return Cron(kit)
+    return Cron()
