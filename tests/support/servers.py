@@ -3,27 +3,64 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
 
 from aiohttp import web
 from aiohttp.test_utils import TestServer
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 RawHandler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 @asynccontextmanager
-async def serving(handler: Handler, host: str = "127.0.0.1") -> AsyncIterator[str]:
+async def serving(
+    handler: Handler, host: str = "127.0.0.1", tls: ssl.SSLContext | None = None
+) -> AsyncIterator[str]:
     """Serves every path with `handler`; gives the base address."""
     app = web.Application(client_max_size=64 * 2**20)
     app.router.add_route("*", "/{path:.*}", handler)
-    server = TestServer(app, host=host)
-    await server.start_server(shutdown_timeout=0.1)
+    server = TestServer(app, host=host, scheme="https" if tls else "http")
+    await server.start_server(shutdown_timeout=0.1, ssl=tls)
     try:
-        yield f"http://{host}:{server.port}"
+        yield f"{server.scheme}://{host}:{server.port}"
     finally:
         await server.close()
+
+
+def a_certificate(folder: Path, ip: str) -> ssl.SSLContext:
+    """A server's context with a self-signed certificate for an address, which also lies in `<ip>.pem`."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, ip)])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address(ip))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    pem = folder / f"{ip}.pem"
+    pem.write_bytes(certificate.public_bytes(Encoding.PEM))
+    secret = folder / f"{ip}.key"
+    secret.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(pem, secret)
+    return context
 
 
 @asynccontextmanager
@@ -34,6 +71,8 @@ async def raw_serving(handler: RawHandler) -> AsyncIterator[str]:
         try:
             await reader.readuntil(b"\r\n\r\n")
             await handler(reader, writer)
+        except ConnectionError:
+            pass  # the client left first, which is what some tests are about
         finally:
             writer.close()
 

@@ -12,6 +12,7 @@ from ports.http import HttpFailed
 
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _VALUE = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f]*")
+_GAPS = re.compile(r"[\s\x00-\x1f]")
 _READY = re.compile(r"[!-~]+")
 _OURS = frozenset({"content-length", "transfer-encoding", "connection", "host"})
 _SECRETS = frozenset({"authorization", "cookie", "proxy-authorization"})
@@ -19,10 +20,11 @@ _SECRETS = frozenset({"authorization", "cookie", "proxy-authorization"})
 
 def checked_url(text: str) -> URL:
     """The address, its escapes untouched (signatures may cover them); raises `HttpFailed`."""
-    if any(character.isspace() or ord(character) < 32 for character in text):
+    ready = _READY.fullmatch(text) is not None
+    if not ready and _GAPS.search(text):
         raise HttpFailed(f"{safe_url(text)} is not an address: it has white space", before_request=True)
     try:
-        url = URL(text, encoded=_READY.fullmatch(text) is not None)
+        url = URL(text, encoded=ready)
         usable = url.scheme in ("http", "https") and bool(url.host) and url.port is not None
     except ValueError:
         usable = False

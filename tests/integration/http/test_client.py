@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from aiohttp import web
@@ -15,7 +17,7 @@ from aiohttp import web
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
 from ports.http import FormFile, Http, HttpFailed, HttpRequest
-from tests.support.servers import raw_serving, serving
+from tests.support.servers import a_certificate, raw_serving, serving
 
 
 @pytest.fixture
@@ -288,6 +290,32 @@ class TestFailures:
 
         assert caught.value.before_request
 
+    async def test_a_certificate_of_nobodys_is_not_trusted(self, http: AioHttp, tmp_path: Path) -> None:
+        hits: list[str] = []
+
+        async def hit(request: web.Request) -> web.Response:
+            hits.append(request.path)
+            return web.Response()
+
+        async with serving(hit, tls=a_certificate(tmp_path, "127.0.0.1")) as base:
+            with pytest.raises(HttpFailed, match="certificate is not valid") as caught:
+                await http.send(HttpRequest("POST", base, json={}))
+
+        assert caught.value.before_request
+        assert hits == []
+
+    async def test_a_certificate_that_is_trusted_must_be_for_the_host(self, tmp_path: Path) -> None:
+        right, wrong = a_certificate(tmp_path, "127.0.0.1"), a_certificate(tmp_path, "127.0.0.9")
+        trusting = ssl.create_default_context(cafile=str(tmp_path / "127.0.0.1.pem"))
+        trusting.load_verify_locations(str(tmp_path / "127.0.0.9.pem"))
+        client = AioHttp(AddressPolicy(), tls=trusting)
+        async with serving(echo, tls=right) as base:
+            assert (await client.send(HttpRequest("GET", base))).ok
+        async with serving(echo, tls=wrong) as base:
+            with pytest.raises(HttpFailed, match="certificate is not valid"):
+                await client.send(HttpRequest("GET", base))
+        await client.close()
+
     async def test_a_server_that_hangs_may_have_taken_the_request(self, http: AioHttp) -> None:
         async def hang(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
             await reader.read()
@@ -305,6 +333,7 @@ class TestFailures:
             while not client_left.done():
                 writer.write(b"x")
                 await asyncio.wait({client_left}, timeout=0.02)
+            await client_left
 
         async with raw_serving(drip) as base:
             with pytest.raises(HttpFailed, match="does not answer within") as caught:
