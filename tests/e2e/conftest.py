@@ -1,0 +1,19 @@
+"""Folders for whole processes."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A short, empty folder that the database's account may enter (pytest's own is closed to it)."""
+    folder = Path(tempfile.mkdtemp(prefix="sb-e2e-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)

@@ -1,0 +1,110 @@
+"""An acknowledged message is answered, whatever is killed whenever."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.support.receiver import Receiver
+from tests.support.service import Service, database_processes
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.processes
+
+SENDERS = 4
+ENOUGH = 40
+"""Messages that a round wants acknowledged before the kill."""
+
+
+class Load:
+    """Senders that post one message after the other to a webhook; `acknowledged` are the texts it accepted."""
+
+    def __init__(self, address: str) -> None:
+        self.acknowledged: list[str] = []
+        self._address = address
+        self._numbers = itertools.count()
+        self._stop = threading.Event()
+
+    def _send(self, sender: int) -> None:
+        with httpx.Client(timeout=5, trust_env=False) as client:
+            while not self._stop.is_set():
+                text = f"message {next(self._numbers)}"
+                try:
+                    answer = client.post(self._address, json={"message": text, "sessionId": f"s{sender}"})
+                except httpx.TransportError:
+                    self._stop.wait(0.02)
+                    continue
+                if answer.status_code == 200 and answer.json()["status"] == "accepted":
+                    self.acknowledged.append(text)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        threads = [threading.Thread(target=self._send, args=(number,)) for number in range(SENDERS)]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            self._stop.set()
+            for thread in threads:
+                thread.join()
+
+
+def echo_instance(service: Service, receiver: Receiver) -> str:
+    """An http-webhook instance that echoes to the receiver; the address of its callback."""
+    created = service.create_instance(
+        channelId="http-webhook",
+        channelName="load",
+        downStreamResourceId="agent::echo",
+        config={"responseWebhookUrl": receiver.url},
+    )
+    number = created["instanceId"]
+    return f"{service.base}/api/agent/channels/http-webhook/{number}/webhook"
+
+
+def all_answered(load: Load, receiver: Receiver) -> None:
+    def missing() -> set[str]:
+        return set(load.acknowledged) - {body["response"] for body in receiver.bodies}
+
+    until(lambda: not missing(), "every acknowledged message is answered", seconds=90)
+
+
+@pytest.mark.parametrize("rounds", [5])
+def test_killing_everything_again_and_again_loses_no_acknowledged_message(
+    open_folder: Path, rounds: int
+) -> None:
+    with Receiver() as receiver, Service(open_folder / "data") as service:
+        load = Load(echo_instance(service, receiver))
+        with load.running():
+            for number in range(rounds):
+                if number:
+                    service.start()
+                goal = len(load.acknowledged) + ENOUGH
+                until(lambda goal=goal: len(load.acknowledged) >= goal, "enough messages", seconds=60)
+                service.kill_everything(database_first=bool(number % 2))
+        service.start()
+        all_answered(load, receiver)
+        assert len(load.acknowledged) >= rounds * ENOUGH
+        assert service.stop() < 10
+
+
+def test_killing_the_database_alone_is_mended_by_the_running_service(open_folder: Path) -> None:
+    with Receiver() as receiver, Service(open_folder / "data") as service:
+        load = Load(echo_instance(service, receiver))
+        with load.running():
+            for _ in range(2):
+                goal = len(load.acknowledged) + ENOUGH
+                until(lambda goal=goal: len(load.acknowledged) >= goal, "enough messages", seconds=60)
+                os.kill(min(database_processes(service.data_dir)), signal.SIGKILL)
+            goal = len(load.acknowledged) + ENOUGH
+            until(lambda: len(load.acknowledged) >= goal, "messages after the last kill", seconds=60)
+        all_answered(load, receiver)
+        assert service.process.poll() is None

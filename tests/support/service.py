@@ -1,0 +1,175 @@
+"""Whole processes of the service: started as a person would, watched by what they print, ended or killed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.support.ports import free_port
+from tests.support.waiting import until
+
+ROOT = Path(__file__).parents[2]
+COMMAND = [sys.executable, "-m", "apps.cli"]
+READY_S = 60.0
+
+
+def environment(data_dir: Path, settings: Mapping[str, str]) -> dict[str, str]:
+    """What a process sees: no setting of whoever runs the tests."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    return {**kept, "PYTHONPATH": f"{ROOT}:{ROOT / 'proto/gen'}", "DATA_DIR": str(data_dir), **settings}
+
+
+def run_once(
+    data_dir: Path, *arguments: str, settings: Mapping[str, str] | None = None, seconds: float = READY_S
+) -> subprocess.CompletedProcess[str]:
+    """Run a command of `switchboard` to its end."""
+    return subprocess.run(
+        [*COMMAND, *arguments],
+        env=environment(data_dir, settings or {}),
+        cwd="/",
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=seconds,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+class Service:
+    """One process of the service. `settings` are environment variables; its ports are free ones."""
+
+    def __init__(
+        self, data_dir: Path, command: str = "up", settings: Mapping[str, str] | None = None
+    ) -> None:
+        self.data_dir = data_dir
+        self.http_port = free_port()
+        self.grpc_port = free_port()
+        self.command = command
+        self.settings = {
+            "HTTP_PORT": str(self.http_port),
+            "GRPC_PORT": str(self.grpc_port),
+            "LOG_FORMAT": "json",
+            **(settings or {}),
+        }
+        self.http_port = int(self.settings["HTTP_PORT"])
+        self.key: str | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def base(self) -> str:
+        return f"http://127.0.0.1:{self.http_port}"
+
+    @property
+    def process(self) -> subprocess.Popen[bytes]:
+        assert self._process is not None
+        return self._process
+
+    @property
+    def output(self) -> str:
+        """Standard output and error of the latest start."""
+        return self._log.read_text(errors="replace")
+
+    @property
+    def _log(self) -> Path:
+        return self.data_dir.with_name(f"{self.data_dir.name}.{self.command}.log")
+
+    def start(self) -> None:
+        """Start it; returns once it says that it is ready."""
+        self.launch()
+        until(self._is_ready, f"`switchboard {self.command}` is ready", seconds=READY_S)
+        found = re.search(r"\bsb_\S+", self.output)
+        self.key = found[0] if found else self.key
+
+    def launch(self) -> None:
+        """Start it and return at once."""
+        with self._log.open("wb") as output:
+            self._process = subprocess.Popen(
+                [*COMMAND, self.command],
+                env=environment(self.data_dir, self.settings),
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def stop(self, sign: signal.Signals = signal.SIGTERM) -> float:
+        """Tell it to stop; the seconds it took. The exit status is in `process.returncode`."""
+        began = time.monotonic()
+        self.process.send_signal(sign)
+        self.process.wait(30)
+        return time.monotonic() - began
+
+    def kill_everything(self, *, database_first: bool = False) -> None:
+        """SIGKILL the process, what it started, and every process of its database."""
+        own = [self.process.pid, *descendants(self.process.pid)]
+        database = database_processes(self.data_dir)
+        for pid in [*database, *own] if database_first else [*own, *database]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait(30)
+
+    def client(self) -> httpx.Client:
+        """A client of the REST gateway with the first key."""
+        headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        return httpx.Client(base_url=self.base, headers=headers, timeout=20, trust_env=False)
+
+    def create_instance(self, **fields: Any) -> Any:
+        """Create a channel instance; the instance."""
+        with self.client() as client:
+            answer = client.post("/api/agent/channel-instances", json=fields)
+        assert answer.status_code == 201, answer.text
+        return answer.json()
+
+    def _is_ready(self) -> bool:
+        assert self.process.poll() is None, f"it ended with {self.process.returncode}: {self.output}"
+        return "is ready" in self.output
+
+    def __enter__(self) -> Service:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self.kill_everything()
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes below `pid`, children first."""
+    found = []
+    for child in _children(pid):
+        found += [child, *descendants(child)]
+    return found
+
+
+def database_processes(data_dir: Path) -> list[int]:
+    """Every process of the embedded server of `data_dir`: each works in the data folder."""
+    cluster = str((data_dir / "postgres/cluster").resolve())
+    return [pid for pid in _numbers(Path("/proc")) if _folder_of(pid) == cluster]
+
+
+def _folder_of(pid: int) -> str | None:
+    try:
+        return str(Path(f"/proc/{pid}/cwd").readlink())
+    except OSError:
+        return None
+
+
+def _children(pid: int) -> Iterator[int]:
+    for task in Path(f"/proc/{pid}/task").glob("*"):
+        with contextlib.suppress(OSError):
+            yield from (int(text) for text in (task / "children").read_text().split())
+
+
+def _numbers(folder: Path) -> list[int]:
+    return [int(entry.name) for entry in folder.iterdir() if entry.name.isdigit()]
