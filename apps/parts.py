@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import signal
 import socket
+from functools import partial
 from typing import Any
 
 import uvicorn
@@ -13,6 +14,8 @@ import uvicorn
 from adapters.inbound.jobs.lane_loop import LaneLoop
 from adapters.inbound.jobs.upkeep import AbandonedLeases, Chore, Upkeep
 from adapters.inbound.rest.gate import App
+from adapters.outbound.storage.conversations import SIDE as CONVERSATIONS
+from adapters.outbound.storage.outbox import SIDE as DELIVERIES
 from apps.container import Container
 
 GRACE = 6.0
@@ -56,6 +59,7 @@ class WorkerPart:
 
     def __init__(self, container: Container) -> None:
         settings = container.settings()
+        self._lanes = lanes = container.lanes()
         conversations, outbox, hub = container.conversations(), container.outbox(), container.hub()
         self._loops: list[LaneLoop[Any]] = [
             LaneLoop(
@@ -63,6 +67,7 @@ class WorkerPart:
                 conversations.lease,
                 container.conversation_service().work,
                 conversations.release,
+                partial(lanes.reclaim, CONVERSATIONS),
                 hub.inbound,
                 concurrency=settings.worker_concurrency,
                 per_instance=max(1, settings.worker_concurrency // 4),
@@ -72,18 +77,18 @@ class WorkerPart:
                 outbox.lease,
                 container.delivery_service().work,
                 outbox.release,
+                partial(lanes.reclaim, DELIVERIES),
                 hub.outbound,
                 concurrency=settings.worker_concurrency,
                 per_instance=max(1, settings.worker_concurrency // 4),
             ),
         ]
         self._resources = container.resources()
-        lanes = container.lanes()
         self._leases = AbandonedLeases(lanes.abandoned, [lanes.free, container.schedules().free], hub.lost)
         self._upkeep = Upkeep(
             [
                 Chore("abandoned leases", 1.0, self._leases.look),
-                Chore("lease renewal", 10.0, lanes.renew),
+                Chore("lease renewal", 10.0, self._renew),
                 Chore("untaken answers", 1.0, conversations.send_untaken),
                 Chore("silent processes", 600.0, container.processes().bury),
             ]
@@ -98,6 +103,10 @@ class WorkerPart:
             for loop in self._loops:
                 group.create_task(loop.run())
             self._upkeep_task = group.create_task(self._upkeep.run())
+
+    async def _renew(self) -> None:
+        for side, loop in zip((CONVERSATIONS, DELIVERIES), self._loops, strict=True):
+            await self._lanes.renew(side, loop.held)
 
     async def stop(self) -> None:
         await asyncio.gather(*(loop.stop(GRACE) for loop in self._loops))

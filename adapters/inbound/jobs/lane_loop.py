@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Generic, Protocol, TypeVar
 
 from domain.refusals import Unavailable
@@ -15,6 +15,8 @@ log = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 1.0
 RETRY_SECONDS = 1.0
+GIVE_BACK_TRIES = 30
+"""After so many seconds without the database a lease has run out by itself."""
 
 
 class HasLane(Protocol):
@@ -35,7 +37,8 @@ class LaneLoop(Generic[L]):
     """One of the two loops of a worker.
 
     `concurrency` is how many lanes are worked on at once, `per_instance` how many of them may belong to one
-    instance, so that a slow one does not take all places.
+    instance, so that a slow one does not take all places. `reclaim` frees what was leased in this process's
+    name but is not among the given lanes: called after an outage, in which the answer to a lease may be lost.
     """
 
     def __init__(
@@ -44,6 +47,7 @@ class LaneLoop(Generic[L]):
         lease: Callable[[int, Sequence[int]], Awaitable[Sequence[L]]],
         work: Callable[[L], Awaitable[None]],
         release: Callable[[Lane, float], Awaitable[None]],
+        reclaim: Callable[[Collection[Lane]], Awaitable[None]],
         bell: Waits,
         *,
         concurrency: int = 256,
@@ -53,18 +57,26 @@ class LaneLoop(Generic[L]):
         self._lease = lease
         self._work = work
         self._release = release
+        self._reclaim = reclaim
         self._bell = bell
         self._concurrency = concurrency
         self._per_instance = per_instance
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[asyncio.Task[None], Lane] = {}
         self._busy: Counter[int] = Counter()
         self._stopping = False
+
+    @property
+    def held(self) -> set[Lane]:
+        """The lanes that are being worked on: the only leases of ours that may be prolonged."""
+        return set(self._tasks.values())
 
     async def run(self) -> None:
         """Runs until `stop`; an outage of the database is waited out."""
         away = False
         while not self._stopping:
             try:
+                if away:
+                    await self._reclaim(self.held)
                 idle = not await self._take()
                 if away:
                     log.info("%s: the database is back", self._name)
@@ -90,12 +102,12 @@ class LaneLoop(Generic[L]):
     def _start(self, leased: L) -> None:
         self._busy[leased.lane.instance_id] += 1
         task = asyncio.create_task(self._worked(leased))
-        self._tasks.add(task)
+        self._tasks[task] = leased.lane
         task.add_done_callback(lambda done: self._ended(done, leased.lane.instance_id))
 
     def _ended(self, task: asyncio.Task[None], instance_id: int) -> None:
         crowded = len(self._tasks) >= self._concurrency or self._busy[instance_id] >= self._per_instance
-        self._tasks.discard(task)
+        self._tasks.pop(task, None)
         self._busy[instance_id] -= 1
         if self._busy[instance_id] <= 0:
             del self._busy[instance_id]
@@ -106,7 +118,7 @@ class LaneLoop(Generic[L]):
         try:
             await self._work(leased)
         except asyncio.CancelledError:
-            await self._give_back(leased, 0.0)
+            await self._give_back(leased, 0.0, tries=1)
             raise
         except Unavailable:
             log.warning("%s: the database went away during work; it is taken up again", self._name)
@@ -115,11 +127,16 @@ class LaneLoop(Generic[L]):
             log.exception("%s: work on a lane failed; it is taken up again", self._name)
             await self._give_back(leased, RETRY_SECONDS)
 
-    async def _give_back(self, leased: L, delay: float) -> None:
-        try:
-            await self._release(leased.lane, delay)
-        except Unavailable:
-            log.debug("%s: a lease could not be given back; it runs out by itself", self._name)
+    async def _give_back(self, leased: L, delay: float, tries: int = GIVE_BACK_TRIES) -> None:
+        for left in reversed(range(tries)):
+            try:
+                return await self._release(leased.lane, delay)
+            except Unavailable:
+                if not left or self._stopping:
+                    break
+            await asyncio.sleep(RETRY_SECONDS)
+        log.debug("%s: a lease could not be given back; it runs out by itself", self._name)
+        return None
 
     async def stop(self, grace: float) -> None:
         """Takes no more; waits `grace` seconds for what is under way, then gives it back."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,11 +106,25 @@ class Lanes:
             (delay, side.kind, lane.instance_id, lane.key, self.owner),
         )
 
-    async def renew(self) -> None:
-        """Prolongs all leases of this process."""
+    async def renew(self, side: Side, held: Collection[Lane]) -> None:
+        """Prolongs the leases that this process works on.
+
+        Others that bear its name were left behind by an outage of the database: they run out.
+        """
         await self._database.execute(
-            f"UPDATE lane SET due_at = now() + interval '{LEASE_SECONDS} seconds' WHERE owner = %s",
-            (self.owner,),
+            f"UPDATE lane SET due_at = now() + interval '{LEASE_SECONDS} seconds'"
+            " FROM unnest(%s::bigint[], %s::text[]) AS h(instance_id, lane_key)"
+            " WHERE lane.kind = %s AND lane.owner = %s"
+            " AND lane.instance_id = h.instance_id AND lane.lane_key = h.lane_key",
+            ([lane.instance_id for lane in held], [lane.key for lane in held], side.kind, self.owner),
+        )
+
+    async def reclaim(self, side: Side, held: Collection[Lane]) -> None:
+        """Frees the leases in this process's name that it does not work on. Not while it is leasing."""
+        await self._database.execute(
+            "UPDATE lane SET owner = NULL, due_at = now() WHERE kind = %s AND owner = %s"
+            " AND (instance_id, lane_key) NOT IN (SELECT * FROM unnest(%s::bigint[], %s::text[]))",
+            (side.kind, self.owner, [lane.instance_id for lane in held], [lane.key for lane in held]),
         )
 
     async def abandoned(self) -> set[int]:
