@@ -12,6 +12,8 @@ class Markup(StrEnum):
     MRKDWN = "mrkdwn"
     """Slack."""
     TELEGRAM_HTML = "telegram_html"
+    TELEGRAM_MARKDOWN = "telegram_markdown"
+    """The first one, which knows neither nesting nor escapes inside an entity."""
     TELEGRAM_MARKDOWNV2 = "telegram_markdownv2"
     DISCORD = "discord"
     WHATSAPP = "whatsapp"

@@ -12,6 +12,7 @@ from adapters.outbound.rendering.dialects.mrkdwn import Mrkdwn
 from adapters.outbound.rendering.dialects.plain import Plain
 from adapters.outbound.rendering.dialects.teams import Teams
 from adapters.outbound.rendering.dialects.telegram_html import TelegramHtml
+from adapters.outbound.rendering.dialects.telegram_markdown import TelegramMarkdown
 from adapters.outbound.rendering.dialects.telegram_markdownv2 import TelegramMarkdownV2
 from adapters.outbound.rendering.dialects.whatsapp import WhatsApp
 from adapters.outbound.rendering.email import render_email
@@ -26,6 +27,7 @@ _PLAIN = Plain()
 _DIALECTS: dict[Markup, Dialect] = {
     Markup.MRKDWN: Mrkdwn(),
     Markup.TELEGRAM_HTML: TelegramHtml(),
+    Markup.TELEGRAM_MARKDOWN: TelegramMarkdown(),
     Markup.TELEGRAM_MARKDOWNV2: TelegramMarkdownV2(),
     Markup.DISCORD: Discord(),
     Markup.WHATSAPP: WhatsApp(),

@@ -17,6 +17,7 @@ SOURCE = "**b** *i* ~~s~~ `c` [t](https://x.y/a_b) <u> & \\*"
             Markup.TELEGRAM_HTML,
             '<b>b</b> <i>i</i> <s>s</s> <code>c</code> <a href="https://x.y/a_b">t</a> &lt;u&gt; &amp; *',
         ),
+        (Markup.TELEGRAM_MARKDOWN, r"*b* _i_ s `c` [t](https://x.y/a_b) <u> & \*"),
         (Markup.TELEGRAM_MARKDOWNV2, r"*b* _i_ ~s~ `c` [t](https://x.y/a_b) <u\> & \*"),
         (Markup.DISCORD, r"**b** _i_ ~~s~~ `c` [t](https://x.y/a_b) \<u> & \*"),
         (Markup.WHATSAPP, "*b* _i_ ~s~ `c` t (https://x.y/a_b) <u> & *"),

@@ -1,22 +1,117 @@
-"""The bot-messenger channel: Telegram."""
+"""The bot-messenger channel: Telegram (https://core.telegram.org/bots/api)."""
 
 from __future__ import annotations
 
-from domain.channels.model import ChannelDefinition
-from ports.channels import Kit
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
 
+from adapters.outbound.channels.bodies import at, items, text
+from domain.channels.messages import (
+    Answer,
+    Attachment,
+    Config,
+    Facts,
+    Part,
+    RawCall,
+    Received,
+    Sent,
+    Target,
+)
+from domain.channels.model import ChannelDefinition
+from ports.channels import Kit, PlatformError
+from ports.http import HttpFailed, HttpRequest
+
+from . import webhook
+from .api import BotApi
 from .definition import DEFINITION
+from .delivery import Delivery, render_answer
+
+FETCH_TIMEOUT = 120.0
+MAX_DOWNLOAD = 2_000_000_000
+"""What a Bot API server of one's own gives out; Telegram's gives out files of 20 MB."""
 
 
 class BotMessenger:
     """Telegram, as the faces of `ports.channels` see it."""
 
+    facts_ttl = 3600.0
+
     def __init__(self, kit: Kit) -> None:
         self._kit = kit
+        self._api = BotApi(kit)
+        self._delivery = Delivery(self._api, kit.artifacts)
 
     @property
     def definition(self) -> ChannelDefinition:
         return DEFINITION
+
+    def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
+        return webhook.receive(config, call, known)
+
+    async def facts(self, config: Config) -> Facts:
+        """The bot's own username, by which it is mentioned in groups."""
+        me = await self._api.ask(config, "getMe", timeout=2.0)
+        return {"username": text(me, "username")}
+
+    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
+        return render_answer(config, answer)
+
+    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
+        return await self._delivery.send(config, target, part)
+
+    async def typing(self, config: Config, target: Target) -> None:
+        """Shows 'typing' for five seconds; a pressed button stops waiting."""
+        place = {name: target[name] for name in ("chat_id", "message_thread_id") if name in target}
+        await self._try(config, "sendChatAction", {**place, "action": "typing"})
+
+    async def decided(self, config: Config, target: Target, outcome: str) -> None:
+        """Tells who pressed what came of it, and takes the buttons away."""
+        if query := text(target, "callback_query_id"):
+            await self._try(
+                config, "answerCallbackQuery", {"callback_query_id": query, "text": outcome[:200]}
+            )
+        if prompt := at(target, "prompt_id"):
+            emptied = {"chat_id": target.get("chat_id"), "message_id": prompt}
+            await self._try(
+                config, "editMessageReplyMarkup", {**emptied, "reply_markup": {"inline_keyboard": []}}
+            )
+
+    async def _try(self, config: Config, method: str, payload: dict[str, object]) -> None:
+        try:
+            await self._api.ask(config, method, payload)
+        except PlatformError:
+            return
+
+    async def register(self, config: Config, address: str) -> None:
+        secret = webhook.secret_of(webhook.bot_token(config))
+        await self._api.ask(
+            config,
+            "setWebhook",
+            {"url": address, "secret_token": secret, "allowed_updates": list(webhook.ALLOWED_UPDATES)},
+        )
+
+    async def unregister(self, config: Config) -> None:
+        await self._api.ask(config, "deleteWebhook")
+
+    async def registered(self, config: Config, address: str) -> bool:
+        info = await self._api.ask(config, "getWebhookInfo")
+        told_of = items(info, "allowed_updates") or webhook.ALLOWED_UPDATES
+        return text(info, "url") == address and all(each in told_of for each in webhook.ALLOWED_UPDATES)
+
+    async def probe(self, config: Config) -> None:
+        await self._api.ask(config, "getMe")
+
+    async def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:
+        file_id = text(attachment.source, "file_id")
+        file = await self._api.ask(config, "getFile", {"file_id": file_id})
+        address = self._api.file_address(config, text(file, "file_path"))
+        request = HttpRequest("GET", address, timeout=FETCH_TIMEOUT, max_bytes=MAX_DOWNLOAD)
+        try:
+            async for piece in self._kit.http.stream(request):
+                yield piece
+        except HttpFailed as error:
+            words = str(error).replace(webhook.bot_token(config), "***")
+            raise PlatformError(f"Telegram: {words}") from None
 
 
 def build(kit: Kit) -> BotMessenger:

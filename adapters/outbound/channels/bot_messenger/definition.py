@@ -11,6 +11,8 @@ from domain.channels.model import (
     Unit,
 )
 
+TEXT_LIMIT = TextLimit(4096, Unit.UTF16)
+
 DEFINITION = ChannelDefinition(
     id="bot-messenger",
     name="Telegram",
@@ -58,6 +60,6 @@ DEFINITION = ChannelDefinition(
         docs_url="https://core.telegram.org/bots/api",
         webhook_required=True,
     ),
-    text_limit=TextLimit(4096, Unit.UTF16),
+    text_limit=TEXT_LIMIT,
     buttons=100,
 )

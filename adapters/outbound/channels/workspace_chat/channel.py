@@ -1,22 +1,74 @@
-"""The workspace-chat channel: Slack."""
+"""The workspace-chat channel: Slack (https://docs.slack.dev/)."""
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
+
+from adapters.outbound.channels.bodies import text
+from adapters.outbound.channels.files import FILE
+from domain.channels.messages import (
+    Answer,
+    Attachment,
+    Config,
+    Facts,
+    Part,
+    RawCall,
+    Received,
+    Sent,
+    Target,
+)
 from domain.channels.model import ChannelDefinition
 from ports.channels import Kit
 
+from . import webhook
+from .api import WebApi
 from .definition import DEFINITION
+from .delivery import Messages, render_answer
+from .downloads import Downloads
+from .prompts import Prompts
+from .uploads import Uploads
 
 
 class WorkspaceChat:
     """Slack, as the faces of `ports.channels` see it."""
 
+    facts_ttl = 3600.0
+
     def __init__(self, kit: Kit) -> None:
-        self._kit = kit
+        self._api = WebApi(kit)
+        self._messages = Messages(kit, self._api)
+        self._uploads = Uploads(kit, self._api, self._messages)
+        self._downloads = Downloads(kit, self._api)
+        self._prompts = Prompts(kit, self._api)
 
     @property
     def definition(self) -> ChannelDefinition:
         return DEFINITION
+
+    def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
+        return webhook.receive(config, call, known, now)
+
+    async def facts(self, config: Config) -> Facts:
+        """The bot's own user id, by which it is mentioned."""
+        me = await self._api.ask(config, "auth.test", timeout=2.0)
+        return {"user_id": text(me, "user_id")}
+
+    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
+        return render_answer(answer)
+
+    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
+        sender = self._uploads if part.payload.get("kind") == FILE else self._messages
+        return await sender.send(config, target, part.payload, key)
+
+    async def decided(self, config: Config, target: Target, outcome: str) -> None:
+        await self._prompts.decided(config, target, outcome)
+
+    async def probe(self, config: Config) -> None:
+        await self._api.ask(config, "auth.test")
+
+    def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:
+        return self._downloads.fetch(config, attachment)
 
 
 def build(kit: Kit) -> WorkspaceChat:

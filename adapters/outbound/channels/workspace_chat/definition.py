@@ -10,6 +10,9 @@ from domain.channels.model import (
     TextLimit,
 )
 
+TEXT_LIMIT = TextLimit(4000)
+"""What Slack advises for a message; one in blocks has 3000."""
+
 DEFINITION = ChannelDefinition(
     id="workspace-chat",
     name="Slack",
@@ -74,6 +77,6 @@ DEFINITION = ChannelDefinition(
         docs_url="https://docs.slack.dev/apis/events-api/",
         webhook_required=True,
     ),
-    text_limit=TextLimit(4000),
+    text_limit=TEXT_LIMIT,
     buttons=25,
 )

@@ -1,0 +1,153 @@
+"""Writes answers to Telegram: text in the chosen markup, photos, documents, inline keyboards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from adapters.outbound.channels.files import (
+    FILE,
+    FileUnavailable,
+    artifact_of,
+    content_of,
+    file_payload,
+    link_text,
+)
+from adapters.outbound.rendering import Markup, Rendered, render
+from domain.channels.messages import Answer, Artifact, Config, Part, Sent, Target
+from ports.channels import ArtifactReader
+from ports.http import FormFile
+
+from .api import BotApi, Refused
+from .definition import TEXT_LIMIT
+
+MAX_PHOTO = 10 * 1024 * 1024
+MAX_DOCUMENT = 50 * 1024 * 1024
+_MARKUPS = {
+    "HTML": Markup.TELEGRAM_HTML,
+    "Markdown": Markup.TELEGRAM_MARKDOWN,
+    "MarkdownV2": Markup.TELEGRAM_MARKDOWNV2,
+}
+_AMENDMENTS = 4
+"""How often one part is sent again in another form, each time for another reason."""
+
+
+def render_answer(config: Config, answer: Answer) -> list[Part]:
+    """The answer as parts: texts, the choices under the last of them, then each file."""
+    mode = parse_mode(config)
+    texts = [_text_part(each, mode) for each in render(_MARKUPS[mode], answer.text, TEXT_LIMIT)]
+    if answer.choices:
+        texts = texts or [_text_part(Rendered("?", "?"), mode)]
+        texts[-1]["choices"] = [[each.label, each.value] for each in answer.choices]
+    parts = texts + [file_payload(each) for each in answer.artifacts]
+    for each in parts[:1]:
+        each["first"] = True
+    return [Part(each) for each in parts]
+
+
+def parse_mode(config: Config) -> str:
+    """The configured markup, HTML where none is."""
+    mode = config.get("parseMode")
+    return mode if isinstance(mode, str) and mode in _MARKUPS else "HTML"
+
+
+def _text_part(rendered: Rendered, mode: str) -> dict[str, Any]:
+    return {"kind": "text", "text": rendered.text, "plain": rendered.plain, "mode": mode}
+
+
+class Delivery:
+    """Sends parts; a form that Telegram refuses is amended and sent again at once."""
+
+    def __init__(self, api: BotApi, artifacts: ArtifactReader) -> None:
+        self._api = api
+        self._artifacts = artifacts
+
+    async def send(self, config: Config, target: Target, part: Part) -> Sent:
+        if part.payload.get("kind") == FILE:
+            return await self._send_file(config, target, part.payload)
+        return await self._send_text(config, _message(config, target, part.payload), part.payload["plain"])
+
+    async def _send_text(self, config: Config, message: dict[str, Any], plain: str) -> Sent:
+        sent, _ = await self._deliver(config, "sendMessage", message, (), plain)
+        return sent
+
+    async def _send_file(self, config: Config, target: Target, payload: Mapping[str, Any]) -> Sent:
+        artifact = artifact_of(payload)
+        try:
+            content = await content_of(self._artifacts, artifact, MAX_DOCUMENT)
+        except FileUnavailable:
+            return await self._send_link(config, target, payload, artifact)
+        for method, field in _ways(artifact, len(content)):
+            file = FormFile(field, artifact.name, artifact.mime_type, content)
+            sent, refused = await self._deliver(config, method, _place(target, payload), (file,))
+            if refused is None or not refused.for_its_content:
+                return sent
+        return await self._send_link(config, target, payload, artifact)
+
+    async def _send_link(
+        self, config: Config, target: Target, payload: Mapping[str, Any], artifact: Artifact
+    ) -> Sent:
+        words = link_text(artifact)
+        return await self._send_text(config, {**_place(target, payload), "text": words}, words)
+
+    async def _deliver(
+        self,
+        config: Config,
+        method: str,
+        message: dict[str, Any],
+        files: Sequence[FormFile],
+        plain: str = "",
+    ) -> tuple[Sent, Refused | None]:
+        for _ in range(_AMENDMENTS):
+            sent, refused = await self._api.deliver(config, method, message, files)
+            amended = _amended(message, refused, plain) if refused else None
+            if amended is None:
+                break
+            message = amended
+        return sent, refused
+
+
+def _ways(artifact: Artifact, size: int) -> list[tuple[str, str]]:
+    """Methods that may take the file, each with its field; what is no picture for Telegram is a document."""
+    document = ("sendDocument", "document")
+    return [("sendPhoto", "photo"), document] if artifact.is_image and size <= MAX_PHOTO else [document]
+
+
+def _amended(message: dict[str, Any], refused: Refused, plain: str) -> dict[str, Any] | None:
+    """The message in a form that Telegram may take after this refusal, None where there is none."""
+    if refused.migrated_to is not None and message["chat_id"] != refused.migrated_to:
+        return _without(message, "reply_parameters") | {"chat_id": refused.migrated_to}
+    if refused.says("can't parse entities") and "parse_mode" in message:
+        return _without(message, "parse_mode") | {"text": plain}
+    if refused.says("replied not found") and "reply_parameters" in message:
+        return _without(message, "reply_parameters")
+    if refused.says("thread not found") and "message_thread_id" in message:
+        return _without(message, "message_thread_id")
+    return None
+
+
+def _without(message: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {each: value for each, value in message.items() if each != name}
+
+
+def _message(config: Config, target: Target, payload: Mapping[str, Any]) -> dict[str, Any]:
+    message = {**_place(target, payload), "text": payload["text"], "parse_mode": payload["mode"]}
+    if config.get("disableWebPagePreview") is True:
+        message["link_preview_options"] = {"is_disabled": True}
+    if choices := payload.get("choices"):
+        message["reply_markup"] = {
+            "inline_keyboard": [[{"text": label, "callback_data": value}] for label, value in choices]
+        }
+    return message
+
+
+def _place(target: Target, payload: Mapping[str, Any]) -> dict[str, Any]:
+    place: dict[str, Any] = {"chat_id": target.get("chat_id")}
+    if "message_thread_id" in target:
+        place["message_thread_id"] = target["message_thread_id"]
+    if payload.get("first") and "reply_to" in target:
+        place["reply_parameters"] = {
+            "message_id": target["reply_to"],
+            "allow_sending_without_reply": True,
+        }
+    return place

@@ -1,0 +1,145 @@
+"""Reads the updates that Telegram posts (https://core.telegram.org/bots/api#update). Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from adapters.outbound.channels.bodies import at, items, json_object, same, text
+from domain.channels.messages import Config, Event, Facts, Identity, RawCall, Received, Sender
+from domain.refusals import NotFound, Unauthenticated
+
+from .content import attachments_of, described
+from .wording import Bot, addressed
+
+_HEADER = "x-telegram-bot-api-secret-token"
+GREETING = "Hello! Send me a message, a question or a file, and I will answer here."
+ALLOWED_UPDATES = ("message", "edited_message", "callback_query")
+
+
+def bot_token(config: Config) -> str:
+    return text(config, "botToken")
+
+
+def secret_of(token: str) -> str:
+    """The secret that Telegram repeats in each call: the SHA-256 of the bot token in hex."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def receive(config: Config, call: RawCall, known: Facts) -> Received:
+    """Proves that a call comes from Telegram and reads its update."""
+    if call.callback != "webhook":
+        raise NotFound(f"There is no callback '{call.callback}' on this channel; use 'webhook'.")
+    token = bot_token(config)
+    if not token or not same(call.headers.get(_HEADER, ""), secret_of(token)):
+        raise Unauthenticated(
+            "The header X-Telegram-Bot-Api-Secret-Token is not the one that was registered."
+        )
+    update = json_object(call.body)
+    bot = Bot(id=token.partition(":")[0], username=text(known, "username"))
+    return _read(update, bot)
+
+
+def _read(update: Mapping[str, Any], bot: Bot) -> Received:
+    kind = next((name for name in ALLOWED_UPDATES if isinstance(update.get(name), dict)), None)
+    if kind is None:
+        return Received(kind="ignored:other")
+    content = update[kind]
+    key = _key(update, bot)
+    read = _pressed(content, key) if kind == "callback_query" else _message(content, key, bot)
+    if isinstance(read, str):
+        return Received(kind=f"ignored:{read}")
+    return Received(events=(read,), kind=kind)
+
+
+def _key(update: Mapping[str, Any], bot: Bot) -> str | None:
+    """Update ids count per bot; an instance may change its bot."""
+    update_id = text(update, "update_id")
+    return f"{bot.id}:{update_id}" if update_id else None
+
+
+def _message(message: Mapping[str, Any], key: str | None, bot: Bot) -> Event | str:
+    """The event of a message, or a word that says why there is none."""
+    chat, sender = text(message, "chat", "id"), _sender(message)
+    if not chat or sender is None:
+        return "incomplete"
+    if at(message, "from", "is_bot") is True or message.get("is_automatic_forward") is True:
+        return "bot"
+    words = addressed(text(message, "text") or text(message, "caption"), bot)
+    if words.for_other_bot:
+        return "other-bot"
+    attachments = attachments_of(message)
+    said = words.text or ("" if words.command or attachments else described(message))
+    if not (said or attachments or words.spoken_to):
+        return "service"
+    greeted = words.command in ("start", "help") or not (said or attachments)
+    return Event(
+        key=key,
+        session_id=_session(chat, message),
+        sender=sender,
+        text=said,
+        target=_target(message),
+        attachments=attachments,
+        canned_reply=GREETING if greeted else None,
+        is_direct=at(message, "chat", "type") == "private",
+    )
+
+
+def _pressed(query: Mapping[str, Any], key: str | None) -> Event | str:
+    """The event of a pressed inline button, or a word that says why there is none."""
+    message, sender, value = query.get("message"), _sender(query), text(query, "data")
+    chat = text(message, "chat", "id")
+    if not chat or sender is None or not isinstance(message, dict):
+        return "inline"
+    if not value:
+        return "no-data"
+    target = _target(message) | {
+        "callback_query_id": text(query, "id"),
+        "prompt_id": message.get("message_id"),
+    }
+    target.pop("reply_to", None)
+    return Event(
+        key=key,
+        session_id=_session(chat, message),
+        sender=sender,
+        text=_label(message, value),
+        target=target,
+        choice=value,
+        is_direct=at(message, "chat", "type") == "private",
+    )
+
+
+def _label(message: Mapping[str, Any], value: str) -> str:
+    for row in items(message, "reply_markup", "inline_keyboard"):
+        for button in row if isinstance(row, list) else ():
+            if text(button, "callback_data") == value:
+                return text(button, "text") or value
+    return value
+
+
+def _sender(source: Mapping[str, Any]) -> Sender | None:
+    user = text(source, "from", "id")
+    if not user:
+        return None
+    names = (text(source, "from", "first_name"), text(source, "from", "last_name"))
+    return Sender(
+        external_id=user,
+        display_name=" ".join(filter(None, names)) or text(source, "from", "username"),
+        identities=(Identity("bot-messenger", user),),
+    )
+
+
+def _session(chat: str, message: Mapping[str, Any]) -> str:
+    thread = text(message, "message_thread_id")
+    return f"{chat}:{thread}" if thread else chat
+
+
+def _target(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Where the answer goes. A message thread that is no forum topic cannot be named when sending."""
+    target: dict[str, Any] = {"chat_id": at(message, "chat", "id")}
+    if message.get("is_topic_message") is True and "message_thread_id" in message:
+        target["message_thread_id"] = message["message_thread_id"]
+    if at(message, "chat", "type") != "private" and "message_id" in message:
+        target["reply_to"] = message["message_id"]
+    return target

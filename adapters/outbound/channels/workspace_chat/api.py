@@ -1,0 +1,99 @@
+"""Calls of Slack's Web API (https://docs.slack.dev/apis/web-api/)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from adapters.outbound.channels.bodies import at, text
+from adapters.outbound.channels.outcomes import by_status, exchange
+from domain.channels.messages import Config, Outcome, Sent
+from ports.channels import Kit, PlatformError
+from ports.http import HttpAnswer, HttpFailed, HttpRequest
+
+_TRY_AGAIN = frozenset(
+    {
+        "internal_error",
+        "fatal_error",
+        "service_unavailable",
+        "request_timeout",
+        "team_added_to_org",
+        "accesslimited",
+    }
+)
+_TOO_OFTEN = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
+
+
+class WebApi:
+    """Slack answers most errors with status 200 and 'ok': false."""
+
+    def __init__(self, kit: Kit) -> None:
+        self._kit = kit
+
+    async def ask(
+        self, config: Config, method: str, timeout: float = 15.0, **fields: str
+    ) -> Mapping[str, Any]:
+        """The answer of a method, form-encoded. Raises `PlatformError`."""
+        try:
+            answer = await self._kit.http.send(self.request(config, method, form=fields, timeout=timeout))
+        except HttpFailed as error:
+            raise PlatformError(f"Slack: {error}") from None
+        body = answer.json()
+        if at(body, "ok") is not True or not isinstance(body, dict):
+            raise PlatformError(f"Slack: {_reason(answer)}")
+        return body
+
+    async def deliver(self, request: HttpRequest) -> tuple[Sent, Mapping[str, Any]]:
+        """How a call ended, and Slack's answer to it."""
+        answer = await exchange(self._kit.http, request)
+        if isinstance(answer, Sent):
+            return answer, {}
+        body = answer.json()
+        return judged(answer), body if isinstance(body, dict) else {}
+
+    def request(
+        self,
+        config: Config,
+        method: str,
+        *,
+        json: Mapping[str, Any] | None = None,
+        form: Mapping[str, str] | None = None,
+        timeout: float = 15.0,
+    ) -> HttpRequest:
+        """A call of a method in the bot's name."""
+        return HttpRequest(
+            "POST",
+            f"{self._kit.address('WORKSPACE_CHAT_API_URL').rstrip('/')}/{method}",
+            headers=bearer(config),
+            json=json,
+            form=form,
+            timeout=timeout,
+        )
+
+
+def bearer(config: Config) -> dict[str, str]:
+    return {"authorization": f"Bearer {text(config, 'botToken')}"}
+
+
+def judged(answer: HttpAnswer) -> Sent:
+    """How an answer of the Web API ends a sending."""
+    if not answer.ok:
+        return by_status(answer, _reason(answer))
+    body = answer.json()
+    if at(body, "ok") is True:
+        return Sent(Outcome.SENT, ref=text(body, "ts"))
+    error = text(body, "error")
+    if error in _TOO_OFTEN:
+        return Sent(Outcome.RETRY_AFTER, error, retry_after=answer.retry_after)
+    if error in _TRY_AGAIN:
+        return Sent(Outcome.TRANSIENT, error)
+    if not error:
+        return Sent(Outcome.UNKNOWN, "Slack gave an answer that is none.")
+    return Sent(Outcome.PERMANENT, _reason(answer))
+
+
+def _reason(answer: HttpAnswer) -> str:
+    body = answer.json()
+    words = text(body, "error") or f"HTTP {answer.status}"
+    needed = text(body, "needed")
+    return f"{words} (needed: {needed})" if needed else words

@@ -1,0 +1,44 @@
+"""Replaces a pressed prompt, so that its buttons cannot be pressed again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adapters.outbound.channels.bodies import items, text
+from adapters.outbound.channels.outcomes import by_status, exchange
+from domain.channels.messages import Config, Outcome, Sent, Target
+from ports.channels import Kit
+from ports.http import HttpRequest
+
+from .api import WebApi
+from .delivery import section
+
+
+class Prompts:
+    """The press brings an address for this along; where it does not work, chat.update is tried."""
+
+    def __init__(self, kit: Kit, api: WebApi) -> None:
+        self._kit = kit
+        self._api = api
+
+    async def decided(self, config: Config, target: Target, outcome: str) -> None:
+        prompt, channel = text(target, "prompt_ts"), text(target, "channel")
+        if not prompt:
+            return
+        message = _message(target, outcome)
+        if address := text(target, "prompt_url"):
+            body = {"replace_original": True, **message}
+            request = HttpRequest("POST", address, json=body, user_address=True)
+            answer = await exchange(self._kit.http, request)
+            sent = answer if isinstance(answer, Sent) else by_status(answer)
+            if sent.outcome is Outcome.SENT:
+                return
+        body = {"channel": channel, "ts": prompt, **message}
+        await self._api.deliver(self._api.request(config, "chat.update", json=body))
+
+
+def _message(target: Target, outcome: str) -> dict[str, Any]:
+    words = text(target, "prompt_text")
+    blocks = items(target, "prompt_blocks") or ([section(words)] if words else [])
+    note = {"type": "context", "elements": [{"type": "plain_text", "text": outcome[:2000] or "-"}]}
+    return {"text": f"{words}\n{outcome}".strip(), "blocks": [*blocks, note]}
