@@ -15,6 +15,7 @@ from ports.http import FormFile, HttpAnswer, HttpFailed, HttpRequest
 
 from .webhook import bot_token
 
+SEND_TIMEOUT = 15.0
 UPLOAD_TIMEOUT = 120.0
 
 
@@ -70,7 +71,7 @@ class BotApi:
         if files:
             request = HttpRequest("POST", url, fields=_fields(payload), files=files, timeout=UPLOAD_TIMEOUT)
         else:
-            request = HttpRequest("POST", url, json=dict(payload))
+            request = HttpRequest("POST", url, json=dict(payload), timeout=SEND_TIMEOUT)
         answer = await exchange(self._kit.http, request)
         if isinstance(answer, Sent):
             return Sent(answer.outcome, self._safe(config, answer.detail), answer.retry_after), None

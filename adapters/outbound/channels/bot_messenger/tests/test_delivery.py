@@ -1,0 +1,315 @@
+"""Answers through a Bot API server of our own, in good and in bad times."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from adapters.outbound.channels.bot_messenger import delivery
+from adapters.outbound.channels.bot_messenger.channel import BotMessenger, build
+from adapters.outbound.channels.bot_messenger.webhook import secret_of
+from domain.channels.messages import Answer, Artifact, Attachment, Choice, Outcome, Sent
+from ports.channels import (
+    Channel,
+    Decides,
+    Fetches,
+    NeedsFacts,
+    PlatformError,
+    Probed,
+    Registers,
+    Replies,
+    Types,
+    Webhook,
+)
+from tests.support.channels import Files, client, kit
+from tests.support.platforms.telegram import TOKEN, USERNAME, Telegram, refusal
+
+from .samples import CONFIG, SETTING, TARGET
+
+PHOTO = Artifact("engine.png", "image/png", "https://switchboard.example/f/1", size=900)
+PLAN = Artifact("plan.pdf", "application/pdf", "https://switchboard.example/f/2")
+EMPTY = Artifact("empty.txt", "text/plain", "https://switchboard.example/f/3", size=0)
+HUGE = Artifact("film.mkv", "video/x-matroska", "https://switchboard.example/f/4", size=60 * 2**20)
+BYTES = bytes(range(256)) * 40
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Telegram]:
+    async with Telegram.run() as platform:
+        yield platform
+
+
+@pytest.fixture
+async def channel(server: Telegram) -> AsyncIterator[BotMessenger]:
+    files = Files(**{"engine.png": BYTES, "plan.pdf": BYTES, "empty.txt": b""})
+    async with client() as http:
+        yield build(kit(http, {SETTING: server.url + "/"}, files))
+
+
+async def deliver(
+    channel: BotMessenger, answer: Answer, target: Any = TARGET, /, **config: Any
+) -> list[Sent]:
+    whole = CONFIG | config
+    parts = channel.render(whole, target, answer)
+    return [await channel.send(whole, target, part, f"key{index}") for index, part in enumerate(parts)]
+
+
+async def test_has_the_faces_of_a_bot(channel: BotMessenger) -> None:
+    faces = (Channel, Webhook, Replies, NeedsFacts, Registers, Probed, Fetches, Types, Decides)
+    assert all(isinstance(channel, face) for face in faces)
+
+
+@pytest.mark.parametrize(
+    ("mode", "text"),
+    [("HTML", "<b>Hot</b>. a_b!"), ("Markdown", r"*Hot*. a\_b!"), ("MarkdownV2", r"*Hot*\. a\_b\!")],
+)
+async def test_answers_are_written_in_the_chosen_markup(
+    channel: BotMessenger, server: Telegram, mode: str, text: str
+) -> None:
+    (sent,) = await deliver(channel, Answer("**Hot**. a_b!"), parseMode=mode)
+    assert sent == Sent(Outcome.SENT, ref="501")
+    assert server.of("sendMessage") == [{"chat_id": 5550001, "text": text, "parse_mode": mode}]
+
+
+async def test_html_is_the_default_and_previews_can_be_left_out(
+    channel: BotMessenger, server: Telegram
+) -> None:
+    await deliver(channel, Answer("see https://example.org"), disableWebPagePreview=True)
+    (message,) = server.of("sendMessage")
+    assert message["parse_mode"] == "HTML"
+    assert message["link_preview_options"] == {"is_disabled": True}
+
+
+async def test_a_long_answer_goes_in_order_in_parts_within_the_limit(
+    channel: BotMessenger, server: Telegram
+) -> None:
+    words = " ".join(f"**w{number}** 🙂" for number in range(1500))
+    sent = await deliver(channel, Answer(words))
+    assert {each.outcome for each in sent} == {Outcome.SENT}
+    assert len(sent) > 2
+    assert [f"<b>w{n}</b>" in "".join(m["text"] for m in server.of("sendMessage")) for n in (0, 1499)]
+
+
+async def test_in_a_topic_the_first_part_replies_to_the_message(
+    channel: BotMessenger, server: Telegram
+) -> None:
+    await deliver(channel, Answer("x " * 3000), {"chat_id": -100, "message_thread_id": 7, "reply_to": 20})
+    first, second = server.of("sendMessage")
+    assert first["reply_parameters"] == {"message_id": 20, "allow_sending_without_reply": True}
+    assert "reply_parameters" not in second
+    assert first["message_thread_id"] == second["message_thread_id"] == 7
+
+
+async def test_choices_are_buttons_under_the_last_part(channel: BotMessenger, server: Telegram) -> None:
+    await deliver(channel, Answer("May I?", choices=(Choice("Yes", "c:1:y"), Choice("No", "c:1:n"))))
+    (message,) = server.of("sendMessage")
+    assert message["reply_markup"]["inline_keyboard"] == [
+        [{"text": "Yes", "callback_data": "c:1:y"}],
+        [{"text": "No", "callback_data": "c:1:n"}],
+    ]
+
+
+async def test_pictures_go_as_photos_and_other_files_as_documents(
+    channel: BotMessenger, server: Telegram
+) -> None:
+    sent = await deliver(channel, Answer("", artifacts=(PHOTO, PLAN)))
+    assert [each.outcome for each in sent] == [Outcome.SENT, Outcome.SENT]
+    (photo,), (document,) = server.of("sendPhoto"), server.of("sendDocument")
+    assert (photo["photo"].name, photo["photo"].content) == ("engine.png", BYTES)
+    assert (document["document"].mime_type, document["document"].content) == ("application/pdf", BYTES)
+
+
+async def test_what_is_no_picture_for_telegram_goes_as_a_document(
+    channel: BotMessenger, server: Telegram
+) -> None:
+    server.refuse["sendPhoto"] = "PHOTO_INVALID_DIMENSIONS"
+    (sent,) = await deliver(channel, Answer("", artifacts=(PHOTO,)))
+    assert sent.outcome is Outcome.SENT
+    assert server.of("sendDocument")[0]["document"].content == BYTES
+
+
+@pytest.mark.parametrize("file", [EMPTY, HUGE], ids=["empty", "over 50 MB"])
+async def test_a_file_that_is_not_taken_goes_as_its_link(
+    channel: BotMessenger, server: Telegram, file: Artifact
+) -> None:
+    (sent,) = await deliver(channel, Answer("", artifacts=(file,)))
+    assert sent.outcome is Outcome.SENT
+    assert server.of("sendMessage") == [{"chat_id": 5550001, "text": f"{file.name}: {file.url}"}]
+
+
+async def test_refused_markup_goes_as_plain_text(channel: BotMessenger, server: Telegram) -> None:
+    reply = refusal(400, "Bad Request: can't parse entities: Unsupported start tag")
+    server.next_reply(reply.status, reply.json)
+    (sent,) = await deliver(channel, Answer("**Hot** <x>"))
+    assert sent.outcome is Outcome.SENT
+    assert server.of("sendMessage") == [{"chat_id": 5550001, "text": "Hot <x>"}]
+
+
+@pytest.mark.parametrize(
+    ("words", "lost"),
+    [
+        ("message to be replied not found", "reply_parameters"),
+        ("message thread not found", "message_thread_id"),
+    ],
+)
+async def test_a_place_that_is_gone_is_left_out(
+    channel: BotMessenger, server: Telegram, words: str, lost: str
+) -> None:
+    reply = refusal(400, f"Bad Request: {words}")
+    server.next_reply(reply.status, reply.json)
+    (sent,) = await deliver(channel, Answer("Hi"), {"chat_id": -100, "message_thread_id": 7, "reply_to": 20})
+    assert sent.outcome is Outcome.SENT
+    (message,) = server.of("sendMessage")
+    assert lost not in message
+    assert len({"reply_parameters", "message_thread_id"} & set(message)) == 1
+
+
+async def test_a_group_that_moved_is_followed(channel: BotMessenger, server: Telegram) -> None:
+    reply = refusal(400, "Bad Request: group chat was upgraded", migrate_to_chat_id=-1009)
+    server.next_reply(reply.status, reply.json)
+    (sent,) = await deliver(channel, Answer("Hi"), {"chat_id": -9, "reply_to": 3})
+    assert sent.outcome is Outcome.SENT
+    assert server.of("sendMessage") == [{"chat_id": -1009, "text": "Hi", "parse_mode": "HTML"}]
+
+
+async def test_a_server_that_repeats_itself_is_not_asked_forever(
+    channel: BotMessenger, server: Telegram
+) -> None:
+    server.refuse["sendMessage"] = "can't parse entities"
+    (sent,) = await deliver(channel, Answer("Hi"))
+    assert sent.outcome is Outcome.PERMANENT
+    assert len(server.of("sendMessage")) == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "description", "outcome"),
+    [
+        (403, "Forbidden: bot was blocked by the user", Outcome.PERMANENT),
+        (400, "Bad Request: chat not found", Outcome.PERMANENT),
+        (401, "Unauthorized", Outcome.PERMANENT),
+        (500, "Internal Server Error", Outcome.TRANSIENT),
+        (502, "Bad Gateway", Outcome.TRANSIENT),
+    ],
+)
+async def test_refusals_are_classified(
+    channel: BotMessenger, server: Telegram, status: int, description: str, outcome: Outcome
+) -> None:
+    server.next_reply(status, refusal(status, description).json)
+    (sent,) = await deliver(channel, Answer("Hi"))
+    assert sent.outcome is outcome
+    assert description in sent.detail
+
+
+async def test_a_flood_is_waited_for(channel: BotMessenger, server: Telegram) -> None:
+    server.next_reply(429, refusal(429, "Too Many Requests", retry_after=7).json)
+    (sent,) = await deliver(channel, Answer("Hi"))
+    assert (sent.outcome, sent.retry_after) == (Outcome.RETRY_AFTER, 7)
+
+
+async def test_an_answer_that_is_none_is_unknown(channel: BotMessenger, server: Telegram) -> None:
+    server.next_reply(200, body=b"<html>proxy</html>")
+    (sent,) = await deliver(channel, Answer("Hi"))
+    assert sent.outcome is Outcome.UNKNOWN
+
+
+async def test_a_broken_connection_is_unknown_and_tells_no_token(
+    channel: BotMessenger, server: Telegram
+) -> None:
+    server.drop()
+    (sent,) = await deliver(channel, Answer("Hi"))
+    assert sent.outcome is Outcome.UNKNOWN
+    assert TOKEN not in sent.detail
+
+
+async def test_a_server_that_hangs_is_unknown(
+    channel: BotMessenger, server: Telegram, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.outbound.channels.bot_messenger.api.SEND_TIMEOUT", 0.1)
+    server.hang()
+    (sent,) = await deliver(channel, Answer("Hi"))
+    assert sent.outcome is Outcome.UNKNOWN
+
+
+async def test_a_server_that_is_not_there_can_be_tried_again() -> None:
+    async with client() as http:
+        lost = build(kit(http, {SETTING: "http://127.0.0.1:1"}))
+        (sent,) = await deliver(lost, Answer("Hi"))
+        assert sent.outcome is Outcome.TRANSIENT
+        await lost.typing(CONFIG, TARGET)
+        with pytest.raises(PlatformError):
+            await lost.probe(CONFIG)
+
+
+async def test_registers_with_the_secret_and_the_updates(channel: BotMessenger, server: Telegram) -> None:
+    address = "https://agents.example/api/agent/channels/bot-messenger/7/webhook"
+    assert not await channel.registered(CONFIG, address)
+    await channel.register(CONFIG, address)
+    assert server.webhook == {
+        "url": address,
+        "secret_token": secret_of(TOKEN),
+        "allowed_updates": ["message", "edited_message", "callback_query"],
+    }
+    assert await channel.registered(CONFIG, address)
+    assert not await channel.registered(CONFIG, address + "2")
+    server.webhook["allowed_updates"] = ["message"]
+    assert not await channel.registered(CONFIG, address)
+    await channel.unregister(CONFIG)
+    assert server.webhook == {"url": ""}
+
+
+async def test_a_refused_registration_says_why(channel: BotMessenger) -> None:
+    with pytest.raises(PlatformError, match="HTTPS URL must be provided"):
+        await channel.register(CONFIG, "http://agents.example/webhook")
+
+
+async def test_probes_with_get_me(channel: BotMessenger) -> None:
+    await channel.probe(CONFIG)
+    with pytest.raises(PlatformError, match="Unauthorized"):
+        await channel.probe({"botToken": "1:wrong"})
+
+
+async def test_knows_its_name(channel: BotMessenger) -> None:
+    assert await channel.facts(CONFIG) == {"username": USERNAME}
+
+
+async def test_shows_that_it_writes(channel: BotMessenger, server: Telegram) -> None:
+    await channel.typing(CONFIG, {"chat_id": -100, "message_thread_id": 7, "reply_to": 2})
+    assert server.of("sendChatAction") == [{"chat_id": -100, "message_thread_id": 7, "action": "typing"}]
+
+
+async def test_a_pressed_prompt_loses_its_buttons(channel: BotMessenger, server: Telegram) -> None:
+    target = {"chat_id": 5550001, "callback_query_id": "99", "prompt_id": 30}
+    await channel.decided(CONFIG, target, "approved")
+    assert server.of("answerCallbackQuery") == [{"callback_query_id": "99", "text": "approved"}]
+    assert server.of("editMessageReplyMarkup") == [
+        {"chat_id": 5550001, "message_id": 30, "reply_markup": {"inline_keyboard": []}}
+    ]
+
+
+async def test_a_typed_decision_changes_no_prompt(channel: BotMessenger, server: Telegram) -> None:
+    await channel.decided(CONFIG, TARGET, "approved")
+    assert server.calls == []
+
+
+async def test_fetches_files(channel: BotMessenger) -> None:
+    photo = Attachment("photo.jpg", "image/jpeg", {"file_id": "AgFile1"})
+    assert b"".join([piece async for piece in channel.fetch(CONFIG, photo)]) == b"\x89PNG picture"
+
+
+async def test_a_file_that_is_not_given_out_says_why(channel: BotMessenger) -> None:
+    film = Attachment("film.mp4", "video/mp4", {"file_id": "gone"})
+    with pytest.raises(PlatformError, match="file is too big"):
+        [piece async for piece in channel.fetch(CONFIG, film)]
+
+
+async def test_a_plain_text_is_sent_for_choices_without_words(
+    channel: BotMessenger, server: Telegram
+) -> None:
+    await deliver(channel, Answer("", choices=(Choice("Yes", "y"),)))
+    assert server.of("sendMessage")[0]["reply_markup"]
+
+
+def test_an_unknown_markup_is_html() -> None:
+    assert delivery.parse_mode({"parseMode": ["HTML"]}) == "HTML"

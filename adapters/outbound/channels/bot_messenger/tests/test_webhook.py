@@ -1,0 +1,222 @@
+"""Updates as Telegram posts them, and as it never would."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import telegram
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.outbound.channels.bot_messenger.webhook import GREETING, receive, secret_of
+from domain.channels.messages import Attachment, Event, Identity, RawAnswer, RawCall, Received
+from domain.refusals import Invalid, NotFound, Unauthenticated
+from tests.support.channels import call
+from tests.support.platforms.telegram import TOKEN, USERNAME
+
+from .samples import CONFIG, FIXTURES, fixture, posted, tampered, update
+
+KNOWN = {"username": USERNAME}
+
+
+def received(given: RawCall) -> Received:
+    return receive(CONFIG, given, KNOWN)
+
+
+def event(name: str) -> Event:
+    (found,) = received(update(name)).events
+    return found
+
+
+def said(text: str, known: dict[str, str] | None = None, **more: Any) -> Event:
+    body = fixture("message_text")
+    body["message"] |= {"text": text, **more}
+    (found,) = receive(CONFIG, posted(body), KNOWN if known is None else known).events
+    return found
+
+
+@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.json")), ids=lambda path: path.stem)
+def test_fixtures_are_updates_that_a_client_library_reads(path: Any) -> None:
+    read = telegram.Update.de_json(fixture(path.stem), bot=None)
+    assert read.update_id > 0
+    assert read.message or read.edited_message or read.callback_query or read.inline_query
+
+
+@pytest.mark.parametrize("forged", tampered())
+def test_a_call_without_the_secret_is_refused(forged: RawCall) -> None:
+    with pytest.raises(Unauthenticated):
+        received(forged)
+
+
+def test_without_a_token_nothing_is_accepted() -> None:
+    with pytest.raises(Unauthenticated):
+        receive({"botToken": ""}, posted(fixture("message_text"), secret_of("")), {})
+
+
+def test_other_callbacks_do_not_exist() -> None:
+    with pytest.raises(NotFound):
+        receive(CONFIG, call(callback="other"), {})
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", b"\xff", b"[" * 100_000])
+def test_a_body_that_is_no_object_is_invalid(body: bytes) -> None:
+    with pytest.raises(Invalid):
+        received(call(body=body, headers={"X-Telegram-Bot-Api-Secret-Token": secret_of(TOKEN)}))
+
+
+def test_a_message() -> None:
+    found = received(update("message_text"))
+    assert found.answer == RawAnswer(200, b"")
+    assert found.unproved_for is None
+    message = found.events[0]
+    assert message.text == "When does the engine stop?"
+    assert message.key == "987654321:70001"
+    assert message.session_id == "5550001"
+    assert message.sender.external_id == "5550001"
+    assert message.sender.display_name == "Ada Byron"
+    assert message.sender.identities == (Identity("bot-messenger", "5550001"),)
+    assert message.is_direct
+    assert message.target == {"chat_id": 5550001}
+
+
+def test_an_edited_message_is_a_message_of_its_own() -> None:
+    edited = event("edited_message")
+    assert edited.text == "When does the engine start?"
+    assert edited.session_id == event("message_text").session_id
+    assert edited.key != event("message_text").key
+
+
+@pytest.mark.parametrize("name", ["message_start", "message_help"])
+def test_start_and_help_are_greeted(name: str) -> None:
+    assert event(name).canned_reply == GREETING
+
+
+def test_the_name_of_a_command_is_not_handed_on() -> None:
+    asked = event("message_command")
+    assert (asked.text, asked.canned_reply) == ("how hot is steam?", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "heard"),
+    [
+        ("@agent_bot hello", "hello"),
+        ("@AGENT_bot, hello", "hello"),
+        ("please @agent_bot help me", "please help me"),
+        ("/ask@agent_bot how hot?", "how hot?"),
+        ("ada@agent_bot.example is an address", "ada@agent_bot.example is an address"),
+        ("/etc/hosts is a file", "/etc/hosts is a file"),
+        ("@agent_bots are others", "@agent_bots are others"),
+        ("nul\0 goes", "nul goes"),
+    ],
+)
+def test_the_mention_of_the_bot_is_not_handed_on(text: str, heard: str) -> None:
+    assert said(text).text == heard
+
+
+def test_while_the_bots_name_is_unknown_a_leading_bot_is_taken_for_it() -> None:
+    assert said("@some_bot hello @ada", known={}).text == "hello @ada"
+    assert said("@ada hello", known={}).text == "@ada hello"
+
+
+@pytest.mark.parametrize("text", ["@agent_bot", "/ask", "/ask@agent_bot"])
+def test_a_bare_call_of_the_bot_is_greeted(text: str) -> None:
+    assert said(text).canned_reply == GREETING
+
+
+def test_a_command_to_another_bot_is_not_answered() -> None:
+    body = fixture("message_text")
+    body["message"]["text"] = "/start@other_bot"
+    assert received(posted(body)) == Received(kind="ignored:other-bot")
+
+
+def test_a_topic_of_a_group_is_a_conversation_of_its_own() -> None:
+    asked = event("message_topic")
+    assert asked.session_id == "-1002000300040:7"
+    assert asked.text == "is it running?"
+    assert not asked.is_direct
+    assert asked.target == {"chat_id": -1002000300040, "message_thread_id": 7, "reply_to": 20}
+
+
+def test_a_thread_that_is_no_topic_is_not_named_when_answering() -> None:
+    assert "message_thread_id" not in said("hello", message_thread_id=9).target
+
+
+def test_a_photo_is_taken_in_its_largest_size() -> None:
+    photo = event("message_photo")
+    assert photo.text == "Which part is this?"
+    assert photo.attachments == (Attachment("photo.jpg", "image/jpeg", {"file_id": "AgFile1"}, 84000),)
+
+
+def test_a_document_alone_is_a_message() -> None:
+    (file,) = event("message_document").attachments
+    assert (file.name, file.mime_type, file.size) == ("plan.pdf", "application/pdf", 123456)
+    assert event("message_document").canned_reply is None
+
+
+def test_a_voice_message() -> None:
+    (file,) = event("message_voice").attachments
+    assert (file.name, file.mime_type) == ("voice.ogg", "audio/ogg")
+
+
+def test_a_gif_is_one_file() -> None:
+    file = {"file_id": "g", "mime_type": "video/mp4", "file_name": "g.mp4"}
+    assert len(said("", animation=file, document=file).attachments) == 1
+
+
+def test_places_and_contacts_are_put_in_words() -> None:
+    assert event("message_location").text == "Location: 51.5014, -0.1419"
+    assert event("message_contact").text == "Contact: Charles +441632960000"
+
+
+def test_a_pressed_button() -> None:
+    pressed = event("callback_query")
+    assert (pressed.choice, pressed.text) == ("c:1:approve", "Approve")
+    assert pressed.session_id == "5550001"
+    assert pressed.target == {"chat_id": 5550001, "callback_query_id": "99000000001", "prompt_id": 30}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("message_from_bot", "ignored:bot"),
+        ("message_service", "ignored:service"),
+        ("callback_query_inline", "ignored:inline"),
+        ("inline_query", "ignored:other"),
+    ],
+)
+def test_what_is_not_answered(name: str, kind: str) -> None:
+    assert received(update(name)) == Received(kind=kind)
+
+
+def test_the_same_number_of_another_bot_is_another_event() -> None:
+    other = "1:AAother"
+    body = fixture("message_text")
+    (found,) = receive({"botToken": other}, posted(body, secret_of(other)), {}).events
+    assert found.key == "1:70001"
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def paths(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Every place in a JSON value."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [at] * bool(at) + [path for name, each in inner for path in paths(each, (*at, name))]
+
+
+@given(st.sampled_from(sorted(path.stem for path in FIXTURES.glob("*.json"))), st.data())
+def test_wrong_types_anywhere_never_crash(name: str, data: st.DataObject) -> None:
+    body = fixture(name)
+    *upper, last = data.draw(st.sampled_from(paths(body)))
+    place = body
+    for each in upper:
+        place = place[each]
+    place[last] = data.draw(JSON)
+    for found in received(posted(body)).events:
+        assert isinstance(found.session_id, str)
+        assert isinstance(found.text, str)
