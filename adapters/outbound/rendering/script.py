@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -52,15 +53,20 @@ class Script:
         self._head: tuple[int, int] = (-1, 0)
 
     def text(self, start: int, end: int) -> str:
-        """The markup of the visible text [start, end), well formed on its own."""
+        """The markup of the visible text [start, end), well formed on its own.
+
+        A stretch that begins inside a list loses the indentation of its first line.
+        """
+        margin = self._margin(self._at(start), start)
+        start += margin
         first, last = self._at(start), self._at(end - 1)
         if first == last:
             return self._within_run(first, start, end)
-        middle = "".join(self._chunks[first + 1 : last])
-        return self._beginning(first, start) + middle + self._ending(last, end)
+        chunks = self._outdented(first + 1, last, margin) if margin else self._chunks[first + 1 : last]
+        return self._beginning(first, start) + "".join(chunks) + self._ending(last, end)
 
     def length(self, start: int, end: int) -> int:
-        """How long `text(start, end)` is, in the unit."""
+        """How long `text(start, end)` is at most, in the unit: outdenting may make it shorter."""
         first, last = self._at(start), self._at(end - 1)
         if first == last:
             return measure(self._within_run(first, start, end), self._unit)
@@ -89,6 +95,26 @@ class Script:
             self._chunks[at] if whole else self._turns[at] + self._body(run, run.start, end, self._lines[at])
         )
         return text + self._closed(run.spans, 0, end, self._lines[at].after(text, marker=True))[0]
+
+    def _margin(self, at: int, start: int) -> int:
+        """How many spaces of indentation begin at `start`."""
+        run = self._runs[at]
+        if not run.structure or (start and self._flow.text[start - 1] != "\n"):
+            return 0
+        text = self._flow.text[start : run.end]
+        return len(text) - len(text.lstrip(" "))
+
+    def _outdented(self, first: int, last: int, margin: int) -> Iterator[str]:
+        """The chunks with less indentation, up to a line that has not as much."""
+        for at in range(first, last):
+            run = self._runs[at]
+            indent = self._margin(at, run.start)
+            if run.structure and self._lines[at].at_start:
+                margin = margin if indent >= margin else 0
+            if indent and margin:
+                yield self._turns[at] + self._body(run, run.start + margin, run.end, self._lines[at])
+            else:
+                yield self._chunks[at]
 
     def _write_all(self) -> None:
         open_spans: Spans = ()

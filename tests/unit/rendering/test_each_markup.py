@@ -21,7 +21,7 @@ SOURCE = "**b** *i* ~~s~~ `c` [t](https://x.y/a_b) <u> & \\*"
         (Markup.TELEGRAM_MARKDOWNV2, r"*b* _i_ ~s~ `c` [t](https://x.y/a_b) <u\> & \*"),
         (Markup.DISCORD, r"**b** _i_ ~~s~~ `c` [t](https://x.y/a_b) \<u> & \*"),
         (Markup.WHATSAPP, "*b* _i_ ~s~ `c` t (https://x.y/a_b) <u> & *"),
-        (Markup.MATTERMOST, r"**b** _i_ ~~s~~ `c` [t](https://x.y/a_b) \<u> & \*"),
+        (Markup.MATTERMOST, r"**b** _i_ ~~s~~ `c` [t](https://x.y/a_b) <u> & \*"),
         (Markup.TEAMS, r"**b** _i_ ~~s~~ `c` [t](https://x.y/a_b) &lt;u> &amp; \*"),
         (Markup.PLAIN, "b i s c t (https://x.y/a_b) <u> & *"),
     ],

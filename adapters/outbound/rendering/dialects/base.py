@@ -72,9 +72,10 @@ def marks_of(spans: Spans, marks: Mapping[Kind, str]) -> str:
 def unmarked(text: str, marks: str) -> str:
     """Text that a platform without escapes does not take for emphasis or code.
 
-    A zero-width space follows each mark that could begin emphasis and has its match later on the line, and
-    each of those in `marks`, which the emphasis around the text uses itself.
+    A zero-width space follows each mark that could begin emphasis and has its match later on the line, each
+    of those in `marks`, which the emphasis around the text uses itself, and breaks up three backticks.
     """
+    text = broken_fences(text)
     last = {closing.group(): closing.start() for closing in _CLOSING.finditer(text)}
 
     def spaced(found: re.Match[str]) -> str:

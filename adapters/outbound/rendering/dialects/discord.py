@@ -14,7 +14,7 @@ class Discord(MarkdownDialect):
     """Three levels of headings, one of quotes, no tables; code fences of three backticks alone."""
 
     layout = Layout(bullet="- ", indent=0, heading_levels=3, backtick_in_code=True)
-    special = re.compile(r"[\\`*\[]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|\|(?=\|)|<(?=[@#:/a-z])")
+    special = re.compile(r"[\\`*\[<]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|\|(?=\|)")
 
     def fence(self, span: Span) -> str:
         return "```"

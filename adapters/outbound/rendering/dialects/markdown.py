@@ -8,7 +8,8 @@ from adapters.outbound.rendering.dialect import has
 from adapters.outbound.rendering.dialects.base import ZERO_WIDTH, Base, outside_addresses
 from adapters.outbound.rendering.flow import LONGEST_FENCE, Kind, Run, Span
 
-_LINE_START = re.compile(r"^(\s*)(#{1,6}(?=\s)|>|[-+](?=\s|[-\s]*$)|=+\s*$|-#|~{3}|-{3})")
+_LINE_START = re.compile(r"^(\s*)(#{1,6}(?=\s)|>|[-+](?=\s|[-\s]*$)|-#|~{3}|-{3})")
+_UNDERLINE = re.compile(r"^(?=\s*=+\s*$)")
 _NUMBER = re.compile(r"^(\s*\d{1,9})([.)])(?=\s|$)")
 _LONG_ROW = re.compile(f"`{{{LONGEST_FENCE - 1}}}(?=`)")
 _IN_ADDRESS = re.compile(r"([()\\<>])")
@@ -67,6 +68,7 @@ class MarkdownDialect(Base):
         escaped = outside_addresses(text, self.escape)
         if not line_start:
             return escaped
+        escaped = _UNDERLINE.sub(ZERO_WIDTH, escaped)
         return _NUMBER.sub(r"\1\\\2", _LINE_START.sub(r"\1\\\2", escaped))
 
     def escape(self, text: str) -> str:

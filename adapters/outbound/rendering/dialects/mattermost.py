@@ -9,16 +9,24 @@ from adapters.outbound.rendering.dialects.base import ZERO_WIDTH
 from adapters.outbound.rendering.dialects.markdown import MarkdownDialect
 from adapters.outbound.rendering.flow import VERBATIM, Kind, Run
 
+_ENTITY = re.compile(r"&(?=#?\w+;)")
 _EVERYBODY = re.compile(r"@(?=(?:all|channel|here)\b)", re.IGNORECASE)
 
 
 class Mattermost(MarkdownDialect):
-    """Headings, nested quotes and tables as in GitHub's Markdown; nobody is notified by accident."""
+    """Headings, nested quotes and tables as in GitHub's Markdown; nobody is notified by accident.
+
+    Its parser shows HTML as text, and takes a backslash for an escape only before some punctuation
+    (https://github.com/mattermost/marked).
+    """
 
     layout = Layout(
         bullet="- ", indent=0, rule="---", heading_levels=6, tables=Tables.MARKDOWN, backtick_in_code=True
     )
-    special = re.compile(r"[\\`*\[\]<|]|(?<![^\W_])_|_(?![^\W_])|~")
+    special = re.compile(r"[`*\[\]|~]|(?<![^\W_])_|_(?![^\W_])|\\(?=[`*{}\[\]()#+\-.!_>|~\\]|$)")
+
+    def escape(self, text: str) -> str:
+        return _ENTITY.sub("&amp;", super().escape(text))
 
     def text(self, text: str, run: Run, *, line_start: bool) -> str:
         escaped = super().text(text, run, line_start=line_start)

@@ -33,7 +33,7 @@ class TelegramMarkdownV2(Telegram):
     def close(self, span: Span, *, done: bool) -> str:
         if span.kind is Kind.LINK:
             return "](" + _IN_ADDRESS.sub(r"\\\1", span.value) + ")"
-        return "\n```" if span.kind is Kind.PRE else _MARKS.get(span.kind, "")
+        return "```" if span.kind is Kind.PRE else _MARKS.get(span.kind, "")
 
     def text(self, text: str, run: Run, *, line_start: bool) -> str:
         return (_IN_CODE if has(run.spans, *VERBATIM) else _SPECIAL).sub(r"\\\1", text)
