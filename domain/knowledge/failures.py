@@ -1,0 +1,22 @@
+"""Why an upload failed, kept with it and told to whoever waits for it."""
+
+from __future__ import annotations
+
+from domain.refusals import Refusal, TooLarge, Unreadable, Unsupported
+from ports.knowledge_storage import Failure
+
+_TOLD: dict[str, type[Refusal]] = {kind.reason: kind for kind in (TooLarge, Unreadable, Unsupported)}
+
+
+class ProcessingFailed(Exception):
+    """A fault of ours while a file was processed; the details are in the log."""
+
+
+def failure_of(refusal: Refusal) -> Failure:
+    return Failure(refusal.reason, refusal.message)
+
+
+def refusal_of(failure: Failure) -> Exception:
+    """The refusal as it was raised by the worker."""
+    kind = _TOLD.get(failure.reason)
+    return kind(failure.message) if kind else ProcessingFailed(failure.message)

@@ -1,0 +1,172 @@
+"""Files into a base, and what can be read of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+
+from domain.access.model import Caller
+from domain.knowledge.bases.service import BaseAccess
+from domain.knowledge.failures import refusal_of
+from domain.knowledge.model import Chunk, ChunkPage, FileRecord, FileStatus, Level, UploadedFile
+from domain.knowledge.retention.service import Retention
+from domain.knowledge.rules import NO_BASE, NO_CHUNK, NO_FILE, NO_FILES, check_window
+from domain.refusals import Invalid, NotFound, TooLarge, Unavailable
+from ports.blobs import Blobs
+from ports.knowledge import Download, IncomingFile
+from ports.knowledge_storage import Begun, BlobHolds, FileStore, NewFile, UploadStore
+from ports.parsing import Parser
+
+
+FIRST_LOOK, LONGEST_LOOK = 0.02, 0.25
+"""Seconds between looks at an upload that is waited for: soon at first, then more seldom."""
+ROUNDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class UploadLimits:
+    """What one upload may bring: bytes of all its files together, and files."""
+
+    max_bytes: int = 100 * 1024 * 1024
+    max_files: int = 20
+
+
+class UploadService:
+    """Takes files in: bytes first, then records, then the wait until they can be found."""
+
+    def __init__(
+        self,
+        access: BaseAccess,
+        blobs: Blobs,
+        holds: BlobHolds,
+        uploads: UploadStore,
+        parser: Parser,
+        retention: Retention,
+        wake: Callable[[], None],
+        limits: UploadLimits,
+    ) -> None:
+        self._access = access
+        self._blobs = blobs
+        self._holds = holds
+        self._uploads = uploads
+        self._parser = parser
+        self._retention = retention
+        self._wake = wake
+        self._limits = limits
+
+    async def upload(
+        self, caller: Caller, base_id: int, files: AsyncIterator[IncomingFile], respond_async: bool = False
+    ) -> Sequence[UploadedFile]:
+        await self._access.require(caller, base_id, Level.UPDATE)
+        held: list[NewFile] = []
+        try:
+            async for file in files:
+                await self._take_in(file, held)
+            if not held:
+                raise Invalid(NO_FILES)
+            begun = await self._settle(caller, base_id, held, respond_async)
+            return [
+                UploadedFile(file.hash, name, file.size, file.mime_type, status)
+                for file, (_, status, name) in zip(held, begun.files, strict=True)
+            ]
+        finally:
+            await self._retention.release([file.blob_key for file in held])
+
+    async def _take_in(self, file: IncomingFile, held: list[NewFile]) -> None:
+        if len(held) >= self._limits.max_files:
+            raise TooLarge(f"at most {self._limits.max_files} files in one upload")
+        left = self._limits.max_bytes - sum(each.size for each in held)
+        stored = await self._blobs.put(file.content, left)
+        await self._holds.hold(stored.key, stored.size)
+        held.append(NewFile(file.name, stored.key, stored.sha256, stored.size, ""))
+        try:
+            async with self._blobs.local(stored.key) as path:
+                kind = await self._parser.identify(path, file.name)
+        except NotFound as gone:  # swept between its arrival and the hold
+            raise Unavailable(f"{file.name}: was removed while it came in; upload it again") from gone
+        held[-1] = NewFile(file.name, stored.key, stored.sha256, stored.size, kind.mime_type)
+
+    async def _settle(
+        self, caller: Caller, base_id: int, files: Sequence[NewFile], respond_async: bool
+    ) -> Begun:
+        """Makes the records and waits until all are ready.
+
+        Begins again when a record went away because it belonged to another upload, which failed.
+        """
+        ours: list[int] = []
+        for _ in range(ROUNDS):
+            begun = await self._uploads.begin(base_id, caller.user_id, files, respond_async)
+            if begun is None:
+                raise NotFound(NO_BASE)
+            if begun.upload_id is not None:
+                ours.append(begun.upload_id)
+                self._wake()
+            if respond_async:
+                return begun
+            if await self._ready(begun):
+                return Begun(begun.upload_id, [(id_, FileStatus.READY, name) for id_, _, name in begun.files])
+            for upload_id in ours:
+                failure = await self._uploads.failure(upload_id)
+                if failure is not None:
+                    raise refusal_of(failure)
+        raise Unavailable("the files are also part of other uploads, which keep failing; try again")
+
+    async def _ready(self, begun: Begun) -> bool:
+        """Waits until every record is ready; False when one of them failed or went away."""
+        wanted = {id_ for id_, _, _ in begun.files}
+        pause = FIRST_LOOK
+        while True:
+            statuses = await self._uploads.statuses(list(wanted))
+            if len(statuses) < len(wanted) or FileStatus.FAILED in statuses.values():
+                return False
+            if all(status is FileStatus.READY for status in statuses.values()):
+                return True
+            await asyncio.sleep(pause)
+            pause = min(LONGEST_LOOK, pause * 1.5)
+
+
+class FilesService:
+    """The use cases of files and chunks. Conforms to `KnowledgeFiles`."""
+
+    def __init__(self, access: BaseAccess, files: FileStore, blobs: Blobs, uploads: UploadService) -> None:
+        self._access = access
+        self._files = files
+        self._blobs = blobs
+        self._uploads = uploads
+
+    async def upload(
+        self, caller: Caller, base_id: int, files: AsyncIterator[IncomingFile], respond_async: bool = False
+    ) -> Sequence[UploadedFile]:
+        return await self._uploads.upload(caller, base_id, files, respond_async)
+
+    async def list(self, caller: Caller, base_id: int) -> Sequence[FileRecord]:
+        await self._access.inside(caller, base_id)
+        return await self._files.of_base(base_id)
+
+    async def get(self, caller: Caller, file_hash: str) -> FileRecord:
+        readable = self._access.only_readable(caller)
+        found = await self._files.find(file_hash, caller.user_id, readable=readable)
+        if found is None:
+            raise NotFound(NO_FILE)
+        return found[0]
+
+    async def download(
+        self, caller: Caller, file_hash: str, offset: int = 0, length: int | None = None
+    ) -> Download:
+        file = await self.get(caller, file_hash)
+        if await self._blobs.size(file.blob_key) != file.size:
+            raise NotFound(NO_FILE)
+        return Download(file.name, file.size, self._blobs.open(file.blob_key, offset, length))
+
+    async def chunk(self, caller: Caller, chunk_id: str) -> Chunk:
+        found = await self._files.chunk(chunk_id, caller.user_id)
+        if found is None or (self._access.only_readable(caller) and found[1] < Level.READ):
+            raise NotFound(NO_CHUNK)
+        return found[0]
+
+    async def chunks(self, caller: Caller, file_hash: str, limit: int = 5, offset: int = 0) -> ChunkPage:
+        check_window(limit, offset)
+        file = await self.get(caller, file_hash)
+        chunks, total = await self._files.chunks(file, limit, offset)
+        return ChunkPage(chunks, total, limit, offset)

@@ -1,0 +1,172 @@
+"""Works off uploads: parse, chunk, embed, publish; every step survives the death of its process."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+
+from domain.knowledge.chunking import chunk
+from domain.knowledge.failures import failure_of
+from domain.knowledge.model import FileRecord
+from domain.knowledge.retention.service import Retention
+from domain.refusals import NotFound, Refusal, TooLarge, Unreadable, Unsupported
+from ports.blobs import Blobs
+from ports.clock import Clock, Ids
+from ports.embedding import Embedder, TokenCounter
+from ports.knowledge_storage import Failure, Staging, UploadStore, Work
+from ports.parsing import Parser
+
+MAX_ATTEMPTS = 4
+"""A file over which so many processes died or failed is not tried again."""
+BEAT_SECONDS = 10.0
+PARSING_AT_ONCE = 2
+LOOK_AHEAD, SLICE = 512, 64
+"""Pieces are fetched by the hundreds, sorted by length, and embedded in slices, between which others get
+their turns."""
+
+logger = logging.getLogger(__name__)
+
+
+class IngestService:
+    """One worker's hands. `owner` is the incarnation of its process: it shows that the lease's holder lives."""
+
+    def __init__(
+        self,
+        uploads: UploadStore,
+        staging: Staging,
+        blobs: Blobs,
+        parser: Parser,
+        embedder: Embedder,
+        count_tokens: TokenCounter,
+        retention: Retention,
+        clock: Clock,
+        ids: Ids,
+        owner: int,
+    ) -> None:
+        self._uploads = uploads
+        self._staging = staging
+        self._blobs = blobs
+        self._parser = parser
+        self._embedder = embedder
+        self._count_tokens = count_tokens
+        self._retention = retention
+        self._clock = clock
+        self._ids = ids
+        self._owner = owner
+
+    async def work_one(self) -> bool:
+        """Takes the next upload and works on it to its end; False when there is none."""
+        work = await self._uploads.claim(self._owner)
+        if work is None:
+            return False
+        try:
+            await self._under_lease(work)
+        except (TooLarge, Unsupported, Unreadable) as refusal:
+            await self._fail(work, failure_of(refusal))
+        except NotFound:
+            await self._fail(
+                work, Failure(Unreadable.reason, "the bytes of a file are gone; upload it again")
+            )
+        except Refusal as refusal:
+            await self._later(work, refusal.message)
+        except Exception:
+            logger.exception("processing upload %s failed, attempt %s", work.upload_id, work.attempts)
+            await self._later(work, "processing failed")
+        return True
+
+    async def _later(self, work: Work, why: str) -> None:
+        if work.attempts >= MAX_ATTEMPTS:
+            names = ", ".join(file.name for file in work.files) or f"upload {work.upload_id}"
+            await self._fail(
+                work, Failure("INTERNAL", f"{names}: given up after {work.attempts} tries: {why}")
+            )
+        else:
+            await self._uploads.retry(work.upload_id, self._owner, 2.0**work.attempts)
+
+    async def _fail(self, work: Work, failure: Failure) -> None:
+        await self._retention.forget(await self._uploads.fail(work, self._owner, failure))
+
+    async def _under_lease(self, work: Work) -> None:
+        """Works while the lease holds; stops when it was lost (the base is gone, or another has taken over)."""
+        if work.attempts > MAX_ATTEMPTS:
+            await self._later(work, "its processing ended the process each time")
+            return
+        task = asyncio.create_task(self._process(work))
+        try:
+            while not (await asyncio.wait({task}, timeout=BEAT_SECONDS))[0]:
+                if not await self._uploads.renew(work.upload_id, self._owner):
+                    return
+            await task
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def _process(self, work: Work) -> None:
+        news = asyncio.Event()
+        parsing = asyncio.create_task(self._parse_all(work, news))
+        try:
+            while True:
+                news.clear()
+                finished = parsing.done()
+                if finished:
+                    parsing.result()
+                if not await self._embed_some(work) and finished:
+                    break
+                if not finished:
+                    waiting = asyncio.create_task(news.wait())
+                    await asyncio.wait({parsing, waiting}, return_when=asyncio.FIRST_COMPLETED)
+                    waiting.cancel()
+        finally:
+            parsing.cancel()
+            await asyncio.gather(parsing, return_exceptions=True)
+        fingerprint = (await self._embedder.model()).fingerprint
+        await self._staging.publish(work, self._owner, fingerprint)
+
+    async def _parse_all(self, work: Work, news: asyncio.Event) -> None:
+        slots = asyncio.Semaphore(PARSING_AT_ONCE)
+
+        async def one(file: FileRecord) -> None:
+            async with slots:
+                await self._parse(work, file)
+                news.set()
+
+        tasks = [asyncio.create_task(one(file)) for file in work.files]
+        try:
+            for task in tasks:
+                await task
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _parse(self, work: Work, file: FileRecord) -> None:
+        async with self._blobs.local(file.blob_key) as path:
+            document = await self._parser.parse(path, file.name)
+        pieces = await asyncio.to_thread(chunk, document, file.name, self._count_tokens)
+        if not pieces:
+            raise Unreadable(f"{file.name}: holds no text")
+        named = [(self._chunk_id(), piece) for piece in pieces]
+        await self._staging.stage(work, file.id, document.text, document.mime_type, named)
+
+    def _chunk_id(self) -> str:
+        return f"{int(self._clock.now().timestamp() * 1000)}-{self._ids.request_id()}"
+
+    async def _embed_some(self, work: Work) -> bool:
+        """Embeds what is staged; stores one slice while the next is being embedded. False: nothing was left."""
+        waiting = sorted(
+            await self._staging.unembedded(work.upload_id, LOOK_AHEAD), key=lambda piece: len(piece.text)
+        )
+        storing: asyncio.Task[None] | None = None
+        try:
+            for start in range(0, len(waiting), SLICE):
+                pieces = waiting[start : start + SLICE]
+                vectors = await self._embedder.embed_passages([piece.text for piece in pieces])
+                if storing:
+                    await storing
+                pairs = list(zip(pieces, vectors, strict=True))
+                storing = asyncio.create_task(self._staging.embedded(work.upload_id, pairs))
+        finally:
+            if storing:
+                await storing
+        return bool(waiting)

@@ -1,0 +1,95 @@
+"""Searches one base in two ways at once (interface 4.6 rule 3)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from domain.access.model import Caller
+from domain.knowledge.bases.service import BaseAccess
+from domain.knowledge.fusion import MAX_RESULTS, Hit, fuse, leaders
+from domain.knowledge.model import SearchResult
+from domain.knowledge.rules import check_query
+from domain.knowledge.text_match import Phrase, Query, TextMatch, phrases_in, possible_phrases
+from domain.knowledge.words import mostly_outside_latin
+from ports.embedding import Embedder, Vector
+from ports.knowledge_storage import ChunkIndex, Passage
+
+MOST_EQUALS = 30
+"""How many chunks of equal text score are looked at more closely."""
+
+Nearest = tuple[Vector | None, Sequence[tuple[str, float]]]
+
+
+class SearchService:
+    """The use case of searching. Conforms to `KnowledgeSearch`."""
+
+    def __init__(self, access: BaseAccess, index: ChunkIndex, embedder: Embedder) -> None:
+        self._access = access
+        self._index = index
+        self._embedder = embedder
+
+    async def search(self, caller: Caller, base_id: int, query: str) -> Sequence[SearchResult]:
+        check_query(query)
+        await self._access.inside(caller, base_id)
+        return await self.find(base_id, query)
+
+    async def find(self, base_id: int, query: str) -> Sequence[SearchResult]:
+        """The best chunks of a base, whoever asks."""
+        parsed = Query.of(query)
+        model = await self._embedder.model()
+        (match, scores), (vector, nearest) = await asyncio.gather(
+            self._by_text(base_id, parsed),
+            self._by_vector(
+                base_id, query, model.fingerprint, skip=model.latin_only and mostly_outside_latin(query)
+            ),
+        )
+        keys = dict.fromkeys([*leaders(scores, MAX_RESULTS, MOST_EQUALS), *(key for key, _ in nearest)])
+        passages = await self._index.passages(
+            base_id, list(keys), match.vocabulary, vector, model.fingerprint
+        )
+        return _ranked(parsed, match, passages)
+
+    async def _by_text(self, base_id: int, query: Query) -> tuple[TextMatch, list[tuple[str, float]]]:
+        """The candidates' scores, as if every identifier whose words a chunk holds stood in it as one piece."""
+        statistics = await self._index.statistics(base_id, query)
+        match = TextMatch(query, statistics)
+        candidates = await self._index.matches(base_id, match, statistics)
+        return match, [
+            (each.key, match.score(each.held, possible_phrases(query, each.held))) for each in candidates
+        ]
+
+    async def _by_vector(self, base_id: int, query: str, fingerprint: str, *, skip: bool) -> Nearest:
+        if skip:
+            return None, []
+        vector = await self._embedder.embed_query(query)
+        return vector, await self._index.nearest(base_id, vector, fingerprint, MAX_RESULTS)
+
+
+def _ranked(query: Query, match: TextMatch, passages: Sequence[Passage]) -> list[SearchResult]:
+    """Both scores of every passage, now with its text at hand, and the best ten."""
+    standing = {
+        passage.key: phrases_in(query, passage.held, f"{passage.context}\n{passage.text}")
+        for passage in passages
+    }
+    frequency: dict[Phrase, int] = {}
+    for phrases in standing.values():
+        for phrase in phrases:
+            frequency[phrase] = frequency.get(phrase, 0) + 1
+    hits = [
+        Hit(passage.key, match.score(passage.held, standing[passage.key], frequency), passage.cosine)
+        for passage in passages
+    ]
+    shown = {passage.key: passage for passage in passages}
+    return [_result(shown[hit.key], hit) for hit in fuse(hits) if hit.similarity > 0]
+
+
+def _result(passage: Passage, hit: Hit) -> SearchResult:
+    return SearchResult(
+        chunk_id=passage.chunk_id,
+        text=passage.text,
+        file_hash=passage.file_hash,
+        metadata=passage.metadata,
+        similarity=hit.similarity,
+        file_name=passage.file_name,
+    )

@@ -1,0 +1,47 @@
+"""What turns texts into vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+Vector = Sequence[float]
+"""A unit vector of the model's dimension."""
+
+DIMENSION = 384
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingModel:
+    """Which model made a vector: vectors of different fingerprints must never be compared.
+
+    `latin_only`: the model knows Latin script alone, so its cosines mean nothing for other scripts.
+    """
+
+    name: str
+    fingerprint: str
+    dimension: int = DIMENSION
+    latin_only: bool = True
+
+
+class Embedder(Protocol):
+    """Embeds texts with one model. Queries are served before passages."""
+
+    async def model(self) -> EmbeddingModel:
+        """Which model it is; reads the model's files, does not load them. Raises `Unavailable`."""
+        ...
+
+    async def embed_query(self, text: str) -> Vector:
+        """One query; a text longer than the model's window is cut."""
+        ...
+
+    async def embed_passages(self, texts: Sequence[str]) -> Sequence[Vector]:
+        """Vectors in the order of the texts; bulk work, which waits for queries."""
+        ...
+
+
+class TokenCounter(Protocol):
+    """Counts tokens as the model does, without the marks for start and end. Cheap: no model is loaded."""
+
+    def __call__(self, text: str) -> int: ...

@@ -1,0 +1,110 @@
+"""What drives the knowledge bases (interface 4.6): the inbound ports."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from domain.access.model import Caller
+from domain.knowledge.model import (
+    Base,
+    BaseChange,
+    Chunk,
+    ChunkPage,
+    FileRecord,
+    NewBase,
+    Permission,
+    SearchResult,
+    UploadedFile,
+)
+
+
+class KnowledgeBases(Protocol):
+    """The bases and who may use them. An unknown base is `NotFound`, too low a level `Forbidden`."""
+
+    async def list(self, caller: Caller) -> Sequence[Base]:
+        """Those that the caller may access, with the caller's level."""
+        ...
+
+    async def create(self, caller: Caller, new: NewBase) -> Base:
+        """Raises `Invalid` for an empty name."""
+        ...
+
+    async def get(self, caller: Caller, base_id: int) -> Base:
+        """Needs READ."""
+        ...
+
+    async def update(self, caller: Caller, base_id: int, change: BaseChange) -> None:
+        """Needs UPDATE. Raises `Invalid` for an empty name."""
+        ...
+
+    async def delete(self, caller: Caller, base_id: int) -> None:
+        """Needs DELETE. Removes the base, its files, their chunks and, when set so, its memory nodes."""
+        ...
+
+    async def permissions(self, caller: Caller, base_id: int) -> Sequence[Permission]:
+        """Needs DELETE."""
+        ...
+
+    async def set_permission(self, caller: Caller, base_id: int, user_id: str, level: int) -> None:
+        """Needs DELETE; level 0 revokes. Raises `Invalid`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingFile:
+    """One file of an upload; its content is read before the next file comes."""
+
+    name: str
+    content: AsyncIterator[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A file's bytes on their way out; `size` is that of the whole file."""
+
+    name: str
+    size: int
+    content: AsyncIterator[bytes]
+
+
+class KnowledgeFiles(Protocol):
+    """Files into a base, and what became of them out of it."""
+
+    async def upload(
+        self, caller: Caller, base_id: int, files: AsyncIterator[IncomingFile], respond_async: bool = False
+    ) -> Sequence[UploadedFile]:
+        """Stores, parses, chunks and embeds files, all of them or none. Needs UPDATE.
+
+        Returns once every file can be found, with `respond_async` once every file is stored. Raises
+        `NotFound`, `Forbidden`, `Invalid` (no files), `TooLarge`, `Unsupported`, `Unreadable`; the last
+        three name the file.
+        """
+        ...
+
+    async def list(self, caller: Caller, base_id: int) -> Sequence[FileRecord]: ...
+
+    async def get(self, caller: Caller, file_hash: str) -> FileRecord:
+        """Raises `NotFound`."""
+        ...
+
+    async def download(
+        self, caller: Caller, file_hash: str, offset: int = 0, length: int | None = None
+    ) -> Download:
+        """Raises `NotFound`."""
+        ...
+
+    async def chunk(self, caller: Caller, chunk_id: str) -> Chunk:
+        """Raises `NotFound`."""
+        ...
+
+    async def chunks(self, caller: Caller, file_hash: str, limit: int = 5, offset: int = 0) -> ChunkPage:
+        """Raises `NotFound`, `Invalid`."""
+        ...
+
+
+class KnowledgeSearch(Protocol):
+    async def search(self, caller: Caller, base_id: int, query: str) -> Sequence[SearchResult]:
+        """At most ten chunks, the most relevant first. Raises `NotFound`, `Invalid`."""
+        ...

@@ -1,0 +1,248 @@
+"""What the knowledge bases ask of the database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from domain.knowledge.model import (
+    Base,
+    BaseChange,
+    Chunk,
+    FileRecord,
+    FileStatus,
+    Level,
+    NewBase,
+    Permission,
+    Piece,
+)
+from domain.knowledge.text_match import Query, Statistics, TextMatch
+from ports.embedding import Vector
+
+
+class BaseStore(Protocol):
+    """Bases and permissions."""
+
+    async def add(self, owner: str, new: NewBase) -> Base:
+        """Stores a base; the owner has level 3 on it."""
+        ...
+
+    async def find(self, base_id: int, user_id: str) -> Base | None:
+        """The base with the level granted to that user."""
+        ...
+
+    async def of_user(self, user_id: str) -> Sequence[Base]:
+        """The bases that the user has a level on, by id."""
+        ...
+
+    async def all(self) -> Sequence[Base]: ...
+
+    async def change(self, base_id: int, change: BaseChange) -> bool:
+        """False when it is gone."""
+        ...
+
+    async def remove(self, base_id: int, *, sync_memory: bool) -> Sequence[str] | None:
+        """Removes the base and all that is in it, in one transaction; the blobs it used. None: it is gone.
+
+        With `sync_memory` the task to delete its memory nodes is stored in the same transaction.
+        """
+        ...
+
+    async def permissions(self, base_id: int) -> Sequence[Permission]: ...
+
+    async def grant(self, base_id: int, user_id: str, level: Level) -> None: ...
+
+
+class FileStore(Protocol):
+    """File records and their chunks, as they are read."""
+
+    async def of_base(self, base_id: int) -> Sequence[FileRecord]: ...
+
+    async def find(self, file_hash: str, user_id: str, *, readable: bool) -> tuple[FileRecord, Level] | None:
+        """The record of that hash: the user's own, else one that the user may READ, else any.
+
+        With `readable` only one that the user may READ.
+        """
+        ...
+
+    async def chunk(self, chunk_id: str, user_id: str) -> tuple[Chunk, Level] | None: ...
+
+    async def chunks(self, file: FileRecord, limit: int, offset: int) -> tuple[Sequence[Chunk], int]:
+        """A window of the file's chunks, in document order, and how many there are."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NewFile:
+    """A stored file on its way into a base."""
+
+    name: str
+    blob_key: str
+    hash: str
+    size: int
+    mime_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """The records of an upload's files, in the upload's order. `upload_id` is None when all were there."""
+
+    upload_id: int | None
+    files: Sequence[tuple[int, FileStatus, str]]
+    """Id, status and name of each record."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why an upload failed: the refusal's reason and its sentence."""
+
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A leased upload. `attempts` counts the tries, this one included."""
+
+    upload_id: int
+    base_id: int
+    attempts: int
+    files: Sequence[FileRecord]
+    """Those of its files that are still to be parsed and staged."""
+
+
+@dataclass(frozen=True, slots=True)
+class StagedPiece:
+    """A piece whose vector is still to be made."""
+
+    file_id: int
+    position: int
+    text: str
+
+
+class BlobHolds(Protocol):
+    """Which blobs are in use: by file records, or held by uploads under way."""
+
+    async def hold(self, key: str, size: int) -> None:
+        """Keeps a blob from being swept while its upload runs."""
+        ...
+
+    async def release(self, keys: Sequence[str]) -> None:
+        """Ends one hold for each mention of a key."""
+        ...
+
+    def forgetting(self, keys: Sequence[str]) -> AbstractAsyncContextManager[Sequence[str]]:
+        """Those of the blobs that nothing uses, locked; they are forgotten when the block ends well."""
+        ...
+
+    async def left_over(self, limit: int) -> Sequence[str]:
+        """Blobs that nothing has used for an hour."""
+        ...
+
+    async def unknown(self, keys: Sequence[str]) -> Sequence[str]:
+        """Those of the keys that no row knows."""
+        ...
+
+
+class UploadStore(Protocol):
+    """Uploads as durable work: the records, the lease, the outcome."""
+
+    async def begin(
+        self, base_id: int, user_id: str, files: Sequence[NewFile], respond_async: bool
+    ) -> Begun | None:
+        """Makes the records; a file that the base has already is taken as it is. None: the base is gone."""
+        ...
+
+    async def statuses(self, file_ids: Sequence[int]) -> Mapping[int, FileStatus]: ...
+
+    async def failure(self, upload_id: int) -> Failure | None: ...
+
+    async def claim(self, owner: int) -> Work | None:
+        """Leases the next due upload, that of the user with the fewest running ones first."""
+        ...
+
+    async def renew(self, upload_id: int, owner: int) -> bool:
+        """Prolongs the lease; False when it is lost."""
+        ...
+
+    async def fail(self, work: Work, owner: int, failure: Failure) -> Sequence[str]:
+        """Takes all of the upload back; the blobs that it used."""
+        ...
+
+    async def retry(self, upload_id: int, owner: int, seconds: float) -> None:
+        """Gives the work back, to be taken up after so many seconds."""
+        ...
+
+    async def forget_ended(self) -> Sequence[str]:
+        """Removes what ended or failed a day ago; the blobs that it used."""
+        ...
+
+
+class Staging(Protocol):
+    """Pieces of uploads under way: invisible until all of an upload's are published at once."""
+
+    async def stage(
+        self, work: Work, file_id: int, text: str, mime_type: str, pieces: Sequence[tuple[str, Piece]]
+    ) -> None:
+        """Stores a parsed file's text and pieces, each with its chunk id."""
+        ...
+
+    async def unembedded(self, upload_id: int, limit: int) -> Sequence[StagedPiece]: ...
+
+    async def embedded(self, upload_id: int, vectors: Sequence[tuple[StagedPiece, Vector]]) -> None:
+        """Stores vectors and the files' progress."""
+        ...
+
+    async def publish(self, work: Work, owner: int, fingerprint: str) -> bool:
+        """Makes all chunks of the upload visible at once; False when base or lease are gone."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk that may match, with those of the query's words that it holds."""
+
+    key: str
+    held: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A found chunk as it is shown, and what both searches need to judge it."""
+
+    key: str
+    chunk_id: str
+    text: str
+    context: str
+    metadata: str | None
+    file_hash: str
+    file_name: str
+    held: frozenset[str]
+    cosine: float
+
+
+class ChunkIndex(Protocol):
+    """The two searches over the chunks of one base."""
+
+    async def statistics(self, base_id: int, query: Query) -> Statistics: ...
+
+    async def matches(self, base_id: int, match: TextMatch, statistics: Statistics) -> Sequence[Candidate]:
+        """The chunks that hold most of the query's weight."""
+        ...
+
+    async def nearest(
+        self, base_id: int, vector: Vector, fingerprint: str, limit: int
+    ) -> Sequence[tuple[str, float]]:
+        """Keys and cosines of the nearest chunks, among those that the model embedded."""
+        ...
+
+    async def passages(
+        self,
+        base_id: int,
+        keys: Sequence[str],
+        vocabulary: frozenset[str],
+        vector: Vector | None,
+        fingerprint: str,
+    ) -> Sequence[Passage]: ...
