@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,8 +22,17 @@ class StoredBlob:
 class Blobs(Protocol):
     """Content-addressed storage: the key is derived from the SHA-256, the same bytes are stored once."""
 
-    async def put(self, content: AsyncIterator[bytes], max_bytes: int) -> StoredBlob:
-        """Streams content in, hashing on the way; nothing stays behind on failure. Raises `TooLarge`."""
+    async def put(
+        self,
+        content: AsyncIterator[bytes],
+        max_bytes: int,
+        hold: Callable[[StoredBlob], Awaitable[None]] | None = None,
+    ) -> StoredBlob:
+        """Streams content in, hashing on the way; nothing stays behind on failure. Raises `TooLarge`.
+
+        `hold` is called once key and size are known, before the blob stands in its place: whoever marks it
+        as used there cannot lose it to somebody who is just deleting the same bytes.
+        """
         ...
 
     def open(self, key: str, offset: int = 0, length: int | None = None) -> AsyncIterator[bytes]:

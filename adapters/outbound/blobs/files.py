@@ -9,7 +9,7 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,7 +35,12 @@ class FileBlobs:
     def __init__(self, root: Path) -> None:
         self._root = root
 
-    async def put(self, content: AsyncIterator[bytes], max_bytes: int) -> StoredBlob:
+    async def put(
+        self,
+        content: AsyncIterator[bytes],
+        max_bytes: int,
+        hold: Callable[[StoredBlob], Awaitable[None]] | None = None,
+    ) -> StoredBlob:
         temporary = await asyncio.to_thread(self._temporary)
         try:
             digest, size = hashlib.sha256(), 0
@@ -46,11 +51,14 @@ class FileBlobs:
                 digest.update(piece)
                 await asyncio.to_thread(temporary.write, piece)
             key = digest.hexdigest()
+            stored = StoredBlob(key, key, size)
+            if hold:
+                await hold(stored)
             await asyncio.to_thread(self._keep, temporary, key)
         except BaseException:
             self._discard(temporary)
             raise
-        return StoredBlob(key, key, size)
+        return stored
 
     async def open(self, key: str, offset: int = 0, length: int | None = None) -> AsyncIterator[bytes]:
         with await asyncio.to_thread(self._opened, key) as file:

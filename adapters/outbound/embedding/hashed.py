@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import math
+from array import array
 from collections.abc import Sequence
 from hashlib import blake2b
+from typing import Any
+
+import numpy
 
 from domain.knowledge.words import words
 from ports.embedding import DIMENSION, EmbeddingModel, Vector
@@ -26,14 +29,13 @@ class HashedEmbedder:
         return [self._vector(text) for text in texts]
 
     def _vector(self, text: str) -> Vector:
-        sums = [0.0] * DIMENSION
-        for word in words(text) or [text]:
-            digest = blake2b(f"{self._model.name}:{word}".encode("utf-8", "replace"), digest_size=48).digest()
-            for place, byte in enumerate(digest):
-                for bit in range(8):
-                    sums[place * 8 + bit] += 1.0 if byte >> bit & 1 else -1.0
-        length = math.sqrt(sum(value * value for value in sums)) or 1.0
-        return [value / length for value in sums]
+        total = numpy.sum([self._direction(word) for word in words(text) or [text]], axis=0)
+        length = float(numpy.linalg.norm(total)) or 1.0
+        return array("f", (total / length).astype(numpy.float32).tobytes())
+
+    def _direction(self, word: str) -> Any:
+        digest = blake2b(f"{self._model.name}:{word}".encode("utf-8", "replace"), digest_size=48).digest()
+        return numpy.unpackbits(numpy.frombuffer(digest, numpy.uint8)) * 2.0 - 1.0
 
 
 def count_words(text: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from domain.access.model import Caller
 from domain.knowledge.bases.service import BaseAccess
@@ -13,11 +13,10 @@ from domain.knowledge.model import Chunk, ChunkPage, FileRecord, FileStatus, Lev
 from domain.knowledge.retention.service import Retention
 from domain.knowledge.rules import NO_BASE, NO_CHUNK, NO_FILE, NO_FILES, check_window
 from domain.refusals import Invalid, NotFound, TooLarge, Unavailable
-from ports.blobs import Blobs
+from ports.blobs import Blobs, StoredBlob
 from ports.knowledge import Download, IncomingFile
 from ports.knowledge_storage import Begun, BlobHolds, FileStore, NewFile, UploadStore
 from ports.parsing import Parser
-
 
 FIRST_LOOK, LONGEST_LOOK = 0.02, 0.25
 """Seconds between looks at an upload that is waited for: soon at first, then more seldom."""
@@ -77,15 +76,15 @@ class UploadService:
         if len(held) >= self._limits.max_files:
             raise TooLarge(f"at most {self._limits.max_files} files in one upload")
         left = self._limits.max_bytes - sum(each.size for each in held)
-        stored = await self._blobs.put(file.content, left)
-        await self._holds.hold(stored.key, stored.size)
-        held.append(NewFile(file.name, stored.key, stored.sha256, stored.size, ""))
-        try:
-            async with self._blobs.local(stored.key) as path:
-                kind = await self._parser.identify(path, file.name)
-        except NotFound as gone:  # swept between its arrival and the hold
-            raise Unavailable(f"{file.name}: was removed while it came in; upload it again") from gone
-        held[-1] = NewFile(file.name, stored.key, stored.sha256, stored.size, kind.mime_type)
+
+        async def hold(blob: StoredBlob) -> None:
+            await self._holds.hold(blob.key, blob.size)
+            held.append(NewFile(file.name, blob.key, blob.sha256, blob.size, ""))
+
+        stored = await self._blobs.put(file.content, left, hold)
+        async with self._blobs.local(stored.key) as path:
+            kind = await self._parser.identify(path, file.name)
+        held[-1] = replace(held[-1], mime_type=kind.mime_type)
 
     async def _settle(
         self, caller: Caller, base_id: int, files: Sequence[NewFile], respond_async: bool

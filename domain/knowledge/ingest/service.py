@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 
-
 from domain.knowledge.chunking import chunk
 from domain.knowledge.failures import failure_of
 from domain.knowledge.model import FileRecord

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
@@ -51,12 +52,14 @@ def vector_text(vector: Vector) -> str:
 
 def base_of(row: Any) -> Base:
     """A base from BASE_COLUMNS, with the granted level behind them."""
-    return Base(*row[:6], Level(row[6] or 0))
+    *values, level = row
+    return replace(Base(*values), level=Level(level or 0))
 
 
 def file_of(row: Any) -> FileRecord:
     """A file record from FILE_COLUMNS."""
-    return FileRecord(*row[:11], FileStatus(row[11]), row[12], row[13])
+    record = FileRecord(*row[:11])
+    return replace(record, status=FileStatus(row[11]), progress=row[12], error=row[13])
 
 
 def chunk_of(row: Any) -> Chunk:

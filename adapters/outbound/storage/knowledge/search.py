@@ -144,7 +144,7 @@ class PostgresChunkIndex:
         hashes = {term: term_hash(base_id, term) for term in vocabulary}
         async with self._database.connection() as connection:
             rows = await _all(connection, statement)
-        return [Passage(str(row[0]), *row[1:7], _held(hashes, row[7]), float(row[8] or 0.0)) for row in rows]
+        return [_passage(row, hashes) for row in rows]
 
     async def _is_large(self, connection: Connection, base_id: int) -> bool:
         cursor = await connection.execute(
@@ -167,6 +167,21 @@ class PostgresChunkIndex:
 async def _all(connection: Connection, statement: sql.Composed) -> list[Any]:
     cursor = await connection.execute(statement, binary=True, prepare=False)
     return await cursor.fetchall()
+
+
+def _passage(row: Any, hashes: dict[str, int]) -> Passage:
+    key, chunk_id, text, context, metadata, file_hash, file_name, terms, cosine = row
+    return Passage(
+        key=str(key),
+        chunk_id=chunk_id,
+        text=text,
+        context=context,
+        metadata=metadata,
+        file_hash=file_hash,
+        file_name=file_name,
+        held=_held(hashes, terms),
+        cosine=float(cosine or 0.0),
+    )
 
 
 def _held(hashes: dict[str, int], terms: Sequence[int]) -> frozenset[str]:

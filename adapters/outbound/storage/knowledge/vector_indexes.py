@@ -42,7 +42,7 @@ class VectorIndexes:
 
     async def maintain(self) -> int:
         """One round; the number of indexes built or dropped. Safe beside other workers and live searches."""
-        existing: dict[str, bool] = dict(await self._database.fetch(EXISTING))  # type: ignore[arg-type]
+        existing: dict[str, bool] = dict(await self._database.fetch(EXISTING))
         large = {
             _name(base, model): (base, leaf, model) for base, leaf, model in await self._large(BUILD_OVER)
         }
