@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from alembic import op
 
-revision = "0002_knowledge"
-down_revision = "0001"
+revision = "0003_knowledge"
+down_revision = "0002_chat_history"
 branch_labels = None
 depends_on = None
 
