@@ -80,7 +80,7 @@ DEFINITION = ChannelDefinition(
         docs_url="https://learn.microsoft.com/en-us/azure/bot-service/channel-connect-teams",
         webhook_required=True,
     ),
-    text_limit=WEBHOOK_LIMIT,
+    text_limit=BOT_LIMIT,
     buttons=6,
     advice=((("webhookUrl",), ("appId", "appPassword")),),
 )

@@ -1,0 +1,18 @@
+"""What the contract suite needs of this channel."""
+
+from __future__ import annotations
+
+from tests.support.channel_samples import Sample
+from tests.support.channels import call
+
+URL = "https://switchboard.example/api/agent/channels/cron/7/manual_trigger"
+SECRET = {"X-Webhook-Secret": "open sesame"}
+
+SAMPLE = Sample(
+    config={"cronSchedule": "0 9 * * *", "message": "Good morning.", "triggerSecret": "open sesame"},
+    genuine={
+        "bare": call(callback="manual_trigger", url=URL, headers=SECRET),
+        "message": call(callback="manual_trigger", url=URL, headers=SECRET, as_json={"message": "Now!"}),
+    },
+    forged={"no secret": call(callback="manual_trigger", url=URL)},
+)

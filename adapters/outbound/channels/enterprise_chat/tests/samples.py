@@ -1,0 +1,52 @@
+"""What the contract suite needs of this channel."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from domain.channels.messages import RawCall
+from ports.http import HttpAnswer
+from tests.support.channel_samples import Sample
+from tests.support.channels import NOW, call
+from tests.support.platforms.teams import APP_ID, ISSUER, PASSWORD, private_key, public_jwk, token
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+SERVICE = "https://smba.trafficmanager.net/emea/"
+
+
+def _fixture(name: str) -> dict[str, Any]:
+    activity: dict[str, Any] = json.loads((FIXTURES / f"{name}.json").read_text())
+    return activity
+
+
+def _signed(name: str, **options: Any) -> RawCall:
+    headers = {"Authorization": f"Bearer {token(NOW, SERVICE, **options)}"}
+    return call(as_json=_fixture(name), headers=headers)
+
+
+SAMPLE = Sample(
+    config={"appId": APP_ID, "appPassword": PASSWORD},
+    genuine={"message": _signed("message_personal"), "choice": _signed("invoke_choice")},
+    forged={
+        "no token": call(as_json=_fixture("message_personal")),
+        "another key": _signed("message_personal", key=private_key("another key")),
+        "another app": _signed("message_personal", aud="another app"),
+        "another service": _signed("message_personal", serviceurl="https://evil.example/"),
+    },
+    known={"issuer": ISSUER, "keys": [public_jwk()]},
+    target={
+        "serviceUrl": SERVICE,
+        "conversation": "a:1",
+        "bot": {"id": f"28:{APP_ID}"},
+        "user": {"id": "29:1"},
+        "replyTo": "1",
+    },
+    addresses={
+        "ENTERPRISE_CHAT_LOGIN_URL": "https://login.microsoftonline.com",
+        "ENTERPRISE_CHAT_OPENID_URL": "https://login.botframework.com/v1/.well-known/openidconfiguration",
+    },
+    shown=lambda part: str(part.payload["content"]["text"]),
+    prelude=[HttpAnswer(200, {}, b'{"access_token": "t", "expires_in": 3600}')],
+)
