@@ -10,7 +10,6 @@ from adapters.outbound.absent import (
     NoApprovals,
     Nobody,
     NoFiles,
-    NoHistory,
     NoKnowledge,
     NoPairings,
     NoSockets,
@@ -25,6 +24,7 @@ from adapters.outbound.hub import Hub
 from adapters.outbound.jobs.arq_queue import ArqQueue, connect
 from adapters.outbound.metrics import PrometheusMeter
 from adapters.outbound.security.box import Seal
+from adapters.outbound.storage.chat_history import PostgresChatHistory
 from adapters.outbound.storage.conversations import PostgresConversations, Wakes
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.inbox import PostgresInbox
@@ -119,9 +119,8 @@ class Container(containers.DeclarativeContainer):
         hosts=providers.Singleton(AllowedAddresses, policy),
     )
     channels = providers.Singleton(Registry.build, kit)
-    resources = providers.Singleton(
-        Resources, settings, http, providers.Singleton(NoHistory), providers.Singleton(NoKnowledge)
-    )
+    chat_history = providers.Singleton(PostgresChatHistory, database)
+    resources = providers.Singleton(Resources, settings, http, chat_history, providers.Singleton(NoKnowledge))
     downstream = resources.provided.runner
     people = providers.Singleton(Nobody)
     approvals = providers.Singleton(NoApprovals)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 import time
 from pathlib import Path
@@ -30,7 +29,7 @@ class Resources:
         builtins = Builtins(knowledge)
         runners = Runners(http, self._channels, history, builtins, _retrying)
         path = Path(settings.resources_file) if settings.resources_file else None
-        self.rules = RulesFile(path, os.environ.get, runners.build)
+        self.rules = RulesFile(path, settings.environment.get, runners.build)
         default = runners.for_url(settings.downstream_url) if settings.downstream_url else None
         self.runner: Downstream = Timed(
             Router(self.rules, builtins, default), float(settings.downstream_timeout)

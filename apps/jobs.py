@@ -22,12 +22,13 @@ class JobsPart:
 
     def __init__(self, container: Container) -> None:
         self._queue = container.jobs()
-        retention = Retention(container.database())
+        retention, history = Retention(container.database()), container.chat_history()
         self._polling, self._instances = container.polling(), container.instance_service()
         schedules = container.schedules()
 
         async def clean(_: int) -> None:
             await retention.clean()
+            await history.drop_old()
 
         jobs = {"clean": clean, RUN: self._polling.run, REGISTER: self._instances.keep_registered}
         self._worker = SupervisedWorker(self._queue.redis, QUEUE, jobs)

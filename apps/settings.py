@@ -85,7 +85,7 @@ def _one_of(*choices: str) -> Callable[[str, str], str]:
 def _networks(name: str, value: str) -> str:
     for each in filter(None, (piece.strip() for piece in value.split(","))):
         try:
-            ipaddress.ip_network(each, strict=False)
+            ipaddress.ip_network(each)
         except ValueError as error:
             raise SettingsError(f"{name}: '{each}' is not a network such as 10.0.0.0/8") from error
     return value
@@ -217,7 +217,10 @@ class Settings:
     )
     resources_file: str = _setting("RESOURCES_FILE", "", "TOML file of rules for downstream resources")
     downstream_url: str = _setting(
-        "DOWNSTREAM_URL", "", "where resources go that no rule and no built-in takes", _optional_address
+        "DOWNSTREAM_URL",
+        "",
+        "where resources go that no rule and no built-in takes",
+        lambda name, value: value if _optional_address(name, value) else "",
     )
     downstream_timeout: int = _setting(
         "DOWNSTREAM_TIMEOUT", "120", "seconds that a downstream resource has", _whole(1, 3600)
@@ -246,6 +249,8 @@ class Settings:
         "WORKER_CONCURRENCY", "256", "conversations that one worker works on at once", _whole(1, 10_000)
     )
     addresses: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """All that was set, for names that a configuration file mentions (`token_env` of a resource rule)."""
 
     @property
     def embedded(self) -> bool:
@@ -266,12 +271,12 @@ def load(environment: Mapping[str, str] | None = None, env_file: Path | None = P
     values = {**_read_env_file(env_file), **(os.environ if environment is None else environment)}
     parsed: dict[str, Any] = {}
     for each in fields(Settings):
-        if each.name == "addresses":
+        if not each.metadata:
             continue
         name = each.metadata["name"]
         parsed[each.name] = each.metadata["parse"](name, values.get(name) or each.metadata["default"])
     parsed["addresses"] = _addresses(values, parsed["community_chat_server_url"])
-    return Settings(**parsed)
+    return Settings(**parsed, environment=values)
 
 
 def _addresses(values: Mapping[str, str], community_server: str) -> Mapping[str, str]:

@@ -9,7 +9,6 @@ from domain.channels.messages import Artifact, Event, Identity
 from domain.instances.model import Instance, LiveSocket, Pairing
 from domain.refusals import NotBuilt
 from domain.routing.model import InputFile, ResultArtifact, RunResult
-from ports.downstream import Turn
 from ports.people import Asker, Decision, Prompt
 
 
@@ -59,14 +58,6 @@ class NoPairings:
 class NoSockets:
     async def live(self, user_id: str | None) -> Sequence[LiveSocket]:
         return ()
-
-
-class NoHistory:
-    async def load(self, instance_id: int, session_id: str) -> Sequence[Turn]:
-        return ()
-
-    async def append(self, instance_id: int, session_id: str, request_id: str, turns: Sequence[Turn]) -> None:
-        return
 
 
 class NoKnowledge:

@@ -22,7 +22,7 @@ from domain.routing.resource import parse_resource
 Secrets = Callable[[str], str | None]
 """The value of an environment variable that a rule names."""
 
-MAX_TIMEOUT = 600
+MAX_TIMEOUT = 3600
 
 
 class BadRules(ValueError):

@@ -153,7 +153,7 @@ CHAT = '[[rule]]\nmatch = "*"\nkind = "chat-completions"\nurl = "http://x.exampl
             "model is not known here; known are kind, match, timeout, token_env, url",
         ),
         (GOOD + "timeout = 0\n", 5, "timeout must be from"),
-        (GOOD + "timeout = 601\n", 5, "timeout must be from"),
+        (GOOD + "timeout = 3601\n", 5, "timeout must be from"),
         (GOOD + "timeout = true\n", 5, "timeout must be a number"),
         (GOOD + "timeout = nan\n", 5, "timeout must be from"),
         (GOOD + "token_env = 'MISSING'\n", 5, "MISSING, which is not set"),
