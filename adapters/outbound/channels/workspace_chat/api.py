@@ -11,6 +11,7 @@ from domain.channels.messages import Config, Outcome, Sent
 from ports.channels import Kit, PlatformError
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
 
+SEND_TIMEOUT = 15.0
 _TRY_AGAIN = frozenset(
     {
         "internal_error",
@@ -58,7 +59,7 @@ class WebApi:
         *,
         json: Mapping[str, Any] | None = None,
         form: Mapping[str, str] | None = None,
-        timeout: float = 15.0,
+        timeout: float | None = None,
     ) -> HttpRequest:
         """A call of a method in the bot's name."""
         return HttpRequest(
@@ -67,7 +68,7 @@ class WebApi:
             headers=bearer(config),
             json=json,
             form=form,
-            timeout=timeout,
+            timeout=timeout or SEND_TIMEOUT,
         )
 
 

@@ -13,6 +13,7 @@ from adapters.outbound.channels.bot_messenger.webhook import GREETING, receive, 
 from domain.channels.messages import Attachment, Event, Identity, RawAnswer, RawCall, Received
 from domain.refusals import Invalid, NotFound, Unauthenticated
 from tests.support.channels import call
+from tests.support.hostile import JSON, places, replaced
 from tests.support.platforms.telegram import TOKEN, USERNAME
 
 from .samples import CONFIG, FIXTURES, fixture, posted, tampered, update
@@ -196,27 +197,10 @@ def test_the_same_number_of_another_bot_is_another_event() -> None:
     assert found.key == "1:70001"
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
-    max_leaves=8,
-)
-
-
-def paths(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Every place in a JSON value."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [at] * bool(at) + [path for name, each in inner for path in paths(each, (*at, name))]
-
-
 @given(st.sampled_from(sorted(path.stem for path in FIXTURES.glob("*.json"))), st.data())
 def test_wrong_types_anywhere_never_crash(name: str, data: st.DataObject) -> None:
     body = fixture(name)
-    *upper, last = data.draw(st.sampled_from(paths(body)))
-    place = body
-    for each in upper:
-        place = place[each]
-    place[last] = data.draw(JSON)
-    for found in received(posted(body)).events:
+    changed = replaced(body, data.draw(st.sampled_from(places(body))), data.draw(JSON))
+    for found in received(posted(changed)).events:
         assert isinstance(found.session_id, str)
         assert isinstance(found.text, str)

@@ -1,0 +1,86 @@
+"""What the contract suite of channels needs of Slack."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from adapters.outbound.channels.workspace_chat.signature import sign
+from domain.channels.messages import RawCall
+from tests.support.channels import NOW, call
+from tests.support.platforms.slack import SECRET, TOKEN, Slack
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+CONFIG: dict[str, Any] = {"botToken": TOKEN, "signingSecret": SECRET}
+SETTING = "WORKSPACE_CHAT_API_URL"
+TARGET = {"channel": "C0ROOM"}
+PLATFORM = Slack
+_FORMS = {"slash_command": False, "block_actions": True, "shortcut": True}
+"""Fixtures that Slack posts as forms; true: as JSON in the form's field 'payload'."""
+
+
+def fixture(name: str) -> Any:
+    """A recorded body."""
+    return json.loads((FIXTURES / f"{name}.json").read_text())
+
+
+def recorded(name: str) -> RawCall:
+    """A recorded body as Slack posts it."""
+    return as_posted(name, fixture(name))
+
+
+def as_posted(name: str, body: Any) -> RawCall:
+    """Any body in the form in which Slack posts the fixture of that name."""
+    if name not in _FORMS:
+        return signed(json.dumps(body).encode())
+    form = {"payload": json.dumps(body)} if _FORMS[name] else body
+    return signed(urlencode(form).encode(), "application/x-www-form-urlencoded")
+
+
+def signed(body: bytes, content_type: str = "application/json", at: datetime = NOW) -> RawCall:
+    """A body with Slack's signature of that moment."""
+    stamp = str(int(at.timestamp()))
+    headers = {
+        "Content-Type": content_type,
+        "X-Slack-Request-Timestamp": stamp,
+        "X-Slack-Signature": sign(SECRET, stamp, body),
+    }
+    return call(body=body, headers=headers)
+
+
+def good() -> RawCall:
+    """A message as it is accepted."""
+    return recorded("app_mention")
+
+
+def tampered() -> list[RawCall]:
+    """Calls whose proof of origin is wrong."""
+    first = recorded("app_mention")
+
+    def with_headers(**changed: str) -> RawCall:
+        names = {name.replace("_", "-"): value for name, value in changed.items()}
+        return call(body=first.body, headers={**first.headers, **names})
+
+    stamp = int(first.headers["x-slack-request-timestamp"])
+    old, early = str(stamp - 301), str(stamp + 301)
+    return [
+        call(body=first.body + b" ", headers=first.headers),
+        call(body=first.body, headers={"content-type": "application/json"}),
+        with_headers(x_slack_signature="v0=" + "0" * 64),
+        with_headers(x_slack_signature="v0=ü"),
+        with_headers(x_slack_request_timestamp="soon"),
+        with_headers(x_slack_request_timestamp="٣"),
+        with_headers(x_slack_request_timestamp="9" * 400),
+        with_headers(x_slack_request_timestamp=str(stamp + 1)),
+        with_headers(x_slack_request_timestamp=old, x_slack_signature=sign(SECRET, old, first.body)),
+        with_headers(x_slack_request_timestamp=early, x_slack_signature=sign(SECRET, early, first.body)),
+    ]
+
+
+def too_often(platform: Slack) -> float:
+    """Makes the next request one too many; gives the seconds to wait."""
+    platform.next_reply(429, {"ok": False, "error": "ratelimited"}, Retry_After="30")
+    return 30.0

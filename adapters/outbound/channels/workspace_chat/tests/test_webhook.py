@@ -1,0 +1,266 @@
+"""Events, slash commands and presses as Slack posts them, and as it never would."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from slack_sdk.signature import Clock, SignatureVerifier
+
+from adapters.outbound.channels.workspace_chat.signature import sign
+from adapters.outbound.channels.workspace_chat.webhook import receive
+from adapters.outbound.channels.workspace_chat.wording import GREETING
+from domain.channels.messages import Attachment, Event, Identity, RawAnswer, RawCall, Received
+from domain.refusals import Invalid, NotFound, Unauthenticated
+from tests.support.channels import NOW, call
+from tests.support.hostile import JSON, places, replaced
+from tests.support.platforms.slack import SECRET
+
+from .samples import CONFIG, FIXTURES, as_posted, fixture, recorded, signed, tampered
+
+KNOWN = {"user_id": "U0BOT"}
+
+
+def received(given: RawCall, known: dict[str, str] = KNOWN) -> Received:
+    return receive(CONFIG, given, known, NOW)
+
+
+def event(name: str) -> Event:
+    (found,) = received(recorded(name)).events
+    return found
+
+
+def mention(text: str, known: dict[str, str] = KNOWN, /, **changed: Any) -> Received:
+    body = fixture("app_mention")
+    body["event"] |= {"text": text, **changed}
+    body.pop("authorizations")
+    return received(as_posted("app_mention", body), known)
+
+
+class FixedClock(Clock):
+    def now(self) -> float:
+        return NOW.timestamp()
+
+
+@given(st.text())
+def test_signatures_agree_with_slacks_own_verifier(text: str) -> None:
+    body = text.encode()
+    stamp = str(int(NOW.timestamp()))
+    verifier = SignatureVerifier(SECRET, FixedClock())
+    assert verifier.generate_signature(timestamp=stamp, body=body) == sign(SECRET, stamp, body)
+
+
+@pytest.mark.parametrize("forged", tampered())
+def test_forged_and_repeated_calls_are_refused(forged: RawCall) -> None:
+    with pytest.raises(Unauthenticated):
+        received(forged)
+
+
+def test_without_a_secret_nothing_is_accepted() -> None:
+    stamp = str(int(NOW.timestamp()))
+    headers = {"X-Slack-Request-Timestamp": stamp, "X-Slack-Signature": sign("", stamp, b"{}")}
+    with pytest.raises(Unauthenticated):
+        receive({"signingSecret": ""}, call(body=b"{}", headers=headers), {}, NOW)
+
+
+def test_other_callbacks_do_not_exist() -> None:
+    with pytest.raises(NotFound):
+        received(call(callback="other"))
+
+
+@pytest.mark.parametrize("body", [b"{", b"{}x", b'{"a":' * 90_000])
+def test_broken_json_is_invalid(body: bytes) -> None:
+    with pytest.raises(Invalid):
+        received(signed(body))
+
+
+@pytest.mark.parametrize("form", [b"", b"payload=", b"payload=[]", b"a=1", b"command=/ask"])
+def test_a_broken_form_is_invalid(form: bytes) -> None:
+    with pytest.raises(Invalid):
+        received(signed(form, "application/x-www-form-urlencoded"))
+
+
+def test_the_challenge_is_echoed() -> None:
+    found = received(recorded("url_verification"))
+    assert found.kind == "challenge"
+    assert found.events == ()
+    assert found.answer.status == 200
+    assert found.answer.body == fixture("url_verification")["challenge"].encode()
+    assert found.answer.headers["content-type"].startswith("text/plain")
+
+
+def test_a_mention() -> None:
+    found = received(recorded("app_mention"))
+    assert found.answer == RawAnswer(200, b"")
+    asked = found.events[0]
+    assert asked.text == "how hot is steam (https://steam.example) & ice?"
+    assert asked.key == "C0ROOM:1800000001.000100"
+    assert asked.session_id == "C0ROOM"
+    assert asked.sender.external_id == "U0ADA"
+    assert asked.sender.identities == (Identity("workspace-chat", "U0ADA"),)
+    assert asked.target == {"channel": "C0ROOM"}
+    assert not asked.is_direct
+
+
+def test_a_mention_arrives_twice_and_is_one_event() -> None:
+    assert event("message_mention") == event("app_mention")
+
+
+def test_a_thread_is_a_conversation_of_its_own() -> None:
+    asked = event("app_mention_in_thread")
+    assert asked.session_id == "C0ROOM:1800000001.000100"
+    assert asked.target == {"channel": "C0ROOM", "thread_ts": "1800000001.000100"}
+    assert asked.text == "and now, ?"
+
+
+def test_a_direct_message() -> None:
+    asked = event("message_im")
+    assert (asked.text, asked.session_id, asked.is_direct) == ("Good morning", "D0ADA", True)
+
+
+def test_a_thread_of_a_direct_message_belongs_to_its_conversation() -> None:
+    body = fixture("message_im")
+    body["event"]["thread_ts"] = "1800000001.000100"
+    (asked,) = received(as_posted("message_im", body)).events
+    assert asked.session_id == "D0ADA"
+    assert asked.target["thread_ts"] == "1800000001.000100"
+
+
+def test_a_file_alone_is_a_message() -> None:
+    asked = event("message_im_files")
+    url = "https://files.slack.com/files-pri/T0-F1/download/engine.png"
+    assert asked.text == ""
+    assert asked.canned_reply is None
+    assert asked.attachments == (Attachment("engine.png", "image/png", {"id": "F1", "url": url}, 4200),)
+
+
+def test_without_a_time_stamp_the_events_id_counts() -> None:
+    body = fixture("message_im")
+    del body["event"]["ts"]
+    (asked,) = received(as_posted("message_im", body)).events
+    assert asked.key == body["event_id"]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("message_channel", "ignored:not-addressed"),
+        ("message_from_bot", "ignored:bot"),
+        ("message_own", "ignored:bot"),
+        ("message_changed", "ignored:subtype"),
+        ("message_deleted", "ignored:subtype"),
+        ("reaction_added", "ignored:event"),
+        ("shortcut", "ignored:interaction"),
+    ],
+)
+def test_what_is_not_answered(name: str, kind: str) -> None:
+    assert received(recorded(name)) == Received(kind=kind)
+
+
+def test_the_bots_own_message_without_a_bot_id_is_not_answered() -> None:
+    assert mention("<@U0BOT> hello", user="U0BOT").kind == "ignored:own"
+
+
+@pytest.mark.parametrize("known", [KNOWN, {}])
+@pytest.mark.parametrize(
+    ("text", "heard"),
+    [
+        ("<@U0BOT> hello", "hello"),
+        ("<@U0BOT|agent>, hello <@U0CHARLES>", "hello @U0CHARLES"),
+        ("<@U0BOT> see <#C1|engine-room> and <!here> &lt;b&gt;", "see #engine-room and @here <b>"),
+        ("<@U0BOT> write <mailto:a@b.example|a@b.example>", "write a@b.example"),
+        ("<@U0BOT> 1 < 2 > 0", "1 < 2 > 0"),
+    ],
+)
+def test_text_is_handed_on_as_a_person_reads_it(text: str, heard: str, known: dict[str, str]) -> None:
+    (asked,) = mention(text, known).events
+    assert asked.text == heard
+
+
+def test_the_bots_name_is_found_in_older_events() -> None:
+    body = fixture("app_mention")
+    body.pop("authorizations")
+    body["authed_users"] = ["U0BOT"]
+    body["event"]["text"] = "hello <@U0BOT>"
+    (asked,) = received(as_posted("app_mention", body), {}).events
+    assert asked.text == "hello"
+
+
+def test_who_installed_an_older_app_is_answered() -> None:
+    body = fixture("message_im")
+    body.pop("authorizations")
+    body["authed_users"] = ["U0ADA"]
+    assert len(received(as_posted("message_im", body), {}).events) == 1
+
+
+def test_a_bare_mention_is_greeted() -> None:
+    (asked,) = mention("<@U0BOT>").events
+    assert asked.canned_reply == GREETING
+
+
+def test_a_slash_command_is_acknowledged_to_its_sender_alone() -> None:
+    found = received(recorded("slash_command"))
+    assert found.answer.status == 200
+    assert found.answer.headers["content-type"].startswith("application/json")
+    assert json.loads(found.answer.body)["response_type"] == "ephemeral"
+    asked = found.events[0]
+    assert asked.text == "how hot is steam?"
+    assert (asked.key, asked.session_id) == ("slash:1.2.3abc", "C0ROOM")
+    assert (asked.sender.external_id, asked.sender.display_name) == ("U0ADA", "ada")
+    assert asked.target["response_url"] == "https://hooks.slack.com/commands/T0STEAM/1/abc"
+
+
+def test_a_slash_command_without_words_is_greeted() -> None:
+    form = fixture("slash_command") | {"text": " "}
+    (asked,) = received(as_posted("slash_command", form)).events
+    assert asked.canned_reply == GREETING
+
+
+def test_slacks_certificate_check_is_acknowledged() -> None:
+    form = urlencode({"token": "x", "ssl_check": "1"}).encode()
+    assert received(signed(form, "application/x-www-form-urlencoded")).kind == "ignored:ssl-check"
+
+
+def test_a_pressed_button() -> None:
+    found = received(recorded("block_actions"))
+    assert found.answer == RawAnswer(200, b"")
+    pressed = found.events[0]
+    assert (pressed.choice, pressed.text) == ("c:1:approve", "Approve")
+    assert pressed.session_id == event("app_mention_in_thread").session_id
+    assert pressed.key == "action:1800000011.001100:1800000012.345678:choice_1"
+    assert pressed.target["thread_ts"] == "1800000001.000100"
+    assert [each["type"] for each in pressed.target["prompt_blocks"]] == ["section"]
+
+
+def test_a_chosen_option_counts_as_a_button() -> None:
+    body = fixture("block_actions")
+    option = {"text": {"type": "plain_text", "text": "Later"}, "value": "later"}
+    body["actions"] = [
+        {"type": "static_select", "action_id": "s", "action_ts": "1.2", "selected_option": option}
+    ]
+    (pressed,) = received(as_posted("block_actions", body)).events
+    assert (pressed.choice, pressed.text) == ("later", "Later")
+
+
+def test_a_button_that_only_opens_an_address_is_not_answered() -> None:
+    body = fixture("block_actions")
+    del body["actions"][0]["value"]
+    assert received(as_posted("block_actions", body)).kind == "ignored:no-value"
+
+
+@given(st.sampled_from(sorted(path.stem for path in FIXTURES.glob("*.json"))), st.data())
+def test_wrong_types_anywhere_never_crash(name: str, data: st.DataObject) -> None:
+    body = fixture(name)
+    changed = replaced(body, data.draw(st.sampled_from(places(body))), data.draw(JSON))
+    try:
+        found = received(as_posted(name, changed), {})
+    except Invalid:
+        return
+    for each in found.events:
+        json.dumps(each.target)
+        assert isinstance(each.session_id, str)
+        assert isinstance(each.text, str)

@@ -1,0 +1,132 @@
+"""Slack's Web API for tests (https://docs.slack.dev/reference/methods): it checks what it is sent."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from tests.support.platforms.standin import Reply, Seen, StandIn, expect
+
+TOKEN = "xoxb-test-token"
+SECRET = "8f742231b10e8888abcd99yyyzzz85a5"
+BOT = "U0BOT"
+MEMBER_OF = ("C0ROOM", "D0ADA", "U0ADA")
+
+_MESSAGE = {"channel", "text", "blocks", "thread_ts", "client_msg_id"}
+
+
+class Slack(StandIn):
+    """Keeps messages and files; the conversations in MEMBER_OF are those that the bot is in."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.messages: list[dict[str, Any]] = []
+        self.updates: list[dict[str, Any]] = []
+        self.responses: list[dict[str, Any]] = []
+        self.response_uses_left = 5
+        self.uploads: dict[str, bytes] = {}
+        self.files: list[dict[str, str]] = []
+        self.shared = {"/files-pri/F1/engine.png": b"\x89PNG picture", "/files-pri/F2/x": b"<!DOCTYPE html>"}
+
+    @property
+    def response_url(self) -> str:
+        return f"{self.url}/commands/T1/1/abc"
+
+    def answer(self, seen: Seen) -> Reply:
+        if seen.path == "/commands/T1/1/abc":
+            return self._responded(seen)
+        if seen.path.startswith("/upload/"):
+            expect(seen.method == "POST", "an upload is a POST")
+            self.uploads[seen.path.rsplit("/", 1)[-1]] = seen.body
+            return Reply(body=b"OK - 10")
+        if seen.headers.get("authorization") != f"Bearer {TOKEN}":
+            return refused("invalid_auth")
+        if seen.path in self.shared:
+            return Reply(body=self.shared[seen.path])
+        expect(seen.method == "POST", "methods are called with POST")
+        name = seen.path.removeprefix("/api/").replace(".", "_")
+        handler: Callable[[dict[str, Any]], Reply] | None = getattr(self, f"_{name}", None)
+        expect(handler, f"unknown method {seen.path}")
+        assert handler
+        kind = seen.headers.get("content-type", "")
+        return handler(seen.json if kind.startswith("application/json") else seen.form)
+
+    def _responded(self, seen: Seen) -> Reply:
+        if self.response_uses_left == 0:
+            return Reply(404, {"ok": False, "error": "used_url"})
+        self.response_uses_left -= 1
+        body = seen.json
+        known = {"response_type", "replace_original", "text", "blocks"}
+        expect(set(body) <= known, f"unknown {set(body) - known}")
+        expect(body.get("response_type") in (None, "in_channel", "ephemeral"), "response_type")
+        self.responses.append(body)
+        return Reply(body=b"ok")
+
+    def _auth_test(self, form: dict[str, Any]) -> Reply:
+        return Reply(json={"ok": True, "user_id": BOT, "bot_id": "B0BOT", "team_id": "T1"})
+
+    def _chat_postMessage(self, body: dict[str, Any]) -> Reply:  # noqa: N802
+        expect(set(body) <= _MESSAGE, f"unknown {set(body) - _MESSAGE}")
+        if body["channel"] not in MEMBER_OF:
+            return refused("not_in_channel")
+        expect(body["text"].strip(), "no_text")
+        expect(len(body["text"]) <= 4000, "msg_too_long")
+        expect(UUID(body["client_msg_id"]), "client_msg_id")
+        if "thread_ts" in body:
+            expect(re.fullmatch(r"\d+\.\d{6}", body["thread_ts"]), "invalid_thread_ts")
+        _check_blocks(body.get("blocks", []))
+        twin = [each for each in self.messages if each["client_msg_id"] == body["client_msg_id"]]
+        if not twin:
+            self.messages.append(body)
+        return Reply(
+            json={"ok": True, "channel": body["channel"], "ts": f"1800000000.{len(self.messages):06d}"}
+        )
+
+    def _chat_update(self, body: dict[str, Any]) -> Reply:
+        expect(set(body) == {"channel", "ts", "text", "blocks"}, f"fields {set(body)}")
+        _check_blocks(body["blocks"])
+        self.updates.append(body)
+        return Reply(json={"ok": True, "ts": body["ts"]})
+
+    def _files_getUploadURLExternal(self, form: dict[str, Any]) -> Reply:  # noqa: N802
+        expect(set(form) == {"filename", "length"}, f"fields {set(form)}")
+        if form["length"] == "0":
+            return refused("invalid_arguments")
+        file_id = f"F{len(self.uploads) + 1}"
+        return Reply(json={"ok": True, "upload_url": f"{self.url}/upload/{file_id}", "file_id": file_id})
+
+    def _files_completeUploadExternal(self, form: dict[str, Any]) -> Reply:  # noqa: N802
+        expect(set(form) <= {"files", "channel_id", "thread_ts", "initial_comment"}, f"fields {set(form)}")
+        if form["channel_id"] not in MEMBER_OF:
+            return refused("not_in_channel")
+        for each in json.loads(form["files"]):
+            expect(each["id"] in self.uploads, "file_not_found")
+            self.files.append({**form, **each})
+        return Reply(json={"ok": True, "files": []})
+
+    def _files_info(self, form: dict[str, Any]) -> Reply:
+        address = f"{self.url}/files-pri/{form['file']}/engine.png"
+        return Reply(json={"ok": True, "file": {"id": form["file"], "url_private": address}})
+
+
+def refused(error: str) -> Reply:
+    return Reply(json={"ok": False, "error": error})
+
+
+def _check_blocks(blocks: list[dict[str, Any]]) -> None:
+    for block in blocks:
+        if block["type"] == "section":
+            expect(1 <= len(block["text"]["text"]) <= 3000, "invalid_blocks: section")
+        elif block["type"] == "actions":
+            expect(1 <= len(block["elements"]) <= 25, "invalid_blocks: actions")
+            names = {each["action_id"] for each in block["elements"]}
+            expect(len(names) == len(block["elements"]), "invalid_blocks: action_id is not unique")
+            for each in block["elements"]:
+                expect(each["type"] == "button", "invalid_blocks: element")
+                expect(1 <= len(each["text"]["text"]) <= 75, "invalid_blocks: button text")
+                expect(len(each["value"]) <= 2000, "invalid_blocks: button value")
+        else:
+            expect(block["type"] == "context", f"invalid_blocks: {block['type']}")
