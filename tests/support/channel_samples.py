@@ -40,7 +40,7 @@ def sample_of(channel_id: str) -> Sample | None:
     name = f"{FOLDERS}.{folder_of(channel_id)}.tests"
     if find_spec(name) is None or find_spec(f"{name}.samples") is None:
         return None
-    sample: Sample = importlib.import_module(f"{name}.samples").SAMPLE
+    sample: Sample | None = getattr(importlib.import_module(f"{name}.samples"), "SAMPLE", None)
     return sample
 
 
