@@ -15,6 +15,7 @@ from adapters.outbound.parsing.limits import Limits
 from adapters.outbound.parsing.names import shown
 from adapters.outbound.parsing.support import supported_formats
 from domain.knowledge.documents import Block, Document, FileType, Format, FormatSupport
+from domain.refusals import Unavailable
 from ports.parsing import Progress
 
 _T = TypeVar("_T")
@@ -37,14 +38,15 @@ class ParsingOptions:
 class FencedParser:
     """Reads each file in a child process of its own; conforms to `ports.parsing.Parser`."""
 
-    def __init__(self, options: ParsingOptions | None = None) -> None:
+    def __init__(self, options: ParsingOptions | None = None, nursery: Nursery | None = None) -> None:
         self._options = options or ParsingOptions()
-        self._nursery = Nursery()
+        self._nursery = nursery or Nursery()
         self._parsing = asyncio.Semaphore(self._options.slots)
         self._identifying = asyncio.Semaphore(_IDENTIFYING_SLOTS)
         self._threads = ThreadPoolExecutor(self._options.slots + _IDENTIFYING_SLOTS + 1, "parsing")
         self._runs: set[Run] = set()
         self._idle: asyncio.TimerHandle | None = None
+        self._closed = False
 
     @property
     def reading_process(self) -> int | None:
@@ -68,6 +70,7 @@ class FencedParser:
 
     async def close(self) -> None:
         """See `ports.parsing.Parser`."""
+        self._closed = True
         if self._idle is not None:
             self._idle.cancel()
         for run in self._runs:
@@ -85,6 +88,7 @@ class FencedParser:
         raise lost(shown(file_name))
 
     async def _identify(self, path: Path, name: str) -> FileType:
+        await asyncio.to_thread(path.stat)  # a file that we have lost is our failure, not the sender's
         run = self._run(path, name, None)
         found: list[FileType] = []
         await self._follow(run, lambda _, payload: found.append(FileType(Format(payload[0]), payload[1])))
@@ -112,6 +116,9 @@ class FencedParser:
 
     async def _follow(self, run: Run, take: Callable[[str, Any], None]) -> None:
         loop = asyncio.get_running_loop()
+        if self._closed:
+            run.discard()
+            raise Unavailable("the service is shutting down; upload the file again in a moment")
         if self._idle is not None:
             self._idle.cancel()
         self._runs.add(run)
@@ -126,7 +133,7 @@ class FencedParser:
             raise
         finally:
             self._runs.discard(run)
-            if not self._runs:
+            if not self._runs and not self._closed:
                 self._idle = loop.call_later(self._options.idle_seconds, self._rest)
 
     def _rest(self) -> None:

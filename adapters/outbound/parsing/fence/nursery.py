@@ -132,12 +132,11 @@ class Nursery:
                 child = self._children.pop(pid)
                 with contextlib.suppress(KeyError):
                     self._selector.unregister(child.status)
-                with child.status, contextlib.suppress(OSError):
-                    said = _last_words(child.scratch / "errors")
-                    wire.send(
-                        child.status, wire.EXIT, {"code": os.waitstatus_to_exitcode(status), "said": said}
-                    )
+                said = _last_words(child.scratch / "errors")
                 shutil.rmtree(child.scratch, ignore_errors=True)
+                with child.status, contextlib.suppress(OSError):
+                    end = {"code": os.waitstatus_to_exitcode(status), "said": said}
+                    wire.send(child.status, wire.EXIT, end)
 
 
 def _last_words(path: Path) -> str:

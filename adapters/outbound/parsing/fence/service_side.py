@@ -117,6 +117,7 @@ class Run:
         self._request = {**request, "limits": asdict(limits)}
         self._limits = limits
         self._name: str = request["name"]
+        self._done = False
         self._status, self._far_status = socket.socketpair()
         self._out, self._far_out = socket.socketpair()
 
@@ -129,8 +130,12 @@ class Run:
             with self._far_status, self._far_out:
                 wire.send(self._status, "request", self._request)
                 self._nursery.submit(self._far_status, self._far_out)
-            if not self._drain(take):
-                raise self._what_happened()
+            refused = self._drain(take)
+            end = self._end()
+            if refused is not None:
+                raise refused
+            if not self._done:
+                raise NurseryLost if end is None else self._what_happened(*end)
 
     def abandon(self) -> None:
         """Hangs up: the nursery kills the child, and `follow` ends."""
@@ -143,9 +148,9 @@ class Run:
         for end in (self._status, self._far_status, self._out, self._far_out):
             end.close()
 
-    def _drain(self, take: Callable[[str, Any], None]) -> bool:
+    def _drain(self, take: Callable[[str, Any], None]) -> Refusal | None:
+        """Takes frames until the child has nothing more to say; gives back its refusal, or ours of its slowness."""
         deadline = time.monotonic() + self._limits.total_seconds
-        done = False
         try:
             while True:
                 left = min(self._limits.quiet_seconds, deadline - time.monotonic())
@@ -154,29 +159,31 @@ class Run:
                 self._out.settimeout(left)
                 frame = wire.receive(self._out)
                 if frame is None:
-                    return done
+                    return None
                 kind, payload = frame
                 if kind == wire.REFUSED:
-                    raise self._refusal(*payload)
-                done = done or kind in (wire.DONE, wire.FILE_TYPE)
+                    return self._refusal(*payload)
+                self._done = kind in (wire.DONE, wire.FILE_TYPE)
                 take(kind, payload)
-        except TimeoutError as error:
-            raise self._too_large("reading it takes longer than a file may take") from error
+        except TimeoutError:
+            self._status.shutdown(socket.SHUT_WR)  # the nursery kills the child and says so
+            return self._too_large("reading it takes longer than a file may take")
 
     def _refusal(self, reason: str, message: str, logged: str) -> Refusal:
         if logged:
             _log.warning("reading a file failed: %s", logged, extra={"file_name": self._name})
         return _REFUSALS[reason](message)
 
-    def _what_happened(self) -> Exception:
+    def _end(self) -> tuple[int, str] | None:
+        """The child's exit code and last words, once its scratch folder is gone; None when nobody tells."""
         self._status.settimeout(_STOP_SECONDS)
         try:
             frame = wire.receive(self._status)
         except TimeoutError:
-            frame = None
-        if frame is None:
-            return NurseryLost()
-        code, said = int(frame[1]["code"]), str(frame[1]["said"])
+            return None
+        return None if frame is None else (int(frame[1]["code"]), str(frame[1]["said"]))
+
+    def _what_happened(self, code: int, said: str) -> Refusal:
         _log.warning("the reader of a file ended with %s: %s", code, said, extra={"file_name": self._name})
         if -code in (signal.SIGXCPU, signal.SIGKILL, signal.SIGXFSZ):
             return self._too_large("reading it takes more time or memory than a file may take")

@@ -62,8 +62,7 @@ def _slide(number: int, slide: Any, found: list[Any]) -> Iterator[Block]:
             seen.extend(one_line(cell) for _, row in rows for cell in row)
             yield from rows_to_blocks(rows, slide=number, heading_path=path)
             continue
-        is_item = type(element).__name__ == "ListItem" or bool(element.metadata.category_depth)
-        kind = BlockKind.LIST_ITEM if is_item else BlockKind.PARAGRAPH
+        kind = BlockKind.LIST_ITEM if type(element).__name__ == "ListItem" else BlockKind.PARAGRAPH
         yield Block(kind, element.text, heading_path=path, slide=number)
     for text in (*_passed_by(slide, seen), *_related(slide)):
         yield Block(BlockKind.PARAGRAPH, text, heading_path=path, slide=number)

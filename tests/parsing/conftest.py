@@ -1,0 +1,59 @@
+"""One nursery for all tests of the parser: each file gets a child of its own anyway."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from adapters.outbound.parsing.fence.service_side import Nursery
+from adapters.outbound.parsing.limits import Limits
+from adapters.outbound.parsing.parser import FencedParser, ParsingOptions
+from domain.knowledge.documents import Document
+
+Parse = Callable[..., "object"]
+
+
+@pytest.fixture(scope="package")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(scope="package")
+async def nursery() -> AsyncIterator[Nursery]:
+    nursery = Nursery()
+    yield nursery
+    nursery.stop()
+
+
+@pytest.fixture(scope="package")
+async def parser(nursery: Nursery) -> AsyncIterator[FencedParser]:
+    parser = FencedParser(nursery=nursery)
+    yield parser
+    await parser.close()
+
+
+@pytest.fixture
+def limited(nursery: Nursery) -> Callable[..., FencedParser]:
+    """A parser with some limits of its own."""
+
+    def make(**limits: int) -> FencedParser:
+        return FencedParser(ParsingOptions(limits=replace(Limits(), **limits)), nursery)
+
+    return make
+
+
+@pytest.fixture
+def parse(parser: FencedParser, tmp_path: Path) -> Callable[..., object]:
+    """Parses bytes, or a file that is there, under a name."""
+
+    async def run(content: bytes | Path, name: str, using: FencedParser = parser) -> Document:
+        if isinstance(content, Path):
+            return await using.parse(content, name)
+        path = tmp_path / "upload"
+        path.write_bytes(content)
+        return await using.parse(path, name)
+
+    return run

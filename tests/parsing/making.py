@@ -1,0 +1,98 @@
+"""Files for the tests of the parser, good and hostile, made on the spot."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+SAMPLES = Path(__file__).parent.parent / "samples"
+
+CONTENT_TYPES = (
+    b'<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>'
+)
+
+
+def pdf(pages: Sequence[Sequence[str]], outline: Sequence[tuple[str, int]] = (), title: str = "") -> bytes:
+    """A PDF with a text layer: each page a list of lines in Helvetica; `outline` is (title, page index)."""
+    count = len(pages)
+    kids = " ".join(f"{4 + 2 * index} 0 R" for index in range(count))
+    first_mark = 4 + 2 * count
+    marks = range(first_mark, first_mark + len(outline))
+    root = f"<< /Type /Catalog /Pages 2 0 R {f'/Outlines {marks.stop} 0 R' if outline else ''} >>"
+    objects = [
+        root,
+        f"<< /Type /Pages /Kids [{kids}] /Count {count} >>",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+    ]
+    for index, lines in enumerate(pages):
+        shown = " ".join(f"({_escaped(line)}) Tj T*" for line in lines)
+        stream = f"BT /F1 12 Tf 14 TL 72 760 Td {shown} ET"
+        objects.append(
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] "
+            f"/Resources << /Font << /F1 3 0 R >> >> /Contents {5 + 2 * index} 0 R >>"
+        )
+        objects.append(f"<< /Length {len(stream.encode('cp1252'))} >>\nstream\n{stream}\nendstream")
+    for mark, (text, page) in zip(marks, outline, strict=True):
+        after = f"/Next {mark + 1} 0 R" if mark + 1 < marks.stop else ""
+        before = f"/Prev {mark - 1} 0 R" if mark > marks.start else ""
+        objects.append(
+            f"<< /Title ({_escaped(text)}) /Parent {marks.stop} 0 R {after} {before} "
+            f"/Dest [{4 + 2 * page} 0 R /Fit] >>"
+        )
+    if outline:
+        objects.append(f"<< /First {marks.start} 0 R /Last {marks.stop - 1} 0 R /Count {len(outline)} >>")
+    objects.append(f"<< /Title ({_escaped(title)}) >>")
+    return _assembled(objects)
+
+
+def _assembled(objects: Sequence[str]) -> bytes:
+    out = bytearray(b"%PDF-1.4\n")
+    places = []
+    for number, body in enumerate(objects, start=1):
+        places.append(len(out))
+        out += f"{number} 0 obj\n{body}\nendobj\n".encode("cp1252")
+    table = len(out)
+    out += f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n".encode()
+    out += b"".join(f"{place:010} 00000 n \n".encode() for place in places)
+    size = len(objects) + 1
+    out += (
+        f"trailer << /Size {size} /Root 1 0 R /Info {len(objects)} 0 R >>\nstartxref\n{table}\n%%EOF".encode()
+    )
+    return bytes(out)
+
+
+def _escaped(line: str) -> str:
+    return line.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)")
+
+
+def bomb(
+    path: Path, member: str, unit: bytes, times: int, *, declared: int | None = None, head: bytes = b""
+) -> None:
+    """A ZIP container whose one large member inflates to `head` and `times` units, whatever it declares.
+
+    The unit is deflated once and its bytes are repeated: a full flush makes them independent of each other.
+    """
+    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    start = packer.compress(head) + packer.flush(zlib.Z_FULL_FLUSH)
+    one = packer.compress(unit) + packer.flush(zlib.Z_FULL_FLUSH)
+    two = packer.compress(unit) + packer.flush(zlib.Z_FULL_FLUSH)
+    assert one == two
+    packed = start + one * times + packer.flush(zlib.Z_FINISH)
+    size = len(head) + len(unit) * times if declared is None else declared
+    small = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    types = small.compress(CONTENT_TYPES) + small.flush()
+    _zip(path, [("[Content_Types].xml", types, len(CONTENT_TYPES)), (member, packed, size)])
+
+
+def _zip(path: Path, members: Sequence[tuple[str, bytes, int]]) -> None:
+    out, directory = bytearray(), bytearray()
+    for name, packed, size in members:
+        fields = struct.pack("<HHHHHIIIHH", 20, 0, 8, 0, 0x21, 0, len(packed), size, len(name), 0)
+        directory += (
+            b"PK\x01\x02\x14\x00" + fields + struct.pack("<HHHII", 0, 0, 0, 0, len(out)) + name.encode()
+        )
+        out += b"PK\x03\x04" + fields + name.encode() + packed
+    end = struct.pack("<HHHHIIH", 0, 0, len(members), len(members), len(directory), len(out), 0)
+    path.write_bytes(bytes(out) + bytes(directory) + b"PK\x05\x06" + end)
