@@ -18,6 +18,7 @@ _BOMS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _SAMPLE_BYTES = 65_536
+_JAPANESE_SHIFT = b"\x1b$B"
 _DECLARED_BYTES = 2_048
 _CONTROLS = bytes(set(range(32)) - {7, 8, 9, 10, 12, 13, 26, 27})
 _CONTROLS_SHARE = 0.02
@@ -48,7 +49,10 @@ def decode(job: Job, declared: Callable[[bytes], str | None] | None = None) -> s
 
 
 def _decoded(data: bytes, declared: str | None) -> str | None:
-    for encoding in (_unicode_form(data), "utf-8", declared):
+    shifting = (
+        "iso-2022-jp" if _JAPANESE_SHIFT in data[:_SAMPLE_BYTES] else None
+    )  # seven bits, so UTF-8 would fit
+    for encoding in (_unicode_form(data), shifting, "utf-8", declared):
         if encoding is not None:
             try:
                 return data.decode(encoding)

@@ -19,6 +19,8 @@ from adapters.outbound.parsing.registry import RECOGNISING, reader
 from domain.knowledge.documents import Format
 from domain.refusals import Refusal, TooLarge, Unreadable, Unsupported
 
+_LIBXML_NO_MEMORY = 2  # xmlParserErrors.XML_ERR_NO_MEMORY, in the code of lxml's errors
+
 
 def run(out: socket.socket, request: dict[str, Any], scratch: Path, parent: int) -> None:
     """Does what `request` asks, and never comes back."""
@@ -69,7 +71,7 @@ def refusal(error: Exception, name: str, format_name: str | None) -> list[str]:
         return [error.reason, error.message, ""]
     kind = LABELS[Format(format_name)] if format_name else "a file"
     logged = f"{type(error).__name__}: {error}"[:500]
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or getattr(error, "code", None) == _LIBXML_NO_MEMORY:
         said: Refusal = TooLarge(f"{name} is too large: reading it needs more memory than a file may take")
     elif isinstance(error, RecursionError):
         said = Unreadable(f"{name} cannot be read as {kind}: it is nested too deeply")

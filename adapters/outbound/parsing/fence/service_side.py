@@ -32,6 +32,7 @@ _QUIET_LIBRARIES = {
     "DO_NOT_TRACK": "1",
     "SCARF_NO_ANALYTICS": "true",
     "UNSTRUCTURED_DISABLE_NOTICE": "1",
+    "ORT_DISABLE_TELEMETRY": "1",
     "HF_HUB_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",
     "OMP_NUM_THREADS": "1",
@@ -59,6 +60,12 @@ class Nursery:
     def pid(self) -> int | None:
         """The running process, or None."""
         return self._process.pid if self._process and self._process.poll() is None else None
+
+    @property
+    def scratch(self) -> Path:
+        """The folder under which each job has its own, for as long as it runs."""
+        assert self._base is not None, "no nursery has been started"
+        return self._base
 
     def submit(self, status: socket.socket, out: socket.socket) -> None:
         """Hands a job's far ends over; starts the nursery where none runs."""
@@ -165,6 +172,9 @@ class Run:
                     return self._refusal(*payload)
                 self._done = kind in (wire.DONE, wire.FILE_TYPE)
                 take(kind, payload)
+        except (ValueError, TypeError, KeyError):
+            self._status.shutdown(socket.SHUT_WR)
+            return Unreadable(f"{self._name} cannot be read: its content made the reader answer nonsense")
         except TimeoutError:
             self._status.shutdown(socket.SHUT_WR)  # the nursery kills the child and says so
             return self._too_large("reading it takes longer than a file may take")

@@ -37,6 +37,19 @@ REFUSED_EVENTS = frozenset(
         "pty.spawn",
     }
 )
+_TOUCHING = {
+    "os.chmod": 1,
+    "os.chown": 1,
+    "os.link": 2,
+    "os.mkdir": 1,
+    "os.remove": 1,
+    "os.rename": 2,
+    "os.rmdir": 1,
+    "os.symlink": 2,
+    "os.truncate": 1,
+    "os.utime": 1,
+}
+"""Events that change the file system, and how many of their arguments are paths."""
 
 
 class Forbidden(PermissionError):
@@ -96,8 +109,11 @@ def close_the_gates(writable: Path) -> None:
             raise Forbidden(f"{event} is not allowed while a file is read")
         if event == "open":
             path, _, flags = arguments
-            if isinstance(flags, int) and flags & _WRITING and not _within(path, roof):
-                raise Forbidden("writing is not allowed while a file is read")
+            touched: tuple[Any, ...] = (path,) if isinstance(flags, int) and flags & _WRITING else ()
+        else:
+            touched = arguments[: _TOUCHING.get(event, 0)]
+        if not all(_within(path, roof) for path in touched):
+            raise Forbidden("writing is not allowed while a file is read")
 
     sys.addaudithook(refuse)
 

@@ -59,10 +59,18 @@ def _root(job: Job, markup: str) -> Any:
     try:
         root = lxml_html.document_fromstring(markup.encode(), parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError) as error:
+        _check_memory(parser)
         raise job.unreadable("it holds no text") from error
+    _check_memory(parser)
     if any(_TOO_DEEP in entry.message for entry in parser.error_log):
         raise job.unreadable("it is nested too deeply")
     return root
+
+
+def _check_memory(parser: Any) -> None:
+    """The library goes on with half a document when memory runs out."""
+    if any(entry.type == etree.ErrorTypes.ERR_NO_MEMORY for entry in parser.error_log):
+        raise MemoryError
 
 
 def _declared(head: bytes) -> str | None:

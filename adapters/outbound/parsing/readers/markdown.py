@@ -23,11 +23,14 @@ def read(job: Job) -> Reading:
         found = _TITLE.search(front[1])
         title = found[1].strip("\"' ") if found else ""
         text = f"```\n{front[1]}\n```\n\n{text[front.end() :]}"
-    markup = (
-        MarkdownIt("commonmark", {"maxNesting": job.limits.depth})
-        .enable(["table", "strikethrough"])
-        .render(text)
-    )
-    reading = read_markup(job, markup)
+    reading = read_markup(job, _rendered(job, text))
     reading.title = title
     return reading
+
+
+def _rendered(job: Job, text: str) -> str:
+    renderer = MarkdownIt("commonmark", {"maxNesting": job.limits.depth}).enable(["table", "strikethrough"])
+    tokens = renderer.parse(text)
+    if max((token.level for token in tokens), default=0) >= job.limits.depth - 1:
+        raise job.unreadable("it is nested too deeply")  # what lies deeper is left out by the renderer
+    return str(renderer.renderer.render(tokens, renderer.options, {}))

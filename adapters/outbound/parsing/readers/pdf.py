@@ -15,6 +15,8 @@ from adapters.outbound.parsing.reading import Job, Reading
 from domain.knowledge.documents import Block, BlockKind
 
 _SCANNED_BELOW_CHARS = 20
+_OBJECT_DEPTH = 3
+_LINES_OF_LETTERS = 20
 _RENDER_DPI = 150
 _POINTS_PER_INCH = 72
 _SECONDS_PER_PAGE = 60.0
@@ -66,7 +68,7 @@ class _Pages:
         page = self._load(index)
         try:
             lines = _lines(page)
-            if sum(map(len, lines)) < _SCANNED_BELOW_CHARS and _has_marks(page):
+            if sum(map(len, lines)) < _SCANNED_BELOW_CHARS and _may_hide_text(page):
                 lines = self._recognised(page) or lines
         finally:
             page.close()
@@ -146,8 +148,14 @@ def _lines(page: Any) -> list[str]:
     return lines if any(lines) else []
 
 
-def _has_marks(page: Any) -> bool:
-    return bool(pdfium_c.FPDFPage_CountObjects(page.raw) > 0)
+def _may_hide_text(page: Any) -> bool:
+    """Whether there is a picture, or enough drawn lines to be letters."""
+    paths = 0
+    for item in page.get_objects(max_depth=_OBJECT_DEPTH):
+        paths += item.type == pdfium_c.FPDF_PAGEOBJ_PATH
+        if item.type == pdfium_c.FPDF_PAGEOBJ_IMAGE or paths > _LINES_OF_LETTERS:
+            return True
+    return False
 
 
 def _paragraphs(lines: list[str], page: int, outline: _Outline) -> Iterator[Block]:

@@ -41,6 +41,8 @@ def _root(job: Job) -> Any:
                 raise
             return etree.fromstring(decode(job).encode(), parser)  # neither UTF-8 nor declared: guessed
     except etree.XMLSyntaxError as error:
+        if error.code == etree.ErrorTypes.ERR_NO_MEMORY:
+            raise MemoryError from error
         raise job.unreadable(f"it is not well-formed XML: {error.msg}") from error
 
 
