@@ -8,7 +8,6 @@ from dependency_injector import containers, providers
 
 from adapters.outbound.absent import (
     NoApprovals,
-    Nobody,
     NoFiles,
     NoKnowledge,
     NoPairings,
@@ -27,6 +26,7 @@ from adapters.outbound.security.box import Seal
 from adapters.outbound.storage.chat_history import PostgresChatHistory
 from adapters.outbound.storage.conversations import PostgresConversations, Wakes
 from adapters.outbound.storage.health import PostgresHealth
+from adapters.outbound.storage.identities import PostgresIdentities
 from adapters.outbound.storage.inbox import PostgresInbox
 from adapters.outbound.storage.instances import PostgresInstances
 from adapters.outbound.storage.keys import PostgresKeys
@@ -36,6 +36,7 @@ from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.processes import PostgresProcesses
 from adapters.outbound.storage.schedules import PostgresSchedules
 from adapters.outbound.storage.signals import Signals
+from apps import verification as verifying
 from apps.downstream import Resources
 from apps.settings import Settings
 from domain.access.service import AccessService
@@ -122,7 +123,8 @@ class Container(containers.DeclarativeContainer):
     chat_history = providers.Singleton(PostgresChatHistory, database)
     resources = providers.Singleton(Resources, settings, http, chat_history, providers.Singleton(NoKnowledge))
     downstream = resources.provided.runner
-    people = providers.Singleton(Nobody)
+    people = providers.Singleton(PostgresIdentities, database)
+    verification = providers.Singleton(verifying.service, settings, database, people, seal, http, clock, ids)
     approvals = providers.Singleton(NoApprovals)
     pairings = providers.Singleton(NoPairings)
     sockets = providers.Singleton(NoSockets)
@@ -160,7 +162,12 @@ class Container(containers.DeclarativeContainer):
         providers.Singleton(IntakeRules, settings.provided.demands_signatures),
     )
     use_cases = providers.Singleton(
-        UseCases, access=access, catalogue=catalogue, instances=instance_service, callbacks=intake
+        UseCases,
+        access=access,
+        catalogue=catalogue,
+        instances=instance_service,
+        callbacks=intake,
+        verification=verification,
     )
     conversation_service = providers.Singleton(
         ConversationService,

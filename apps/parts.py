@@ -16,6 +16,7 @@ from adapters.inbound.jobs.upkeep import AbandonedLeases, Chore, Upkeep
 from adapters.inbound.rest.gate import App
 from adapters.outbound.storage.conversations import SIDE as CONVERSATIONS
 from adapters.outbound.storage.outbox import SIDE as DELIVERIES
+from adapters.outbound.storage.verifications import sweep
 from apps.container import Container
 
 GRACE = 6.0
@@ -91,6 +92,7 @@ class WorkerPart:
                 Chore("lease renewal", 10.0, self._renew),
                 Chore("untaken answers", 1.0, conversations.send_untaken),
                 Chore("silent processes", 600.0, container.processes().bury),
+                Chore("expired verifications", 600.0, partial(sweep, container.database())),
             ]
         )
 

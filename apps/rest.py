@@ -27,6 +27,7 @@ def build_gateway(container: Container) -> App:
 
     options = GatewayOptions(
         agent_url=settings.agent_url,
+        platform_url=settings.platform_url,
         max_body=settings.max_webhook_body_kb * 1024,
         bind=logs.bind_request,
         checks={"database": database_answers, "queue": container.jobs().ping, "migrations": migrations_done},

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from domain.access.model import Caller
-from domain.channels.messages import RawAnswer, RawCall
+from domain.channels.messages import Identity, RawAnswer, RawCall
 from domain.channels.model import ChannelDefinition
 from domain.instances.model import (
     Deliveries,
@@ -19,6 +19,7 @@ from domain.instances.model import (
     Pairing,
     SaveResult,
 )
+from domain.verification.model import BotLink, CodeSent, OAuthResult
 
 
 class Access(Protocol):
@@ -95,6 +96,48 @@ class Callbacks(Protocol):
         ...
 
 
+class Verification(Protocol):
+    """Verified identities and the ways to them (interface 4.5)."""
+
+    async def providers(self) -> Mapping[str, bool]:
+        """Which providers are set up on this server, by id, in their order."""
+        ...
+
+    async def identities(self, caller: Caller) -> Sequence[Identity]: ...
+
+    async def remove_identity(self, caller: Caller, identity: Identity) -> None:
+        """Raises `NotFound`."""
+        ...
+
+    async def start_email(self, caller: Caller, email: str) -> CodeSent:
+        """Sends a one-time code. Raises `Invalid`, `TooMany`, `Unavailable`."""
+        ...
+
+    async def verify_email(self, caller: Caller, otp: str) -> str:
+        """The address that is verified now. Raises `Invalid`."""
+        ...
+
+    async def start_bot_messenger(self, caller: Caller) -> BotLink:
+        """Raises `Invalid` when the bot is not set up."""
+        ...
+
+    async def bot_webhook(self, headers: Mapping[str, str], body: bytes) -> None:
+        """A call of the messenger platform. Header names are lower-case. Raises `Unauthenticated`, `Invalid`."""
+        ...
+
+    async def complete_bot_messenger(self, caller: Caller, token: str, messenger_id: str, phone: str) -> str:
+        """The user whose identities were stored. Raises `Forbidden` without the service key, `Invalid`."""
+        ...
+
+    async def start_oauth(self, caller: Caller, provider: str) -> str:
+        """The address to send the browser to. Raises `Invalid`, `NotFound`."""
+        ...
+
+    async def complete_oauth(self, provider: str, state: str, code: str, error: str) -> OAuthResult:
+        """The browser came back. Never refuses: the result says how it ended."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class UseCases:
     """All that can be asked of the service, for the inbound adapters."""
@@ -103,3 +146,4 @@ class UseCases:
     catalogue: Catalogue
     instances: Instances
     callbacks: Callbacks
+    verification: Verification

@@ -5,21 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from domain.channels.messages import Artifact, Event, Identity
+from domain.channels.messages import Artifact, Event
 from domain.instances.model import Instance, LiveSocket, Pairing
 from domain.refusals import NotBuilt
 from domain.routing.model import InputFile, ResultArtifact, RunResult
 from ports.people import Asker, Decision, Prompt
-
-
-class Nobody:
-    """No sender is known."""
-
-    async def resolve(self, identities: Sequence[Identity]) -> str | None:
-        return None
-
-    async def may_notice(self, instance_id: int, external_id: str) -> bool:
-        return True
 
 
 class NoApprovals:

@@ -14,6 +14,7 @@ from adapters.outbound.clock import RandomIds, SystemClock
 from adapters.outbound.core_client.callbacks import RemoteCallbacks
 from adapters.outbound.core_client.channels import RemoteAccess, RemoteCatalogue, RemoteInstances
 from adapters.outbound.core_client.connection import CoreConnection
+from adapters.outbound.core_client.verification import RemoteVerification
 from adapters.outbound.metrics import PrometheusMeter
 from apps import logs
 from apps.parts import RestPart
@@ -56,9 +57,11 @@ def build_remote_gateway(settings: Settings, core: CoreConnection, callbacks: Re
         catalogue=RemoteCatalogue(core),
         instances=RemoteInstances(core),
         callbacks=callbacks,
+        verification=RemoteVerification(core),
     )
     options = GatewayOptions(
         agent_url=settings.agent_url,
+        platform_url=settings.platform_url,
         max_body=settings.max_webhook_body_kb * 1024,
         bind=logs.bind_request,
         checks={"core": core_ready},

@@ -17,6 +17,7 @@ from apps.rest import build_gateway
 from apps.secrets import complete
 from apps.settings import Settings
 from apps.starting import embedded_database, listen, migrated
+from apps.verification import VerificationBotPart
 from domain.access.model import Role
 
 
@@ -41,6 +42,7 @@ async def _serve(settings: Settings, dsn: str, listener) -> int:  # type: ignore
         WorkerPart(container),
         JobsPart(container),
         grpc,
+        VerificationBotPart(settings, container.http()),
         RestPart(build_gateway(container), listener),
     ]
     host, port = listener.getsockname()[:2]

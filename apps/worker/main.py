@@ -12,6 +12,7 @@ from apps.process import Part, run
 from apps.secrets import complete
 from apps.settings import Settings
 from apps.starting import migrated, shared_database
+from apps.verification import VerificationBotPart
 
 
 def main(settings: Settings) -> int:
@@ -22,7 +23,12 @@ def main(settings: Settings) -> int:
 
     async def serve() -> int:
         container = Container(settings=settings, dsn=dsn, solitary=False)
-        parts: list[Part] = [StoragePart(container, "worker"), WorkerPart(container), JobsPart(container)]
+        parts: list[Part] = [
+            StoragePart(container, "worker"),
+            WorkerPart(container),
+            JobsPart(container),
+            VerificationBotPart(settings, container.http()),
+        ]
         return await run(parts, lambda: print("Switchboard worker is ready", flush=True))
 
     return uvloop.run(serve())

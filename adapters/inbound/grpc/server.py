@@ -19,11 +19,12 @@ from switchboard.channels.v1 import (
 )
 from switchboard.downstream.v1 import runner_pb2
 from switchboard.knowledge.v1 import knowledge_pb2
-from switchboard.verification.v1 import verification_pb2
+from switchboard.verification.v1 import verification_pb2, verification_pb2_grpc
 
 from adapters.inbound.grpc.callbacks import CallbackServicer
 from adapters.inbound.grpc.channels import AccessServicer, CatalogueServicer, InstanceServicer
 from adapters.inbound.grpc.interceptors import Guard
+from adapters.inbound.grpc.verification import VerificationServicer
 from ports.clock import Ids
 from ports.use_cases import UseCases
 
@@ -55,6 +56,9 @@ async def build(use_cases: UseCases, ids: Ids, bind: Callable[[str], None]) -> g
     catalogue_pb2_grpc.add_CatalogueServiceServicer_to_server(CatalogueServicer(use_cases.catalogue), server)
     instances_pb2_grpc.add_InstanceServiceServicer_to_server(InstanceServicer(use_cases.instances), server)
     callbacks_pb2_grpc.add_CallbackServiceServicer_to_server(CallbackServicer(use_cases.callbacks), server)
+    verification_pb2_grpc.add_VerificationServiceServicer_to_server(
+        VerificationServicer(use_cases.verification), server
+    )
     await _operations(server)
     return server
 

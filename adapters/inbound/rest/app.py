@@ -9,7 +9,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from adapters.inbound.rest import catalogue, errors, instances, ops
+from adapters.inbound.rest import catalogue, errors, instances, ops, verification
 from adapters.inbound.rest.callbacks import CallbackBranch
 from adapters.inbound.rest.gate import App, Gate
 from adapters.inbound.rest.openapi import describe
@@ -24,9 +24,11 @@ STREAMED = re.compile(r"/api/agent/kb/[^/]+/uploadfile")
 
 @dataclass(frozen=True, slots=True)
 class GatewayOptions:
-    """`agent_url` is the public base address; `max_body` in bytes."""
+    """`agent_url` is the public base address, `platform_url` that of the platform in front; `max_body` in
+    bytes."""
 
     agent_url: str
+    platform_url: str
     max_body: int
     bind: Callable[[str], None]
     checks: Mapping[str, Callable[[], Awaitable[None]]]
@@ -39,6 +41,7 @@ def build(use_cases: UseCases, clock: Clock, ids: Ids, options: GatewayOptions) 
     errors.install(api)
     api.include_router(catalogue.router(use_cases.catalogue, clock))
     api.include_router(instances.router(use_cases.instances))
+    api.include_router(verification.router(use_cases.verification, ids, options.platform_url))
     api.include_router(ops.router(options.checks, options.metrics))
     api.openapi = lambda: describe(api)  # type: ignore[method-assign]
     gate = Gate(

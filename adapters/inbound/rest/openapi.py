@@ -16,7 +16,14 @@ Protected routes take an API key: `Authorization: Bearer <API_KEY>`. Every error
 """
 
 CALLBACK_PATH = "/api/agent/channels/{type}/{instanceId}/{callback}"
-OPEN_PATHS = ("/healthz", "/readyz", "/metrics", CALLBACK_PATH, "/api/agent/verification/providers")
+OPEN_PATHS = (
+    "/healthz",
+    "/readyz",
+    "/metrics",
+    CALLBACK_PATH,
+    "/api/agent/verification/providers",
+    "/api/agent/verification/bot-messenger-bot-webhook",
+)
 ERROR = {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorBody"}}}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictInt, StrictStr
 
 
 class Body(BaseModel):
@@ -170,3 +170,62 @@ class DeliveryList(BaseModel):
 class Accepted(BaseModel):
     success: bool
     message: str
+
+
+class VerificationProviders(BaseModel):
+    success: bool
+    providers: dict[str, bool]
+
+
+class VerifiedIdentity(BaseModel):
+    field: str
+    value: str
+
+
+class VerifiedIdentities(BaseModel):
+    success: bool
+    identities: list[VerifiedIdentity]
+
+
+class StartEmail(Body):
+    email: Text
+
+
+class CodeSent(BaseModel):
+    success: bool
+    expiresInSeconds: int
+    message: str
+
+
+class VerifyEmail(Body):
+    otp: Text = Field(description="The 6 digits that were sent.")
+
+
+class EmailVerified(BaseModel):
+    success: bool
+    message: str
+    email: str
+
+
+class BotLinkAnswer(BaseModel):
+    success: bool
+    deepLink: str
+    expiresInSeconds: int
+    message: str
+
+
+class BotCallback(Body):
+    token: Text
+    bot_messenger_id: Text | StrictInt
+    phone: Text | StrictInt
+
+
+class BotVerified(BaseModel):
+    success: bool
+    message: str
+    userId: str
+
+
+class AuthUrl(BaseModel):
+    success: bool
+    authUrl: str

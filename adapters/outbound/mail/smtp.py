@@ -13,7 +13,7 @@ from aiosmtplib import (
     SMTPConnectError,
     SMTPException,
     SMTPNotSupported,
-    SMTPRecipientsRefused,
+    SMTPRecipientRefused,
     SMTPResponseException,
 )
 
@@ -21,6 +21,7 @@ from adapters.outbound.mail.sockets import Security, TlsContexts, checked_tls, o
 from domain.channels.messages import Outcome, Sent
 from ports.http import Addresses, AddressRefused, HttpFailed
 
+REFUSED_RECIPIENT = "refused the recipient"
 _GREYLISTED = 60.0
 """Seconds to wait after 450 and 451, by which servers put a first try off (RFC 6647)."""
 
@@ -127,9 +128,8 @@ def classify(failure: Exception, server: SmtpServer, *, handed_over: bool) -> Se
     where = f"{server.host}:{server.port}"
     if isinstance(failure, SMTPAuthenticationError):
         return _by_code(failure.code, f"{where} did not take the user name and password: {_words(failure)}")
-    if isinstance(failure, SMTPRecipientsRefused) and failure.recipients:
-        refused = failure.recipients[0]
-        return _by_code(refused.code, f"{where} refused the recipient: {_words(refused)}")
+    if isinstance(failure, SMTPRecipientRefused):
+        return _by_code(failure.code, f"{where} {REFUSED_RECIPIENT}: {_words(failure)}")
     if isinstance(failure, SMTPResponseException):
         return _by_code(failure.code, f"{where} refused the mail: {_words(failure)}")
     if isinstance(failure, ssl.SSLError) or isinstance(failure.__cause__, ssl.SSLError):

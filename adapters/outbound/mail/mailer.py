@@ -1,0 +1,47 @@
+"""The service's own mail (verification codes), over the operator's SMTP server."""
+
+from __future__ import annotations
+
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import format_datetime
+
+from adapters.outbound.mail.smtp import REFUSED_RECIPIENT, SmtpServer, Submission
+from domain.channels.messages import Outcome
+from ports.clock import Clock, Ids
+from ports.verification import MailFailed
+
+
+class SmtpMailer:
+    """`ports.verification.Mailer`."""
+
+    def __init__(
+        self, submission: Submission, server: SmtpServer, sender: str, clock: Clock, ids: Ids
+    ) -> None:
+        self._submission = submission
+        self._server = server
+        self._sender = sender
+        self._clock = clock
+        self._ids = ids
+
+    async def send(self, recipient: str, subject: str, text: str) -> None:
+        message = self._message(recipient, subject, text)
+        sent = await self._submission.submit(self._server, message, self._sender, recipient)
+        if sent.outcome is not Outcome.SENT:
+            refused = sent.outcome is Outcome.PERMANENT and REFUSED_RECIPIENT in sent.detail
+            raise MailFailed(sent.detail, refused=refused)
+
+    def _message(self, recipient: str, subject: str, text: str) -> EmailMessage:
+        message = EmailMessage(policy=SMTP)
+        try:
+            message["From"] = Address(addr_spec=self._sender)
+            message["To"] = Address(addr_spec=recipient)
+        except (ValueError, IndexError) as failure:
+            raise MailFailed(f"not a mail address: {failure}", refused=True) from failure
+        message["Subject"] = subject
+        message["Date"] = format_datetime(self._clock.now())
+        message["Message-ID"] = f"<{self._ids.request_id()}@{self._sender.rpartition('@')[2]}>"
+        message["Auto-Submitted"] = "auto-generated"
+        message.set_content(text, subtype="plain", charset="utf-8")
+        return message

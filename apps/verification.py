@@ -1,0 +1,134 @@
+"""Identity verification, wired from the settings."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Mapping
+
+from adapters.outbound.clock import RandomIds, SystemClock
+from adapters.outbound.http.addresses import AllowedAddresses
+from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.mail.mailer import SmtpMailer
+from adapters.outbound.mail.smtp import SmtpServer, Submission
+from adapters.outbound.mail.sockets import Security
+from adapters.outbound.oauth.identity import Client, OAuthIdentities
+from adapters.outbound.security.box import Seal
+from adapters.outbound.storage.identities import PostgresIdentities
+from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.verifications import PostgresCodes, PostgresLinks, PostgresStates
+from adapters.outbound.verification.telegram_bot import TelegramVerificationBot
+from apps.settings import Settings
+from domain.verification.model import Provider
+from domain.verification.service import VerificationService
+from ports.channels import PlatformError
+from ports.http import Http
+
+log = logging.getLogger("switchboard.verification")
+
+REGISTER_AGAIN = 3600.0
+"""Seconds between two registrations of the bot's webhook; a failed one is repeated after a minute."""
+
+
+def offered(settings: Settings) -> frozenset[Provider]:
+    """The providers whose settings are all there."""
+    needed: Mapping[Provider, tuple[str, ...]] = {
+        Provider.BOT_MESSENGER: (settings.verification_bot_token, settings.verification_bot_username),
+        Provider.EMAIL: (settings.smtp_host, settings.smtp_from),
+        Provider.WORKSPACE_CHAT: (settings.workspace_chat_client_id, settings.workspace_chat_client_secret),
+        Provider.GAMING_CHAT: (settings.gaming_chat_client_id, settings.gaming_chat_client_secret),
+        Provider.COMMUNITY_CHAT: (
+            settings.community_chat_client_id,
+            settings.community_chat_client_secret,
+            settings.community_chat_server_url,
+        ),
+    }
+    return frozenset(provider for provider, values in needed.items() if all(values))
+
+
+def _clients(settings: Settings) -> Mapping[Provider, Client]:
+    return {
+        Provider.WORKSPACE_CHAT: Client(
+            settings.workspace_chat_client_id, settings.workspace_chat_client_secret
+        ),
+        Provider.GAMING_CHAT: Client(settings.gaming_chat_client_id, settings.gaming_chat_client_secret),
+        Provider.COMMUNITY_CHAT: Client(
+            settings.community_chat_client_id, settings.community_chat_client_secret
+        ),
+    }
+
+
+def _mailer(settings: Settings, clock: SystemClock, ids: RandomIds) -> SmtpMailer:
+    server = SmtpServer(
+        host=settings.smtp_host,
+        port=settings.smtp_port,
+        security=Security.IMPLICIT if settings.smtp_secure else Security.OPPORTUNISTIC,
+        username=settings.smtp_user,
+        password=settings.smtp_password,
+    )
+    # The operator's own server is exempt from the policy for addresses that users gave.
+    submission = Submission(AllowedAddresses(AddressPolicy()))
+    return SmtpMailer(submission, server, settings.smtp_from, clock, ids)
+
+
+def bot(settings: Settings, http: Http) -> TelegramVerificationBot:
+    return TelegramVerificationBot(
+        http,
+        settings.addresses["BOT_MESSENGER_API_URL"],
+        settings.verification_bot_token,
+        settings.verification_bot_username,
+    )
+
+
+def service(
+    settings: Settings,
+    database: Database,
+    identities: PostgresIdentities,
+    seal: Seal,
+    http: Http,
+    clock: SystemClock,
+    ids: RandomIds,
+) -> VerificationService:
+    first_key = settings.config_encryption_key.split(",")[0].strip()
+    return VerificationService(
+        identities,
+        PostgresCodes(database),
+        PostgresLinks(database),
+        PostgresStates(database, seal),
+        _mailer(settings, clock, ids),
+        OAuthIdentities(http, _clients(settings), settings.addresses.__getitem__, settings.platform_url),
+        bot(settings, http),
+        clock,
+        ids,
+        offered(settings),
+        hashlib.sha256(b"verification codes\0" + first_key.encode()).digest(),
+    )
+
+
+class VerificationBotPart:
+    """Keeps the verification bot's webhook registered, where there is a bot."""
+
+    name = "verification bot"
+
+    def __init__(self, settings: Settings, http: Http) -> None:
+        self._settings = settings
+        self._bot = bot(settings, http)
+
+    async def start(self) -> None:
+        return
+
+    async def run(self) -> None:
+        if Provider.BOT_MESSENGER not in offered(self._settings):
+            await asyncio.Event().wait()
+        while True:
+            try:
+                await self._bot.register(self._settings.agent_url)
+            except PlatformError as failure:
+                log.warning("the verification bot's webhook is not registered: %s", failure)
+                await asyncio.sleep(60)
+            else:
+                await asyncio.sleep(REGISTER_AGAIN)
+
+    async def stop(self) -> None:
+        return

@@ -1,0 +1,225 @@
+"""Identity verification: codes by mail, the messenger bot, OAuth."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from domain.access.model import Caller
+from domain.channels.messages import Identity
+from domain.refusals import Fault, Forbidden, Invalid, NotFound, TooMany, Unavailable
+from domain.verification.codes import code_digest, same, token_digest
+from domain.verification.model import (
+    OAUTH_PROVIDERS,
+    BotLink,
+    BotMessage,
+    CodeSent,
+    OAuthResult,
+    Provider,
+)
+from domain.verification.rules import (
+    CODE_DIGITS,
+    CODE_LIFE,
+    LINK_LIFE,
+    STATE_LIFE,
+    bot_identities,
+    checked_code,
+    checked_email,
+)
+from ports.clock import Clock, Ids
+from ports.verification import (
+    CodeStore,
+    IdentityStore,
+    LinkStore,
+    Mailer,
+    MailFailed,
+    OAuthFailed,
+    OAuthProviders,
+    PendingOAuth,
+    StateStore,
+    VerificationBot,
+)
+
+log = logging.getLogger(__name__)
+
+BAD_CODE = "otp: the code is wrong or expired; ask for a new one with start-email"
+BAD_STATE = "This sign-in has expired or was used already. Please start the verification again."
+BAD_LINK = "token: the verification link is expired or was used already"
+
+
+class VerificationService:
+    """The use cases of interface 4.5. `offered` are the providers whose settings are all there; `secret` keys
+    the digests of one-time codes."""
+
+    def __init__(
+        self,
+        identities: IdentityStore,
+        codes: CodeStore,
+        links: LinkStore,
+        states: StateStore,
+        mailer: Mailer,
+        oauth: OAuthProviders,
+        bot: VerificationBot,
+        clock: Clock,
+        ids: Ids,
+        offered: Collection[Provider],
+        secret: bytes,
+    ) -> None:
+        self._identities = identities
+        self._codes = codes
+        self._links = links
+        self._states = states
+        self._mailer = mailer
+        self._oauth = oauth
+        self._bot = bot
+        self._clock = clock
+        self._ids = ids
+        self._offered = frozenset(offered)
+        self._secret = secret
+
+    async def providers(self) -> Mapping[str, bool]:
+        return {provider.value: provider in self._offered for provider in Provider}
+
+    async def identities(self, caller: Caller) -> Sequence[Identity]:
+        return await self._identities.of_user(caller.user_id)
+
+    async def remove_identity(self, caller: Caller, identity: Identity) -> None:
+        if not await self._identities.take(caller.user_id, identity):
+            raise NotFound(f"you have no verified identity {identity.field} of this value")
+
+    async def start_email(self, caller: Caller, email: str) -> CodeSent:
+        self._demand(Provider.EMAIL)
+        address = checked_email(email)
+        code = self._ids.digits(CODE_DIGITS)
+        digest = code_digest(self._secret, caller.user_id, address, code)
+        wait = await self._codes.put(caller.user_id, address, digest, self._clock.now())
+        if wait is not None:
+            raise TooMany("too many codes were sent within the hour; try again later", wait)
+        await self._mail(address, code)
+        life = int(CODE_LIFE.total_seconds())
+        return CodeSent(
+            life, f"A {CODE_DIGITS}-digit code was sent to {address}. It is valid for 10 minutes."
+        )
+
+    async def _mail(self, address: str, code: str) -> None:
+        text = (
+            f"Your verification code is {code}\n\nIt is valid for 10 minutes. If you did not ask for it, ignore"
+            " this mail and tell nobody the code.\n"
+        )
+        try:
+            await self._mailer.send(address, f"Your verification code: {code}", text)
+        except MailFailed as failure:
+            log.warning("a verification mail was not sent: %s", failure)
+            if failure.refused:
+                raise Invalid.of([Fault("email", "the mail server does not take mail for it")]) from failure
+            raise Unavailable("the verification mail could not be sent; try again later", 60) from failure
+
+    async def verify_email(self, caller: Caller, otp: str) -> str:
+        self._demand(Provider.EMAIL)
+        code = checked_code(otp)
+        attempt = await self._codes.attempt(caller.user_id, self._clock.now())
+        if attempt is None:
+            raise Invalid(BAD_CODE)
+        digest = code_digest(self._secret, caller.user_id, attempt.address, code)
+        if not same(digest, attempt.digest) or not await self._codes.consume(caller.user_id, digest):
+            raise Invalid(BAD_CODE)
+        await self._identities.give(caller.user_id, [Identity("email", attempt.address)])
+        return attempt.address
+
+    async def start_bot_messenger(self, caller: Caller) -> BotLink:
+        self._demand(Provider.BOT_MESSENGER)
+        token = self._ids.token()
+        await self._links.put(token_digest(token), caller.user_id, self._clock.now() + LINK_LIFE)
+        life = int(LINK_LIFE.total_seconds())
+        message = "Open the link, press Start and share your contact. The link is valid for 5 minutes."
+        return BotLink(self._bot.deep_link(token), life, message)
+
+    async def bot_webhook(self, headers: Mapping[str, str], body: bytes) -> None:
+        self._demand(Provider.BOT_MESSENGER)
+        message = self._bot.read(headers, body)
+        if message is None:
+            return
+        if message.phone is not None:
+            await self._contact(message, message.phone)
+        elif message.link_token:
+            await self._opened(message, message.link_token)
+        else:
+            await self._bot.say(message.chat_id, "Please start the verification on the platform first.")
+
+    async def _opened(self, message: BotMessage, token: str) -> None:
+        user = await self._links.bind(token_digest(token), message.sender_id, self._clock.now())
+        if user is None:
+            await self._bot.say(
+                message.chat_id, "This link is expired or was used already. Ask for a new one."
+            )
+            return
+        await self._bot.ask_for_contact(
+            message.chat_id,
+            f"Share your contact to link your phone number with the account {user}. If you did not ask for this,"
+            " do nothing.",
+        )
+
+    async def _contact(self, message: BotMessage, phone: str) -> None:
+        if not message.own_contact:
+            await self._bot.say(message.chat_id, "Please share your own contact, with the button below.")
+            return
+        try:
+            identities = bot_identities(message.sender_id, phone)
+        except Invalid:
+            await self._bot.say(message.chat_id, "This phone number cannot be used.")
+            return
+        user = await self._links.take_bound(message.sender_id, self._clock.now())
+        if user is None:
+            await self._bot.say(message.chat_id, "Please open the verification link of the platform first.")
+            return
+        await self._identities.give(user, identities)
+        await self._bot.say(
+            message.chat_id, "Your phone number is verified. You can go back to the platform."
+        )
+
+    async def complete_bot_messenger(self, caller: Caller, token: str, messenger_id: str, phone: str) -> str:
+        if not caller.is_service:
+            raise Forbidden("this call needs the internal service key")
+        identities = bot_identities(messenger_id.strip(), phone)
+        user = await self._links.take(token_digest(token), messenger_id.strip(), self._clock.now())
+        if user is None:
+            raise Invalid(BAD_LINK)
+        await self._identities.give(user, identities)
+        return user
+
+    async def start_oauth(self, caller: Caller, provider: str) -> str:
+        known = _oauth_provider(provider)
+        self._demand(known)
+        state, verifier = self._ids.token(), self._ids.token(48)
+        pending = PendingOAuth(caller.user_id, verifier)
+        await self._states.put(token_digest(state), known, pending, self._clock.now() + STATE_LIFE)
+        return self._oauth.authorize_url(known, state, verifier)
+
+    async def complete_oauth(self, provider: str, state: str, code: str, error: str) -> OAuthResult:
+        if provider not in OAUTH_PROVIDERS or not state:
+            return OAuthResult(False, BAD_STATE)
+        known = Provider(provider)
+        pending = await self._states.take(token_digest(state), known, self._clock.now())
+        if pending is None:
+            return OAuthResult(False, BAD_STATE)
+        if error or not code:
+            reason = re.sub(r"[^A-Za-z0-9_ .-]", "", error)[:100] or "it sent no code"
+            return OAuthResult(False, f"The provider did not confirm your identity: {reason}")
+        try:
+            identity = await self._oauth.identify(known, code, pending.verifier)
+        except OAuthFailed as failure:
+            log.warning("OAuth verification with %s failed: %s", provider, failure)
+            return OAuthResult(False, "The provider did not confirm your identity. Please try again.")
+        await self._identities.give(pending.user_id, [identity])
+        return OAuthResult(True, "Your identity is verified.")
+
+    def _demand(self, provider: Provider) -> None:
+        if provider not in self._offered:
+            raise Invalid(f"verification by {provider.value} is not set up on this server")
+
+
+def _oauth_provider(name: str) -> Provider:
+    if name not in OAUTH_PROVIDERS:
+        raise NotFound(f"there is no OAuth verification by '{name[:100]}'")
+    return Provider(name)

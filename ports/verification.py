@@ -1,0 +1,140 @@
+"""What verification needs of the world outside: storage, mail, OAuth providers, the bot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from domain.channels.messages import Identity
+from domain.verification.model import BotMessage, Provider
+
+
+class IdentityStore(Protocol):
+    """Verified identities; one belongs to one user."""
+
+    async def of_user(self, user_id: str) -> Sequence[Identity]:
+        """In the order in which they were verified."""
+        ...
+
+    async def give(self, user_id: str, identities: Sequence[Identity]) -> None:
+        """Stores them for the user, all or none, taking each from whoever had it."""
+        ...
+
+    async def take(self, user_id: str, identity: Identity) -> bool:
+        """False when the user has no such identity."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CodeTry:
+    """A try at the user's pending code, counted already."""
+
+    address: str
+    digest: bytes
+
+
+class CodeStore(Protocol):
+    """One-time codes sent by mail; at most one pending per user."""
+
+    async def put(self, user_id: str, address: str, digest: bytes, now: datetime) -> float | None:
+        """Replaces the user's pending code. Seconds to wait when too many were sent, None when stored."""
+        ...
+
+    async def attempt(self, user_id: str, now: datetime) -> CodeTry | None:
+        """Counts a try and gives what to compare with; None when nothing is pending or it is used up."""
+        ...
+
+    async def consume(self, user_id: str, digest: bytes) -> bool:
+        """Removes the code; True for one caller only."""
+        ...
+
+
+class LinkStore(Protocol):
+    """Links to the verification bot."""
+
+    async def put(self, digest: bytes, user_id: str, expires_at: datetime) -> None: ...
+
+    async def bind(self, digest: bytes, messenger_id: str, now: datetime) -> str | None:
+        """Ties a link to who opened it first; its user, None when it is expired, used or another's."""
+        ...
+
+    async def take_bound(self, messenger_id: str, now: datetime) -> str | None:
+        """Uses up what this messenger user opened; the user of the newest link."""
+        ...
+
+    async def take(self, digest: bytes, messenger_id: str, now: datetime) -> str | None:
+        """Uses up a link; its user, None when it is expired, used or opened by somebody else."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PendingOAuth:
+    """Who went to a provider, and the PKCE verifier."""
+
+    user_id: str
+    verifier: str
+
+
+class StateStore(Protocol):
+    """OAuth states."""
+
+    async def put(
+        self, digest: bytes, provider: Provider, pending: PendingOAuth, expires_at: datetime
+    ) -> None: ...
+
+    async def take(self, digest: bytes, provider: Provider, now: datetime) -> PendingOAuth | None:
+        """Uses up a state; None when it is unknown, expired or another provider's."""
+        ...
+
+
+class MailFailed(Exception):
+    """Mail was not taken. `refused`: this recipient will never be."""
+
+    def __init__(self, message: str, *, refused: bool = False) -> None:
+        super().__init__(message)
+        self.refused = refused
+
+
+class Mailer(Protocol):
+    async def send(self, recipient: str, subject: str, text: str) -> None:
+        """Sends one plain mail. Raises `MailFailed`."""
+        ...
+
+
+class OAuthFailed(Exception):
+    """The provider did not tell who the user is; the message holds no secret."""
+
+
+class OAuthProviders(Protocol):
+    """The platforms where users prove their identity by signing in."""
+
+    def authorize_url(self, provider: Provider, state: str, verifier: str) -> str:
+        """Where the user's browser goes."""
+        ...
+
+    async def identify(self, provider: Provider, code: str, verifier: str) -> Identity:
+        """Exchanges the code for the user's identity. Raises `OAuthFailed`."""
+        ...
+
+
+class VerificationBot(Protocol):
+    """The messenger bot that asks users to share their contact."""
+
+    def deep_link(self, token: str) -> str: ...
+
+    def read(self, headers: Mapping[str, str], body: bytes) -> BotMessage | None:
+        """Proves and reads a call of the platform; None for what does not concern us.
+
+        Raises `Unauthenticated`, `Invalid`.
+        """
+        ...
+
+    async def ask_for_contact(self, chat_id: str, text: str) -> None:
+        """Best effort: a failure is logged."""
+        ...
+
+    async def say(self, chat_id: str, text: str) -> None:
+        """Best effort: a failure is logged."""
+        ...

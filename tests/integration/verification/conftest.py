@@ -1,0 +1,184 @@
+"""The whole of verification on a real database, with servers for mail, sign-in and the bot."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+
+from adapters.inbound.rest.app import GatewayOptions, build
+from adapters.outbound.clock import RandomIds
+from adapters.outbound.http.addresses import AllowedAddresses
+from adapters.outbound.http.client import AioHttp
+from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.mail.mailer import SmtpMailer
+from adapters.outbound.mail.smtp import SmtpServer, Submission
+from adapters.outbound.mail.sockets import Security
+from adapters.outbound.oauth.identity import Client, OAuthIdentities
+from adapters.outbound.security.box import Seal, new_key
+from adapters.outbound.storage.identities import PostgresIdentities
+from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.verifications import PostgresCodes, PostgresLinks, PostgresStates
+from adapters.outbound.verification.telegram_bot import TelegramVerificationBot
+from domain.access.model import Caller
+from domain.refusals import Unauthenticated
+from domain.verification.model import Provider
+from domain.verification.service import VerificationService
+from ports.use_cases import UseCases
+from tests.support.channels import SetClock
+from tests.support.mail import Postbox, smtp_server
+from tests.support.platforms.bot_api import BOT_TOKEN, VerificationBotApi
+from tests.support.platforms.sign_in import CLIENT_ID, CLIENT_SECRET, SignIn
+
+PLATFORM_URL = "https://platform.example:8443"
+SERVICE_KEY = "internal"
+
+
+@pytest.fixture(autouse=True)
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def clock() -> SetClock:
+    return SetClock()
+
+
+@pytest.fixture
+async def database(anyio_backend: str, database_url: str) -> AsyncIterator[Database]:
+    opened = Database(database_url)
+    await opened.open()
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def postbox() -> Iterator[Postbox]:
+    with smtp_server(auth=False) as server:
+        yield server
+
+
+@pytest.fixture
+async def sign_in(anyio_backend: str) -> AsyncIterator[SignIn]:
+    async with SignIn.run() as platform:
+        yield platform
+
+
+@pytest.fixture
+async def bot_api(anyio_backend: str) -> AsyncIterator[VerificationBotApi]:
+    async with VerificationBotApi.run() as platform:
+        yield platform
+
+
+@pytest.fixture
+async def bot(bot_api: VerificationBotApi) -> AsyncIterator[TelegramVerificationBot]:
+    http = AioHttp(AddressPolicy())
+    yield TelegramVerificationBot(http, bot_api.url, BOT_TOKEN, "verify_bot")
+    await http.close()
+
+
+@dataclass
+class Made:
+    """What a service is made of, so that a test can leave something out."""
+
+    database: Database
+    clock: SetClock
+    postbox: Postbox
+    sign_in: SignIn
+    bot: TelegramVerificationBot
+    http: AioHttp
+
+    def service(self, *offered: Provider) -> VerificationService:
+        submission = Submission(AllowedAddresses(AddressPolicy()))
+        server = SmtpServer("127.0.0.1", self.postbox.port, Security.OPPORTUNISTIC)
+        ids = RandomIds()
+        kinds = ("AUTHORIZE", "TOKEN", "USERINFO")
+        paths = dict(zip(kinds, ("/authorize", "/token", "/me"), strict=True))
+        urls = {
+            f"{name}_{kind}_URL": f"{self.sign_in.url}{path}"
+            for name in ("WORKSPACE_CHAT", "GAMING_CHAT", "COMMUNITY_CHAT")
+            for kind, path in paths.items()
+        }
+        clients = {provider: Client(CLIENT_ID, CLIENT_SECRET) for provider in Provider}
+        return VerificationService(
+            PostgresIdentities(self.database),
+            PostgresCodes(self.database),
+            PostgresLinks(self.database),
+            PostgresStates(self.database, Seal(new_key())),
+            SmtpMailer(submission, server, "verify@switchboard.example", self.clock, ids),
+            OAuthIdentities(self.http, clients, urls.__getitem__, PLATFORM_URL),
+            self.bot,
+            self.clock,
+            ids,
+            offered or tuple(Provider),
+            b"secret",
+        )
+
+
+@pytest.fixture
+async def made(
+    database: Database,
+    clock: SetClock,
+    postbox: Postbox,
+    sign_in: SignIn,
+    bot: TelegramVerificationBot,
+) -> AsyncIterator[Made]:
+    http = AioHttp(AddressPolicy())
+    yield Made(database, clock, postbox, sign_in, bot, http)
+    await http.close()
+
+
+@pytest.fixture
+def service(made: Made) -> VerificationService:
+    return made.service()
+
+
+class Keys:
+    """Every key is its user's name; the service key is known."""
+
+    async def authenticate(self, token: str, acting_for: str | None = None) -> Caller:
+        if token == SERVICE_KEY:
+            return Caller("internal-service", is_service=True)
+        if not token.startswith("key-"):
+            raise Unauthenticated("Unauthorized")
+        return Caller(token.removeprefix("key-"))
+
+
+@pytest.fixture
+async def rest(service: VerificationService, clock: SetClock) -> AsyncIterator[httpx.AsyncClient]:
+    """The REST gateway with verification behind it."""
+    async with gateway(service, clock) as client:
+        yield client
+
+
+def gateway(service: VerificationService, clock: SetClock) -> httpx.AsyncClient:
+    nothing: Any = object()
+    use_cases = UseCases(
+        access=Keys(), catalogue=nothing, instances=nothing, callbacks=nothing, verification=service
+    )
+    options = GatewayOptions(
+        agent_url="http://localhost:3011",
+        platform_url=f"{PLATFORM_URL}/app",
+        max_body=100_000,
+        bind=lambda _: None,
+        checks={},
+        metrics=nothing,
+    )
+    app: Any = build(use_cases, clock, RandomIds(), options)
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    return httpx.AsyncClient(transport=transport, base_url="http://gateway.example/api/agent/verification")
+
+
+def key(user: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer key-{user}"}
+
+
+def code_in(postbox: Postbox) -> str:
+    """The code in the newest mail."""
+    found = re.search(r"\b(\d{6})\b", postbox.mails[-1].get_content())  # type: ignore[attr-defined]
+    assert found
+    return found.group(1)
