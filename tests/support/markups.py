@@ -11,6 +11,8 @@ from html.parser import HTMLParser
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
+from adapters.outbound.rendering.addresses import find_addresses
+
 _TELEGRAM_TAGS = {"b", "i", "s", "code", "pre", "blockquote", "a"}
 _MAIL_TAGS = (
     {"html", "head", "body", "p", "strong", "em", "s", "code", "pre", "blockquote", "a", "ul", "ol", "li"}
@@ -160,6 +162,29 @@ def telegram_markdownv2(text: str) -> str:
     return _MarkdownV2(text).read()
 
 
+def telegram_markdown(text: str) -> str:
+    """https://core.telegram.org/bots/api#markdown-style: no nesting, escapes outside of entities alone."""
+    seen, at = [], 0
+    entity = re.compile(
+        r"```(?:[^\s`]*\n)?(?P<pre>.*?)```|`(?P<code>[^`]*)`|\*(?P<bold>[^*]*)\*|_(?P<italic>[^_]*)_"
+        r"|\[(?P<link>[^\]]*)\]\((?P<address>[^)]*)\)",
+        re.DOTALL,
+    )
+    while at < len(text):
+        if found := re.compile(r"\\([_*`\[])").match(text, at):
+            seen.append(found[1])
+        elif found := entity.match(text, at):
+            assert found["address"] is None or _SAFE.match(found["address"]), found["address"]
+            seen.append(
+                next((found[name] for name in ("pre", "code", "bold", "italic", "link") if found[name]), "")
+            )
+        else:
+            assert text[at] not in "_*`[", f"can't find the end of the entity at {text[at:]!r}"
+            seen.append(text[at])
+        at = found.end() if found else at + 1
+    return "".join(seen)
+
+
 def mrkdwn(text: str) -> str:
     """https://docs.slack.dev/messaging/formatting-message-text: what stands in <> is a link, and nothing else."""
     lines = [re.sub("^> ", "", line) for line in text.split("\n")]
@@ -182,6 +207,9 @@ def whatsapp(text: str) -> str:
 _COMMONMARK = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 _NO_HTML = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 _NO_ENTITIES = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).disable("entity")
+
+for _parser in (_COMMONMARK, _NO_HTML, _NO_ENTITIES):
+    find_addresses(_parser)
 
 
 def teams(text: str) -> str:

@@ -78,10 +78,11 @@ class _Composer:
         level = int(node.tag[1])
         if level > self._layout.heading_levels:
             self._inline.add(node.children[0], _BOLD)
-            return
-        self.out.open_block(Kind.HEADING, str(level))
-        self._one_line.add(node.children[0])
-        self.out.close_block()
+        else:
+            self.out.open_block(Kind.HEADING, str(level))
+            self._one_line.add(node.children[0])
+            self.out.close_block()
+        self.out.keep_with_next()
 
     def _code(self, content: str, info: str, header: Sequence[str] = ()) -> None:
         language = info.split()[0] if info.strip() else ""
@@ -145,6 +146,8 @@ class _Composer:
             for name, cell in zip(table.header, row, strict=True):
                 if not cell.children:
                     continue
+                if self._layout.line_break != "\n":
+                    self.out.marker(self._layout.bullet)
                 if name.children:
                     self._inline.add(name, _BOLD)
                     self.out.text(":", _BOLD)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -65,17 +65,21 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """The visible text, its runs in order and without gaps; `ends` tells where spans that `begin` end."""
+    """The visible text and its runs, in order and without gaps.
+
+    `ends` tells where spans that `begin` end; `leads` are the ends of headings, which belong to what follows.
+    """
 
     text: str
     runs: tuple[Run, ...]
     starts: tuple[int, ...]
     ends: Mapping[int, int]
+    leads: Set[int]
 
     def bare(self) -> Flow:
         """The same text without any spans."""
         runs = tuple(Run(run.start, run.end, (), run.structure) for run in self.runs)
-        return Flow(self.text, runs, self.starts, {})
+        return Flow(self.text, runs, self.starts, {}, self.leads)
 
     def run_at(self, index: int) -> Run | None:
         """The run that holds the character at `index`."""
@@ -90,6 +94,7 @@ class FlowBuilder:
         self._pieces: list[str] = []
         self._runs: list[Run] = []
         self._ends: dict[int, int] = {}
+        self._leads: set[int] = set()
         self._length = 0
         self._newlines = 0
         self._fresh = True
@@ -155,11 +160,14 @@ class FlowBuilder:
         """Marks where an inline span ends that has a beginning."""
         self._ends[span.begin] = self._length
 
+    def keep_with_next(self) -> None:
+        """What was written last is not to be cut off from what follows."""
+        self._leads.add(self._length)
+
     def build(self) -> Flow:
         """The flow as written so far."""
-        return Flow(
-            "".join(self._pieces), tuple(self._runs), tuple(run.start for run in self._runs), self._ends
-        )
+        text, starts = "".join(self._pieces), tuple(run.start for run in self._runs)
+        return Flow(text, tuple(self._runs), starts, self._ends, self._leads)
 
     def _add(self, text: str, spans: Spans, *, structure: bool) -> None:
         end = self._length + len(text)

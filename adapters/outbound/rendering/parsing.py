@@ -9,6 +9,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
+from adapters.outbound.rendering.addresses import find_addresses
 from domain.channels.model import TextLimit
 from domain.routing.splitting import split
 
@@ -25,6 +26,7 @@ _PARSER = (
     .enable(["table", "strikethrough"])
     .disable(["html_block", "html_inline"])
 )
+find_addresses(_PARSER)
 
 
 def tokens(markdown: str) -> Iterator[list[Token]]:

@@ -16,12 +16,12 @@ from adapters.outbound.rendering.dialects.telegram_markdown import TelegramMarkd
 from adapters.outbound.rendering.dialects.telegram_markdownv2 import TelegramMarkdownV2
 from adapters.outbound.rendering.dialects.whatsapp import WhatsApp
 from adapters.outbound.rendering.email import render_email
-from adapters.outbound.rendering.flow import Flow, Kind
+from adapters.outbound.rendering.flow import Flow, Kind, Run
 from adapters.outbound.rendering.model import Markup, Rendered
 from adapters.outbound.rendering.parsing import parsed
 from adapters.outbound.rendering.script import Script
 from domain.channels.model import TextLimit, Unit
-from domain.routing.cutting import Break, Cutter, breaks_of
+from domain.routing.cutting import Break, Cutter, Rank, breaks_of
 
 _PLAIN = Plain()
 _DIALECTS: dict[Markup, Dialect] = {
@@ -80,10 +80,15 @@ def _messages(flow: Flow, dialect: Dialect, limit: TextLimit) -> Iterator[Render
 
 
 def _breaks(flow: Flow) -> Iterator[Break]:
-    """Where the flow may be cut: not within list markers, and in a table only between rows."""
+    """Where the flow may be cut: not in or after a list marker, and after a heading only at need."""
     for each in breaks_of(flow.text):
         run = flow.run_at(each.end)
         if run is None or run.structure:
             continue
-        rank = each.rank.in_code if has(run.spans, Kind.PRE, Kind.TABLE) else each.rank
-        yield Break(each.end, each.start, rank)
+        yield Break(each.end, each.start, _rank(flow, each, run))
+
+
+def _rank(flow: Flow, each: Break, run: Run) -> Rank:
+    if has(run.spans, Kind.PRE, Kind.TABLE):
+        return each.rank.in_code
+    return Rank.WORD if each.end in flow.leads else each.rank

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
+from adapters.outbound.rendering.addresses import ADDRESS
 from adapters.outbound.rendering.dialect import Layout, has
 from adapters.outbound.rendering.flow import EMPHASIS, VERBATIM, Kind, Run, Span, Spans
 from domain.channels.model import TextLimit
@@ -15,8 +16,6 @@ ZERO_WIDTH = "\u200b"
 _MARK = re.compile(r"[*~`]|(?<![^\W_])_|_(?![^\W_])")
 _OPENING = re.compile(r"(?<![^\W_])[*_~`](?=\S)")
 _CLOSING = re.compile(r"(?<=\S)[*_~`](?![^\W_])")
-
-ADDRESS = re.compile(r"https?://[^\s<>]+")
 
 
 class Base:
@@ -75,7 +74,10 @@ def unmarked(text: str, marks: str) -> str:
     A zero-width space follows each mark that could begin emphasis and has its match later on the line, each
     of those in `marks`, which the emphasis around the text uses itself, and breaks up three backticks.
     """
-    text = broken_fences(text)
+    return outside_addresses(broken_fences(text), lambda piece: _unmarked(piece, marks))
+
+
+def _unmarked(text: str, marks: str) -> str:
     last = {closing.group(): closing.start() for closing in _CLOSING.finditer(text)}
 
     def spaced(found: re.Match[str]) -> str:

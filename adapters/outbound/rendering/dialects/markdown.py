@@ -65,7 +65,8 @@ class MarkdownDialect(Base):
             return _LONG_ROW.sub(rf"\g<0>{ZERO_WIDTH}", text)
         if run.structure or has(run.spans, Kind.CODE):
             return text
-        escaped = outside_addresses(text, self.escape)
+        in_link = has(run.spans, Kind.LINK)
+        escaped = self.escape(text) if in_link else outside_addresses(text, self.escape)
         if not line_start:
             return escaped
         escaped = _UNDERLINE.sub(ZERO_WIDTH, escaped)

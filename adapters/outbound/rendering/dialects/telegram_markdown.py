@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from adapters.outbound.rendering.dialect import Layout
 from adapters.outbound.rendering.dialects.base import broken_fences
 from adapters.outbound.rendering.dialects.telegram import Telegram
 from adapters.outbound.rendering.flow import Kind, Run, Span, Spans
@@ -16,6 +17,8 @@ _BRACKETS = str.maketrans("[]", "()")
 
 class TelegramMarkdown(Telegram):
     """One entity at a time: nothing is nested, and nothing is escaped inside an entity."""
+
+    layout = Layout()
 
     def keep(self, run: Run) -> Spans:
         for kind in _BY_WEIGHT:
@@ -34,7 +37,7 @@ class TelegramMarkdown(Telegram):
     def close(self, span: Span, *, done: bool) -> str:
         if span.kind is Kind.LINK:
             return f"]({span.value.replace(')', '%29')})"
-        return "\n```" if span.kind is Kind.PRE else _MARKS[span.kind]
+        return "```" if span.kind is Kind.PRE else _MARKS[span.kind]
 
     def text(self, text: str, run: Run, *, line_start: bool) -> str:
         kept = self.keep(run)
@@ -45,7 +48,7 @@ class TelegramMarkdown(Telegram):
         if kept[0].kind is Kind.LINK:
             return text.translate(_BRACKETS)
         if kept[0].kind is Kind.CODE:
-            return text.replace("`", "'")
+            return text
         mark = _MARKS[kept[0].kind]
         return text.replace(mark, f"{mark}\\{mark}{mark}")
 
