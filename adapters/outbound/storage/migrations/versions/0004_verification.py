@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from alembic import op
 
-revision = "0003_verification"
-down_revision = "0002_chat_history"
+revision = "0004_verification"
+down_revision = "0003_knowledge"
 branch_labels = None
 depends_on = None
 
