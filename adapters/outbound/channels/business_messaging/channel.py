@@ -1,22 +1,91 @@
-"""The business-messaging channel: WhatsApp Cloud API."""
+"""The business-messaging channel: the WhatsApp Cloud API."""
 
 from __future__ import annotations
 
-from domain.channels.model import ChannelDefinition
-from ports.channels import Kit
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
 
+from adapters.outbound.channels.bodies import text
+from domain.channels.messages import (
+    Answer,
+    Attachment,
+    Config,
+    Facts,
+    Part,
+    RawCall,
+    Received,
+    Sent,
+    Target,
+)
+from domain.channels.model import ChannelDefinition
+from ports.channels import Kit, PlatformError
+from ports.http import HttpFailed, HttpRequest
+
+from . import webhook
+from .api import GraphApi, bearer
 from .definition import DEFINITION
+from .delivery import MAX_DOCUMENT, Delivery, render_answer
+
+FETCH_TIMEOUT = 120.0
 
 
 class BusinessMessaging:
-    """WhatsApp Cloud API, as the faces of `ports.channels` see it."""
+    """WhatsApp, as the faces of `ports.channels` see it. Sent messages cannot be changed: no `Decides`."""
 
     def __init__(self, kit: Kit) -> None:
         self._kit = kit
+        self._api = GraphApi(kit)
+        self._delivery = Delivery(self._api, kit.artifacts)
 
     @property
     def definition(self) -> ChannelDefinition:
         return DEFINITION
+
+    def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
+        return webhook.receive(config, call)
+
+    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
+        return render_answer(answer)
+
+    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
+        return await self._delivery.send(config, target, part)
+
+    async def typing(self, config: Config, target: Target) -> None:
+        """Marks the message as read and shows 'typing' for up to 25 seconds."""
+        if message := text(target, "message_id"):
+            await self._api.message(
+                config,
+                {
+                    "messaging_product": "whatsapp",
+                    "status": "read",
+                    "message_id": message,
+                    "typing_indicator": {"type": "text"},
+                },
+            )
+
+    async def probe(self, config: Config) -> None:
+        """The token is good for the phone number. Raises `PlatformError`."""
+        await self._api.ask(config, text(config, "phoneNumberId"))
+
+    async def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:
+        """The bytes of a media file, whose address holds for five minutes. Raises `PlatformError`."""
+        media = await self._api.ask(
+            config,
+            text(attachment.source, "media_id"),
+            phone_number_id=text(config, "phoneNumberId"),
+        )
+        request = HttpRequest(
+            "GET",
+            text(media, "url"),
+            headers=bearer(config),
+            timeout=FETCH_TIMEOUT,
+            max_bytes=MAX_DOCUMENT,
+        )
+        try:
+            async for piece in self._kit.http.stream(request):
+                yield piece
+        except HttpFailed as error:
+            raise PlatformError(f"WhatsApp: {error}") from None
 
 
 def build(kit: Kit) -> BusinessMessaging:

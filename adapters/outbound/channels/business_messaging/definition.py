@@ -11,6 +11,8 @@ from domain.channels.model import (
 )
 
 DEFAULT_API_VERSION = "v21.0"
+TEXT_LIMIT = TextLimit(4096)
+BUTTONS = 3
 
 DEFINITION = ChannelDefinition(
     id="business-messaging",
@@ -78,6 +80,6 @@ DEFINITION = ChannelDefinition(
         docs_url="https://developers.facebook.com/docs/whatsapp/cloud-api/get-started",
         webhook_required=True,
     ),
-    text_limit=TextLimit(4096),
-    buttons=3,
+    text_limit=TEXT_LIMIT,
+    buttons=BUTTONS,
 )

@@ -1,0 +1,79 @@
+"""What the contract suite of channels needs of WhatsApp."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from adapters.outbound.channels.business_messaging.webhook import sign
+from domain.channels.messages import RawCall
+from tests.support.channels import call
+from tests.support.platforms.whatsapp import NUMBER_ID, SECRET, TOKEN, WhatsApp, refusal
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+CONFIG: dict[str, Any] = {
+    "phoneNumberId": NUMBER_ID,
+    "accessToken": TOKEN,
+    "webhookVerifyToken": "steam engine",
+    "appSecret": SECRET,
+}
+SETTING = "BUSINESS_MESSAGING_API_URL"
+TARGET = {"to": "441632960001", "message_id": "wamid.HBgM0001"}
+PLATFORM = WhatsApp
+
+
+def fixture(name: str) -> Any:
+    """A recorded notification."""
+    return json.loads((FIXTURES / f"{name}.json").read_text())
+
+
+def notification(name: str) -> RawCall:
+    """A recorded notification as Meta posts it."""
+    return posted(fixture(name))
+
+
+def posted(body: Any) -> RawCall:
+    """Any body as Meta posts it."""
+    return signed(json.dumps(body).encode())
+
+
+def signed(body: bytes) -> RawCall:
+    headers = {"Content-Type": "application/json", "X-Hub-Signature-256": sign(SECRET, body)}
+    return call(body=body, headers=headers)
+
+
+def challenge(**changed: str) -> RawCall:
+    """The call by which Meta checks a new callback address."""
+    query = {
+        "hub.mode": "subscribe",
+        "hub.challenge": "1158201444",
+        "hub.verify_token": "steam engine",
+    } | {name.replace("_", ".", 1): value for name, value in changed.items()}
+    return call(method="GET", url=f"https://switchboard.example/webhook?{urlencode(query)}")
+
+
+def good() -> RawCall:
+    """A message as it is accepted."""
+    return notification("text")
+
+
+def tampered() -> list[RawCall]:
+    """Calls whose proof of origin is wrong."""
+    first = notification("text")
+    right = first.headers["x-hub-signature-256"]
+    wrong = ("", "sha256=", right.removeprefix("sha256="), right[:-1], "sha256=ü", "sha1=" + "0" * 40)
+    headers = [{"X-Hub-Signature-256": each} for each in wrong]
+    return [
+        call(body=first.body + b"\n", headers=first.headers),
+        call(body=first.body),
+        *(call(body=first.body, headers=each) for each in headers),
+    ]
+
+
+def too_often(platform: WhatsApp) -> float:
+    """Makes the next request one too many; gives the seconds to wait."""
+    reply = refusal(429, 130429, "Rate limit hit")
+    platform.next_reply(reply.status, reply.json, Retry_After="12")
+    return 12.0

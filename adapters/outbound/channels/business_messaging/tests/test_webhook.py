@@ -1,0 +1,185 @@
+"""Notifications as Meta posts them, and as it never would."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.outbound.channels.business_messaging.webhook import receive
+from domain.channels.messages import Attachment, Event, Identity, RawAnswer, RawCall, Receipt, Received
+from domain.refusals import Forbidden, Invalid, NotFound, Unauthenticated
+from tests.support.channels import call
+from tests.support.hostile import JSON, places, replaced
+
+from .samples import CONFIG, FIXTURES, challenge, fixture, notification, posted, signed, tampered
+
+
+def received(given: RawCall) -> Received:
+    return receive(CONFIG, given)
+
+
+def event(name: str) -> Event:
+    (found,) = received(notification(name)).events
+    return found
+
+
+def test_the_challenge_is_answered_to_the_byte() -> None:
+    found = received(challenge())
+    assert found.answer.status == 200
+    assert found.answer.body == b"1158201444"
+    assert found.answer.headers["content-type"].startswith("text/plain")
+    assert (found.kind, found.events, found.unproved_for) == ("challenge", (), None)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"hub_verify_token": "other"}, {"hub_verify_token": ""}, {"hub_mode": "unsubscribe"}, {"hub_mode": ""}],
+)
+def test_a_challenge_with_a_wrong_word_is_forbidden(changed: dict[str, str]) -> None:
+    with pytest.raises(Forbidden):
+        received(challenge(**changed))
+
+
+def test_without_a_word_of_ones_own_no_challenge_is_answered() -> None:
+    with pytest.raises(Forbidden):
+        receive(CONFIG | {"webhookVerifyToken": ""}, challenge(hub_verify_token=""))
+
+
+@pytest.mark.parametrize("forged", tampered())
+def test_a_forged_notification_is_refused(forged: RawCall) -> None:
+    with pytest.raises(Unauthenticated):
+        received(forged)
+
+
+def test_without_app_secret_the_call_is_taken_as_unproved() -> None:
+    config = {name: value for name, value in CONFIG.items() if name != "appSecret"}
+    found = receive(config, call(as_json=fixture("text")))
+    assert found.unproved_for == "appSecret"
+    assert len(found.events) == 1
+
+
+def test_other_callbacks_do_not_exist() -> None:
+    with pytest.raises(NotFound):
+        received(call(callback="other"))
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{"])
+def test_a_body_that_is_no_object_is_invalid(body: bytes) -> None:
+    with pytest.raises(Invalid):
+        received(signed(body))
+
+
+def test_a_text() -> None:
+    found = received(notification("text"))
+    assert found.answer == RawAnswer(200, b"")
+    assert found.unproved_for is None
+    asked = found.events[0]
+    assert asked.text == "When does the engine stop?"
+    assert asked.key == "wamid.HBgM0001"
+    assert asked.session_id == "441632960001"
+    assert (asked.sender.external_id, asked.sender.display_name) == ("441632960001", "Ada Byron")
+    assert asked.sender.identities == (
+        Identity("business-messaging", "441632960001"),
+        Identity("phone", "441632960001"),
+    )
+    assert asked.target == {"to": "441632960001", "message_id": "wamid.HBgM0001"}
+
+
+def test_a_sender_without_a_number_is_known_by_the_scoped_id() -> None:
+    asked = event("text_scoped")
+    assert asked.session_id == "GB.A1b2C3"
+    assert asked.sender.identities == (Identity("business-messaging", "GB.A1b2C3"),)
+    assert asked.sender.display_name == "Ada"
+    assert asked.target == {"recipient": "GB.A1b2C3", "message_id": "wamid.scoped"}
+
+
+def test_a_sender_with_both_is_known_by_both() -> None:
+    body = fixture("text")
+    body["entry"][0]["changes"][0]["value"]["messages"][0]["from_user_id"] = "GB.A1b2C3"
+    (asked,) = received(posted(body)).events
+    assert asked.session_id == "441632960001"
+    assert [each.value for each in asked.sender.identities] == [
+        "441632960001",
+        "441632960001",
+        "GB.A1b2C3",
+    ]
+
+
+def test_every_message_of_a_notification_is_taken_but_those_to_other_numbers() -> None:
+    assert [each.text for each in received(notification("several")).events] == ["one", "two", "three"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "choice"),
+    [
+        ("button_reply", "Approve", "c:1:approve"),
+        ("list_reply", "Later", "row2"),
+        ("template_button", "Stop it", "STOP"),
+        ("location", "Location: Works, Mill Lane 1 (51.5014, -0.1419)", None),
+        ("contacts", "Contact: Charles B +44 1632 960002", None),
+    ],
+)
+def test_what_is_put_in_words(name: str, text: str, choice: str | None) -> None:
+    asked = event(name)
+    assert (asked.text, asked.choice) == (text, choice)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "file"),
+    [
+        ("image", "Which part?", Attachment("image.jpg", "image/jpeg", {"media_id": "M1"})),
+        ("document", "", Attachment("plan.pdf", "application/pdf", {"media_id": "M2"})),
+        ("audio", "", Attachment("audio.oga", "audio/ogg", {"media_id": "M3"})),
+    ],
+)
+def test_media(name: str, text: str, file: Attachment) -> None:
+    asked = event(name)
+    assert asked.text == text
+    (found,) = asked.attachments
+    assert (found.mime_type, found.source) == (file.mime_type, file.source)
+    assert found.name.partition(".")[0] == file.name.partition(".")[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("reaction", "ignored:kind"),
+        ("unsupported", "ignored:kind"),
+        ("system", "ignored:kind"),
+        ("account_update", "ignored:other"),
+    ],
+)
+def test_what_is_not_answered(name: str, kind: str) -> None:
+    assert received(notification(name)) == Received(kind=kind)
+
+
+def test_what_the_business_itself_wrote_is_not_answered() -> None:
+    body = fixture("text")
+    body["entry"][0]["changes"][0]["value"]["messages"][0]["from"] = "16505550111"
+    assert received(posted(body)).kind == "ignored:own"
+
+
+def test_statuses_are_receipts() -> None:
+    found = received(notification("status_delivered"))
+    assert found.receipts == (Receipt("wamid.out1", "delivered"),)
+    assert (found.events, found.kind) == ((), "status")
+
+
+def test_a_failed_status_says_why() -> None:
+    (receipt,) = received(notification("status_failed")).receipts
+    assert receipt.failed
+    assert receipt.detail == "131047 More than 24 hours have passed"
+
+
+@given(st.sampled_from(sorted(path.stem for path in FIXTURES.glob("*.json"))), st.data())
+def test_wrong_types_anywhere_never_crash(name: str, data: st.DataObject) -> None:
+    body: Any = fixture(name)
+    changed = replaced(body, data.draw(st.sampled_from(places(body))), data.draw(JSON))
+    for each in received(posted(changed)).events:
+        json.dumps(each.target)
+        assert isinstance(each.session_id, str)
+        assert isinstance(each.text, str)

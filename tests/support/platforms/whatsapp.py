@@ -1,0 +1,114 @@
+"""Meta's Graph API for WhatsApp, for tests: it checks what it is sent.
+
+After https://developers.facebook.com/docs/whatsapp/cloud-api/reference/messages
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tests.support.platforms.forms import Uploaded, multipart
+from tests.support.platforms.standin import Reply, Seen, StandIn, expect
+
+NUMBER_ID = "106540000000001"
+TOKEN = "EAAtest"
+SECRET = "0123456789abcdef0123456789abcdef"
+
+_KINDS = {"text", "image", "video", "audio", "document", "interactive"}
+_SCOPED = re.compile(r"[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128}")
+_DOCUMENTS = ("image/", "video/", "audio/", "text/plain", "application/pdf")
+
+
+class WhatsApp(StandIn):
+    """Keeps messages, uploads and read marks."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.messages: list[dict[str, Any]] = []
+        self.read: list[dict[str, Any]] = []
+        self.media: dict[str, Uploaded] = {}
+        self.shared = {"M1": b"\x89PNG picture"}
+        self.version = "v21.0"
+
+    def answer(self, seen: Seen) -> Reply:
+        if seen.headers.get("authorization") != f"Bearer {TOKEN}":
+            return refusal(401, 190, "Invalid OAuth access token")
+        if seen.path.startswith("/lookaside/"):
+            return Reply(body=self.shared[seen.path.rsplit("/", 1)[-1]])
+        expect(seen.path.startswith(f"/{self.version}/"), f"version in {seen.path}")
+        node, _, edge = seen.path.removeprefix(f"/{self.version}/").partition("/")
+        if seen.method == "GET":
+            return self._node(node, seen)
+        expect(node == NUMBER_ID, "phone number id")
+        return self._uploaded(seen) if edge == "media" else self._message(edge, seen.json)
+
+    def _node(self, node: str, seen: Seen) -> Reply:
+        if node == NUMBER_ID:
+            return Reply(json={"verified_name": "Engines", "id": node})
+        if node not in self.shared:
+            return refusal(400, 100, "Unsupported get request")
+        expect(seen.query == {"phone_number_id": NUMBER_ID}, "phone_number_id")
+        return Reply(
+            json={"url": f"{self.url}/lookaside/{node}", "id": node, "messaging_product": "whatsapp"}
+        )
+
+    def _uploaded(self, seen: Seen) -> Reply:
+        form = multipart(seen)
+        expect(set(form) == {"messaging_product", "type", "file"}, f"fields {set(form)}")
+        expect(form["messaging_product"].content == b"whatsapp", "messaging_product")
+        file = form["file"]
+        expect(form["type"].content.decode() == file.mime_type, "type")
+        if not file.content or not file.mime_type.startswith(_DOCUMENTS):
+            return refusal(400, 100, "Param file must be a file with one of the following types: ...")
+        media_id = f"media{len(self.media) + 1}"
+        self.media[media_id] = file
+        return Reply(json={"id": media_id})
+
+    def _message(self, edge: str, body: dict[str, Any]) -> Reply:
+        expect(edge == "messages", f"edge {edge}")
+        expect(body.pop("messaging_product", "") == "whatsapp", "messaging_product")
+        if body.get("status") == "read":
+            expect(set(body) == {"status", "message_id", "typing_indicator"}, f"fields {set(body)}")
+            self.read.append(body)
+            return Reply(json={"success": True})
+        expect(body.pop("recipient_type", "") == "individual", "recipient_type")
+        receivers = {"to", "recipient"} & set(body)
+        expect(len(receivers) == 1, "one receiver")
+        expect(re.fullmatch(r"\d{5,15}", body.get("to", "16505550000")), "to")
+        expect(_SCOPED.fullmatch(body.get("recipient", "US.1")), "recipient")
+        kind = body.get("type", "")
+        expect(kind in _KINDS and set(body) == {*receivers, "type", kind}, f"fields {set(body)}")
+        _check(kind, body[kind], self.media)
+        self.messages.append(body)
+        return Reply(
+            json={"messaging_product": "whatsapp", "messages": [{"id": f"wamid.{len(self.messages)}"}]}
+        )
+
+
+def refusal(status: int, code: int, message: str, **more: Any) -> Reply:
+    error = {
+        "message": f"(#{code}) {message}",
+        "type": "OAuthException",
+        "code": code,
+        "fbtrace_id": "A",
+        **more,
+    }
+    return Reply(status, {"error": error})
+
+
+def _check(kind: str, content: dict[str, Any], media: dict[str, Uploaded]) -> None:
+    if kind == "text":
+        expect(set(content) <= {"body", "preview_url"}, "fields of text")
+        expect(1 <= len(content["body"]) <= 4096, "text.body")
+    elif kind == "interactive":
+        expect(content["type"] == "button" and 1 <= len(content["body"]["text"]) <= 1024, "interactive.body")
+        buttons = content["action"]["buttons"]
+        expect(1 <= len(buttons) <= 3, "one to three buttons")
+        for each in buttons:
+            expect(each["type"] == "reply" and 1 <= len(each["reply"]["id"]) <= 256, "reply.id")
+            expect(1 <= len(each["reply"]["title"]) <= 20, "reply.title")
+    else:
+        expect(content["id"] in media, "media id")
+        expect(set(content) <= {"id", "caption", "filename"}, "fields of media")
+        expect(kind == "document" or media[content["id"]].mime_type.startswith(kind), "kind of media")
