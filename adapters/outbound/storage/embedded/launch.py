@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from dataclasses import dataclass, field
@@ -34,6 +35,10 @@ _SETTINGS = {
     "log_checkpoints": "off",
     "logging_collector": "off",
 }
+if sys.platform == "linux":
+    # After a crash the files are synced before recovery: one call for all of them instead of one for each
+    # of a thousand (about 0.5 s instead of 3 s on a slow disk).
+    _SETTINGS["recovery_init_sync_method"] = "syncfs"
 _UNSAFE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 

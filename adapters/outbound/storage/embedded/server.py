@@ -146,6 +146,8 @@ class EmbeddedPostgres:
                 launch.start(self._stopping).write(places.record)
                 pause = _FIRST_PAUSE_S
             except (EmbeddedPostgresError, OSError) as error:
+                if self._stopping.is_set():
+                    return
                 log.error("the embedded database could not be started again: %s", error)
                 self._stopping.wait(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE_S)
