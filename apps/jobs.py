@@ -31,6 +31,7 @@ class JobsPart:
             await history.drop_old()
 
         jobs = {"clean": clean, RUN: self._polling.run, REGISTER: self._instances.keep_registered}
+        self._upkeep_task: asyncio.Task[None] | None = None
         self._worker = SupervisedWorker(self._queue.redis, QUEUE, jobs)
         self._upkeep = Upkeep(
             [
@@ -60,5 +61,6 @@ class JobsPart:
 
     async def stop(self) -> None:
         await self._worker.stop(GRACE)
-        self._upkeep_task.cancel()
+        if self._upkeep_task:
+            self._upkeep_task.cancel()
         await self._queue.close()

@@ -86,6 +86,7 @@ class WorkerPart:
         ]
         self._resources = container.resources()
         self._leases = AbandonedLeases(lanes.abandoned, [lanes.free, container.schedules().free], hub.lost)
+        self._upkeep_task: asyncio.Task[None] | None = None
         self._upkeep = Upkeep(
             [
                 Chore("abandoned leases", 1.0, self._leases.look),
@@ -112,7 +113,8 @@ class WorkerPart:
 
     async def stop(self) -> None:
         await asyncio.gather(*(loop.stop(GRACE) for loop in self._loops))
-        self._upkeep_task.cancel()
+        if self._upkeep_task:
+            self._upkeep_task.cancel()
         await self._resources.close()
 
 

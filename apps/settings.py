@@ -73,6 +73,27 @@ def _optional_address(name: str, value: str) -> str:
     return _address(name, value) if value else ""
 
 
+def _database(name: str, value: str) -> str:
+    """A libpq URL or `key=value` words. The value holds a password, so that the error does not repeat it."""
+    if value:
+        from psycopg import ProgrammingError
+        from psycopg.conninfo import conninfo_to_dict
+
+        try:
+            conninfo_to_dict(value)
+        except ProgrammingError as error:
+            raise SettingsError(
+                f"{name} must be a libpq URL such as postgresql://user:password@host:5432/name"
+            ) from error
+    return value
+
+
+def _queue(name: str, value: str) -> str:
+    if value and urlsplit(value).scheme not in ("redis", "rediss", "unix"):
+        raise SettingsError(f"{name} must be a URL such as redis://:password@host:6379/0")
+    return value
+
+
 def _one_of(*choices: str) -> Callable[[str, str], str]:
     def parse(name: str, value: str) -> str:
         if value not in choices:
@@ -119,6 +140,7 @@ class Settings:
         "DATABASE_URL",
         "",
         "PostgreSQL 15+ with pgvector 0.7+ and pg_trgm, as a libpq URL; empty: the embedded one in DATA_DIR",
+        _database,
         secret=True,
     )
     pg_bin_dir: Path | None = _setting(
@@ -127,7 +149,9 @@ class Settings:
         "folder with postgres and initdb for the embedded database; empty: the installed package's",
         lambda _, value: Path(value).expanduser().absolute() if value else None,
     )
-    redis_url: str = _setting("REDIS_URL", "", "Redis 6.2+ or Valkey; empty: an embedded queue", secret=True)
+    redis_url: str = _setting(
+        "REDIS_URL", "", "Redis 6.2+ or Valkey; empty: an embedded queue", _queue, secret=True
+    )
     agent_url: str = _setting(
         "AGENT_URL",
         "http://localhost:3011",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
@@ -36,6 +37,11 @@ def listen(host: str, port: int, setting: str) -> socket.socket:
     return listener
 
 
+def check_free(host: str, port: int, setting: str) -> None:
+    """Raises `StartError` when the port is taken: early, and without the lines that gRPC would print itself."""
+    listen(host, port, setting).close()
+
+
 @contextmanager
 def embedded_database(settings: Settings) -> Iterator[str]:
     """The embedded PostgreSQL while the process lives; its DSN. Raises `StartError`."""
@@ -62,13 +68,18 @@ def a_database(settings: Settings) -> Iterator[str]:
 
 
 def shared_database(settings: Settings) -> str:
-    """The DSN of DATABASE_URL, or of an embedded server that another process runs. Raises `StartError`."""
+    """The DSN of DATABASE_URL, or of an embedded server that another process runs. Raises `StartError`.
+
+    Processes that share a database share a queue too: an embedded one would be seen by none but its own.
+    """
     dsn = settings.database_url or attach(settings.data_dir)
     if not dsn:
         raise StartError(
             "no database: set DATABASE_URL (and REDIS_URL), or start `switchboard up` with this DATA_DIR"
             f" ({settings.data_dir}) first"
         )
+    if not settings.redis_url:
+        raise StartError("no queue: processes that run apart share one; set REDIS_URL")
     return dsn
 
 
@@ -82,9 +93,16 @@ def migrated(dsn: str) -> str:
 
 
 def reporting(main: Callable[[], int]) -> int:
-    """Runs `main`; what keeps it from starting becomes one line on standard error and exit status 1."""
+    """Runs `main`; what keeps it from starting becomes one line on standard error and exit status 1.
+
+    SIGTERM before the event loop takes the signals ends it in order, as Ctrl-C does.
+    """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return main()
+    except KeyboardInterrupt:
+        print("switchboard: stopped while starting", file=sys.stderr)
+        return 130
     except (StartError, SettingsError, Refusal) as error:
         print(f"switchboard: {error}", file=sys.stderr)
         return 1

@@ -11,13 +11,14 @@ from apps.parts import StoragePart
 from apps.process import Part, run
 from apps.secrets import complete
 from apps.settings import Settings
-from apps.starting import migrated, shared_database
+from apps.starting import check_free, migrated, shared_database
 
 
 def main(settings: Settings) -> int:
     """Runs until it is told to stop; the exit status."""
     logs.set_up(settings)
     settings = complete(settings)
+    check_free(settings.grpc_host, settings.grpc_port, "GRPC_PORT")
     dsn = migrated(shared_database(settings))
 
     async def serve() -> int:

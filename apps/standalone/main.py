@@ -16,7 +16,7 @@ from apps.process import Part, run
 from apps.rest import build_gateway
 from apps.secrets import complete
 from apps.settings import Settings
-from apps.starting import embedded_database, listen, migrated
+from apps.starting import check_free, embedded_database, listen, migrated
 from apps.verification import VerificationBotPart
 from domain.access.model import Role
 
@@ -26,6 +26,7 @@ def main(settings: Settings) -> int:
     logs.set_up(settings)
     settings = complete(settings)
     listener = listen(settings.http_host, settings.http_port, "HTTP_PORT")
+    check_free(settings.grpc_host, settings.grpc_port, "GRPC_PORT")
     if settings.database_url:
         return uvloop.run(_serve(settings, migrated(settings.database_url), listener))
     with embedded_database(settings) as dsn:

@@ -45,6 +45,15 @@ def run_once(
     )
 
 
+def one_line(done: subprocess.CompletedProcess[str]) -> str:
+    """The one line on standard error of a command that failed."""
+    assert done.returncode not in (0, None)
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert done.stderr.startswith("switchboard: ")
+    assert "Traceback" not in done.stdout + done.stderr
+    return done.stderr.strip()
+
+
 class Service:
     """One process of the service. `settings` are environment variables; its ports are free ones."""
 

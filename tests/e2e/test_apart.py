@@ -1,0 +1,188 @@
+"""Gateway, core and worker as processes of their own, on one PostgreSQL over TCP and one Redis."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from redis import Redis
+
+from adapters.outbound.storage.embedded import EmbeddedPostgres
+from tests.support.ports import free_port
+from tests.support.postgres import on_database
+from tests.support.receiver import Receiver
+from tests.support.service import Service, one_line, run_once
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.processes
+
+
+@pytest.fixture(scope="module")
+def tcp_server() -> Iterator[tuple[str, int]]:
+    """A PostgreSQL that listens on TCP: the DSN of its superuser and the port."""
+    folder = Path(tempfile.mkdtemp(prefix="sb-tcp-"))
+    folder.chmod(0o755)
+    port = free_port()
+    with EmbeddedPostgres(folder, fast_and_unsafe=True, tcp_port=port) as dsn:
+        with psycopg.connect(dsn, autocommit=True) as connection:
+            connection.execute("CREATE ROLE app LOGIN PASSWORD 'sesame'")
+        yield dsn, port
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def external_url(tcp_server: tuple[str, int]) -> Iterator[str]:
+    """DATABASE_URL of an empty database that belongs to an ordinary role with a password."""
+    dsn, port = tcp_server
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE apart OWNER app")
+        yield f"postgresql://app:sesame@127.0.0.1:{port}/apart"
+        connection.execute("DROP DATABASE apart WITH (FORCE)")
+
+
+@pytest.fixture
+def external_settings(external_url: str, tcp_server: tuple[str, int], redis_url: str) -> dict[str, str]:
+    """Everything that processes on one database have in common."""
+    with psycopg.connect(on_database(tcp_server[0], "apart")) as connection:
+        connection.execute("CREATE EXTENSION vector")
+    return {
+        "DATABASE_URL": external_url,
+        "REDIS_URL": redis_url,
+        "INTERNAL_SERVICE_KEY": secrets.token_urlsafe(32),
+        "CONFIG_ENCRYPTION_KEY": base64.b64encode(secrets.token_bytes(32)).decode(),
+        "OUTBOUND_ALLOW": "127.0.0.0/8",
+    }
+
+
+class Apart:
+    """The three processes; `gateway` is the one that callers see."""
+
+    def __init__(self, folder: Path, settings: dict[str, str]) -> None:
+        ports = {"HTTP_PORT": str(free_port()), "GRPC_PORT": str(free_port())}
+        common = {**settings, **ports}
+        seen_by_gateway = {name: common[name] for name in ports}
+        self.core = Service(folder / "core", "core", common)
+        self.worker = Service(folder / "worker", "worker", common)
+        self.gateway = Service(folder / "gateway", "gateway", seen_by_gateway)
+        made = run_once(folder / "core", "keys", "create", "--user", "ann", settings=common)
+        assert made.returncode == 0, made.stderr
+        self.gateway.key = made.stdout.strip()
+
+    def __enter__(self) -> Apart:
+        with contextlib.ExitStack() as stack:
+            for service in (self.core, self.worker, self.gateway):
+                stack.enter_context(service)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+
+def test_a_message_goes_through_all_three_and_survives_the_loss_of_each(
+    open_folder: Path, external_settings: dict[str, str], redis_url: str
+) -> None:
+    with Receiver() as receiver, Apart(open_folder, external_settings) as apart:
+        gateway = apart.gateway
+        fields = {"channelId": "http-webhook", "downStreamResourceId": "agent::echo"}
+        config = {"responseWebhookUrl": receiver.url}
+        created = gateway.create_instance(channelName="later", config=config, **fields)
+        waiting = gateway.create_instance(channelName="at once", config={"syncResponse": True}, **fields)
+        hook = "/api/agent/channels/http-webhook/{}/webhook"
+        later, at_once = hook.format(created["instanceId"]), hook.format(waiting["instanceId"])
+
+        def accepted(text: str) -> None:
+            answer = client.post(later, json={"message": text})
+            assert answer.status_code == 200, answer.text
+            assert answer.json()["status"] == "accepted"
+
+        def answered(text: str) -> bool:
+            return text in [body["response"] for body in receiver.bodies]
+
+        with gateway.client() as client:
+            answer = client.post(at_once, json={"message": "here and now"})
+            assert (answer.status_code, answer.json()["response"]) == (200, "here and now")
+            accepted("first")
+            until(lambda: answered("first"), "the first answer")
+
+            apart.worker.kill_everything()
+            accepted("without a worker")
+            apart.worker.start()
+            until(lambda: answered("without a worker"), "the answer of the next worker", seconds=60)
+
+            with Redis.from_url(redis_url) as redis:
+                redis.flushall()
+            accepted("after the queue was wiped")
+            until(lambda: answered("after the queue was wiped"), "the answer without the queue's memory")
+
+            apart.core.kill_everything()
+            away = client.post(later, json={"message": "nobody there"})
+            assert away.status_code == 503
+            assert "error" in away.json()
+            apart.core.start()
+            until(lambda: client.get("/readyz").status_code == 200, "the gateway finds the core again")
+            accepted("with a new core")
+            until(lambda: answered("with a new core"), "the answer over the new core")
+        assert not answered("nobody there")
+        for service in (apart.gateway, apart.worker, apart.core):
+            assert service.stop() < 10
+            assert service.process.returncode == 0
+            assert "Traceback" not in service.output
+
+
+def test_everything_in_one_process_on_an_external_database(
+    open_folder: Path, external_settings: dict[str, str]
+) -> None:
+    with Receiver() as receiver, Service(open_folder / "data", "up", external_settings) as service:
+        created = service.create_instance(
+            channelId="http-webhook",
+            channelName="echo",
+            downStreamResourceId="agent::echo",
+            config={"responseWebhookUrl": receiver.url},
+        )
+        with service.client() as client:
+            client.post(
+                f"/api/agent/channels/http-webhook/{created['instanceId']}/webhook", json={"message": "hello"}
+            )
+        until(lambda: [body["response"] for body in receiver.bodies] == ["hello"], "the answer")
+        assert not (service.data_dir / "postgres").exists()
+        assert service.stop() < 10
+
+
+@pytest.mark.parametrize("command", ["up", "core", "worker", "migrate"])
+def test_a_database_without_the_extension_is_one_line(
+    open_folder: Path, external_settings: dict[str, str], tcp_server: tuple[str, int], command: str
+) -> None:
+    with psycopg.connect(on_database(tcp_server[0], "apart")) as connection:
+        connection.execute("DROP EXTENSION vector")
+    ports = {"HTTP_PORT": str(free_port()), "GRPC_PORT": str(free_port())}
+    line = one_line(run_once(open_folder / "data", command, settings={**external_settings, **ports}))
+    assert "the extension 'vector' cannot be created" in line
+    assert 'have a superuser run: CREATE EXTENSION "vector"' in line
+
+
+@pytest.mark.parametrize(
+    ("part", "instead", "words"),
+    [
+        ("sesame", "wrong", "password authentication failed"),
+        ("/apart", "/elsewhere", 'database "elsewhere" does not exist'),
+        ("127.0.0.1", "127.0.0.2", "the database does not answer"),
+    ],
+)
+def test_a_wrong_database_url_is_named(
+    open_folder: Path, external_settings: dict[str, str], part: str, instead: str, words: str
+) -> None:
+    wrong = external_settings["DATABASE_URL"].replace(part, instead)
+    settings = {**external_settings, "DATABASE_URL": wrong, "HTTP_PORT": str(free_port())}
+    line = one_line(
+        run_once(open_folder / "data", "up", settings={**settings, "GRPC_PORT": str(free_port())})
+    )
+    assert words in line
+    assert "sesame" not in line

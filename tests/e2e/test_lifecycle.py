@@ -1,0 +1,217 @@
+"""The service as a person runs it: start, stop, commands beside it, and what it says when it cannot start."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.support.ports import free_port
+from tests.support.service import COMMAND, Service, database_processes, environment, one_line, run_once
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.processes
+
+CHANNELS = "/api/agent/channels"
+
+
+def status_with(service: Service, key: str) -> int:
+    headers = {"Authorization": f"Bearer {key}"}
+    return httpx.get(service.base + CHANNELS, headers=headers, trust_env=False, timeout=20).status_code
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
+def test_start_stop_and_start_again(open_folder: Path, sign: signal.Signals) -> None:
+    service = Service(open_folder / "data")
+    with service:
+        assert service.key
+        first_key = service.key
+        assert status_with(service, first_key) == 200
+        with service.client() as kept_open:
+            assert kept_open.get("/readyz").status_code == 200
+            assert service.stop(sign) < 10
+        assert service.process.returncode == 0
+        assert "Traceback" not in service.output
+        assert not database_processes(service.data_dir)
+
+        began = time.monotonic()
+        service.start()
+        assert time.monotonic() - began < 20
+        assert "sb_" not in service.output, "the first key is shown once"
+        assert status_with(service, first_key) == 200
+        assert service.stop(sign) < 10
+
+
+def test_interrupted_while_it_starts_it_ends_quietly(open_folder: Path) -> None:
+    service = Service(open_folder / "data")
+    service.launch()
+    until(lambda: (service.data_dir / "postgres").exists(), "the database is being made")
+    service.stop(signal.SIGINT)
+    assert service.process.returncode not in (0, None)
+    assert "Traceback" not in service.output
+    until(lambda: not database_processes(service.data_dir), "no database is left")
+    with service:
+        assert status_with(service, service.key or "") == 200
+
+
+def test_a_killed_service_leaves_no_database_and_starts_again(open_folder: Path) -> None:
+    with Service(open_folder / "data") as service:
+        service.process.kill()
+        service.process.wait()
+        service.start()
+        assert status_with(service, service.key or "") == 200
+        service.process.kill()
+        service.process.wait()
+        until(lambda: not database_processes(service.data_dir), "the database ends with it")
+
+
+def test_keys_are_made_listed_and_revoked_beside_a_running_service(open_folder: Path) -> None:
+    with Service(open_folder / "data") as service:
+        made = run_once(service.data_dir, "keys", "create", "--user", "ann")
+        assert made.returncode == 0, made.stderr
+        key = made.stdout.strip()
+        assert made.stdout == f"{key}\n"
+        assert status_with(service, key) == 200
+        listed = run_once(service.data_dir, "keys", "list")
+        assert "ann" in listed.stdout
+        assert key not in listed.stdout
+        assert run_once(service.data_dir, "keys", "revoke", key).returncode == 0
+        until(lambda: status_with(service, key) == 401, "the revoked key is refused")
+        assert service.process.poll() is None
+
+
+def test_a_key_made_without_a_running_service_opens_the_next_one(open_folder: Path) -> None:
+    made = run_once(open_folder / "data", "keys", "create", "--user", "ann", "--role", "admin")
+    assert made.returncode == 0, made.stderr
+    assert not database_processes(open_folder / "data")
+    with Service(open_folder / "data") as service:
+        assert "sb_" not in service.output
+        assert status_with(service, made.stdout.strip()) == 200
+
+
+def test_doctor_says_what_is_there(open_folder: Path) -> None:
+    done = run_once(open_folder / "data", "doctor", seconds=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = {tuple(line.split()[:2]) for line in done.stdout.splitlines()}
+    assert {("ok", "settings"), ("ok", "database"), ("ok", "queue"), ("ok", "model")} <= found
+    assert done.stderr == ""
+
+
+def test_doctor_fails_with_what_to_mend(open_folder: Path) -> None:
+    closed = f"postgresql://nobody:secret@127.0.0.1:{free_port()}/none"
+    done = run_once(open_folder / "data", "doctor", settings={"DATABASE_URL": closed}, seconds=120)
+    assert done.returncode == 1
+    lines = {line.split()[1]: line for line in done.stdout.splitlines() if line.startswith("FAIL")}
+    assert "INTERNAL_SERVICE_KEY" in lines["settings"]
+    assert "the database does not answer" in lines["database"]
+    assert "secret" not in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_second_service_on_the_same_folder(open_folder: Path) -> None:
+    with Service(open_folder / "data") as service:
+        other = {"HTTP_PORT": str(free_port()), "GRPC_PORT": str(free_port())}
+        line = one_line(run_once(service.data_dir, "up", settings=other))
+        assert f"DATA_DIR {service.data_dir} is in use by process {service.process.pid}" in line
+        assert status_with(service, service.key or "") == 200
+
+
+@pytest.mark.parametrize("name", ["HTTP_PORT", "GRPC_PORT"])
+def test_a_port_in_use(open_folder: Path, name: str) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        settings = {"HTTP_PORT": str(free_port()), "GRPC_PORT": str(free_port()), name: port}
+        line = one_line(run_once(open_folder / "data", "up", settings=settings))
+    assert port in line
+    assert name in line
+    assert not database_processes(open_folder / "data")
+
+
+def test_a_data_dir_that_cannot_be_written(open_folder: Path) -> None:
+    (open_folder / "data").write_text("a file is in the way")
+    line = one_line(run_once(open_folder / "data", "up", settings={"HTTP_PORT": str(free_port())}))
+    assert f"DATA_DIR {open_folder}/data cannot be written" in line
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
+def test_a_data_dir_of_another_user(open_folder: Path) -> None:
+    python = next((p for p in (sys.executable, "/usr/bin/python3") if _runs_for_nobody(p, open_folder)), None)
+    if python is None:
+        pytest.skip("no Python with our libraries that the user nobody may run")
+    done = subprocess.run(
+        [python, *COMMAND[1:], "up"],
+        env=_nobodys(open_folder / "data"),
+        cwd="/",
+        user="nobody",
+        extra_groups=[],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert f"DATA_DIR {open_folder}/data cannot be written: Permission denied" in one_line(done)
+
+
+def _nobodys(data_dir: Path) -> dict[str, str]:
+    found = environment(data_dir, {"HTTP_PORT": str(free_port()), "PYTHONDONTWRITEBYTECODE": "1"})
+    libraries = next(path for path in sys.path if path.endswith("site-packages"))
+    return {
+        **found,
+        "PYTHONPATH": f"{found['PYTHONPATH']}:{libraries}",
+        "HOME": pwd.getpwnam("nobody").pw_dir,
+    }
+
+
+def _runs_for_nobody(python: str, folder: Path) -> bool:
+    try:
+        done = subprocess.run(
+            [python, "-c", "import psycopg, uvloop, apps"],
+            env=_nobodys(folder),
+            cwd="/",
+            user="nobody",
+            extra_groups=[],
+            capture_output=True,
+            check=False,
+        )
+    except OSError:
+        return False
+    return done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"HTTP_PORT": "many"}, "HTTP_PORT must be a whole number from 0 to 65535, not 'many'"),
+        ({"CONFIG_ENCRYPTION_KEY": "short"}, "CONFIG_ENCRYPTION_KEY"),
+        ({"DATABASE_URL": "postgresql://127.0.0.1:1/x"}, "INTERNAL_SERVICE_KEY must be set"),
+        ({"DATABASE_URL": "mysql://me:hidden@db/x"}, "DATABASE_URL must be a libpq URL"),
+        ({"REDIS_URL": "me:hidden@queue"}, "REDIS_URL must be a URL such as redis://"),
+        ({"PG_BIN_DIR": "/nowhere"}, "PG_BIN_DIR /nowhere: has no postgres and no initdb"),
+        ({"RESOURCES_FILE": "/nowhere.toml"}, "/nowhere.toml"),
+    ],
+)
+def test_a_wrong_setting_is_named(open_folder: Path, settings: dict[str, str], words: str) -> None:
+    ports = {"HTTP_PORT": str(free_port()), "GRPC_PORT": str(free_port())}
+    line = one_line(run_once(open_folder / "data", "up", settings={**ports, **settings}))
+    assert words in line
+    assert "hidden" not in line
+
+
+@pytest.mark.parametrize("command", ["core", "worker"])
+def test_a_process_on_its_own_says_what_it_lacks(open_folder: Path, command: str) -> None:
+    settings = {"GRPC_PORT": str(free_port())}
+    line = one_line(run_once(open_folder / "data", command, settings=settings))
+    assert "set DATABASE_URL (and REDIS_URL)" in line
+    with Service(open_folder / "data") as service:
+        line = one_line(run_once(service.data_dir, command, settings=settings))
+        assert "set REDIS_URL" in line
