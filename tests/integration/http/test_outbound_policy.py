@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from adapters.outbound.http.addresses import AllowedAddresses
+from adapters.outbound.http.addresses import AllowedAddresses, PolicedSockets
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
 from ports.http import Address, Addresses, AddressRefused, HttpFailed, HttpRequest
@@ -161,6 +161,13 @@ async def test_a_connection_of_the_operator_is_not_lent_to_a_user() -> None:
         with pytest.raises(AddressRefused):
             await client.send(HttpRequest("GET", base, user_address=True))
     await client.close()
+
+
+@pytest.mark.parametrize("ip", ["127.0.0.2", "169.254.169.254", "::1"])
+def test_no_socket_is_made_for_a_forbidden_address(ip: str) -> None:
+    family = socket.AF_INET6 if ":" in ip else socket.AF_INET
+    with pytest.raises(PermissionError):
+        PolicedSockets(ONLY_ONE)((family, socket.SOCK_STREAM, 6, "", (ip, 80)))
 
 
 class TestRedirects:
