@@ -46,12 +46,13 @@ def _bare_address(state: StateInline, silent: bool) -> bool:
 
 def _trimmed(rest: str) -> str:
     """Without the punctuation at the end, and the brackets that were not opened inside."""
+    unpaired = {closing: rest.count(closing) - rest.count(opening) for closing, opening in _PAIRS.items()}
     end = len(rest)
-    while end and (rest[end - 1] in _NOT_AT_END or _is_unpaired(rest, end)):
+    while end:
+        last = rest[end - 1]
+        if unpaired.get(last, 0) > 0:
+            unpaired[last] -= 1
+        elif last not in _NOT_AT_END:
+            break
         end -= 1
     return rest[:end]
-
-
-def _is_unpaired(rest: str, end: int) -> bool:
-    opening = _PAIRS.get(rest[end - 1])
-    return opening is not None and rest.count(rest[end - 1], 0, end) > rest.count(opening, 0, end)

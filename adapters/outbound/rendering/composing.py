@@ -15,7 +15,7 @@ from adapters.outbound.rendering.inline import (
     label,
     label_with_addresses,
 )
-from adapters.outbound.rendering.tables import Table, aligned, table_of, width
+from adapters.outbound.rendering.tables import Table, aligned, table_of
 
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+#.-]{1,30}$")
 _DEEPEST_QUOTE = 3
@@ -130,8 +130,8 @@ class _Composer:
             return
         if self._layout.tables is Tables.ALIGNED:
             rows = [[label_with_addresses(cell) for cell in row] for row in (table.header, *table.rows)]
-            lines = aligned(rows, table.aligns)
-            if max(map(width, lines)) <= self._layout.table_width:
+            lines = aligned(rows, table.aligns, self._layout.table_width)
+            if lines:
                 self._code("\n".join(lines[2:]), "", lines[:2])
                 return
         self._table_lines(table)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from markdown_it.tree import SyntaxTreeNode
 
+_BETWEEN = "  "
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -31,11 +33,16 @@ def _align(cell: SyntaxTreeNode) -> str:
     return str(cell.attrs.get("style", "")).rpartition(":")[2] or "left"
 
 
-def aligned(rows: Sequence[Sequence[str]], aligns: Sequence[str]) -> list[str]:
-    """Rows of equal length as lines with aligned columns; the second line underlines the first."""
+def aligned(rows: Sequence[Sequence[str]], aligns: Sequence[str], most: int) -> list[str] | None:
+    """Rows of equal length as lines with aligned columns, the second of which underlines the first.
+
+    None if they would take more than `most` columns.
+    """
     widths = [max(3, *(width(row[at]) for row in rows)) for at in range(len(aligns))]
-    lines = ["  ".join(map(_padded, row, widths, aligns)).rstrip() for row in rows]
-    return [lines[0], "  ".join("-" * each for each in widths), *lines[1:]]
+    if sum(widths) + len(_BETWEEN) * (len(widths) - 1) > most:
+        return None
+    lines = [_BETWEEN.join(map(_padded, row, widths, aligns)).rstrip() for row in rows]
+    return [lines[0], _BETWEEN.join("-" * each for each in widths), *lines[1:]]
 
 
 def width(text: str) -> int:
