@@ -84,7 +84,6 @@ WITHOUT_SAMPLE = {
     "mail-api",
     "http-webhook",
     "drive-folder",
-    "erp-events",
 }
 """Channels that do not take part yet."""
 

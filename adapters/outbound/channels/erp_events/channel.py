@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from adapters.outbound.channels.erp_events import delivery, polling
 from adapters.outbound.channels.erp_events.definition import DEFINITION
+from adapters.outbound.channels.erp_events.rpc import OdooError, sign_in
+from domain.channels.messages import Answer, Config, Part, Sent, Target
 from domain.channels.model import ChannelDefinition
-from ports.channels import Kit
+from ports.channels import Kit, PlatformError, Polled
 
 
 class Odoo:
-    """The Odoo channel."""
+    """Record events in by polling, notes on the records out."""
+
+    default_interval_minutes = 5.0
 
     def __init__(self, kit: Kit) -> None:
         self._kit = kit
@@ -16,6 +25,26 @@ class Odoo:
     @property
     def definition(self) -> ChannelDefinition:
         return DEFINITION
+
+    async def poll(self, config: Config, cursor: Mapping[str, Any] | None, now: datetime) -> Polled:
+        return await polling.poll(self._kit.http, config, cursor)
+
+    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
+        return delivery.parts(config, target, answer)
+
+    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
+        """Odoo has no idempotency key; a POST to webhookUrl carries the event's identity as webhook-id."""
+        stamp = int(self._kit.clock.now().timestamp())
+        return await delivery.send(self._kit.http, config, target, part, stamp)
+
+    async def probe(self, config: Config) -> None:
+        """Signs in and reads the fields of each model. Raises `PlatformError`."""
+        try:
+            session = await sign_in(self._kit.http, config)
+            for model in polling.listed(config, "models"):
+                await session.call(model, "fields_get", attributes=["type"])
+        except OdooError as error:
+            raise PlatformError(str(error)) from error
 
 
 def build(kit: Kit) -> Odoo:

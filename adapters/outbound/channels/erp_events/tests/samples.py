@@ -1,0 +1,22 @@
+"""What the contract suite needs of this channel."""
+
+from __future__ import annotations
+
+from ports.http import HttpAnswer
+from tests.support.channel_samples import Sample
+
+SAMPLE = Sample(
+    config={
+        "erpUrl": "https://workshop.odoo.example",
+        "database": "workshop",
+        "username": "switchboard@workshop.example",
+        "password": "an-api-key",
+        "models": "res.partner",
+        "events": "create,write,unlink",
+    },
+    target={"model": "res.partner", "recordId": 1, "event": "write", "key": "k", "record": {"id": 1}},
+    prelude=[
+        HttpAnswer(200, {}, b'{"jsonrpc": "2.0", "id": 1, "result": 8}'),
+        HttpAnswer(200, {}, b'{"jsonrpc": "2.0", "id": 1, "result": {"server_version_info": [18]}}'),
+    ],
+)

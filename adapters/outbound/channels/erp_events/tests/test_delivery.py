@@ -1,0 +1,192 @@
+"""Notes on records of an Odoo of our own, and signed events at an address."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from adapters.outbound.channels.erp_events.channel import Odoo as Channel
+from adapters.outbound.channels.erp_events.channel import build
+from domain.channels.messages import Answer, Artifact, Outcome, Sent
+from tests.support.channels import NOW, client, kit
+from tests.support.platforms.odoo import DATABASE, KEY, LOGIN, Odoo
+from tests.support.platforms.standin import Reply, Seen, StandIn
+
+PDF = Artifact("offer <1>.pdf", "application/pdf", "https://switchboard.example/files/1?a=1&b=2")
+
+
+class Receiver(StandIn):
+    """Takes what is posted to webhookUrl."""
+
+    def answer(self, seen: Seen) -> Reply:
+        return Reply(204)
+
+
+@pytest.fixture(params=["jsonrpc", "json/2"])
+async def odoo(request: pytest.FixtureRequest) -> AsyncIterator[Odoo]:
+    async with Odoo.run(has_json_rpc=request.param == "jsonrpc") as platform:
+        platform.make("Workshop GmbH")
+        platform.make("Plain", "x.plain")
+        yield platform
+
+
+@pytest.fixture
+async def channel() -> AsyncIterator[Channel]:
+    async with client() as http:
+        yield build(kit(http))
+
+
+@pytest.fixture
+def config(odoo: Odoo) -> dict[str, Any]:
+    return {
+        "erpUrl": odoo.url,
+        "database": DATABASE,
+        "username": LOGIN,
+        "password": KEY,
+        "models": "res.partner",
+        "events": "write",
+    }
+
+
+def target(**changes: Any) -> dict[str, Any]:
+    record = {"id": 1, "name": "Workshop GmbH \N{EURO SIGN}"}
+    key = "res.partner:1:2026-11-20 09:00:00:write"
+    return {"model": "res.partner", "recordId": 1, "event": "write", "key": key, "record": record, **changes}
+
+
+async def deliver(
+    channel: Channel, config: dict[str, Any], where: dict[str, Any], answer: Answer
+) -> list[Sent]:
+    parts = channel.render(config, where, answer)
+    return [await channel.send(config, where, part, "key") for part in parts]
+
+
+async def test_the_answer_is_a_note_on_the_record(
+    channel: Channel, odoo: Odoo, config: dict[str, Any]
+) -> None:
+    (sent,) = await deliver(channel, config, target(), Answer("**Call** them\n\n- a & b", (PDF,)))
+    assert (sent.outcome, sent.ref) == (Outcome.SENT, "901")
+    ((model, record_id, note),) = odoo.notes
+    assert (model, record_id) == ("res.partner", 1)
+    assert (note["message_type"], note["subtype_xmlid"]) == ("comment", "mail.mt_note")
+    assert "<strong>Call</strong>" in note["body"]
+    assert "<li>a &amp; b</li>" in note["body"]
+    assert '<a href="https://switchboard.example/files/1?a=1&amp;b=2">offer &lt;1&gt;.pdf</a>' in note["body"]
+    assert "<html" not in note["body"]
+    assert note["body_is_html"] is True
+
+
+async def test_older_servers_take_html_without_being_told(
+    channel: Channel, odoo: Odoo, config: dict[str, Any]
+) -> None:
+    odoo.version = 16
+    (sent,) = await deliver(channel, config, target(), Answer("**Call**"))
+    assert sent.outcome is Outcome.SENT
+    assert "body_is_html" not in odoo.notes[0][2]
+
+
+async def test_html_in_an_answer_is_not_html_in_the_note(
+    channel: Channel, odoo: Odoo, config: dict[str, Any]
+) -> None:
+    await deliver(channel, config, target(), Answer("<script>alert(1)</script>"))
+    assert "<script" not in odoo.notes[0][2]["body"]
+
+
+async def test_a_model_without_notes_is_survived(
+    channel: Channel, odoo: Odoo, config: dict[str, Any]
+) -> None:
+    (sent,) = await deliver(channel, config, target(model="x.plain"), Answer("Hello"))
+    assert sent.outcome is Outcome.PERMANENT
+    assert "no notes" in sent.detail
+
+
+async def test_a_record_that_is_gone_is_survived(
+    channel: Channel, odoo: Odoo, config: dict[str, Any]
+) -> None:
+    odoo.remove(1)
+    (sent,) = await deliver(channel, config, target(), Answer("Hello"))
+    assert sent.outcome is Outcome.PERMANENT
+
+
+async def test_a_deleted_record_gets_no_note(channel: Channel, config: dict[str, Any]) -> None:
+    assert channel.render(config, target(event="unlink"), Answer("Hello")) == []
+    assert channel.render(config, {}, Answer("Hello")) == []
+
+
+async def test_wrong_credentials_are_final(channel: Channel, odoo: Odoo, config: dict[str, Any]) -> None:
+    (sent,) = await deliver(channel, {**config, "password": "wrong-key"}, target(), Answer("Hello"))
+    assert sent.outcome is Outcome.PERMANENT
+    assert "wrong-key" not in sent.detail
+
+
+@pytest.mark.parametrize(("status", "outcome"), [(500, Outcome.TRANSIENT), (429, Outcome.RETRY_AFTER)])
+async def test_a_busy_server_is_tried_again(
+    channel: Channel, odoo: Odoo, config: dict[str, Any], status: int, outcome: Outcome
+) -> None:
+    odoo.next_reply(status, body=b"busy", **({"retry_after": "4"} if status == 429 else {}))
+    (sent,) = await deliver(channel, config, target(), Answer("Hello"))
+    assert sent.outcome is outcome
+    assert odoo.notes == []
+
+
+async def test_a_connection_that_breaks_leaves_the_outcome_unknown(
+    channel: Channel, odoo: Odoo, config: dict[str, Any]
+) -> None:
+    odoo.drop()
+    (sent,) = await deliver(channel, config, target(), Answer("Hello"))
+    assert sent.outcome is Outcome.UNKNOWN
+
+
+async def test_a_server_that_is_away_is_tried_again(channel: Channel, config: dict[str, Any]) -> None:
+    (sent,) = await deliver(channel, {**config, "erpUrl": "http://127.0.0.1:1"}, target(), Answer("Hello"))
+    assert sent.outcome is Outcome.TRANSIENT
+
+
+async def test_each_event_is_posted_and_signed(channel: Channel, odoo: Odoo, config: dict[str, Any]) -> None:
+    async with Receiver.run() as receiver:
+        config = {**config, "webhookUrl": f"{receiver.url}/events"}
+        note, event = await deliver(channel, config, target(), Answer("Hello"))
+        assert (note.outcome, event.outcome) == (Outcome.SENT, Outcome.SENT)
+        (seen,) = receiver.seen
+    assert seen.json == {
+        "event": "write",
+        "model": "res.partner",
+        "recordId": 1,
+        "record": {"id": 1, "name": "Workshop GmbH \N{EURO SIGN}"},
+    }
+    assert seen.headers["content-type"] == "application/json"
+    assert seen.headers["webhook-id"] == "res.partner:1:2026-11-20 09:00:00:write"
+    assert seen.headers["webhook-timestamp"] == str(int(NOW.timestamp()))
+    key = hashlib.sha256(KEY.encode()).hexdigest().encode()
+    expected = hmac.new(key, seen.body, hashlib.sha256).hexdigest()
+    assert seen.headers["x-webhook-signature"] == f"sha256={expected}"
+
+
+async def test_a_deletion_is_posted_too(channel: Channel, config: dict[str, Any]) -> None:
+    async with Receiver.run() as receiver:
+        config = {**config, "webhookUrl": receiver.url}
+        await deliver(channel, config, target(event="unlink", record={"id": 1}), Answer("Hello"))
+        assert [seen.json["event"] for seen in receiver.seen] == ["unlink"]
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome"),
+    [
+        (410, Outcome.PERMANENT),
+        (302, Outcome.PERMANENT),
+        (503, Outcome.TRANSIENT),
+        (429, Outcome.RETRY_AFTER),
+    ],
+)
+async def test_trouble_at_the_address_is_told_apart(
+    channel: Channel, config: dict[str, Any], status: int, outcome: Outcome
+) -> None:
+    async with Receiver.run() as receiver:
+        receiver.next_reply(status)
+        config = {**config, "webhookUrl": receiver.url}
+        (sent,) = await deliver(channel, config, target(event="unlink"), Answer("Hello"))
+    assert sent.outcome is outcome
