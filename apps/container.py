@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 
 from dependency_injector import containers, providers
 
@@ -58,6 +59,11 @@ def _incarnation() -> int:
 
 def _policy(settings: Settings) -> AddressPolicy:
     return AddressPolicy.parse(settings.address_policy, settings.outbound_allow.split(","))
+
+
+def _addresses(settings: Settings) -> Callable[[str], str]:
+    """Looked up here, as a provider's `provided` answers special methods such as `__getitem__` itself."""
+    return settings.addresses.__getitem__
 
 
 def _instances(database: Database, seal: Seal, hub: Hub, facts: MemoryFacts) -> PostgresInstances:
@@ -116,7 +122,7 @@ class Container(containers.DeclarativeContainer):
         artifacts=files,
         clock=clock,
         ids=ids,
-        address=settings.provided.addresses.__getitem__,
+        address=providers.Singleton(_addresses, settings),
         hosts=providers.Singleton(AllowedAddresses, policy),
     )
     channels = providers.Singleton(Registry.build, kit)

@@ -6,6 +6,9 @@ from typing import Protocol
 
 
 class JobQueue(Protocol):
-    async def enqueue(self, kind: str, subject: int = 0) -> None:
-        """Asks for a job; the same job already waiting is one. Raises `Unavailable` when the queue is away."""
+    async def enqueue(self, kind: str, subject: int = 0) -> bool:
+        """Asks for a job; False when the same job is waiting or running already, as the two would be one.
+
+        Raises `Unavailable` when the queue is away.
+        """
         ...

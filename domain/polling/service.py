@@ -67,10 +67,12 @@ class PollingService:
         leased = await self._schedules.lease(AT_ONCE)
         for position, instance_id in enumerate(leased):
             try:
-                await self._queue.enqueue(RUN, instance_id)
+                taken = await self._queue.enqueue(RUN, instance_id)
             except Unavailable:
                 await self._schedules.release(leased[position:])
                 raise
+            if not taken:  # its last run still confirms what it took; the next look finds it again
+                await self._schedules.release([instance_id])
         return len(leased) == AT_ONCE
 
     async def run(self, instance_id: int) -> None:

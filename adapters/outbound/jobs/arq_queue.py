@@ -55,11 +55,12 @@ class ArqQueue:
     def __init__(self, redis: ArqRedis) -> None:
         self.redis = redis
 
-    async def enqueue(self, kind: str, subject: int = 0) -> None:
+    async def enqueue(self, kind: str, subject: int = 0) -> bool:
         try:
-            await self.redis.enqueue_job(kind, subject, _job_id=f"{kind}:{subject}", _queue_name=QUEUE)
+            job = await self.redis.enqueue_job(kind, subject, _job_id=f"{kind}:{subject}", _queue_name=QUEUE)
         except (RedisError, OSError) as error:
             raise Unavailable(AWAY) from error
+        return job is not None
 
     async def ping(self) -> None:
         """Raises `Unavailable` when the queue does not answer."""
