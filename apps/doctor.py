@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from urllib.parse import urlsplit
 
+from adapters.outbound.http.redaction import safe_url
 from adapters.outbound.jobs.arq_queue import ArqQueue, connect
+from apps.downstream import count_rules
 from apps.secrets import complete
 from apps.settings import PROVIDERS, Settings, SettingsError
 from apps.starting import StartError, a_database, migrated
@@ -37,6 +39,7 @@ def _findings(settings: Settings) -> Iterator[Finding]:
     yield from _settings(settings)
     yield _tried("database", lambda: _database(settings))
     yield _tried("queue", lambda: _queue(settings))
+    yield _tried("resources", lambda: _resources(settings))
     yield from _verification(settings)
     yield from _model(settings)
     yield from _parsers()
@@ -89,6 +92,15 @@ def _queue(settings: Settings) -> str:
 
     asyncio.run(ping())
     return "REDIS_URL answers" if settings.redis_url else "embedded"
+
+
+def _resources(settings: Settings) -> str:
+    rules = count_rules(settings)
+    places = [f"{rules} rules of {settings.resources_file}"] if settings.resources_file else []
+    places.append("the built-ins")
+    if settings.downstream_url:
+        places.append(f"for all else {safe_url(settings.downstream_url)}")
+    return ", ".join(places)
 
 
 def _verification(settings: Settings) -> Iterator[Finding]:

@@ -7,12 +7,12 @@ import random
 import time
 from pathlib import Path
 
-from adapters.outbound.downstream.builtin import Builtins
+from adapters.outbound.downstream.builtin import Builtins, Echo
 from adapters.outbound.downstream.grpc_runner import GrpcChannels
 from adapters.outbound.downstream.retrying import Retrying
 from adapters.outbound.downstream.router import Router
 from adapters.outbound.downstream.rules import BadRules
-from adapters.outbound.downstream.rules_file import RulesFile
+from adapters.outbound.downstream.rules_file import Build, RulesFile
 from adapters.outbound.downstream.runners import Runners, Timed
 from apps.settings import Settings, SettingsError
 from ports.downstream import ChatHistory, Downstream, KnowledgeAnswers
@@ -28,8 +28,7 @@ class Resources:
         self._channels = GrpcChannels()
         builtins = Builtins(knowledge)
         runners = Runners(http, self._channels, history, builtins, _retrying)
-        path = Path(settings.resources_file) if settings.resources_file else None
-        self.rules = RulesFile(path, settings.environment.get, runners.build)
+        self.rules = _rules(settings, runners.build)
         default = runners.for_url(settings.downstream_url) if settings.downstream_url else None
         self.runner: Downstream = Timed(
             Router(self.rules, builtins, default), float(settings.downstream_timeout)
@@ -37,13 +36,27 @@ class Resources:
 
     def load(self) -> None:
         """Reads the rules. Raises `SettingsError`."""
-        try:
-            self.rules.load()
-        except BadRules as error:
-            raise SettingsError(f"RESOURCES_FILE: {error}") from error
+        _load(self.rules)
 
     async def close(self) -> None:
         await self._channels.close()
+
+
+def count_rules(settings: Settings) -> int:
+    """How many rules RESOURCES_FILE has, each checked and none put in force. Raises `SettingsError`."""
+    return _load(_rules(settings, lambda _: Echo()))
+
+
+def _rules(settings: Settings, build: Build) -> RulesFile:
+    path = Path(settings.resources_file) if settings.resources_file else None
+    return RulesFile(path, settings.environment.get, build)
+
+
+def _load(rules: RulesFile) -> int:
+    try:
+        return rules.load()
+    except BadRules as error:
+        raise SettingsError(f"RESOURCES_FILE: {error}") from error
 
 
 def _retrying(inner: Downstream) -> Downstream:
