@@ -26,6 +26,7 @@ _OPTIONS = [
     ("grpc.max_receive_message_length", MAX_ANSWER_BYTES),
     ("grpc.max_send_message_length", -1),
     ("grpc.enable_retries", 0),
+    ("grpc.max_reconnect_backoff_ms", 5000),  # two minutes otherwise, after a resource was away
 ]
 _TRY_AGAIN = frozenset(
     {
