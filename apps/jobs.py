@@ -6,6 +6,7 @@ import asyncio
 
 from adapters.inbound.jobs.arq_worker import SupervisedWorker
 from adapters.inbound.jobs.upkeep import Chore, Upkeep
+from adapters.inbound.jobs.watching import Watchers
 from adapters.outbound.jobs.arq_queue import QUEUE
 from adapters.outbound.storage.retention import Retention
 from apps.container import Container
@@ -30,7 +31,13 @@ class JobsPart:
             await retention.clean()
             await history.drop_old()
 
-        jobs = {"clean": clean, RUN: self._polling.run, REGISTER: self._instances.keep_registered}
+        self._watchers = Watchers(container.instances(), container.channels(), schedules)
+
+        async def run(instance_id: int) -> None:
+            await self._polling.run(instance_id)
+            self._watchers.begin(instance_id)
+
+        jobs = {"clean": clean, RUN: run, REGISTER: self._instances.keep_registered}
         self._upkeep_task: asyncio.Task[None] | None = None
         self._worker = SupervisedWorker(self._queue.redis, QUEUE, jobs)
         self._upkeep = Upkeep(
@@ -61,6 +68,7 @@ class JobsPart:
 
     async def stop(self) -> None:
         await self._worker.stop(GRACE)
+        await self._watchers.stop()
         if self._upkeep_task:
             self._upkeep_task.cancel()
         await self._queue.close()

@@ -99,8 +99,6 @@ class Polled:
     cursor: Mapping[str, Any]
     more: bool = False
     """True: poll again at once, there is more."""
-    unreadable: Sequence[Event] = ()
-    """What nobody can read (`raw["reason"]` says why): kept on record as failed, never handed on."""
 
 
 @runtime_checkable

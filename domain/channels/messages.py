@@ -82,7 +82,8 @@ class Event:
     `key` is the platform's own identity of the event: the same key twice is one event; None means that
     the platform gives none. `choice` is the value of a pressed button. `canned_reply` answers in place
     of the downstream resource (greetings). `awaits_reply`: the HTTP call waits for the answer.
-    `is_direct` says whether the conversation is between the sender and the bot alone.
+    `is_direct` says whether the conversation is between the sender and the bot alone. `unreadable` says why
+    nobody can read it: it is kept on record as failed, and never handed on or answered.
     """
 
     key: str | None
@@ -96,6 +97,7 @@ class Event:
     awaits_reply: bool = False
     request_id: str = ""
     is_direct: bool = True
+    unreadable: str = ""
     raw: Mapping[str, Any] = field(default_factory=dict)
 
 

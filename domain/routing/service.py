@@ -71,6 +71,10 @@ class ConversationService:
                 processed = Processed(
                     conversation.lane, waiting.id, {}, error="the instance is gone", last=last
                 )
+            elif waiting.event.unreadable:
+                reason = waiting.event.unreadable
+                await self._health.failed(instance.id, reason)
+                processed = Processed(conversation.lane, waiting.id, {}, error=reason, last=last)
             else:
                 processed = await self._processed(conversation, waiting, instance, channel, last)
             await self._conversations.record(processed)

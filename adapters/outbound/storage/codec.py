@@ -67,6 +67,7 @@ def event_to_json(event: Event) -> str:
         "canned": event.canned_reply,
         "awaits": event.awaits_reply,
         "group": not event.is_direct,
+        "unreadable": event.unreadable,
         "raw": event.raw,
         "key": event.key,
     }
@@ -92,6 +93,7 @@ def event_from_json(text: str) -> Event:
         awaits_reply=document.get("awaits", False),
         request_id=document["request"],
         is_direct=not document.get("group", False),
+        unreadable=document.get("unreadable", ""),
         raw=document.get("raw", {}),
     )
 

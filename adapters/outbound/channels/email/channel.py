@@ -26,6 +26,8 @@ from ports.http import HttpFailed
 
 MAX_WATCHED = 100
 """Mailboxes that are watched over IDLE at a time; each takes a thread. Others are polled by the interval."""
+PROBE_TIMEOUT = 10.0
+"""Seconds for trying both servers, while somebody waits for the answer."""
 MAX_IDLE = 29 * 60.0
 """Seconds after which IDLE must be asked for anew (RFC 2177)."""
 
@@ -92,6 +94,13 @@ class Email:
         return await self._submission.submit(_smtp(config), message, own, str(target["to"]))
 
     async def probe(self, config: Config) -> None:
+        try:
+            with anyio.fail_after(PROBE_TIMEOUT):
+                await self._probe(config)
+        except TimeoutError as failure:
+            raise PlatformError("the mail servers did not answer in time") from failure
+
+    async def _probe(self, config: Config) -> None:
         try:
             await self._mailboxes.work(config, MailBox.unseen)
         except PollFailed as failure:

@@ -130,7 +130,8 @@ def unreadable(place: Place, key: str, reason: str) -> Event:
         sender=Sender(""),
         text="",
         target={},
-        raw={"uidValidity": place.uid_validity, "uid": place.uid, "reason": reason},
+        unreadable=reason,
+        raw={"uidValidity": place.uid_validity, "uid": place.uid},
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -21,12 +20,6 @@ MAX_BYTES = 2 * MAX_MAIL
 """Bytes of one poll."""
 
 
-@dataclass(slots=True)
-class _Found:
-    events: list[Event] = field(default_factory=list)
-    unreadable: list[Event] = field(default_factory=list)
-
-
 def look(box: MailBox, config: Config, cursor: Mapping[str, Any] | None, now: datetime) -> Polled:
     """What is UNSEEN and was not taken before.
 
@@ -40,11 +33,13 @@ def look(box: MailBox, config: Config, cursor: Mapping[str, Any] | None, now: da
     memory.taken = late
     fresh = [uid for uid in unseen if uid not in late]
     batch = _batch(box, fresh)
-    found = _Found()
+    found: list[Event] = []
     for uid, size in batch.items():
-        _read(box, config, Place(memory.uid_validity, uid), size, memory, now, found)
+        event = _read(box, config, Place(memory.uid_validity, uid), size, memory, now)
+        if event is not None:
+            found.append(event)
         memory.take(uid)
-    return Polled(found.events, memory.dump(), more=len(fresh) > len(batch), unreadable=found.unreadable)
+    return Polled(found, memory.dump(), more=len(fresh) > len(batch))
 
 
 def _batch(box: MailBox, uids: list[int]) -> dict[int, int]:
@@ -63,22 +58,22 @@ def _batch(box: MailBox, uids: list[int]) -> dict[int, int]:
 
 
 def _read(
-    box: MailBox, config: Config, place: Place, size: int, memory: Memory, now: datetime, found: _Found
-) -> None:
+    box: MailBox, config: Config, place: Place, size: int, memory: Memory, now: datetime
+) -> Event | None:
     whole = size <= MAX_MAIL
     content = box.content(place.uid, None if whole else CUT_MAIL)
     if content is None:
-        return
+        return None
     try:
         mail = read_mail(content)
         if ignored_for(config, mail) is not None:
-            return
+            return None
         if not memory.admits(_thread(session_of(mail.headers, mail.key)), now):
-            return
-        found.events.append(event_of(config, mail, place, whole=whole))
+            return None
+        return event_of(config, mail, place, whole=whole)
     except Exception as failure:  # noqa: BLE001 - whatever it is, one mail must not stop the mailbox
         reason = f"the mail cannot be read: {type(failure).__name__}: {failure}"[:500]
-        found.unreadable.append(unreadable(place, hashlib.sha256(content).hexdigest(), reason))
+        return unreadable(place, hashlib.sha256(content).hexdigest(), reason)
 
 
 def _thread(session_id: str) -> str:
