@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import Callable
+from pathlib import Path
 
 from dependency_injector import containers, providers
 
 from adapters.outbound.absent import (
     NoApprovals,
     NoFiles,
-    NoKnowledge,
     NoPairings,
     NoSockets,
 )
+from adapters.outbound.blobs.files import FileBlobs
 from adapters.outbound.channels.registry import Registry
 from adapters.outbound.clock import RandomIds, SystemClock
+from adapters.outbound.embedding.model_files import ModelFiles
+from adapters.outbound.embedding.sentence import SentenceEmbedder
 from adapters.outbound.facts import MemoryFacts
 from adapters.outbound.http.addresses import AllowedAddresses
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.hub import Hub
 from adapters.outbound.jobs.arq_queue import ArqQueue, connect
+from adapters.outbound.memory.http import HttpMemory
 from adapters.outbound.metrics import PrometheusMeter
+from adapters.outbound.parsing.parser import FencedParser
 from adapters.outbound.security.box import Seal
 from adapters.outbound.storage.chat_history import PostgresChatHistory
 from adapters.outbound.storage.conversations import PostgresConversations, Wakes
@@ -31,6 +37,14 @@ from adapters.outbound.storage.identities import PostgresIdentities
 from adapters.outbound.storage.inbox import PostgresInbox
 from adapters.outbound.storage.instances import PostgresInstances
 from adapters.outbound.storage.keys import PostgresKeys
+from adapters.outbound.storage.knowledge.bases import PostgresBases
+from adapters.outbound.storage.knowledge.blob_holds import PostgresBlobHolds
+from adapters.outbound.storage.knowledge.files import PostgresFiles
+from adapters.outbound.storage.knowledge.memory_tasks import PostgresMemoryTasks
+from adapters.outbound.storage.knowledge.search import PostgresChunkIndex
+from adapters.outbound.storage.knowledge.staging import PostgresStaging
+from adapters.outbound.storage.knowledge.uploads import PostgresUploads
+from adapters.outbound.storage.knowledge.vector_indexes import VectorIndexes
 from adapters.outbound.storage.lanes import Lanes
 from adapters.outbound.storage.outbox import PostgresOutbox
 from adapters.outbound.storage.pool import Database
@@ -46,6 +60,14 @@ from domain.delivery.service import DeliveryService
 from domain.instances.service import InstanceService
 from domain.intake.model import IntakeRules
 from domain.intake.service import IntakeService
+from domain.knowledge.answers.service import AnswersService
+from domain.knowledge.bases.service import BaseAccess, BasesService
+from domain.knowledge.files.service import FilesService, UploadLimits, UploadService
+from domain.knowledge.ingest.service import IngestService
+from domain.knowledge.memory.service import MemoryService
+from domain.knowledge.model import ReadPolicy
+from domain.knowledge.retention.service import Retention, Sweeper
+from domain.knowledge.search.service import SearchService
 from domain.polling.service import PollingService
 from domain.routing.service import ConversationService
 from ports.channels import Kit
@@ -77,6 +99,23 @@ def _signals(database: Database, incarnation: int, hub: Hub) -> Signals:
     signals = Signals(database, incarnation, hub.hear, hub.lost)
     hub.broadcast = signals.notify
     return signals
+
+
+def _model_files(settings: Settings) -> ModelFiles:
+    folder = Path(settings.embedding_model_dir) if settings.embedding_model_dir else None
+    return ModelFiles(folder, multilingual=settings.embedding_multilingual)
+
+
+def _embedder(settings: Settings, files: ModelFiles) -> SentenceEmbedder:
+    return SentenceEmbedder(files, threads=settings.embedding_threads, dtype=settings.embedding_dtype)
+
+
+def _blobs(settings: Settings) -> FileBlobs:
+    return FileBlobs(settings.data_dir / "uploads")
+
+
+def _limits(settings: Settings) -> UploadLimits:
+    return UploadLimits(settings.max_upload_mb * 1024 * 1024, settings.max_files_per_upload)
 
 
 def _wakes(hub: Hub) -> Wakes:
@@ -127,7 +166,62 @@ class Container(containers.DeclarativeContainer):
     )
     channels = providers.Singleton(Registry.build, kit)
     chat_history = providers.Singleton(PostgresChatHistory, database)
-    resources = providers.Singleton(Resources, settings, http, chat_history, providers.Singleton(NoKnowledge))
+    blobs = providers.Singleton(_blobs, settings)
+    parser = providers.Singleton(FencedParser)
+    model_files = providers.Singleton(_model_files, settings)
+    embedder = providers.Singleton(_embedder, settings, model_files)
+    bases = providers.Singleton(PostgresBases, database)
+    blob_holds = providers.Singleton(PostgresBlobHolds, database)
+    uploads = providers.Singleton(PostgresUploads, database)
+    chunk_index = providers.Singleton(PostgresChunkIndex, database)
+    vector_indexes = providers.Singleton(VectorIndexes, database)
+    retention = providers.Singleton(Retention, blobs, blob_holds)
+    sweeper = providers.Singleton(Sweeper, blobs, blob_holds, uploads, retention, clock)
+    base_access = providers.Singleton(
+        BaseAccess, bases, providers.Singleton(ReadPolicy, settings.provided.kb_read_policy)
+    )
+    base_service = providers.Singleton(
+        BasesService, bases, base_access, retention, memory_sync=settings.provided.kb_memory_sync
+    )
+    upload_news = providers.Singleton(asyncio.Event)
+    upload_service = providers.Singleton(
+        UploadService,
+        base_access,
+        blobs,
+        blob_holds,
+        uploads,
+        parser,
+        retention,
+        upload_news.provided.set,
+        providers.Singleton(_limits, settings),
+    )
+    file_service = providers.Singleton(
+        FilesService, base_access, providers.Singleton(PostgresFiles, database), blobs, upload_service
+    )
+    search_service = providers.Singleton(SearchService, base_access, chunk_index, embedder)
+    knowledge_answers = providers.Singleton(AnswersService, base_access, search_service)
+    ingest = providers.Singleton(
+        IngestService,
+        uploads,
+        providers.Singleton(PostgresStaging, database),
+        blobs,
+        parser,
+        embedder,
+        model_files.provided.count_tokens,
+        retention,
+        clock,
+        ids,
+        incarnation,
+    )
+    memory = providers.Singleton(
+        MemoryService,
+        providers.Singleton(PostgresMemoryTasks, database),
+        providers.Singleton(
+            HttpMemory, http, settings.provided.memory_url, settings.provided.internal_service_key
+        ),
+    )
+
+    resources = providers.Singleton(Resources, settings, http, chat_history, knowledge_answers)
     downstream = resources.provided.runner
     people = providers.Singleton(PostgresIdentities, database)
     verification = providers.Singleton(verifying.service, settings, database, people, seal, http, clock, ids)
@@ -174,6 +268,9 @@ class Container(containers.DeclarativeContainer):
         instances=instance_service,
         callbacks=intake,
         verification=verification,
+        bases=base_service,
+        files=file_service,
+        search=search_service,
     )
     conversation_service = providers.Singleton(
         ConversationService,

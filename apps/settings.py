@@ -254,6 +254,24 @@ class Settings:
         "",
         "folder of a 384-dimension sentence-transformers model; empty: the bundled one",
     )
+    embedding_multilingual: bool = _setting(
+        "EMBEDDING_MULTILINGUAL",
+        "false",
+        "the model of EMBEDDING_MODEL_DIR knows other scripts than Latin; else those are searched by text alone",
+        _flag,
+    )
+    embedding_threads: int = _setting(
+        "EMBEDDING_THREADS", "1", "processor threads that embed one batch of passages", _whole(1, 64)
+    )
+    embedding_dtype: str = _setting(
+        "EMBEDDING_DTYPE",
+        "float32",
+        "bfloat16 embeds twice as fast on processors with AVX512-BF16 or AMX, and slower on others",
+        _one_of("float32", "bfloat16"),
+    )
+    upload_concurrency: int = _setting(
+        "UPLOAD_CONCURRENCY", "4", "uploads that a worker processes at a time", _whole(1, 64)
+    )
     log_level: str = _setting(
         "LOG_LEVEL",
         "info",

@@ -20,6 +20,7 @@ from domain.instances.model import (
     SaveResult,
 )
 from domain.verification.model import BotLink, CodeSent, OAuthResult
+from ports.knowledge import KnowledgeBases, KnowledgeFiles, KnowledgeSearch
 
 
 class Access(Protocol):
@@ -147,3 +148,6 @@ class UseCases:
     instances: Instances
     callbacks: Callbacks
     verification: Verification
+    bases: KnowledgeBases
+    files: KnowledgeFiles
+    search: KnowledgeSearch

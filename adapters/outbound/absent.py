@@ -8,7 +8,7 @@ from typing import Any
 from domain.channels.messages import Artifact, Event
 from domain.instances.model import Instance, LiveSocket, Pairing
 from domain.refusals import NotBuilt
-from domain.routing.model import InputFile, ResultArtifact, RunResult
+from domain.routing.model import InputFile, ResultArtifact
 from ports.people import Asker, Decision, Prompt
 
 
@@ -48,8 +48,3 @@ class NoPairings:
 class NoSockets:
     async def live(self, user_id: str | None) -> Sequence[LiveSocket]:
         return ()
-
-
-class NoKnowledge:
-    async def answer(self, owner: str, base_id: int, question: str) -> RunResult:
-        return RunResult("Knowledge bases are not available on this installation.")

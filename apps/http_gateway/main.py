@@ -14,6 +14,7 @@ from adapters.outbound.clock import RandomIds, SystemClock
 from adapters.outbound.core_client.callbacks import RemoteCallbacks
 from adapters.outbound.core_client.channels import RemoteAccess, RemoteCatalogue, RemoteInstances
 from adapters.outbound.core_client.connection import CoreConnection
+from adapters.outbound.core_client.knowledge import RemoteBases, RemoteFiles, RemoteSearch
 from adapters.outbound.core_client.verification import RemoteVerification
 from adapters.outbound.metrics import PrometheusMeter
 from apps import logs
@@ -58,6 +59,9 @@ def build_remote_gateway(settings: Settings, core: CoreConnection, callbacks: Re
         instances=RemoteInstances(core),
         callbacks=callbacks,
         verification=RemoteVerification(core),
+        bases=RemoteBases(core),
+        files=RemoteFiles(core),
+        search=RemoteSearch(core),
     )
     options = GatewayOptions(
         agent_url=settings.agent_url,

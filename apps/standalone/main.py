@@ -11,6 +11,7 @@ from apps import logs
 from apps.container import Container
 from apps.grpc_server.part import GrpcPart
 from apps.jobs import JobsPart
+from apps.knowledge import KnowledgePart
 from apps.parts import RestPart, StoragePart, WorkerPart
 from apps.process import Part, run
 from apps.rest import build_gateway
@@ -42,6 +43,7 @@ async def _serve(settings: Settings, dsn: str, listener) -> int:  # type: ignore
         first,
         WorkerPart(container),
         JobsPart(container),
+        KnowledgePart(container),
         grpc,
         VerificationBotPart(settings, container.http()),
         RestPart(build_gateway(container), listener),

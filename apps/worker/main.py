@@ -7,6 +7,7 @@ import uvloop
 from apps import logs
 from apps.container import Container
 from apps.jobs import JobsPart
+from apps.knowledge import KnowledgePart
 from apps.parts import StoragePart, WorkerPart
 from apps.process import Part, run
 from apps.secrets import complete
@@ -28,6 +29,7 @@ def main(settings: Settings) -> int:
             WorkerPart(container),
             JobsPart(container),
             VerificationBotPart(settings, container.http()),
+            KnowledgePart(container),
         ]
         return await run(parts, lambda: print("Switchboard worker is ready", flush=True))
 

@@ -171,18 +171,17 @@ def _cut(text: str, start: int, end: int) -> int:
 def _pack(units: Sequence[_Unit], target: int, most: int, overlap: int) -> Iterator[list[_Unit]]:
     """Groups of like size near `target`, none over `most`; a short last sentence opens the next too."""
     total = sum(unit.tokens for unit in units)
-    goal = total / max(1, -(-total // target))
+    goal = total / max(1, round(total / target), -(-total // most))
     group: list[_Unit] = []
-    size = fresh = 0
+    carried = fresh = 0
     for unit in units:
-        full = size + unit.tokens > most or size + unit.tokens / 2 > goal
+        full = carried + fresh + unit.tokens > most or fresh + unit.tokens / 2 > goal
         if fresh and full:
             yield group
             group = _overlap(group, overlap) if unit.tokens + overlap <= most else []
-            size, fresh = sum(other.tokens for other in group), 0
+            carried, fresh = sum(other.tokens for other in group), 0
         group.append(unit)
-        size += unit.tokens
-        fresh += 1
+        fresh += unit.tokens
     if fresh:
         yield group
 

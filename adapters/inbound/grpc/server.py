@@ -18,12 +18,13 @@ from switchboard.channels.v1 import (
     instances_pb2_grpc,
 )
 from switchboard.downstream.v1 import runner_pb2
-from switchboard.knowledge.v1 import knowledge_pb2
+from switchboard.knowledge.v1 import knowledge_pb2, knowledge_pb2_grpc
 from switchboard.verification.v1 import verification_pb2, verification_pb2_grpc
 
 from adapters.inbound.grpc.callbacks import CallbackServicer
 from adapters.inbound.grpc.channels import AccessServicer, CatalogueServicer, InstanceServicer
 from adapters.inbound.grpc.interceptors import Guard
+from adapters.inbound.grpc.knowledge import KnowledgeServicer
 from adapters.inbound.grpc.verification import VerificationServicer
 from ports.clock import Ids
 from ports.use_cases import UseCases
@@ -59,6 +60,8 @@ async def build(use_cases: UseCases, ids: Ids, bind: Callable[[str], None]) -> g
     verification_pb2_grpc.add_VerificationServiceServicer_to_server(
         VerificationServicer(use_cases.verification), server
     )
+    knowledge = KnowledgeServicer(use_cases.bases, use_cases.files, use_cases.search)
+    knowledge_pb2_grpc.add_KnowledgeServiceServicer_to_server(knowledge, server)
     await _operations(server)
     return server
 

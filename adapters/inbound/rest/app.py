@@ -9,7 +9,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from adapters.inbound.rest import catalogue, errors, instances, ops, verification
+from adapters.inbound.rest import catalogue, errors, instances, knowledge, knowledge_files, ops, verification
 from adapters.inbound.rest.callbacks import CallbackBranch
 from adapters.inbound.rest.gate import App, Gate
 from adapters.inbound.rest.openapi import describe
@@ -42,6 +42,8 @@ def build(use_cases: UseCases, clock: Clock, ids: Ids, options: GatewayOptions) 
     api.include_router(catalogue.router(use_cases.catalogue, clock))
     api.include_router(instances.router(use_cases.instances))
     api.include_router(verification.router(use_cases.verification, ids, options.platform_url))
+    api.include_router(knowledge_files.router(use_cases.files))
+    api.include_router(knowledge.router(use_cases.bases, use_cases.search))
     api.include_router(ops.router(options.checks, options.metrics))
     api.openapi = lambda: describe(api)  # type: ignore[method-assign]
     gate = Gate(

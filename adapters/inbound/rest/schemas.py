@@ -24,7 +24,7 @@ def _text(value: Any) -> Any:
     return value
 
 
-def _integer(value: Any) -> Any:
+def whole(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, bool) or not isinstance(value, int):
@@ -33,7 +33,7 @@ def _integer(value: Any) -> Any:
 
 
 Text = Annotated[StrictStr, BeforeValidator(_text)]
-Id = Annotated[int, BeforeValidator(_integer), Field(ge=1, le=2**63 - 1)]
+Id = Annotated[int, BeforeValidator(whole), Field(ge=1, le=2**63 - 1)]
 
 
 class ErrorBody(BaseModel):

@@ -26,7 +26,7 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 
 def too_large(max_bytes: int) -> TooLarge:
     """The refusal of content over the limit."""
-    return TooLarge(f"the files of one upload may be {max_bytes / 1024 / 1024:g} MB at most")
+    return TooLarge(f"a file may be {max_bytes / 1024 / 1024:g} MB at most")
 
 
 class FileBlobs:

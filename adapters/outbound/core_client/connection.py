@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
@@ -59,6 +59,19 @@ class CoreConnection:
         """The answer; a refusal of the core is raised as the same refusal here."""
         try:
             return await method(request, timeout=deadline, metadata=_credential.get())
+        except grpc.aio.AioRpcError as error:
+            refusal = from_error(error)
+            if refusal is None:
+                raise
+            raise refusal from error
+
+    async def stream(
+        self, method: Callable[..., AsyncIterable[T]], request: Any, *, deadline: float = DEADLINE
+    ) -> AsyncIterator[T]:
+        """The answers one by one; a refusal of the core is raised as the same refusal here."""
+        try:
+            async for answer in method(request, timeout=deadline, metadata=_credential.get()):
+                yield answer
         except grpc.aio.AioRpcError as error:
             refusal = from_error(error)
             if refusal is None:

@@ -25,7 +25,7 @@ ROUNDS = 10
 
 @dataclass(frozen=True, slots=True)
 class UploadLimits:
-    """What one upload may bring: bytes of all its files together, and files."""
+    """What one upload may bring: bytes of each file, and files."""
 
     max_bytes: int = 100 * 1024 * 1024
     max_files: int = 20
@@ -75,13 +75,12 @@ class UploadService:
     async def _take_in(self, file: IncomingFile, held: list[NewFile]) -> None:
         if len(held) >= self._limits.max_files:
             raise TooLarge(f"at most {self._limits.max_files} files in one upload")
-        left = self._limits.max_bytes - sum(each.size for each in held)
 
         async def hold(blob: StoredBlob) -> None:
             await self._holds.hold(blob.key, blob.size)
             held.append(NewFile(file.name, blob.key, blob.sha256, blob.size, ""))
 
-        stored = await self._blobs.put(file.content, left, hold)
+        stored = await self._blobs.put(file.content, self._limits.max_bytes, hold)
         async with self._blobs.local(stored.key) as path:
             kind = await self._parser.identify(path, file.name)
         held[-1] = replace(held[-1], mime_type=kind.mime_type)

@@ -86,7 +86,7 @@ async def test_too_many_and_too_large(database: Database, tmp_path: Path, ann: C
     with pytest.raises(TooLarge, match="2 files"):
         await knowledge.files.upload(ann, base, incoming([(f"{i}.txt", f"text {i}") for i in range(3)]))
     with pytest.raises(TooLarge):
-        await knowledge.files.upload(ann, base, incoming([("a.txt", "a" * 1000), ("b.txt", "b" * 1000)]))
+        await knowledge.files.upload(ann, base, incoming([("a.txt", "a" * 1000), ("b.txt", "b" * 1501)]))
     assert set((await counts(knowledge)).values()) == {0}
 
 

@@ -130,11 +130,16 @@ class CreateBaseResponse(_message.Message):
     DESCRIPTION_FIELD_NUMBER: _builtins.int
     TYPE_FIELD_NUMBER: _builtins.int
     STATUS_FIELD_NUMBER: _builtins.int
+    BASE_FIELD_NUMBER: _builtins.int
     id: _builtins.int
     name: _builtins.str
     description: _builtins.str
     type: _builtins.str
     status: _builtins.str
+    @_builtins.property
+    def base(self) -> Global___Base:
+        """The whole of it."""
+
     def __init__(
         self,
         *,
@@ -143,10 +148,11 @@ class CreateBaseResponse(_message.Message):
         description: _builtins.str = ...,
         type: _builtins.str = ...,
         status: _builtins.str = ...,
+        base: Global___Base | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["base", b"base"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["description", b"description", "id", b"id", "name", b"name", "status", b"status", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["base", b"base", "description", b"description", "id", b"id", "name", b"name", "status", b"status", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -499,6 +505,9 @@ class File(_message.Message):
     STATUS_FIELD_NUMBER: _builtins.int
     PROGRESS_FIELD_NUMBER: _builtins.int
     ERROR_FIELD_NUMBER: _builtins.int
+    SIZE_FIELD_NUMBER: _builtins.int
+    MIME_TYPE_FIELD_NUMBER: _builtins.int
+    UPLOADED_BY_FIELD_NUMBER: _builtins.int
     id: _builtins.int
     knowledge_base_id: _builtins.int
     file_name: _builtins.str
@@ -510,6 +519,10 @@ class File(_message.Message):
     status: _builtins.str
     progress: _builtins.float
     error: _builtins.str
+    size: _builtins.int
+    """In bytes."""
+    mime_type: _builtins.str
+    uploaded_by: _builtins.str
     def __init__(
         self,
         *,
@@ -524,10 +537,13 @@ class File(_message.Message):
         status: _builtins.str = ...,
         progress: _builtins.float = ...,
         error: _builtins.str | None = ...,
+        size: _builtins.int = ...,
+        mime_type: _builtins.str = ...,
+        uploaded_by: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_error", b"_error", "error", b"error"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_error", b"_error", "created_at_us", b"created_at_us", "error", b"error", "file_hash", b"file_hash", "file_name", b"file_name", "file_path", b"file_path", "id", b"id", "knowledge_base_id", b"knowledge_base_id", "progress", b"progress", "status", b"status", "text", b"text", "updated_at_us", b"updated_at_us"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_error", b"_error", "created_at_us", b"created_at_us", "error", b"error", "file_hash", b"file_hash", "file_name", b"file_name", "file_path", b"file_path", "id", b"id", "knowledge_base_id", b"knowledge_base_id", "mime_type", b"mime_type", "progress", b"progress", "size", b"size", "status", b"status", "text", b"text", "updated_at_us", b"updated_at_us", "uploaded_by", b"uploaded_by"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__error: _TypeAlias = _typing.Literal["error"]  # noqa: Y015
     _WhichOneofArgType__error: _TypeAlias = _typing.Literal["_error", b"_error"]  # noqa: Y015
@@ -556,19 +572,21 @@ Global___ListFilesRequest: _TypeAlias = ListFilesRequest  # noqa: Y015
 
 @_typing.final
 class ListFilesResponse(_message.Message):
+    """One file a message: their texts may be long."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
-    FILES_FIELD_NUMBER: _builtins.int
+    FILE_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def files(self) -> _containers.RepeatedCompositeFieldContainer[Global___File]: ...
+    def file(self) -> Global___File: ...
     def __init__(
         self,
         *,
-        files: _abc.Iterable[Global___File] | None = ...,
+        file: Global___File | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["file", b"file"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["files", b"files"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["file", b"file"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -602,20 +620,22 @@ class DownloadRequest(_message.Message):
     LENGTH_FIELD_NUMBER: _builtins.int
     file_hash: _builtins.str
     offset: _builtins.int
-    """First byte wanted, and how many; 0 bytes means to the end."""
+    """First byte wanted, and how many; without a length, to the end."""
     length: _builtins.int
     def __init__(
         self,
         *,
         file_hash: _builtins.str = ...,
         offset: _builtins.int = ...,
-        length: _builtins.int = ...,
+        length: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_length", b"_length", "length", b"length"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["file_hash", b"file_hash", "length", b"length", "offset", b"offset"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_length", b"_length", "file_hash", b"file_hash", "length", b"length", "offset", b"offset"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__length: _TypeAlias = _typing.Literal["length"]  # noqa: Y015
+    _WhichOneofArgType__length: _TypeAlias = _typing.Literal["_length", b"_length"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__length) -> _WhichOneofReturnType__length | None: ...
 
 Global___DownloadRequest: _TypeAlias = DownloadRequest  # noqa: Y015
 
@@ -697,11 +717,13 @@ class SearchResult(_message.Message):
     METADATA_FIELD_NUMBER: _builtins.int
     SIMILARITY_FIELD_NUMBER: _builtins.int
     CHUNK_ID_FIELD_NUMBER: _builtins.int
+    FILE_NAME_FIELD_NUMBER: _builtins.int
     chunk: _builtins.str
     file_id: _builtins.str
     metadata: _builtins.str
     similarity: _builtins.float
     chunk_id: _builtins.str
+    file_name: _builtins.str
     def __init__(
         self,
         *,
@@ -710,10 +732,11 @@ class SearchResult(_message.Message):
         metadata: _builtins.str | None = ...,
         similarity: _builtins.float = ...,
         chunk_id: _builtins.str = ...,
+        file_name: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_metadata", b"_metadata", "metadata", b"metadata"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_metadata", b"_metadata", "chunk", b"chunk", "chunk_id", b"chunk_id", "file_id", b"file_id", "metadata", b"metadata", "similarity", b"similarity"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_metadata", b"_metadata", "chunk", b"chunk", "chunk_id", b"chunk_id", "file_id", b"file_id", "file_name", b"file_name", "metadata", b"metadata", "similarity", b"similarity"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__metadata: _TypeAlias = _typing.Literal["metadata"]  # noqa: Y015
     _WhichOneofArgType__metadata: _TypeAlias = _typing.Literal["_metadata", b"_metadata"]  # noqa: Y015
@@ -805,19 +828,22 @@ class ListChunksRequest(_message.Message):
     OFFSET_FIELD_NUMBER: _builtins.int
     file_id: _builtins.str
     limit: _builtins.int
+    """Without one: 5."""
     offset: _builtins.int
     def __init__(
         self,
         *,
         file_id: _builtins.str = ...,
-        limit: _builtins.int = ...,
+        limit: _builtins.int | None = ...,
         offset: _builtins.int = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "limit", b"limit"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["file_id", b"file_id", "limit", b"limit", "offset", b"offset"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "file_id", b"file_id", "limit", b"limit", "offset", b"offset"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__limit: _TypeAlias = _typing.Literal["limit"]  # noqa: Y015
+    _WhichOneofArgType__limit: _TypeAlias = _typing.Literal["_limit", b"_limit"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__limit) -> _WhichOneofReturnType__limit | None: ...
 
 Global___ListChunksRequest: _TypeAlias = ListChunksRequest  # noqa: Y015
 

@@ -75,7 +75,7 @@ class KnowledgeServiceStub:
                 request_serializer=switchboard_dot_knowledge_dot_v1_dot_knowledge__pb2.UploadRequest.SerializeToString,
                 response_deserializer=switchboard_dot_knowledge_dot_v1_dot_knowledge__pb2.UploadResponse.FromString,
                 _registered_method=True)
-        self.ListFiles = channel.unary_unary(
+        self.ListFiles = channel.unary_stream(
                 '/switchboard.knowledge.v1.KnowledgeService/ListFiles',
                 request_serializer=switchboard_dot_knowledge_dot_v1_dot_knowledge__pb2.ListFilesRequest.SerializeToString,
                 response_deserializer=switchboard_dot_knowledge_dot_v1_dot_knowledge__pb2.ListFilesResponse.FromString,
@@ -241,7 +241,7 @@ def add_KnowledgeServiceServicer_to_server(servicer, server):
                     request_deserializer=switchboard_dot_knowledge_dot_v1_dot_knowledge__pb2.UploadRequest.FromString,
                     response_serializer=switchboard_dot_knowledge_dot_v1_dot_knowledge__pb2.UploadResponse.SerializeToString,
             ),
-            'ListFiles': grpc.unary_unary_rpc_method_handler(
+            'ListFiles': grpc.unary_stream_rpc_method_handler(
                     servicer.ListFiles,
                     request_deserializer=switchboard_dot_knowledge_dot_v1_dot_knowledge__pb2.ListFilesRequest.FromString,
                     response_serializer=switchboard_dot_knowledge_dot_v1_dot_knowledge__pb2.ListFilesResponse.SerializeToString,
@@ -510,7 +510,7 @@ class KnowledgeService:
             wait_for_ready=None,
             timeout=None,
             metadata=None):
-        return grpc.experimental.unary_unary(
+        return grpc.experimental.unary_stream(
             request,
             target,
             '/switchboard.knowledge.v1.KnowledgeService/ListFiles',

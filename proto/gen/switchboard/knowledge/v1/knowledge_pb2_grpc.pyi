@@ -43,7 +43,7 @@ class KnowledgeServiceStub:
     ListPermissions: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.ListPermissionsRequest, _knowledge_pb2.ListPermissionsResponse]
     Upload: _grpc.StreamUnaryMultiCallable[_knowledge_pb2.UploadRequest, _knowledge_pb2.UploadResponse]
     """First an UploadStart, then for each file a FileStart and its bytes in pieces of at most 64 KiB."""
-    ListFiles: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.ListFilesRequest, _knowledge_pb2.ListFilesResponse]
+    ListFiles: _grpc.UnaryStreamMultiCallable[_knowledge_pb2.ListFilesRequest, _knowledge_pb2.ListFilesResponse]
     GetFile: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.GetFileRequest, _knowledge_pb2.File]
     Download: _grpc.UnaryStreamMultiCallable[_knowledge_pb2.DownloadRequest, _knowledge_pb2.DownloadResponse]
     """First a DownloadStart, then the bytes in pieces of at most 64 KiB."""
@@ -66,7 +66,7 @@ class KnowledgeServiceAsyncStub(KnowledgeServiceStub):
     ListPermissions: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.ListPermissionsRequest, _knowledge_pb2.ListPermissionsResponse]  # type: ignore[assignment]
     Upload: _aio.StreamUnaryMultiCallable[_knowledge_pb2.UploadRequest, _knowledge_pb2.UploadResponse]  # type: ignore[assignment]
     """First an UploadStart, then for each file a FileStart and its bytes in pieces of at most 64 KiB."""
-    ListFiles: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.ListFilesRequest, _knowledge_pb2.ListFilesResponse]  # type: ignore[assignment]
+    ListFiles: _aio.UnaryStreamMultiCallable[_knowledge_pb2.ListFilesRequest, _knowledge_pb2.ListFilesResponse]  # type: ignore[assignment]
     GetFile: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.GetFileRequest, _knowledge_pb2.File]  # type: ignore[assignment]
     Download: _aio.UnaryStreamMultiCallable[_knowledge_pb2.DownloadRequest, _knowledge_pb2.DownloadResponse]  # type: ignore[assignment]
     """First a DownloadStart, then the bytes in pieces of at most 64 KiB."""
@@ -140,7 +140,7 @@ class KnowledgeServiceServicer(metaclass=_abc_1.ABCMeta):
         self,
         request: _knowledge_pb2.ListFilesRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_knowledge_pb2.ListFilesResponse, _abc.Awaitable[_knowledge_pb2.ListFilesResponse]]: ...
+    ) -> _typing.Union[_abc.Iterator[_knowledge_pb2.ListFilesResponse], _abc.AsyncIterator[_knowledge_pb2.ListFilesResponse]]: ...
 
     @_abc_1.abstractmethod
     def GetFile(

@@ -1,0 +1,159 @@
+"""Reads a multipart body as it comes in: file parts become streams, and nothing is kept in memory.
+
+Source: RFC 7578 (multipart/form-data).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath, PureWindowsPath
+
+from python_multipart.exceptions import MultipartParseError
+from python_multipart.multipart import MultipartParser, parse_options_header
+from starlette.requests import ClientDisconnect
+
+from domain.refusals import Invalid, TooLarge
+from ports.knowledge import IncomingFile
+
+MAX_HEADER_BYTES = 16 * 1024
+MAX_FIELD_BYTES = 1024 * 1024
+"""Plain fields are read over; they may be so long together."""
+MAX_NAME = 255
+BROKEN = "the upload is not a well-formed multipart body"
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+@dataclass(slots=True)
+class _Part:
+    """A part's headers as they come in; `is_file` once they are complete."""
+
+    headers: dict[str, bytes] = field(default_factory=dict)
+    name: bytes = b""
+    value: bytes = b""
+    size: int = 0
+
+
+_Event = tuple[str, bytes]
+
+
+class MultipartReader:
+    """One upload. `body` gives the raw pieces of the request."""
+
+    def __init__(self, content_type: str, body: AsyncIterator[bytes]) -> None:
+        kind, options = parse_options_header(content_type)
+        boundary = options.get(b"boundary", b"")
+        self._body = body
+        self._events: deque[_Event] = deque()
+        self._part = _Part()
+        self._is_file = False
+        self._field_bytes = 0
+        self._ended = False
+        self._parser: MultipartParser | None = None
+        if kind == b"multipart/form-data" and boundary:
+            self._parser = MultipartParser(boundary, self._callbacks())  # type: ignore[arg-type]
+
+    async def files(self) -> AsyncIterator[IncomingFile]:
+        """The file parts, whatever their fields are called; each one's content must be read before the next."""
+        if self._parser is None:
+            return
+        while True:
+            event = await self._next()
+            if event is None:
+                return
+            if event[0] == "file":
+                yield IncomingFile(file_name(event[1]), self._content())
+
+    async def _content(self) -> AsyncIterator[bytes]:
+        while True:
+            event = await self._next()
+            if event is None:
+                raise Invalid(BROKEN)
+            if event[0] == "end":
+                return
+            yield event[1]
+
+    async def _next(self) -> _Event | None:
+        """The next event; None at the body's end."""
+        while not self._events:
+            if self._ended:
+                return None
+            await self._feed()
+        return self._events.popleft()
+
+    async def _feed(self) -> None:
+        assert self._parser is not None
+        try:
+            piece = await anext(self._body, None)
+            if piece is None:
+                self._ended = True
+                self._parser.finalize()
+            elif piece:
+                self._parser.write(piece)
+        except MultipartParseError as error:
+            raise Invalid(BROKEN) from error
+        except ClientDisconnect as error:
+            raise Invalid("the upload broke off") from error
+
+    def _callbacks(self) -> dict[str, Callable[..., None]]:
+        return {
+            "on_part_begin": self._part_begin,
+            "on_header_field": self._header_field,
+            "on_header_value": self._header_value,
+            "on_header_end": self._header_end,
+            "on_headers_finished": self._headers_finished,
+            "on_part_data": self._part_data,
+            "on_part_end": self._part_end,
+        }
+
+    def _part_begin(self) -> None:
+        self._part, self._is_file = _Part(), False
+
+    def _header_field(self, data: bytes, start: int, end: int) -> None:
+        self._part.name += data[start:end]
+        self._grow(end - start)
+
+    def _header_value(self, data: bytes, start: int, end: int) -> None:
+        self._part.value += data[start:end]
+        self._grow(end - start)
+
+    def _grow(self, size: int) -> None:
+        self._part.size += size
+        if self._part.size > MAX_HEADER_BYTES:
+            raise TooLarge("the headers of a part are too long")
+
+    def _header_end(self) -> None:
+        self._part.headers[self._part.name.decode("latin-1").lower()] = self._part.value
+        self._part.name = self._part.value = b""
+
+    def _headers_finished(self) -> None:
+        _, options = parse_options_header(self._part.headers.get("content-disposition", b""))
+        name = options.get(b"filename") or options.get(b"filename*")
+        self._is_file = bool(name)
+        if name:
+            self._events.append(("file", name))
+
+    def _part_data(self, data: bytes, start: int, end: int) -> None:
+        if self._is_file:
+            self._events.append(("data", data[start:end]))
+            return
+        self._field_bytes += end - start
+        if self._field_bytes > MAX_FIELD_BYTES:
+            raise TooLarge("the plain fields of the upload are too long")
+
+    def _part_end(self) -> None:
+        if self._is_file:
+            self._events.append(("end", b""))
+
+
+def file_name(raw: bytes) -> str:
+    """The name alone, without folders or control characters; never empty."""
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        text = raw.decode("latin-1")
+    bare = PureWindowsPath(PurePosixPath(text).name).name
+    return _CONTROL.sub("", bare)[-MAX_NAME:].strip() or "unnamed"

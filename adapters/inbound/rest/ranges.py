@@ -1,0 +1,52 @@
+"""Parts of a file on request, and names in headers.
+
+Sources: RFC 9110 section 14 (range requests), RFC 6266 and RFC 8187 (Content-Disposition).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from urllib.parse import quote
+
+_RANGE = re.compile(r"bytes=(\d{0,19})-(\d{0,19})")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The bytes from `start` on, `length` of them."""
+
+    start: int
+    length: int
+
+
+class Unsatisfiable(Exception):
+    """The range lies outside the file."""
+
+
+def asked_range(header: str | None, size: int) -> Span | None:
+    """The one range asked for; None for the whole file (no range, several, or one that makes no sense)."""
+    found = _RANGE.fullmatch(header.strip()) if header else None
+    if found is None or found.groups() == ("", ""):
+        return None
+    first, last = found.groups()
+    if not first:
+        length = min(int(last), size)
+        if length == 0:
+            raise Unsatisfiable
+        return Span(size - length, length)
+    start = int(first)
+    end = min(int(last), size - 1) if last else size - 1
+    if last and int(last) < start:
+        return None
+    if start >= size:
+        raise Unsatisfiable
+    return Span(start, end - start + 1)
+
+
+def attachment(name: str) -> str:
+    """A Content-Disposition header for a download of that name, in any script."""
+    name = name.encode("utf-8", "replace").decode()
+    plain = "".join(char if " " <= char <= "~" and char not in '"\\%' else "_" for char in name)
+    header = f'attachment; filename="{plain}"'
+    return header if plain == name else f"{header}; filename*=UTF-8''{quote(name, safe='')}"

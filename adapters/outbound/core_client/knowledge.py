@@ -1,0 +1,148 @@
+"""The knowledge use cases of a remote core."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+
+from switchboard.knowledge.v1 import knowledge_pb2 as pb
+from switchboard.knowledge.v1 import knowledge_pb2_grpc
+
+from adapters.outbound.core_client.connection import CoreConnection
+from adapters.wire import knowledge as wire
+from domain.access.model import Caller
+from domain.knowledge.model import (
+    Base,
+    BaseChange,
+    Chunk,
+    ChunkPage,
+    FileRecord,
+    Level,
+    NewBase,
+    Permission,
+    SearchResult,
+    UploadedFile,
+)
+from domain.refusals import Invalid, NotFound
+from ports.knowledge import Download, IncomingFile
+
+PIECE = 64 * 1024
+SLOW = 60.0
+"""Seconds for calls that may wait for the model to be loaded, or delete much."""
+UPLOAD = 6 * 3600.0
+"""Seconds that an upload may take, its processing included."""
+LARGEST = 2**63 - 1
+
+
+class RemoteBases:
+    def __init__(self, core: CoreConnection) -> None:
+        self._core = core
+        self._stub = knowledge_pb2_grpc.KnowledgeServiceStub(core.channel)
+
+    async def list(self, caller: Caller) -> Sequence[Base]:
+        found = await self._core.call(self._stub.ListBases, pb.ListBasesRequest())
+        return [wire.base_from_pb(each) for each in found.bases]
+
+    async def create(self, caller: Caller, new: NewBase) -> Base:
+        made = await self._core.call(self._stub.CreateBase, wire.new_to_pb(new))
+        return wire.base_from_pb(made.base)
+
+    async def get(self, caller: Caller, base_id: int) -> Base:
+        return wire.base_from_pb(await self._core.call(self._stub.GetBase, pb.GetBaseRequest(id=base_id)))
+
+    async def update(self, caller: Caller, base_id: int, change: BaseChange) -> None:
+        await self._core.call(self._stub.UpdateBase, wire.change_to_pb(base_id, change))
+
+    async def delete(self, caller: Caller, base_id: int) -> None:
+        await self._core.call(self._stub.DeleteBase, pb.DeleteBaseRequest(id=base_id), deadline=SLOW)
+
+    async def permissions(self, caller: Caller, base_id: int) -> Sequence[Permission]:
+        found = await self._core.call(self._stub.ListPermissions, pb.ListPermissionsRequest(id=base_id))
+        return [Permission(each.user_id, Level(each.permission_level)) for each in found.permissions]
+
+    async def set_permission(self, caller: Caller, base_id: int, user_id: str, level: int) -> None:
+        if not -(2**31) <= level < 2**31:
+            raise Invalid("permission_level: must be 0 (none), 1 (READ), 2 (UPDATE) or 3 (DELETE)")
+        request = pb.SetPermissionRequest(id=base_id, user_id=user_id, permission_level=level)
+        await self._core.call(self._stub.SetPermission, request)
+
+
+class RemoteFiles:
+    def __init__(self, core: CoreConnection) -> None:
+        self._core = core
+        self._stub = knowledge_pb2_grpc.KnowledgeServiceStub(core.channel)
+
+    async def upload(
+        self, caller: Caller, base_id: int, files: AsyncIterator[IncomingFile], respond_async: bool = False
+    ) -> Sequence[UploadedFile]:
+        sending = _Sending(base_id, files, respond_async)
+        try:
+            done = await self._core.call(self._stub.Upload, sending.requests(), deadline=UPLOAD)
+        except Exception:
+            if sending.failure is not None:  # what broke was on this side: the body that came in
+                raise sending.failure from None
+            raise
+        return [wire.uploaded_from_pb(each) for each in done.files]
+
+    async def list(self, caller: Caller, base_id: int) -> Sequence[FileRecord]:
+        request = pb.ListFilesRequest(knowledge_base_id=base_id)
+        answers = self._core.stream(self._stub.ListFiles, request, deadline=SLOW)
+        return [wire.file_from_pb(each.file) async for each in answers]
+
+    async def get(self, caller: Caller, file_hash: str) -> FileRecord:
+        request = pb.GetFileRequest(file_hash=file_hash)
+        return wire.file_from_pb(await self._core.call(self._stub.GetFile, request))
+
+    async def download(
+        self, caller: Caller, file_hash: str, offset: int = 0, length: int | None = None
+    ) -> Download:
+        request = pb.DownloadRequest(file_hash=file_hash, offset=offset, length=length)
+        answers = self._core.stream(self._stub.Download, request, deadline=UPLOAD)
+        first = await anext(answers, None)
+        if first is None:
+            raise NotFound("File not found")
+        return Download(first.start.file_name, first.start.size, _data(answers))
+
+    async def chunk(self, caller: Caller, chunk_id: str) -> Chunk:
+        request = pb.GetChunkRequest(chunk_id=chunk_id)
+        return wire.chunk_from_pb(await self._core.call(self._stub.GetChunk, request))
+
+    async def chunks(self, caller: Caller, file_hash: str, limit: int = 5, offset: int = 0) -> ChunkPage:
+        request = pb.ListChunksRequest(file_id=file_hash, limit=limit, offset=min(offset, LARGEST))
+        return wire.page_from_pb(await self._core.call(self._stub.ListChunks, request))
+
+
+class RemoteSearch:
+    def __init__(self, core: CoreConnection) -> None:
+        self._core = core
+        self._stub = knowledge_pb2_grpc.KnowledgeServiceStub(core.channel)
+
+    async def search(self, caller: Caller, base_id: int, query: str) -> Sequence[SearchResult]:
+        request = pb.SearchRequest(knowledge_base_id=base_id, query=query)
+        found = await self._core.call(self._stub.Search, request, deadline=SLOW)
+        return [wire.result_from_pb(each) for each in found.results]
+
+
+class _Sending:
+    """The messages of one upload; remembers what went wrong while its files were read."""
+
+    def __init__(self, base_id: int, files: AsyncIterator[IncomingFile], respond_async: bool) -> None:
+        self._start = pb.UploadStart(knowledge_base_id=base_id, respond_async=respond_async)
+        self._files = files
+        self.failure: Exception | None = None
+
+    async def requests(self) -> AsyncIterator[pb.UploadRequest]:
+        yield pb.UploadRequest(start=self._start)
+        try:
+            async for file in self._files:
+                yield pb.UploadRequest(file=pb.FileStart(file_name=file.name))
+                async for piece in file.content:
+                    for start in range(0, len(piece), PIECE):
+                        yield pb.UploadRequest(data=piece[start : start + PIECE])
+        except Exception as error:
+            self.failure = error
+            raise
+
+
+async def _data(answers: AsyncIterator[pb.DownloadResponse]) -> AsyncIterator[bytes]:
+    async for answer in answers:
+        yield answer.data

@@ -1,0 +1,39 @@
+"""What keeps knowledge bases going in a worker: uploads, vector indexes, memory tasks, cleaning."""
+
+from __future__ import annotations
+
+import asyncio
+
+from adapters.inbound.jobs.upkeep import Chore, Upkeep
+from adapters.inbound.jobs.upload_loop import UploadLoop
+from apps.container import Container
+
+
+class KnowledgePart:
+    name = "knowledge bases"
+
+    def __init__(self, container: Container) -> None:
+        self._container = container
+        ingest, news = container.ingest(), container.upload_news()
+        self._uploads = UploadLoop(ingest.work_one, news, container.settings().upload_concurrency)
+        self._upkeep = Upkeep(
+            [
+                Chore("memory nodes", 5.0, container.memory().work),
+                Chore("vector indexes", 60.0, container.vector_indexes().maintain),
+                Chore("leftover files", 600.0, container.sweeper().sweep),
+            ]
+        )
+
+    async def start(self) -> None:
+        return
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._uploads.run())
+            self._upkeep_task = group.create_task(self._upkeep.run())
+
+    async def stop(self) -> None:
+        self._upkeep_task.cancel()
+        await self._uploads.stop()
+        await self._container.parser().close()
+        self._container.embedder().close()
