@@ -158,7 +158,14 @@ async def rest(service: VerificationService, clock: SetClock) -> AsyncIterator[h
 def gateway(service: VerificationService, clock: SetClock) -> httpx.AsyncClient:
     nothing: Any = object()
     use_cases = UseCases(
-        access=Keys(), catalogue=nothing, instances=nothing, callbacks=nothing, verification=service
+        access=Keys(),
+        catalogue=nothing,
+        instances=nothing,
+        callbacks=nothing,
+        verification=service,
+        bases=nothing,
+        files=nothing,
+        search=nothing,
     )
     options = GatewayOptions(
         agent_url="http://localhost:3011",
