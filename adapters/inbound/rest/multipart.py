@@ -150,10 +150,15 @@ class MultipartReader:
 
 
 def file_name(raw: bytes) -> str:
-    """The name alone, without folders or control characters; never empty."""
+    """The name alone, without folders or control characters; never empty.
+
+    Browsers write a quotation mark and line ends as %22, %0D and %0A and nothing else so.
+    Source: https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#multipart-form-data
+    """
     try:
         text = raw.decode()
     except UnicodeDecodeError:
         text = raw.decode("latin-1")
+    text = text.replace("%22", '"').replace("%0D", " ").replace("%0A", " ")
     bare = PureWindowsPath(PurePosixPath(text).name).name
     return _CONTROL.sub("", bare)[-MAX_NAME:].strip() or "unnamed"

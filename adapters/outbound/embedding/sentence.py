@@ -99,7 +99,9 @@ class SentenceEmbedder:
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         import torch
         from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging as reports
 
+        reports.disable_progress_bar()
         torch.set_num_threads(self._threads)
         model = SentenceTransformer(
             str(self._files.folder),

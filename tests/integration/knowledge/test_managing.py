@@ -102,7 +102,7 @@ async def test_chunks_come_in_document_order_and_in_pages(knowledge: Knowledge, 
     (uploaded,) = await knowledge.upload(ann, base, hall_txt=TEXT)
     first = await knowledge.files.chunks(ann, uploaded.hash)
     assert (first.limit, first.offset, first.current_page) == (5, 0, 1)
-    assert first.total >= 10
+    assert first.total >= 7
     everything = await knowledge.files.chunks(ann, uploaded.hash, 1000, 0)
     assert len(everything.chunks) == first.total
     assert everything.chunks[:5] == list(first.chunks)

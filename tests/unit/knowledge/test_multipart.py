@@ -1,0 +1,94 @@
+"""Multipart bodies as they come in."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from adapters.inbound.rest.multipart import MAX_FIELD_BYTES, MultipartReader, file_name
+from domain.refusals import Invalid, TooLarge
+
+TYPE = "multipart/form-data; boundary=xyz"
+
+
+def part(disposition: str, content: bytes) -> bytes:
+    return (
+        b"--xyz\r\nContent-Disposition: form-data; " + disposition.encode() + b"\r\n\r\n" + content + b"\r\n"
+    )
+
+
+async def cut(body: bytes, size: int) -> AsyncIterator[bytes]:
+    for start in range(0, len(body), size):
+        yield body[start : start + size]
+
+
+async def read(body: bytes, size: int = 1000, content_type: str = TYPE) -> list[tuple[str, bytes]]:
+    files = MultipartReader(content_type, cut(body, size)).files()
+    return [(file.name, b"".join([piece async for piece in file.content])) async for file in files]
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 64, 10_000])
+async def test_files_under_any_field_name_in_pieces_of_any_size(size: int) -> None:
+    body = (
+        part('name="a"; filename="one.txt"', b"first\r\n--xy\r\n")
+        + part('name="note"', b"a plain field")
+        + part('name="zzz"; filename="\xc3\xa4 b.md"'.encode("latin-1").decode(), b"")
+        + part('name="empty"; filename=""', b"")
+        + b"--xyz--\r\n"
+    )
+    assert await read(body, size) == [("one.txt", b"first\r\n--xy\r\n"), ("\u00e4 b.md", b"")]
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body"),
+    [
+        ("", b"x"),
+        ("application/json", b"{}"),
+        ("multipart/form-data", b"--x"),
+        (TYPE, b"--xyz--\r\n"),
+        (TYPE, b""),
+    ],
+)
+async def test_no_files(content_type: str, body: bytes) -> None:
+    assert await read(body, content_type=content_type) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"nonsense without any boundary",
+        part('name="a"; filename="one.txt"', b"cut off"),
+        b'--xyz\r\nContent-Disposition: form-data; name="a"; filename="one.txt"\r\n\r\nno end',
+        b"--xyz\r\nNo colon\r\n\r\n",
+    ],
+)
+async def test_what_is_broken_or_breaks_off_is_refused(body: bytes) -> None:
+    with pytest.raises(Invalid):
+        await read(body)
+
+
+async def test_endless_headers_and_fields_are_refused() -> None:
+    with pytest.raises((TooLarge, Invalid)):
+        await read(b"--xyz\r\nX: " + b"a" * 100_000)
+    with pytest.raises(TooLarge):
+        await read(part('name="a"', b"a" * (MAX_FIELD_BYTES + 1)), 65536)
+
+
+@pytest.mark.parametrize(
+    ("raw", "name"),
+    [
+        (b"a.txt", "a.txt"),
+        (b"../../etc/passwd", "passwd"),
+        (b"C:\\Users\\ann\\plan.docx", "plan.docx"),
+        ("Pläne 2024.pdf".encode(), "Pläne 2024.pdf"),
+        (b"caf\xe9.txt", "café.txt"),
+        (b"a%22b%0Ac%20d.txt", 'a"b c%20d.txt'),
+        (b"a\x00\x1fb.txt", "ab.txt"),
+        (b"/", "unnamed"),
+        (b"..", ".."),
+        (b"a" * 300 + b".txt", "a" * 251 + ".txt"),
+    ],
+)
+def test_names(raw: bytes, name: str) -> None:
+    assert file_name(raw) == name
