@@ -101,7 +101,7 @@ class SentenceEmbedder:
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging as reports
 
-        reports.disable_progress_bar()
+        reports.disable_progress_bar()  # type: ignore[no-untyped-call]
         torch.set_num_threads(self._threads)
         model = SentenceTransformer(
             str(self._files.folder),
