@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import signal
 import socket
 from functools import partial
 from typing import Any
@@ -99,7 +98,10 @@ class WorkerPart:
 
     async def start(self) -> None:
         self._resources.load()
-        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._resources.rules.reload)
+
+    def reload(self) -> None:
+        """Reads the resource rules again."""
+        self._resources.rules.reload()
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:

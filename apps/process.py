@@ -6,7 +6,7 @@ import asyncio
 import logging
 import signal
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 log = logging.getLogger("switchboard")
 
@@ -29,6 +29,13 @@ class Part(Protocol):
         ...
 
 
+@runtime_checkable
+class Reloads(Protocol):
+    """A part that can read its files again."""
+
+    def reload(self) -> None: ...
+
+
 async def run(parts: Sequence[Part], ready: Callable[[], None]) -> int:
     """Runs until SIGTERM, SIGINT, or the end of a part; the exit status."""
     stop = asyncio.Event()
@@ -36,6 +43,7 @@ async def run(parts: Sequence[Part], ready: Callable[[], None]) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     started: list[Part] = []
+    loop.add_signal_handler(signal.SIGHUP, _reload, started)
     running: dict[asyncio.Task[None], str] = {}
     status = 0
     try:
@@ -55,6 +63,12 @@ async def run(parts: Sequence[Part], ready: Callable[[], None]) -> int:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
     return status
+
+
+def _reload(parts: Sequence[Part]) -> None:
+    for part in parts:
+        if isinstance(part, Reloads):
+            part.reload()
 
 
 def _report(running: dict[asyncio.Task[None], str]) -> int:

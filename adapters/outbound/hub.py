@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 RECENT = 2048
+MISSING = object()
 
 
 class Bell:
@@ -43,7 +44,7 @@ class Hub:
         self._solitary = solitary
         self._forget: list[Callable[[int | None], None]] = []
         self._waiters: dict[int, asyncio.Event] = {}
-        self._recent: OrderedDict[int, None] = OrderedDict()
+        self._recent: OrderedDict[int, object] = OrderedDict()
 
     def on_change(self, forget: Callable[[int | None], None]) -> None:
         """`forget` is told each instance that changed, or None: any may have."""
@@ -88,7 +89,7 @@ class Hub:
 
     async def wait(self, inbox_id: int, seconds: float) -> None:
         """Returns when that event's answer is on record, or after `seconds`."""
-        if inbox_id in self._recent:
+        if self._recent.pop(inbox_id, MISSING) is not MISSING:
             return
         event = self._waiters.setdefault(inbox_id, asyncio.Event())
         try:

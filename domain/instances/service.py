@@ -205,7 +205,7 @@ class InstanceService:
         try:
             if isinstance(channel, Registers):
                 await channel.register(instance.config, self.webhook_address(instance))
-            elif isinstance(channel, Probed):
+            elif isinstance(channel, Probed) and not advice(channel.definition, instance.config):
                 await channel.probe(instance.config)
         except PlatformError as refused:
             error = str(refused)

@@ -139,7 +139,7 @@ def _cron(value: str) -> str | None:
 def _timezone(value: str) -> str | None:
     try:
         ZoneInfo(value)
-    except (ValueError, OSError):
+    except (KeyError, ValueError, OSError):  # ZoneInfoNotFoundError is a KeyError
         return "must be a time zone of the IANA database, for example Europe/Berlin"
     return None
 

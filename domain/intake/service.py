@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 from domain.channels.messages import CallOutcome, Event, Facts, RawAnswer, RawCall, Received
 from domain.instances.model import ACTIVE, Instance
@@ -114,10 +115,9 @@ class IntakeService:
     ) -> RawAnswer:
         event, stored = next(pair for pair in zip(events, accepted, strict=True) if pair[0].awaits_reply)
         result = None if stored.fresh else await self._inbox.result(stored.id)
-        remaining = channel.wait_seconds
-        while result is None and remaining > 0:
+        deadline = self._clock.now() + timedelta(seconds=channel.wait_seconds)
+        while result is None and (remaining := (deadline - self._clock.now()).total_seconds()) > 0:
             await self._answers.wait(stored.id, min(remaining, LOOK_AGAIN))
-            remaining -= LOOK_AGAIN
             result = await self._inbox.result(stored.id)
         result = result or await self._inbox.stop_waiting(stored.id)
         found = result or CallResult(CallOutcome.TIMEOUT, None)

@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -38,6 +39,13 @@ def postgres_dsn() -> Iterator[str]:
 @pytest.fixture
 def database_url(postgres_dsn: str) -> Iterator[str]:
     """The DSN of a database of this test's own, migrated and empty; dropped after the test."""
+    with fresh_database(postgres_dsn) as dsn:
+        yield dsn
+
+
+@contextmanager
+def fresh_database(postgres_dsn: str) -> Iterator[str]:
+    """The DSN of a migrated and empty database, dropped at the end."""
     name = f"test_{next(_numbers)}"
     with psycopg.connect(on_database(postgres_dsn, "postgres"), autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name} TEMPLATE {_TEMPLATE}")

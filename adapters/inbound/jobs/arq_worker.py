@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -82,8 +81,7 @@ class SupervisedWorker:
             await asyncio.wait(tasks, timeout=grace)
         if worker.main_task is not None:
             worker.main_task.cancel()
-            with contextlib.suppress(asyncio.CancelledError, RedisError, OSError):
-                await worker.main_task
+            await asyncio.gather(worker.main_task, return_exceptions=True)
 
 
 def _body(name: str, job: Job) -> Callable[[Mapping[str, Any], int], Awaitable[None]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictInt, StrictStr
@@ -32,6 +33,17 @@ def whole(value: Any) -> Any:
     return value
 
 
+def _storable(value: Any) -> Any:
+    try:
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError("must hold text without lone surrogates") from error
+    except (ValueError, RecursionError) as error:
+        raise ValueError("must be JSON without NaN or Infinity, and not nested too deeply") from error
+    return value
+
+
+Config = Annotated[dict[str, Any], BeforeValidator(_storable)]
 Text = Annotated[StrictStr, BeforeValidator(_text)]
 Id = Annotated[int, BeforeValidator(whole), Field(ge=1, le=2**63 - 1)]
 
@@ -91,13 +103,13 @@ class ChannelInstance(BaseModel):
 class CreateInstance(Body):
     channelId: Text = Field(description="Channel definition id.", examples=["http-webhook"])
     channelName: Text = Field(description="Display name.", examples=["Support"])
-    config: dict[str, Any] = Field(examples=[{"webhookSecret": "s3cret", "syncResponse": True}])
+    config: Config = Field(examples=[{"webhookSecret": "s3cret", "syncResponse": True}])
     downStreamResourceId: Text | None = Field(None, examples=["agent::echo"])
     id: Id | None = Field(None, description="Names an instance of the caller: that one is updated.")
 
 
 class UpdateInstance(Body):
-    config: dict[str, Any]
+    config: Config
     downStreamResourceId: Text | None = None
     channelName: Text | None = None
 

@@ -43,11 +43,11 @@ def connect(redis_url: str) -> ArqRedis:
 
 def _embedded() -> ConnectionPool:
     from fakeredis import FakeServer
-    from fakeredis.aioredis import FakeConnection
+    from fakeredis.aioredis import FakeAsyncRedisConnection
 
     server = FakeServer(server_type="redis", version=(7,))
     return ConnectionPool(
-        connection_class=cast(Any, FakeConnection), server=server, host="embedded", port=1, db=0
+        connection_class=cast(Any, FakeAsyncRedisConnection), server=server, host="embedded", port=1, db=0
     )
 
 

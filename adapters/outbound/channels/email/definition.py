@@ -73,12 +73,6 @@ _FIELDS = (
         "A server with IDLE tells of new mail at once.",
         format=Format.INTERVAL_MINUTES,
     ),
-    ConfigField(
-        "authservId",
-        "string",
-        "Name under which the mailbox's own server writes Authentication-Results, such as mx.example.com. "
-        "Only such a line proves who wrote. By default a name in the domain of the mailbox or its servers.",
-    ),
     *COMMON_FIELDS,
 )
 

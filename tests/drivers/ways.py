@@ -1,0 +1,268 @@
+"""The ways into the service. Each answers in the same words, so that one feature runs through all of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import httpx
+
+from adapters.inbound.rest import shapes
+from adapters.inbound.rest.errors import status_of
+from adapters.outbound.core_client.callbacks import RemoteCallbacks
+from adapters.outbound.core_client.connection import CoreConnection
+from apps.http_gateway.main import build_remote_gateway
+from apps.rest import build_gateway
+from domain.access.model import Caller, Role
+from domain.channels.messages import RawCall
+from domain.instances.model import InstanceChange, NewInstance
+from domain.refusals import Refusal
+from tests.drivers.world import World
+
+BASE = "http://localhost:3011"
+INSTANCES = "/api/agent/channel-instances"
+
+WORDS = {
+    200: "done",
+    201: "created",
+    202: "accepted",
+    204: "done",
+    400: "invalid",
+    401: "not known",
+    403: "forbidden",
+    404: "not found",
+    405: "not allowed",
+    409: "conflict",
+    413: "too large",
+    502: "failed",
+    503: "away",
+    504: "timed out",
+}
+
+
+@dataclass(frozen=True)
+class Reply:
+    """How a request ended: a word, and what came with it."""
+
+    outcome: str
+    body: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def error(self) -> str:
+        return str(self.body["error"])
+
+
+class Way(Protocol):
+    """What features ask of the service."""
+
+    def definitions(self, user: str) -> Reply: ...
+    def definition(self, user: str, channel_id: str) -> Reply: ...
+    def create(self, user: str, body: Mapping[str, Any]) -> Reply: ...
+    def update(self, user: str, instance_id: int, body: Mapping[str, Any]) -> Reply: ...
+    def delete(self, user: str, instance_id: int) -> Reply: ...
+    def instances(self, user: str) -> Reply: ...
+    def instance(self, user: str, instance_id: int) -> Reply: ...
+    def health(self, user: str, instance_id: int) -> Reply: ...
+    def request_pairing(self, user: str, instance_id: int) -> Reply: ...
+    def deliveries(self, user: str, instance_id: int, status: str | None) -> Reply: ...
+    def replay(self, user: str, instance_id: int, delivery_id: int) -> Reply: ...
+    def call(
+        self, channel_id: str, instance_id: int, body: bytes, headers: Mapping[str, str], callback: str
+    ) -> Reply: ...
+    def close(self) -> None: ...
+
+
+class UseCases:
+    """Straight to the use cases."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._use_cases = world.container.use_cases()
+
+    def _asked(self, work: Any, shape: Any, outcome: str = "done") -> Reply:
+        try:
+            return Reply(outcome, shape(self._world.run(work)))
+        except Refusal as refusal:
+            return Reply(WORDS[status_of(refusal)], {"error": refusal.message})
+
+    def definitions(self, user: str) -> Reply:
+        return self._asked(
+            self._use_cases.catalogue.definitions(), lambda found: [shapes.definition(each) for each in found]
+        )
+
+    def definition(self, user: str, channel_id: str) -> Reply:
+        return self._asked(self._use_cases.catalogue.definition(channel_id), shapes.definition)
+
+    def create(self, user: str, body: Mapping[str, Any]) -> Reply:
+        new = NewInstance(
+            body["channelId"],
+            body["channelName"],
+            body["config"],
+            body.get("downStreamResourceId"),
+            body.get("id"),
+        )
+        reply = self._asked(
+            self._use_cases.instances.create(_caller(user), new),
+            lambda result: {**shapes.saved(result), "operation": result.operation},
+        )
+        created = reply.outcome == "done" and reply.body["operation"] == "created"
+        return Reply("created", reply.body) if created else reply
+
+    def update(self, user: str, instance_id: int, body: Mapping[str, Any]) -> Reply:
+        change = InstanceChange(body["config"], body.get("downStreamResourceId"), body.get("channelName"))
+        return self._asked(self._use_cases.instances.update(_caller(user), instance_id, change), shapes.saved)
+
+    def delete(self, user: str, instance_id: int) -> Reply:
+        return self._asked(self._use_cases.instances.delete(_caller(user), instance_id), lambda _: None)
+
+    def instances(self, user: str) -> Reply:
+        return self._asked(
+            self._use_cases.instances.list(_caller(user)),
+            lambda found: [shapes.instance(each) for each in found],
+        )
+
+    def instance(self, user: str, instance_id: int) -> Reply:
+        return self._asked(self._use_cases.instances.get(_caller(user), instance_id), shapes.instance)
+
+    def health(self, user: str, instance_id: int) -> Reply:
+        return self._asked(self._use_cases.instances.health(_caller(user), instance_id), shapes.health)
+
+    def request_pairing(self, user: str, instance_id: int) -> Reply:
+        return self._asked(
+            self._use_cases.instances.request_pairing(_caller(user), instance_id),
+            lambda pairing: {"success": pairing.success, "pairingCode": pairing.code},
+        )
+
+    def deliveries(self, user: str, instance_id: int, status: str | None) -> Reply:
+        work = self._use_cases.instances.deliveries(_caller(user), instance_id, status, 100, 0)
+        return self._asked(work, shapes.deliveries)
+
+    def replay(self, user: str, instance_id: int, delivery_id: int) -> Reply:
+        work = self._use_cases.instances.replay(_caller(user), instance_id, delivery_id)
+        return self._asked(work, lambda _: None, "accepted")
+
+    def call(
+        self, channel_id: str, instance_id: int, body: bytes, headers: Mapping[str, str], callback: str
+    ) -> Reply:
+        call = RawCall(
+            id=self._world.container.ids().request_id(),
+            method="POST",
+            callback=callback,
+            url=f"{BASE}/api/agent/channels/{channel_id}/{instance_id}/{callback}",
+            headers={name.lower(): value for name, value in headers.items()},
+            body=body,
+        )
+        try:
+            answer = self._world.run(self._use_cases.callbacks.handle(channel_id, instance_id, call))
+        except Refusal as refusal:
+            return Reply(WORDS[status_of(refusal)], {"error": refusal.message})
+        return Reply(WORDS[answer.status], _json(answer.body), answer.headers)
+
+    def close(self) -> None:
+        return
+
+
+class Rest:
+    """Over HTTP, to the gateway of the same process."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        transport = httpx.ASGITransport(self._gateway(), raise_app_exceptions=False)
+        self._client = httpx.AsyncClient(transport=transport, base_url=BASE, timeout=40)
+
+    def _gateway(self) -> Any:
+        return build_gateway(self._world.container)
+
+    def request(self, method: str, path: str, user: str | None = None, **options: Any) -> httpx.Response:
+        """One request, with the key of a user when one is named."""
+        headers = dict(options.pop("headers", {}))
+        if user is not None:
+            role = Role.ADMIN if user == "admin" else Role.USER
+            headers["authorization"] = f"Bearer {self._world.key_of(user, role)}"
+        return self._world.run(self._client.request(method, path, headers=headers, **options))
+
+    def _asked(self, method: str, path: str, user: str, body: Any = None) -> Reply:
+        response = self.request(method, path, user, **({} if body is None else {"json": body}))
+        return Reply(WORDS[response.status_code], _json(response.content), response.headers)
+
+    def definitions(self, user: str) -> Reply:
+        return self._asked("GET", "/api/agent/channels", user)
+
+    def definition(self, user: str, channel_id: str) -> Reply:
+        return self._asked("GET", f"/api/agent/channels/{channel_id}", user)
+
+    def create(self, user: str, body: Mapping[str, Any]) -> Reply:
+        return self._asked("POST", INSTANCES, user, body)
+
+    def update(self, user: str, instance_id: int, body: Mapping[str, Any]) -> Reply:
+        return self._asked("PUT", f"{INSTANCES}/{instance_id}", user, body)
+
+    def delete(self, user: str, instance_id: int) -> Reply:
+        return self._asked("DELETE", f"{INSTANCES}/{instance_id}", user)
+
+    def instances(self, user: str) -> Reply:
+        return self._asked("GET", INSTANCES, user)
+
+    def instance(self, user: str, instance_id: int) -> Reply:
+        return self._asked("GET", f"{INSTANCES}/{instance_id}", user)
+
+    def health(self, user: str, instance_id: int) -> Reply:
+        return self._asked("GET", f"{INSTANCES}/{instance_id}/health", user)
+
+    def request_pairing(self, user: str, instance_id: int) -> Reply:
+        return self._asked("POST", f"{INSTANCES}/{instance_id}/request-pairing", user)
+
+    def deliveries(self, user: str, instance_id: int, status: str | None) -> Reply:
+        query = "?limit=100" + (f"&status={status}" if status else "")
+        return self._asked("GET", f"{INSTANCES}/{instance_id}/deliveries{query}", user)
+
+    def replay(self, user: str, instance_id: int, delivery_id: int) -> Reply:
+        return self._asked("POST", f"{INSTANCES}/{instance_id}/deliveries/{delivery_id}/replay", user)
+
+    def call(
+        self, channel_id: str, instance_id: int, body: bytes, headers: Mapping[str, str], callback: str
+    ) -> Reply:
+        path = f"/api/agent/channels/{channel_id}/{instance_id}/{callback}"
+        response = self.request("POST", path, content=body, headers=dict(headers))
+        return Reply(WORDS[response.status_code], _json(response.content), response.headers)
+
+    def close(self) -> None:
+        self._world.run(self._client.aclose())
+
+
+class RestOverGrpc(Rest):
+    """Over HTTP, to a stateless gateway that reaches the core over gRPC on a real socket."""
+
+    def _gateway(self) -> Any:
+        return self._world.run(self._made())
+
+    async def _made(self) -> Any:
+        self._core = CoreConnection(f"127.0.0.1:{self._world.grpc.port}")
+        self._callbacks = RemoteCallbacks(self._core)
+        return build_remote_gateway(self._world.settings, self._core, self._callbacks)
+
+    def close(self) -> None:
+        super().close()
+        self._world.run(self._callbacks.close())
+        self._world.run(self._core.close())
+
+
+WAYS: Mapping[str, type[UseCases] | type[Rest]] = {
+    "use cases": UseCases,
+    "REST": Rest,
+    "REST over gRPC": RestOverGrpc,
+}
+
+
+def _caller(user: str) -> Caller:
+    return Caller(user, Role.ADMIN if user == "admin" else Role.USER)
+
+
+def _json(content: bytes) -> Any:
+    try:
+        return json.loads(content) if content else None
+    except ValueError:
+        return content

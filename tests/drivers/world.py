@@ -1,0 +1,122 @@
+"""One running service for a scenario: all its parts in an event loop of their own, on a database of its own.
+
+Steps are synchronous; `World.run` hands a coroutine to the loop and waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, TypeVar
+
+from dependency_injector import providers
+
+from adapters.outbound.security.box import new_key
+from apps.container import Container
+from apps.grpc_server.part import GrpcPart
+from apps.jobs import JobsPart
+from apps.parts import StoragePart, WorkerPart
+from apps.process import Part
+from apps.settings import Settings, load
+from domain.access.model import Role
+from domain.refusals import Unavailable
+from tests.drivers.clockwork import MovableClock
+
+T = TypeVar("T")
+
+PATIENCE = 30.0
+"""Seconds after which something that should happen has not."""
+
+SERVICE_KEY = "service-key-of-the-tests"
+
+
+class World:
+    """The service under test. `settings` are environment variables over the defaults."""
+
+    def __init__(self, dsn: str, data_dir: Path, **settings: str) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self.clock = MovableClock()
+        self.settings = _settings(data_dir, settings)
+        self._dsn = dsn
+        self._keys: dict[tuple[str, Role], str] = {}
+
+    def start(self, *, worker: bool = True) -> None:
+        self._thread.start()
+        self.run(self._start(worker))
+
+    async def _start(self, worker: bool) -> None:
+        self.container = Container(settings=self.settings, dsn=self._dsn, solitary=True)
+        self.container.clock.override(providers.Object(self.clock))
+        self.grpc = GrpcPart(self.container)
+        self.parts: list[Part] = [StoragePart(self.container, "standalone")]
+        if worker:
+            self.parts += [WorkerPart(self.container), JobsPart(self.container)]
+        self.parts.append(self.grpc)
+        self._tasks = []
+        for part in self.parts:
+            await part.start()
+            self._tasks.append(asyncio.create_task(part.run()))
+
+    def empty(self) -> None:
+        """Empties the database and forgets what is held in memory."""
+        self.run(self._empty())
+        self._keys.clear()
+
+    async def _empty(self) -> None:
+        database = self.container.database()
+        rows = await database.fetch(
+            "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
+            " AND tablename NOT IN ('alembic_version', 'process')"
+        )
+        names = ", ".join(f'"{name}"' for (name,) in rows)
+        for _ in range(10):
+            try:
+                await database.execute(f"TRUNCATE {names} CASCADE")
+                break
+            except Unavailable:  # a deadlock with what the worker does every second
+                continue
+        self.container.hub().lost()
+
+    def stop(self) -> None:
+        self.run(self._stop())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _stop(self) -> None:
+        for part in reversed(self.parts):
+            await part.stop()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of a coroutine in the world's loop."""
+        return self.begin(work).result(PATIENCE + 10)
+
+    def begin(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Starts a coroutine in the world's loop without waiting for it."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def key_of(self, user: str, role: Role = Role.USER) -> str:
+        """An API key of a user, made on first use."""
+        if (user, role) not in self._keys:
+            _, token = self.run(self.container.access().create_key(user, role))
+            self._keys[user, role] = token
+        return self._keys[user, role]
+
+
+def _settings(data_dir: Path, overrides: dict[str, str]) -> Settings:
+    environment = {
+        "DATA_DIR": str(data_dir),
+        "GRPC_PORT": "0",
+        "INTERNAL_SERVICE_KEY": SERVICE_KEY,
+        "CONFIG_ENCRYPTION_KEY": new_key(),
+        "LOG_LEVEL": "error",
+        **overrides,
+    }
+    return load(environment, env_file=None)

@@ -1,0 +1,263 @@
+"""The steps of http_webhook.feature."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import uuid
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from pytest_bdd import given, parsers, scenarios, then, when
+from standardwebhooks import Webhook
+
+from tests.drivers.receiver import Receiver
+from tests.drivers.ways import Reply, Way
+from tests.drivers.world import World
+
+THROUGH = "way"
+scenarios("http_webhook.feature")
+
+BODY = b'{"message": "signed", "sessionId": "s"}'
+
+
+@dataclass
+class Hook:
+    """The instance under test and how its calls ended."""
+
+    way: Way
+    instance_id: int = 0
+    settings: dict[str, Any] = field(default_factory=dict)
+    replies: list[Reply] = field(default_factory=list)
+
+    @property
+    def reply(self) -> Reply:
+        return self.replies[-1]
+
+    def create(self, settings: dict[str, Any], resource: str = "agent::echo") -> None:
+        self.settings = settings
+        body = {
+            "channelId": "http-webhook",
+            "channelName": "Hook",
+            "config": settings,
+            "downStreamResourceId": resource,
+        }
+        self.instance_id = self.way.create("ann", body).body["instanceId"]
+
+    def call(self, body: bytes, headers: dict[str, str] | None = None, callback: str = "webhook") -> None:
+        self.replies.append(self.way.call("http-webhook", self.instance_id, body, headers or {}, callback))
+
+
+@pytest.fixture
+def hook(way: Way) -> Hook:
+    return Hook(way)
+
+
+@given(parsers.parse("an asynchronous http-webhook with the settings {settings}"))
+def asynchronous(hook: Hook, receiver: Receiver, settings: str) -> None:
+    hook.create({"responseWebhookUrl": receiver.url, **json.loads(settings)})
+
+
+@given("a synchronous http-webhook")
+def synchronous(hook: Hook) -> None:
+    hook.create({"syncResponse": True})
+
+
+@given("a synchronous http-webhook whose resource fails")
+def synchronous_failing(world: World, hook: Hook, receiver: Receiver) -> None:
+    receiver.script = [(400, {})]
+    runners = world.container.resources()
+    runners.runner._inner._default = runners_for(world, receiver)
+    hook.create({"syncResponse": True}, "agent::somewhere")
+
+
+def runners_for(world: World, receiver: Receiver) -> Any:
+    from adapters.outbound.downstream.http_runner import HttpRunner
+
+    return HttpRunner(world.container.http(), receiver.url)
+
+
+@when(parsers.re(r"it is called with (?P<body>[\[{].*)"))
+def called(hook: Hook, body: str) -> None:
+    hook.call(body.encode())
+
+
+@when(parsers.parse("it is called with the bytes {body}"))
+def called_raw(hook: Hook, body: str) -> None:
+    hook.call(b"" if body == "(nothing)" else body.encode())
+
+
+@when(parsers.parse("it is called with a message that names another address as {key}"))
+def called_elsewhere(hook: Hook, receiver: Receiver, key: str) -> None:
+    other = receiver.url.replace("/answers", "/other")
+    hook.call(json.dumps({"message": "hello", key: other}).encode())
+
+
+def _signature(body: bytes, secret: str = "s3cret") -> str:
+    return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+
+
+@when(parsers.re(r"it is called with a (?P<form>plain|prefixed|shouted) signature in (?P<header>\S+)"))
+def called_signed(hook: Hook, form: str, header: str) -> None:
+    signature = _signature(BODY)
+    shown = {"plain": signature, "prefixed": f"sha256={signature}", "shouted": f"SHA256={signature.upper()}"}
+    hook.call(BODY, {header: shown[form]})
+
+
+@when("it is called with no signature")
+def called_unsigned(hook: Hook) -> None:
+    hook.call(BODY)
+
+
+@when("it is called with a signature of another body")
+def called_other_body(hook: Hook) -> None:
+    hook.call(BODY, {"X-Signature": _signature(BODY + b" ")})
+
+
+@when("it is called with a signature by another key")
+def called_other_key(hook: Hook) -> None:
+    hook.call(BODY, {"X-Signature": _signature(BODY, "another")})
+
+
+@when("it is called with a signature of garbage")
+def called_garbage(hook: Hook) -> None:
+    hook.call(BODY, {"X-Signature": "\x7f=zz", "X-Webhook-Signature": "sha256="})
+
+
+@when("it is called as the Standard Webhooks library signs")
+def called_standard(hook: Hook) -> None:
+    _call_standard(hook, datetime.now(UTC))
+
+
+@when("it is called as the Standard Webhooks library signed six minutes ago")
+def called_standard_late(hook: Hook) -> None:
+    _call_standard(hook, datetime.now(UTC) - timedelta(minutes=6))
+
+
+def _call_standard(hook: Hook, at: datetime) -> None:
+    signature = Webhook(hook.settings["webhookSecret"]).sign("msg_1", at, BODY.decode())
+    stamp = str(int(at.timestamp()))
+    hook.call(BODY, {"webhook-id": "msg_1", "webhook-timestamp": stamp, "webhook-signature": signature})
+
+
+@when("it is called twice with the same idempotency key")
+def called_twice(hook: Hook) -> None:
+    for _ in range(2):
+        hook.call(b'{"message": "once", "sessionId": "s"}', {"Idempotency-Key": "k-1"})
+
+
+@when(parsers.parse('its callback "{callback}" is called'))
+def called_callback(hook: Hook, callback: str) -> None:
+    hook.call(BODY, callback=callback)
+
+
+@when(parsers.parse('it is called as if it were "{channel}"'))
+def called_as(hook: Hook, channel: str) -> None:
+    hook.replies.append(hook.way.call(channel, hook.instance_id, BODY, {}, "webhook"))
+
+
+@then(parsers.re('the resource is asked "(?P<message>.*)"'))
+def asked(receiver: Receiver, message: str) -> None:
+    assert receiver.wait_for(1)[0].json["response"] == message
+
+
+@then(parsers.parse('the answer belongs to the session "{session}"'))
+def belongs(receiver: Receiver, session: str) -> None:
+    assert receiver.wait_for(1)[0].json["sessionId"] == session
+
+
+@then("the answer belongs to a session named after the request")
+def own_session(hook: Hook, receiver: Receiver) -> None:
+    answer = receiver.wait_for(1)[0].json
+    assert answer["sessionId"] == answer["requestId"] == hook.reply.body["requestId"]
+
+
+@then("the call is accepted with a request id")
+def accepted(hook: Hook) -> None:
+    assert hook.reply.outcome == "done"
+    assert set(hook.reply.body) == {"status", "requestId", "message"}
+    assert hook.reply.body["status"] == "accepted"
+    uuid.UUID(hook.reply.body["requestId"])
+
+
+@then(parsers.parse('the response address gets the answer "{text}" of that request'))
+def gets_answer(hook: Hook, receiver: Receiver, text: str) -> None:
+    assert receiver.wait_for(1)[0].json == {
+        "status": "success",
+        "requestId": hook.reply.body["requestId"],
+        "sessionId": "s",
+        "response": text,
+        "artifacts": [],
+    }
+
+
+@then("the other address gets the answer")
+def other_address(receiver: Receiver) -> None:
+    assert receiver.wait_for(1)[0].path == "/other"
+
+
+@then(parsers.parse('the answer carries the header "{name}" with "{value}"'))
+def carries(receiver: Receiver, name: str, value: str) -> None:
+    assert receiver.wait_for(1)[0].headers[name] == value
+
+
+@then(parsers.parse('the call is "{outcome}"'))
+def call_is(hook: Hook, outcome: str) -> None:
+    assert hook.reply.outcome == outcome, hook.reply.body
+
+
+@then(parsers.parse('the call itself gets the answer "{text}"'))
+def in_call(hook: Hook) -> None:
+    assert hook.reply.outcome == "done"
+    assert set(hook.reply.body) == {"status", "requestId", "response"}
+    assert hook.reply.body["status"] == "success"
+    assert hook.reply.body["response"] == "hello"
+
+
+@then(parsers.parse('it says status "{status}" with a request id and a message'))
+def says(hook: Hook, status: str) -> None:
+    assert set(hook.reply.body) == {"status", "requestId", "message"}
+    assert hook.reply.body["status"] == status
+    assert hook.reply.body["message"]
+
+
+@then("nothing is stored")
+def nothing_stored(world: World) -> None:
+    row = world.run(world.container.database().fetch_one("SELECT count(*) FROM inbox"))
+    assert row == (0,)
+
+
+@then("the answer's X-Webhook-Signature proves its origin")
+def proves(receiver: Receiver) -> None:
+    answer = receiver.wait_for(1)[0]
+    assert answer.headers["x-webhook-signature"] == "sha256=" + _signature(answer.body)
+
+
+@then("the Standard Webhooks library takes the answer")
+def library_takes(hook: Hook, receiver: Receiver) -> None:
+    answer = receiver.wait_for(1)[0]
+    Webhook(hook.settings["webhookSecret"]).verify(answer.body, answer.headers)
+
+
+@then("both calls are accepted with the same request id")
+def both_accepted(hook: Hook) -> None:
+    first, second = hook.replies
+    assert first.outcome == second.outcome == "done"
+    assert first.body["requestId"] == second.body["requestId"]
+
+
+@then("the response address gets one answer")
+def one_answer(world: World, receiver: Receiver) -> None:
+    receiver.wait_for(1)
+    rows = world.run(world.container.database().fetch("SELECT 1 FROM outbox"))
+    assert len(rows) == 1
+
+
+@then("both calls get the same answer")
+def same_answer(world: World, hook: Hook) -> None:
+    assert hook.replies[0].body == hook.replies[1].body
+    assert hook.replies[0].body["response"] == "once"
+    assert world.run(world.container.database().fetch("SELECT count(*) FROM inbox")) == [(1,)]

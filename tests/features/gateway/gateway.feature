@@ -1,0 +1,132 @@
+@s4 @s5 @s7
+Feature: The REST gateway
+  Clients in any language get the same shapes for the same things, errors included.
+
+  Rule: Protected routes take an API key
+
+    Scenario Outline: <method> <path> without a key
+      When <method> <path> is requested without a key
+      Then the status is 401
+      And the body is {"error": "Unauthorized"}
+
+      Examples:
+        | method | path                                         |
+        | GET    | /api/agent/channels                          |
+        | GET    | /api/agent/channels/status                   |
+        | GET    | /api/agent/channels/cron                     |
+        | POST   | /api/agent/channels                          |
+        | DELETE | /api/agent/channels/instance/1               |
+        | GET    | /api/agent/channel-instances                 |
+        | POST   | /api/agent/channel-instances                 |
+        | PUT    | /api/agent/channel-instances/1               |
+        | POST   | /api/agent/channel-instances/1/request-pairing |
+        | GET    | /api/agent/channel-instances/1/health        |
+        | GET    | /api/agent/channel-instances/1/deliveries    |
+        | GET    | /api/agent/kb                                |
+        | GET    | /api/agent/verification/identities           |
+
+    Scenario Outline: A key that is <fault>
+      When the instances are requested with the authorization "<authorization>"
+      Then the status is 401
+      And the body is {"error": "Unauthorized"}
+
+      Examples:
+        | fault         | authorization       |
+        | unknown       | Bearer sb_unknown   |
+        | of a scheme   | Basic c2JfdW5rbm93  |
+        | empty         | Bearer              |
+        | without words | sb_unknown          |
+
+    Scenario: A revoked key
+      Given ann's key is revoked
+      When ann's instances are requested
+      Then the status is 401
+
+    Scenario: The internal service key
+      When the instances are requested with the service key
+      Then the status is 200
+
+  Rule: Every error is an object with one text, and never a stack trace
+
+    Scenario Outline: <what>
+      When ann sends <method> <path> with <body>
+      Then the status is <status>
+      And the body is an error that mentions "<word>"
+
+      Examples:
+        | what                      | method | path                                | body                                                                    | status | word        |
+        | an unknown path           | GET    | /api/agent/nowhere                  | nothing                                                                 | 404    | nowhere     |
+        | a path outside            | GET    | /nowhere                            | nothing                                                                 | 404    | nowhere     |
+        | a method not allowed      | PATCH  | /api/agent/channel-instances        | nothing                                                                 | 405    | PATCH       |
+        | broken JSON               | POST   | /api/agent/channel-instances        | {"channelId":                                                           | 400    | JSON        |
+        | no body                   | POST   | /api/agent/channel-instances        | nothing                                                                 | 400    | body        |
+        | an array                  | POST   | /api/agent/channel-instances        | []                                                                      | 400    | object      |
+        | missing fields            | POST   | /api/agent/channel-instances        | {}                                                                      | 400    | channelId   |
+        | a wrong type              | POST   | /api/agent/channel-instances        | {"channelId": 5, "channelName": "n", "config": {}}                      | 400    | channelId   |
+        | an empty name             | POST   | /api/agent/channel-instances        | {"channelId": "cron", "channelName": " ", "config": {}}                 | 400    | channelName |
+        | a config that is text     | POST   | /api/agent/channel-instances        | {"channelId": "cron", "channelName": "n", "config": "{}"}               | 400    | config      |
+        | a NUL byte in a name      | POST   | /api/agent/channel-instances        | {"channelId": "http-webhook", "channelName": "a\u0000b", "config": {}}  | 400    | NUL         |
+        | half a surrogate          | POST   | /api/agent/channel-instances        | {"channelId": "http-webhook", "channelName": "\ud800", "config": {}}    | 400    | surrogate   |
+        | not a number              | POST   | /api/agent/channel-instances        | {"channelId": "http-webhook", "channelName": "n", "config": {"a": NaN}} | 400    | JSON        |
+        | an id that is text        | POST   | /api/agent/channel-instances        | {"channelId": "http-webhook", "channelName": "n", "config": {}, "id": "7"} | 400 | id          |
+        | an id beyond 64 bits      | POST   | /api/agent/channel-instances        | {"channelId": "http-webhook", "channelName": "n", "config": {}, "id": 99999999999999999999} | 400 | id |
+        | a bad resource            | POST   | /api/agent/channel-instances        | {"channelId": "http-webhook", "channelName": "n", "config": {}, "downStreamResourceId": "planet::x"} | 400 | downStreamResourceId |
+        | an unknown instance       | GET    | /api/agent/channel-instances/77     | nothing                                                                 | 404    | 77          |
+        | an instance beyond 64 bits | GET   | /api/agent/channel-instances/99999999999999999999 | nothing                                                   | 404    | instance    |
+        | an instance that is text  | PUT    | /api/agent/channel-instances/x      | {"config": {}}                                                          | 404    | x           |
+        | a bad filter              | GET    | /api/agent/channel-instances/1/deliveries?limit=0 | nothing                                                   | 400    | limit       |
+
+    Scenario: A body that is too large
+      When ann creates an instance with a body of 3 MB
+      Then the status is 413
+      And ann has no instances
+
+    Scenario: A name that is too long
+      When ann creates an instance with a name of 100 kB
+      Then the status is 400
+      And ann has no instances
+
+    Scenario: A callback body that is too large
+      Given ann has an http-webhook
+      When it is called with a body of 3 MB
+      Then the status is 413
+
+    Scenario: A session id of 100 kB is only long
+      Given ann has an http-webhook
+      When it is called with a session id of 100 kB
+      Then the status is 200
+
+  Rule: The legacy paths are the same as the new ones
+
+    Scenario: Creating and deleting by the old paths
+      When ann creates an instance by the old path
+      Then the status is 201
+      When ann deletes it by the old path
+      Then the status is 200
+      And the body names the instance as text
+
+  Rule: The status endpoint shows live connections
+
+    Scenario: None is up
+      When ann requests the status of connections
+      Then the body has success, no connected channels and a timestamp
+
+  Rule: Operators see health, readiness and numbers without a key
+
+    Scenario Outline: <path>
+      When <path> is requested without a key, as an operator
+      Then the status is 200
+
+      Examples:
+        | path          |
+        | /healthz      |
+        | /readyz       |
+        | /metrics      |
+        | /docs         |
+        | /openapi.json |
+
+    Scenario: The description of the interface is complete
+      When /openapi.json is requested without a key, as an operator
+      Then each documented path is in it
+      And no answer with 422 stands where 400 is given
+      And every error answer has the error shape

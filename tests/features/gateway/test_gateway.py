@@ -1,0 +1,194 @@
+"""The steps of gateway.feature: here, and only here, paths and status codes are the words."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import httpx
+import pytest
+from pytest_bdd import given, parsers, scenarios, then, when
+
+from domain.access.service import digest
+from tests.drivers.ways import INSTANCES, Rest
+from tests.drivers.world import SERVICE_KEY, World
+
+THROUGH = "rest"
+WORKER = False
+scenarios("gateway.feature")
+
+NEW = {
+    "channelId": "http-webhook",
+    "channelName": "Hook",
+    "config": {},
+    "downStreamResourceId": "agent::echo",
+}
+
+
+@pytest.fixture
+def made() -> dict[str, int]:
+    return {}
+
+
+@given("ann has an http-webhook")
+def has_webhook(rest: Rest, made: dict[str, int]) -> None:
+    made["id"] = rest.create("ann", NEW).body["instanceId"]
+
+
+@given("ann's key is revoked")
+def revoked(world: World) -> None:
+    token = world.key_of("ann")
+    key = world.run(world.container.keys().find(digest(token)))
+    assert key is not None
+    world.run(world.container.access().revoke_key(key.id))
+
+
+@when(parsers.re(r"(?P<method>[A-Z]+) (?P<path>\S+) is requested without a key"), target_fixture="response")
+def without_key(rest: Rest, method: str, path: str) -> httpx.Response:
+    return rest.request(method, path)
+
+
+@when(parsers.parse("{path} is requested without a key, as an operator"), target_fixture="response")
+def as_operator(rest: Rest, path: str) -> httpx.Response:
+    return rest.request("GET", path)
+
+
+@when(
+    parsers.parse('the instances are requested with the authorization "{value}"'), target_fixture="response"
+)
+def with_authorization(rest: Rest, value: str) -> httpx.Response:
+    return rest.request("GET", INSTANCES, headers={"authorization": value})
+
+
+@when("the instances are requested with the service key", target_fixture="response")
+def with_service_key(rest: Rest) -> httpx.Response:
+    return rest.request("GET", INSTANCES, headers={"authorization": f"Bearer {SERVICE_KEY}"})
+
+
+@when("ann's instances are requested", target_fixture="response")
+def anns_instances(rest: Rest) -> httpx.Response:
+    return rest.request("GET", INSTANCES, "ann")
+
+
+@when(parsers.re(r"ann sends (?P<method>[A-Z]+) (?P<path>\S+) with (?P<body>.*)"), target_fixture="response")
+def sends(rest: Rest, method: str, path: str, body: str) -> httpx.Response:
+    if body == "nothing":
+        return rest.request(method, path, "ann")
+    headers = {"content-type": "application/json"}
+    return rest.request(method, path, "ann", content=body.encode(), headers=headers)
+
+
+@when("ann creates an instance with a body of 3 MB", target_fixture="response")
+def creates_large(rest: Rest) -> httpx.Response:
+    return rest.request("POST", INSTANCES, "ann", json={**NEW, "config": {"x": "y" * 3_000_000}})
+
+
+@when("ann creates an instance with a name of 100 kB", target_fixture="response")
+def creates_long(rest: Rest) -> httpx.Response:
+    return rest.request("POST", INSTANCES, "ann", json={**NEW, "channelName": "n" * 100_000})
+
+
+@when("it is called with a body of 3 MB", target_fixture="response")
+def called_large(rest: Rest, made: dict[str, int]) -> httpx.Response:
+    path = f"/api/agent/channels/http-webhook/{made['id']}/webhook"
+    return rest.request("POST", path, content=json.dumps({"message": "m" * 3_000_000}).encode())
+
+
+@when("it is called with a session id of 100 kB", target_fixture="response")
+def called_long_session(rest: Rest, made: dict[str, int]) -> httpx.Response:
+    path = f"/api/agent/channels/http-webhook/{made['id']}/webhook"
+    return rest.request("POST", path, json={"message": "m", "sessionId": "s" * 100_000})
+
+
+@when("ann creates an instance by the old path", target_fixture="response")
+def creates_old(rest: Rest) -> httpx.Response:
+    return rest.request("POST", "/api/agent/channels", "ann", json=NEW)
+
+
+@when("ann deletes it by the old path", target_fixture="response")
+def deletes_old(rest: Rest, response: httpx.Response, made: dict[str, int]) -> httpx.Response:
+    made["id"] = response.json()["instanceId"]
+    return rest.request("DELETE", f"/api/agent/channels/instance/{made['id']}", "ann")
+
+
+@when("ann requests the status of connections", target_fixture="response")
+def requests_status(rest: Rest) -> httpx.Response:
+    return rest.request("GET", "/api/agent/channels/status", "ann")
+
+
+@then(parsers.parse("the status is {status:d}"))
+def status_is(response: httpx.Response, status: int) -> None:
+    assert response.status_code == status, response.text
+
+
+@then(parsers.parse("the body is {body}"), converters={"body": str})
+def body_is(response: httpx.Response, body: str) -> None:
+    if not body.startswith("an error"):
+        assert response.json() == json.loads(body)
+        return
+    word = re.search(r'"(.*)"', body)
+    assert word is not None
+    assert set(response.json()) == {"error"}
+    assert word[1] in response.json()["error"]
+    assert "Traceback" not in response.text
+
+
+@then("ann has no instances")
+def no_instances(rest: Rest) -> None:
+    assert rest.instances("ann").body == []
+
+
+@then("the body names the instance as text")
+def names_instance(response: httpx.Response, made: dict[str, int]) -> None:
+    assert response.json()["instanceId"] == str(made["id"])
+    assert response.json()["success"] is True
+
+
+@then("the body has success, no connected channels and a timestamp")
+def has_status(response: httpx.Response) -> None:
+    body = response.json()
+    assert body["success"] is True
+    assert body["connectedChannels"] == {}
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", body["timestamp"])
+
+
+DOCUMENTED = (
+    ("get", "/api/agent/channels"),
+    ("post", "/api/agent/channels"),
+    ("get", "/api/agent/channels/{type}"),
+    ("get", "/api/agent/channels/status"),
+    ("get", "/api/agent/channel-instances"),
+    ("post", "/api/agent/channel-instances"),
+    ("get", "/api/agent/channel-instances/{instanceId}"),
+    ("put", "/api/agent/channel-instances/{instanceId}"),
+    ("delete", "/api/agent/channel-instances/{instanceId}"),
+    ("delete", "/api/agent/channels/instance/{instanceId}"),
+    ("post", "/api/agent/channel-instances/{instanceId}/request-pairing"),
+    ("post", "/api/agent/channels/{type}/{instanceId}/{callback}"),
+)
+
+
+@then("each documented path is in it")
+def documented(response: httpx.Response) -> None:
+    paths: dict[str, Any] = response.json()["paths"]
+    for method, path in DOCUMENTED:
+        assert method in paths[path], (method, path)
+        success = [code for code in paths[path][method]["responses"] if code.startswith("2")]
+        assert success
+
+
+@then("no answer with 422 stands where 400 is given")
+def no_422(response: httpx.Response) -> None:
+    for path, operations in response.json()["paths"].items():
+        for operation in operations.values():
+            assert "422" not in operation["responses"] or "uploadfile" in path
+
+
+@then("every error answer has the error shape")
+def error_shape(response: httpx.Response) -> None:
+    for operations in response.json()["paths"].values():
+        for operation in operations.values():
+            for status, answer in operation["responses"].items():
+                if status.startswith(("4", "5")) and "content" in answer:
+                    assert "ErrorBody" in json.dumps(answer["content"]) or status in ("502", "504", "503")
