@@ -51,6 +51,9 @@ class CountingIds:
         self._count += 1
         return str(self._count).zfill(count)
 
+    def chance(self) -> float:
+        return 0.5
+
 
 class Files:
     """The bytes of an answer's files, by name."""

@@ -1,22 +1,84 @@
-"""The gaming-chat channel: Discord."""
+"""The gaming-chat channel: Discord (https://docs.discord.com/developers)."""
 
 from __future__ import annotations
 
-from domain.channels.model import ChannelDefinition
-from ports.channels import Kit
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
 
+from adapters.outbound.channels.bodies import text
+from domain.channels.messages import (
+    Answer,
+    Attachment,
+    Config,
+    Facts,
+    Part,
+    RawCall,
+    Received,
+    Sent,
+    Target,
+)
+from domain.channels.model import ChannelDefinition
+from ports.channels import Emit, Kit, PlatformError
+from ports.http import HttpFailed, HttpRequest
+
+from . import webhook
+from .api import DiscordApi
 from .definition import DEFINITION
+from .delivery import Delivery, render_answer
+from .gateway import Gateway
+
+FETCH_TIMEOUT = 120.0
+MAX_DOWNLOAD = 500_000_000
 
 
 class GamingChat:
-    """Discord, as the faces of `ports.channels` see it."""
+    """Discord, as the faces of `ports.channels` see it: interactions by webhook, messages by gateway."""
 
     def __init__(self, kit: Kit) -> None:
         self._kit = kit
+        self._api = DiscordApi(kit)
+        self._delivery = Delivery(kit, self._api)
+        self._gateway = Gateway(kit, self._api)
 
     @property
     def definition(self) -> ChannelDefinition:
         return DEFINITION
+
+    def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
+        return webhook.receive(config, call, now)
+
+    async def listen(self, instance_id: int, config: Config, emit: Emit) -> None:
+        await self._gateway.listen(instance_id, config, emit)
+
+    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
+        return render_answer(answer)
+
+    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
+        return await self._delivery.send(config, target, part, key)
+
+    async def typing(self, config: Config, target: Target) -> None:
+        await self._delivery.typing(config, target)
+
+    async def decided(self, config: Config, target: Target, outcome: str) -> None:
+        await self._delivery.decided(config, target, outcome)
+
+    async def probe(self, config: Config) -> None:
+        await self._api.ask(config, "/users/@me")
+
+    async def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:
+        """The bytes of a file from Discord's CDN. Raises `PlatformError`."""
+        request = HttpRequest(
+            "GET",
+            text(attachment.source, "url"),
+            timeout=FETCH_TIMEOUT,
+            max_bytes=MAX_DOWNLOAD,
+            user_address=True,
+        )
+        try:
+            async for piece in self._kit.http.stream(request):
+                yield piece
+        except HttpFailed as error:
+            raise PlatformError(f"Discord: {error}") from None
 
 
 def build(kit: Kit) -> GamingChat:

@@ -11,6 +11,8 @@ from domain.channels.model import (
     TextLimit,
 )
 
+TEXT_LIMIT = TextLimit(2000)
+
 DEFINITION = ChannelDefinition(
     id="gaming-chat",
     name="Discord",
@@ -51,10 +53,7 @@ DEFINITION = ChannelDefinition(
                 "On 'General Information' copy the Application ID into applicationId and the Public Key "
                 "into publicKey."
             ),
-            (
-                "On 'Bot' choose 'Reset Token', copy the token into botToken, and turn on 'Message "
-                "Content Intent'."
-            ),
+            "On 'Bot' choose 'Reset Token' and copy the token into botToken.",
             (
                 "Create the channel instance, then enter "
                 "{base_url}/api/agent/channels/gaming-chat/{instance_id}/webhook as 'Interactions "
@@ -79,6 +78,6 @@ DEFINITION = ChannelDefinition(
         docs_url="https://docs.discord.com/developers/interactions/overview",
         webhook_required=True,
     ),
-    text_limit=TextLimit(2000),
+    text_limit=TEXT_LIMIT,
     buttons=25,
 )

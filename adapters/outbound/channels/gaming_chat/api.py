@@ -1,0 +1,102 @@
+"""Calls of Discord's HTTP API (https://docs.discord.com/developers/reference)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+
+from adapters.outbound.channels.bodies import at, text
+from adapters.outbound.channels.outcomes import by_status, exchange
+from domain.channels.messages import Config, Outcome, Sent
+from ports.channels import Kit, PlatformError
+from ports.http import FormFile, HttpAnswer, HttpFailed, HttpRequest
+
+SEND_TIMEOUT = 15.0
+UPLOAD_TIMEOUT = 120.0
+USER_AGENT = "DiscordBot (https://switchboard.invalid, 1)"
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """How a call ended; `code` is Discord's own code of the error, 0 for none."""
+
+    sent: Sent
+    status: int = 0
+    code: int = 0
+
+
+class DiscordApi:
+    """Knows the addresses and the answers; an interaction's token in an address never leaves here."""
+
+    def __init__(self, kit: Kit) -> None:
+        self._kit = kit
+
+    async def ask(self, config: Config, path: str, timeout: float = 15.0) -> Mapping[str, Any]:
+        """A resource, read in the bot's name. Raises `PlatformError`."""
+        request = HttpRequest("GET", self._base() + path, headers=bot(config), timeout=timeout)
+        try:
+            answer = await self._kit.http.send(request)
+        except HttpFailed as error:
+            raise PlatformError(f"Discord: {error}") from None
+        body = answer.json()
+        if not answer.ok or not isinstance(body, dict):
+            raise PlatformError(f"Discord: {_words(answer)}")
+        return body
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any],
+        *,
+        headers: Mapping[str, str] | None = None,
+        file: FormFile | None = None,
+        secret: str = "",
+    ) -> Tried:
+        """Sends or changes something. `secret` is what of the path must not be told."""
+        request = HttpRequest(
+            method,
+            self._base() + path,
+            headers=headers or {"user-agent": USER_AGENT},
+            json=None if file else dict(body),
+            fields={"payload_json": orjson.dumps(body).decode()} if file else None,
+            files=(file,) if file else (),
+            timeout=UPLOAD_TIMEOUT if file else SEND_TIMEOUT,
+        )
+        answer = await exchange(self._kit.http, request)
+        if isinstance(answer, Sent):
+            detail = answer.detail.replace(quote(secret, safe=""), "***") if secret else answer.detail
+            return Tried(Sent(answer.outcome, detail, answer.retry_after))
+        return _judged(answer)
+
+    def _base(self) -> str:
+        return self._kit.address("GAMING_CHAT_API_URL").rstrip("/")
+
+
+def bot(config: Config) -> dict[str, str]:
+    return {"authorization": f"Bot {text(config, 'botToken')}", "user-agent": USER_AGENT}
+
+
+def segment(value: object) -> str:
+    """A value as one segment of a path, whatever it holds."""
+    return quote(str(value), safe="") or "-"
+
+
+def _judged(answer: HttpAnswer) -> Tried:
+    body = answer.json()
+    code = at(body, "code")
+    sent = by_status(answer, _words(answer), ref=text(body, "id"))
+    if answer.status == 429:
+        wait = at(body, "retry_after")  # in seconds, with fractions
+        known = [each for each in (wait, answer.retry_after) if isinstance(each, int | float) and each >= 0]
+        sent = Sent(Outcome.RETRY_AFTER, sent.detail, retry_after=max(known, default=None))
+    return Tried(sent, answer.status, code if isinstance(code, int) else 0)
+
+
+def _words(answer: HttpAnswer) -> str:
+    body = answer.json()
+    return " ".join(filter(None, (text(body, "code"), text(body, "message")))) or f"HTTP {answer.status}"

@@ -1,0 +1,176 @@
+"""Writes answers to Discord: interaction answers, channel messages, buttons and files."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from adapters.outbound.channels.bodies import at, text
+from adapters.outbound.channels.files import (
+    FILE,
+    FileUnavailable,
+    artifact_of,
+    content_of,
+    file_payload,
+    link_text,
+)
+from adapters.outbound.rendering import Markup, render
+from domain.channels.messages import Answer, Config, Outcome, Part, Sent, Target
+from ports.channels import Kit
+from ports.http import FormFile
+
+from .api import DiscordApi, Tried, bot, segment
+from .definition import TEXT_LIMIT
+
+TOKEN_SECONDS = 15 * 60 - 15
+SETTLING_SECONDS = 5.0
+"""An answer may overtake our own acknowledgement: until then Discord does not know the interaction."""
+MAX_FILE = 10 * 1024 * 1024
+"""In servers without boosts; an interaction tells of a larger limit."""
+_MAX_HELD = 100 * 1024 * 1024
+_IN_A_ROW = 5
+_NO_PINGS: Mapping[str, list[str]] = {"parse": []}
+_UNKNOWN_MESSAGE = 10008
+_TOKEN_GONE = frozenset({10008, 10015, 10062, 50027})
+_TOO_LARGE = 40005
+
+
+def render_answer(answer: Answer) -> list[Part]:
+    """The answer as parts: texts, the choices under the last of them, then each file."""
+    texts = [_text_part(each.text) for each in render(Markup.DISCORD, answer.text, TEXT_LIMIT)]
+    if answer.choices:
+        texts = texts or [_text_part("?")]
+        texts[-1]["choices"] = [[each.label, each.value] for each in answer.choices]
+    parts = texts + [file_payload(each) for each in answer.artifacts]
+    return [Part({**each, "index": index}) for index, each in enumerate(parts)]
+
+
+def _text_part(words: str) -> dict[str, Any]:
+    return {"kind": "text", "text": words}
+
+
+class Delivery:
+    """Sends parts by the interaction's token while it holds, else as messages of the bot."""
+
+    def __init__(self, kit: Kit, api: DiscordApi) -> None:
+        self._kit = kit
+        self._api = api
+
+    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
+        first = part.payload.get("index", 0) == 0
+        if part.payload.get("kind") != FILE:
+            message = _message(part.payload["text"], part.payload.get("choices", ()))
+            return (await self._deliver(config, target, message, key, first)).sent
+        return await self._send_file(config, target, part.payload, key, first)
+
+    async def _send_file(
+        self, config: Config, target: Target, payload: Mapping[str, Any], key: str, first: bool
+    ) -> Sent:
+        artifact = artifact_of(payload)
+        link = _message(link_text(artifact), ())
+        try:
+            limit = min(int(target.get("max_file", MAX_FILE)), _MAX_HELD)
+            content = await content_of(self._kit.artifacts, artifact, limit)
+        except FileUnavailable:
+            return (await self._deliver(config, target, link, key, first)).sent
+        message = {
+            "allowed_mentions": _NO_PINGS,
+            "attachments": [{"id": 0, "filename": artifact.name}],
+        }
+        file = FormFile("files[0]", artifact.name, artifact.mime_type, content)
+        tried = await self._deliver(config, target, message, key, first, file)
+        if tried.status == 413 or tried.code == _TOO_LARGE:
+            tried = await self._deliver(config, target, link, key, first)
+        return tried.sent
+
+    async def _deliver(
+        self,
+        config: Config,
+        target: Target,
+        message: Mapping[str, Any],
+        key: str,
+        first: bool,
+        file: FormFile | None = None,
+    ) -> Tried:
+        age = self._age(target)
+        if text(target, "token") and age < TOKEN_SECONDS:
+            tried = await self._respond(target, message, first, file)
+            if tried.code in _TOKEN_GONE and age < SETTLING_SECONDS:
+                return Tried(Sent(Outcome.TRANSIENT, tried.sent.detail), tried.status, tried.code)
+            if tried.code not in _TOKEN_GONE and tried.status not in (401, 404):
+                return tried
+        return await self._post(config, target, message, key, first, file)
+
+    def _age(self, target: Target) -> float:
+        since = target.get("since")
+        return self._kit.clock.now().timestamp() - since if isinstance(since, int | float) else 0.0
+
+    async def _respond(
+        self, target: Target, message: Mapping[str, Any], first: bool, file: FormFile | None
+    ) -> Tried:
+        """A command's first part takes the place of 'is thinking'; a follow-up needs no bot token."""
+        token = text(target, "token")
+        path = f"/webhooks/{segment(text(target, 'application_id'))}/{segment(token)}"
+        if first and target.get("deferred") is True:
+            original = f"{path}/messages/@original"
+            tried = await self._api.call("PATCH", original, message, file=file, secret=token)
+            if tried.code != _UNKNOWN_MESSAGE or self._age(target) < SETTLING_SECONDS:
+                return tried
+        return await self._api.call("POST", path, message, file=file, secret=token)
+
+    async def _post(
+        self,
+        config: Config,
+        target: Target,
+        message: Mapping[str, Any],
+        key: str,
+        first: bool,
+        file: FormFile | None,
+    ) -> Tried:
+        channel = text(target, "channel_id") or text(config, "defaultChannelId")
+        if not channel:
+            words = "There is no conversation to answer in; set config.defaultChannelId."
+            return Tried(Sent(Outcome.PERMANENT, words))
+        whole = {**message, "nonce": nonce(key), "enforce_nonce": True}
+        if first and (message_id := text(target, "reply_to")):
+            whole["message_reference"] = {"message_id": message_id, "fail_if_not_exists": False}
+        path = f"/channels/{segment(channel)}/messages"
+        return await self._api.call("POST", path, whole, headers=bot(config), file=file)
+
+    async def typing(self, config: Config, target: Target) -> None:
+        """Shows 'typing' for ten seconds; a command shows 'is thinking' by itself."""
+        channel = at(target, "channel_id")
+        if channel and target.get("deferred") is not True:
+            await self._api.call("POST", f"/channels/{segment(channel)}/typing", {}, headers=bot(config))
+
+    async def decided(self, config: Config, target: Target, outcome: str) -> None:
+        """Takes the buttons away from a pressed prompt and writes the outcome below it."""
+        prompt, token = text(target, "prompt_id"), text(target, "token")
+        if not prompt:
+            return
+        body: dict[str, Any] = {"components": [], "allowed_mentions": _NO_PINGS}
+        words = f"{text(target, 'prompt_text')}\n-# {outcome}".strip()
+        if len(words) <= TEXT_LIMIT.size:
+            body["content"] = words
+        path = f"/webhooks/{segment(text(target, 'application_id'))}/{segment(token)}/messages/@original"
+        tried = await self._api.call("PATCH", path, body, secret=token)
+        if tried.sent.outcome is not Outcome.SENT:
+            path = f"/channels/{segment(text(target, 'channel_id'))}/messages/{segment(prompt)}"
+            await self._api.call("PATCH", path, body, headers=bot(config))
+
+
+def nonce(key: str) -> str:
+    """The nonce of a part, the same for every try: Discord makes one message of those that bear it."""
+    return hashlib.sha256(key.encode()).hexdigest()[:25]
+
+
+def _message(words: str, choices: Any) -> dict[str, Any]:
+    message: dict[str, Any] = {"content": words, "allowed_mentions": _NO_PINGS}
+    buttons = [
+        {"type": 2, "style": 2, "label": label[:80], "custom_id": value[:100]} for label, value in choices
+    ]
+    rows = [buttons[at : at + _IN_A_ROW] for at in range(0, len(buttons), _IN_A_ROW)]
+    if rows:
+        message["components"] = [{"type": 1, "components": row} for row in rows]
+    return message

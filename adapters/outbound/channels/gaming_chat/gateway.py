@@ -1,0 +1,220 @@
+"""Keeps a connection to Discord's gateway, where mentions and direct messages arrive.
+
+https://docs.discord.com/developers/events/gateway
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import aiohttp
+import orjson
+
+from adapters.outbound.channels.bodies import at, text
+from domain.channels.messages import Config
+from ports.channels import Emit, Kit, PlatformError
+
+from .api import DiscordApi, segment
+from .interactions import read_interaction
+from .messages import read_message
+
+INTENTS = 1 << 9 | 1 << 12
+"""Messages in servers and direct messages. The content of mentions and direct messages comes without the
+privileged intent MESSAGE_CONTENT."""
+_FATAL = {
+    4004: "the bot token is not valid",
+    4010: "the shard is not valid",
+    4011: "the bot is in so many servers that it needs shards",
+    4012: "the API version is not valid",
+    4013: "the intents are not valid",
+    4014: "the intents are not allowed",
+}
+_BEGIN_ANEW = frozenset({1000, 1001, 4003, 4004, 4007, 4009, 4014})
+_RESUMABLE = 4000
+_HELLO_SECONDS = 30.0
+_MAX_FRAME = 16 * 1024 * 1024
+
+
+class _Op(IntEnum):
+    """What a frame is for."""
+
+    DISPATCH = 0
+    HEARTBEAT = 1
+    IDENTIFY = 2
+    RESUME = 6
+    RECONNECT = 7
+    INVALID_SESSION = 9
+    HELLO = 10
+    ACKNOWLEDGED = 11
+
+
+@dataclass(slots=True)
+class _Session:
+    """What is needed to go on where a connection broke off."""
+
+    id: str = ""
+    address: str = ""
+    bot_id: str = ""
+    sequence: int | None = None
+
+
+class Gateway:
+    """One connection for each instance; where one broke off, the next goes on."""
+
+    def __init__(self, kit: Kit, api: DiscordApi) -> None:
+        self._kit = kit
+        self._api = api
+        self._sessions: dict[tuple[int, str], _Session] = {}
+
+    async def listen(self, instance_id: int, config: Config, emit: Emit) -> None:
+        """Runs until Discord asks for a new connection. Raises `PlatformError` when the connection breaks."""
+        token = text(config, "botToken")
+        key = (instance_id, hashlib.sha256(token.encode()).hexdigest())
+        session = self._sessions.setdefault(key, _Session())
+        address = session.address or text(await self._api.ask(config, "/gateway/bot"), "url")
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=_HELLO_SECONDS)
+        async with aiohttp.ClientSession(timeout=timeout) as client:
+            try:
+                socket = await client.ws_connect(f"{address}/?v=10&encoding=json", max_msg_size=_MAX_FRAME)
+            except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
+                session.address = ""
+                reason = type(error).__name__
+                raise PlatformError(f"Discord: the gateway cannot be reached: {reason}") from None
+            await _Connection(self._kit, self._api, socket, session, config, emit).run()
+
+
+class _Connection:
+    def __init__(
+        self,
+        kit: Kit,
+        api: DiscordApi,
+        socket: aiohttp.ClientWebSocketResponse,
+        session: _Session,
+        config: Config,
+        emit: Emit,
+    ) -> None:
+        self._kit = kit
+        self._api = api
+        self._socket = socket
+        self._session = session
+        self._config = config
+        self._emit = emit
+        self._acknowledged = True
+
+    async def run(self) -> None:
+        beating = asyncio.create_task(self._beat(await self._greeted()))
+        try:
+            await self._enter()
+            while await self._handled(await self._receive()):
+                pass
+        finally:
+            beating.cancel()
+            (broken,) = await asyncio.gather(beating, return_exceptions=True)
+            await self._socket.close(code=_RESUMABLE)
+        if isinstance(broken, Exception):
+            raise broken
+
+    async def _greeted(self) -> float:
+        """Seconds between two beats, as the gateway asks for."""
+        try:
+            async with asyncio.timeout(_HELLO_SECONDS):
+                hello = await self._receive()
+        except TimeoutError:
+            hello = {}
+        interval = at(hello, "d", "heartbeat_interval")
+        if at(hello, "op") != _Op.HELLO or not isinstance(interval, int | float) or interval <= 0:
+            await self._socket.close()
+            raise PlatformError("Discord: the gateway did not greet.")
+        return interval / 1000
+
+    async def _receive(self) -> Mapping[str, Any]:
+        """The next frame. Raises `PlatformError` when the connection is closed."""
+        frame = await self._socket.receive()
+        if frame.type in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
+            try:
+                body = orjson.loads(frame.data)
+            except orjson.JSONDecodeError:
+                return {}
+            return body if isinstance(body, dict) else {}
+        code = self._socket.close_code or 0
+        if code in _BEGIN_ANEW:
+            self._forget()
+        reason = _FATAL.get(code, f"it was closed with {code}")
+        raise PlatformError(f"Discord: the gateway connection broke: {reason}")
+
+    async def _enter(self) -> None:
+        token = text(self._config, "botToken")
+        if self._session.id:
+            data = {"token": token, "session_id": self._session.id, "seq": self._session.sequence}
+            await self._send(_Op.RESUME, data)
+            return
+        properties = {"os": "linux", "browser": "switchboard", "device": "switchboard"}
+        await self._send(_Op.IDENTIFY, {"token": token, "intents": INTENTS, "properties": properties})
+
+    async def _beat(self, seconds: float) -> None:
+        """Beats until cancelled; a beat without an answer closes a connection that is dead."""
+        try:
+            await asyncio.sleep(seconds * self._kit.ids.chance())
+            while self._acknowledged:
+                self._acknowledged = False
+                await self._send(_Op.HEARTBEAT, self._session.sequence)
+                await asyncio.sleep(seconds)
+        finally:
+            await self._socket.close(code=_RESUMABLE)
+
+    async def _send(self, op: _Op, data: Any) -> None:
+        try:
+            await self._socket.send_str(orjson.dumps({"op": op, "d": data}).decode())
+        except ConnectionError:
+            raise PlatformError("Discord: the gateway connection broke while sending.") from None
+
+    async def _handled(self, frame: Mapping[str, Any]) -> bool:
+        """Whether the connection goes on after this frame."""
+        match at(frame, "op"):
+            case _Op.DISPATCH:
+                await self._dispatched(text(frame, "t"), at(frame, "d"))
+                sequence = at(frame, "s")
+                if isinstance(sequence, int):
+                    self._session.sequence = sequence
+            case _Op.HEARTBEAT:
+                await self._send(_Op.HEARTBEAT, self._session.sequence)
+            case _Op.ACKNOWLEDGED:
+                self._acknowledged = True
+            case _Op.RECONNECT:
+                return False
+            case _Op.INVALID_SESSION:
+                if at(frame, "d") is not True:
+                    self._forget()
+                raise PlatformError("Discord: the gateway session is not valid any more.")
+        return True
+
+    async def _dispatched(self, name: str, data: Any) -> None:
+        """Takes a message in before its sequence counts as seen: what is lost on the way comes again."""
+        if name == "READY":
+            self._session.id = text(data, "session_id")
+            self._session.address = text(data, "resume_gateway_url")
+            self._session.bot_id = text(data, "user", "id")
+        elif name == "MESSAGE_CREATE":
+            read = read_message(data, {text(self._config, "applicationId"), self._session.bot_id})
+            if not isinstance(read, str):
+                await self._emit(read)
+        elif name == "INTERACTION_CREATE" and isinstance(data, dict):
+            await self._interact(data)
+
+    async def _interact(self, data: Mapping[str, Any]) -> None:
+        """Interactions come here while the application has no Interactions Endpoint URL."""
+        read = read_interaction(self._config, data, self._kit.clock.now())
+        if read.event:
+            await self._emit(read.event)
+        token = text(data, "token")
+        path = f"/interactions/{segment(text(data, 'id'))}/{segment(token)}/callback"
+        await self._api.call("POST", path, read.answer, secret=token)
+
+    def _forget(self) -> None:
+        self._session.id = self._session.address = ""
+        self._session.sequence = None

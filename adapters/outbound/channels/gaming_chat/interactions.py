@@ -1,0 +1,185 @@
+"""Interactions: slash commands and message components. Pure.
+
+https://docs.discord.com/developers/interactions/receiving-and-responding
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from adapters.outbound.channels.bodies import at, items, text
+from domain.channels.messages import Attachment, Config, Event, Sender
+
+from .messages import attachment_of
+from .people import sender_of, session_of
+
+PING = "ping"
+GREETING = "Hello! Write your question behind the command, mention me, or send me a direct message."
+
+_PONG, _DEFERRED_MESSAGE, _DEFERRED_UPDATE, _NO_SUGGESTIONS = 1, 5, 6, 8
+_NESTED = (1, 2)
+"""Types of options that are subcommands and groups of them."""
+_ATTACHMENT = 11
+
+
+@dataclass(frozen=True, slots=True)
+class Interaction:
+    """What an interaction says, and the type of the answer that Discord expects within three seconds."""
+
+    kind: str
+    answer_type: int
+    event: Event | None = None
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        """The body of that answer."""
+        if self.answer_type == _NO_SUGGESTIONS:
+            return {"type": self.answer_type, "data": {"choices": []}}
+        return {"type": self.answer_type}
+
+
+def read_interaction(config: Config, body: Mapping[str, Any], now: datetime) -> Interaction:
+    """Reads an interaction of any type; those that no command or component of ours makes are ignored."""
+    kind = at(body, "type")
+    if kind == 1:
+        return Interaction(PING, _PONG)
+    if kind == 2:
+        event = _command(config, body, now)
+        return Interaction("command" if event else "ignored:incomplete", _DEFERRED_MESSAGE, event)
+    if kind == 3:
+        event = _component(config, body, now)
+        return Interaction("component" if event else "ignored:no-value", _DEFERRED_UPDATE, event)
+    if kind == 4:
+        return Interaction("ignored:autocomplete", _NO_SUGGESTIONS)
+    return Interaction("ignored:other", _DEFERRED_UPDATE)
+
+
+def _command(config: Config, body: Mapping[str, Any], now: datetime) -> Event | None:
+    sender, channel = _sender(body), _channel(body)
+    if sender is None or not channel:
+        return None
+    options = list(_options(items(body, "data", "options")))
+    words = [_word(body, option) for option in options if at(option, "type") != _ATTACHMENT]
+    said = " ".join(filter(None, words)) or _chosen_message(body)
+    attachments = tuple(filter(None, (_attached(body, option) for option in options)))
+    return _event(
+        body,
+        sender,
+        channel,
+        text_=said,
+        attachments=attachments,
+        canned_reply=None if said or attachments else GREETING,
+        target=_target(config, body, channel, now) | {"deferred": True},
+    )
+
+
+def _component(config: Config, body: Mapping[str, Any], now: datetime) -> Event | None:
+    sender, channel = _sender(body), _channel(body)
+    values = [each for each in items(body, "data", "values") if isinstance(each, str)]
+    custom_id = text(body, "data", "custom_id")
+    value = ",".join(values) or custom_id
+    if sender is None or not channel or not value:
+        return None
+    prompt = {"prompt_id": text(body, "message", "id"), "prompt_text": text(body, "message", "content")}
+    return _event(
+        body,
+        sender,
+        channel,
+        text_=_label(body, custom_id, values) or value,
+        choice=value,
+        target=_target(config, body, channel, now) | prompt,
+    )
+
+
+def _event(
+    body: Mapping[str, Any],
+    sender: Sender,
+    channel: str,
+    *,
+    text_: str,
+    target: Mapping[str, Any],
+    attachments: tuple[Attachment, ...] = (),
+    choice: str | None = None,
+    canned_reply: str | None = None,
+) -> Event:
+    return Event(
+        key=text(body, "id") or None,
+        session_id=session_of(channel, sender),
+        sender=sender,
+        text=text_,
+        target=target,
+        attachments=attachments,
+        choice=choice,
+        canned_reply=canned_reply,
+        is_direct=not text(body, "guild_id"),
+    )
+
+
+def _target(config: Config, body: Mapping[str, Any], channel: str, now: datetime) -> dict[str, Any]:
+    """The token answers for 15 minutes; after that the channel is what is left."""
+    target: dict[str, Any] = {
+        "channel_id": channel,
+        "application_id": text(config, "applicationId") or text(body, "application_id"),
+        "token": text(body, "token"),
+        "since": now.timestamp(),
+    }
+    limit = at(body, "attachment_size_limit")
+    return target | ({"max_file": limit} if isinstance(limit, int) and limit > 0 else {})
+
+
+def _sender(body: Mapping[str, Any]) -> Sender | None:
+    """In a server the user stands inside the member."""
+    return sender_of(at(body, "member", "user") or at(body, "user"), at(body, "member"))
+
+
+def _channel(body: Mapping[str, Any]) -> str:
+    return text(body, "channel_id") or text(body, "channel", "id")
+
+
+def _options(options: list[Any]) -> Iterator[Mapping[str, Any]]:
+    """The options with values, those of subcommands included."""
+    for option in options:
+        if not isinstance(option, dict):
+            continue
+        if at(option, "type") in _NESTED:
+            yield from _options(items(option, "options"))
+        else:
+            yield option
+
+
+def _word(body: Mapping[str, Any], option: Mapping[str, Any]) -> str:
+    """An option's value; people, roles and channels by name."""
+    value = at(option, "value")
+    if isinstance(value, bool):
+        return str(value).lower()
+    words = text(option, "value")
+    for kind, sign, name in (("users", "@", "username"), ("roles", "@", "name"), ("channels", "#", "name")):
+        if named := text(body, "data", "resolved", kind, words, name):
+            return f"{sign}{named}"
+    return words.strip()
+
+
+def _attached(body: Mapping[str, Any], option: Mapping[str, Any]) -> Attachment | None:
+    if at(option, "type") != _ATTACHMENT:
+        return None
+    return attachment_of(at(body, "data", "resolved", "attachments", text(option, "value")))
+
+
+def _chosen_message(body: Mapping[str, Any]) -> str:
+    """The message on which a command of the context menu was called."""
+    chosen = text(body, "data", "target_id")
+    return text(body, "data", "resolved", "messages", chosen, "content").strip()
+
+
+def _label(body: Mapping[str, Any], custom_id: str, values: list[str]) -> str:
+    """What was written on the button, or on the options."""
+    for row in items(body, "message", "components"):
+        for component in items(row, "components"):
+            if text(component, "custom_id") != custom_id:
+                continue
+            named = {text(each, "value"): text(each, "label") for each in items(component, "options")}
+            return ", ".join(named.get(each) or each for each in values) or text(component, "label")
+    return ", ".join(values)

@@ -1,0 +1,85 @@
+"""What the contract suite of channels needs of Discord."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from nacl.signing import SigningKey
+
+from domain.channels.messages import RawCall
+from tests.support.channels import NOW, call
+from tests.support.platforms.discord import APPLICATION, CHANNELS, TOKEN, Discord, refusal
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+KEY = SigningKey(b"\x07" * 32)
+CONFIG: dict[str, Any] = {
+    "botToken": TOKEN,
+    "applicationId": APPLICATION,
+    "publicKey": KEY.verify_key.encode().hex(),
+}
+SETTING = "GAMING_CHAT_API_URL"
+TARGET = {"channel_id": CHANNELS[0]}
+PLATFORM = Discord
+
+
+def fixture(name: str) -> Any:
+    """A recorded interaction or message."""
+    return json.loads((FIXTURES / f"{name}.json").read_text())
+
+
+def interaction(name: str) -> RawCall:
+    """A recorded interaction as Discord posts it."""
+    return posted(fixture(name))
+
+
+def posted(body: Any, at: datetime = NOW) -> RawCall:
+    """Any body as Discord posts it at that moment."""
+    return signed(json.dumps(body).encode(), at)
+
+
+def signed(body: bytes, at: datetime = NOW) -> RawCall:
+    stamp = str(int(at.timestamp()))
+    signature = KEY.sign(stamp.encode() + body).signature.hex()
+    headers = {"X-Signature-Ed25519": signature, "X-Signature-Timestamp": stamp}
+    return call(body=body, headers=headers)
+
+
+def good() -> RawCall:
+    """A command as it is accepted."""
+    return interaction("command_guild")
+
+
+def tampered() -> list[RawCall]:
+    """Calls whose proof of origin is wrong."""
+    first = interaction("command_guild")
+    stamp = int(first.headers["x-signature-timestamp"])
+    other = SigningKey(b"\x08" * 32).sign(str(stamp).encode() + first.body).signature.hex()
+
+    def with_headers(**changed: str) -> RawCall:
+        names = {name.replace("_", "-"): value for name, value in changed.items()}
+        return call(body=first.body, headers={**first.headers, **names})
+
+    body = json.loads(first.body)
+    return [
+        call(body=first.body + b" ", headers=first.headers),
+        call(body=first.body),
+        with_headers(x_signature_ed25519=other),
+        with_headers(x_signature_ed25519="00"),
+        with_headers(x_signature_ed25519="not hex"),
+        with_headers(x_signature_ed25519="ü"),
+        with_headers(x_signature_timestamp="soon"),
+        with_headers(x_signature_timestamp="٣"),
+        with_headers(x_signature_timestamp=str(stamp + 1)),
+        posted(body, datetime.fromtimestamp(stamp - 301, NOW.tzinfo)),
+        posted(body, datetime.fromtimestamp(stamp + 301, NOW.tzinfo)),
+    ]
+
+
+def too_often(platform: Discord) -> float:
+    """Makes the next request one too many; gives the seconds to wait."""
+    reply = refusal(429, 0, "You are being rate limited.", retry_after=1.25, **{"global": False})
+    platform.next_reply(reply.status, reply.json, Retry_After="1")
+    return 1.25

@@ -1,0 +1,211 @@
+"""Interactions as Discord posts them, and as it never would."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import discord_interactions
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.outbound.channels.gaming_chat.webhook import receive
+from domain.channels.messages import Attachment, Event, Identity, RawCall, Received
+from domain.refusals import Invalid, NotFound, Unauthenticated
+from tests.support.channels import NOW, call
+from tests.support.hostile import JSON, places, replaced
+from tests.support.platforms.discord import TOKEN
+
+from .samples import CONFIG, FIXTURES, KEY, fixture, interaction, posted, signed, tampered
+
+INTERACTIONS = sorted(path.stem for path in FIXTURES.glob("*.json") if "message_" not in path.stem)
+MESSAGES = sorted(path.stem for path in FIXTURES.glob("message_*.json"))
+
+
+def received(given: RawCall) -> Received:
+    return receive(CONFIG, given, NOW)
+
+
+def event(name: str) -> Event:
+    (found,) = received(interaction(name)).events
+    return found
+
+
+def forwarded(body: Any, token: str = TOKEN) -> RawCall:
+    return call(as_json=body, headers={"X-Discord-Gateway-Token": token})
+
+
+@given(st.binary())
+def test_signatures_agree_with_discords_own_verifier(body: bytes) -> None:
+    headers = signed(body).headers
+    public = KEY.verify_key.encode().hex()
+    stamp, signature = headers["x-signature-timestamp"], headers["x-signature-ed25519"]
+    assert discord_interactions.verify_key(body, signature, stamp, public)
+
+
+@pytest.mark.parametrize("forged", tampered())
+def test_forged_and_repeated_calls_are_refused(forged: RawCall) -> None:
+    with pytest.raises(Unauthenticated):
+        received(forged)
+
+
+@pytest.mark.parametrize("key", ["00", "zz", "00" * 32])
+def test_a_key_that_is_none_proves_nothing(key: str) -> None:
+    with pytest.raises(Unauthenticated):
+        receive(CONFIG | {"publicKey": key}, interaction("ping"), NOW)
+
+
+@pytest.mark.parametrize("name", ["ping", "command_guild"])
+def test_without_a_key_the_call_is_taken_as_unproved(name: str) -> None:
+    config = {each: value for each, value in CONFIG.items() if each != "publicKey"}
+    found = receive(config, call(as_json=fixture(name)), NOW)
+    assert found.unproved_for == "publicKey"
+    assert len(found.events) == (0 if name == "ping" else 1)
+
+
+def test_other_callbacks_do_not_exist() -> None:
+    with pytest.raises(NotFound):
+        received(call(callback="other"))
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{"])
+def test_a_body_that_is_no_object_is_invalid(body: bytes) -> None:
+    with pytest.raises(Invalid):
+        received(signed(body))
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("ping", b'{"type":1}'),
+        ("command_guild", b'{"type":5}'),
+        ("command_bare", b'{"type":5}'),
+        ("component_button", b'{"type":6}'),
+        ("component_select", b'{"type":6}'),
+        ("autocomplete", b'{"type":8,"data":{"choices":[]}}'),
+        ("modal_submit", b'{"type":6}'),
+    ],
+)
+def test_each_type_is_answered_as_discord_expects(name: str, answer: bytes) -> None:
+    found = received(interaction(name)).answer
+    assert (found.status, found.body) == (200, answer)
+    assert found.headers["content-type"] == "application/json"
+
+
+def test_a_ping_is_no_message() -> None:
+    assert received(interaction("ping")).events == ()
+
+
+def test_a_command_in_a_server() -> None:
+    asked = event("command_guild")
+    assert asked.text == "how hot is steam?"
+    assert asked.key == "846462639134605311"
+    assert asked.session_id == "772908445358620702:53908232506183680"
+    assert (asked.sender.external_id, asked.sender.display_name) == ("53908232506183680", "Countess")
+    assert asked.sender.identities == (Identity("gaming-chat", "53908232506183680"),)
+    assert not asked.is_direct
+    assert asked.target == {
+        "channel_id": "772908445358620702",
+        "application_id": "845027738276462632",
+        "token": "interaction-token",
+        "since": NOW.timestamp(),
+        "max_file": 10485760,
+        "deferred": True,
+    }
+
+
+def test_a_command_in_a_direct_message() -> None:
+    asked = event("command_dm")
+    assert (asked.sender.display_name, asked.is_direct) == ("Ada Byron", True)
+
+
+def test_options_of_subcommands_are_the_text() -> None:
+    asked = event("command_nested")
+    assert asked.text == "7 true @charles"
+    url = "https://cdn.discordapp.com/ephemeral-attachments/1/plan.pdf"
+    assert asked.attachments == (Attachment("plan.pdf", "application/pdf", {"url": url}, 321),)
+
+
+def test_a_command_without_words_is_greeted() -> None:
+    assert event("command_bare").canned_reply
+
+
+def test_a_command_on_a_message_hands_the_message_on() -> None:
+    assert event("command_on_message").text == "Steam is hot."
+
+
+def test_a_pressed_button() -> None:
+    pressed = event("component_button")
+    assert (pressed.choice, pressed.text) == ("c:1:approve", "Approve")
+    assert pressed.session_id == event("command_guild").session_id
+    assert pressed.target["prompt_id"] == "844397162624450620"
+    assert "deferred" not in pressed.target
+
+
+def test_chosen_options() -> None:
+    pressed = event("component_select")
+    assert (pressed.choice, pressed.text) == ("f,c", "Fine, Coarse")
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda message: message,
+        lambda message: {"op": 0, "t": "MESSAGE_CREATE", "s": 1, "d": message},
+        lambda message: {"type": "GATEWAY_MESSAGE_CREATE", "timestamp": 1, "data": message},
+    ],
+    ids=["bare", "gateway frame", "event"],
+)
+def test_a_forwarded_mention(wrap: Any) -> None:
+    (asked,) = received(forwarded(wrap(fixture("message_mention")))).events
+    assert asked.text == "is :steam: hot, @charles?"
+    assert asked.key == "880000000000000001"
+    assert asked.session_id == "772908445358620702:53908232506183680"
+    assert asked.target == {"channel_id": "772908445358620702", "reply_to": "880000000000000001"}
+
+
+def test_a_signed_message_is_one_too() -> None:
+    assert len(received(posted(fixture("message_dm"))).events) == 1
+
+
+def test_a_direct_message_with_a_file() -> None:
+    (asked,) = received(forwarded(fixture("message_dm"))).events
+    assert (asked.text, asked.is_direct) == ("Good morning", True)
+    assert asked.target == {"channel_id": "645027906669510667"}
+    assert asked.attachments[0].name == "engine.png"
+
+
+@pytest.mark.parametrize("token", ["", "wrong", "ü"])
+def test_a_forwarder_must_know_the_token(token: str) -> None:
+    with pytest.raises(Unauthenticated):
+        received(forwarded(fixture("message_dm"), token))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("message_other", "ignored:not-addressed"),
+        ("message_from_bot", "ignored:bot"),
+        ("message_own", "ignored:bot"),
+        ("message_join", "ignored:system"),
+    ],
+)
+def test_what_is_not_answered(name: str, kind: str) -> None:
+    assert received(forwarded(fixture(name))) == Received(kind=kind)
+
+
+def test_a_bare_mention_is_greeted() -> None:
+    body = fixture("message_mention") | {"content": "<@!845027738276462632>"}
+    (asked,) = received(forwarded(body)).events
+    assert asked.canned_reply
+
+
+@given(st.sampled_from(INTERACTIONS + MESSAGES), st.data())
+def test_wrong_types_anywhere_never_crash(name: str, data: st.DataObject) -> None:
+    body = fixture(name)
+    changed = replaced(body, data.draw(st.sampled_from(places(body))), data.draw(JSON))
+    for each in received(posted(changed)).events:
+        json.dumps(each.target)
+        assert isinstance(each.session_id, str)
+        assert isinstance(each.text, str)

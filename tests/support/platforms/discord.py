@@ -1,0 +1,175 @@
+"""Discord's HTTP API and gateway for tests (https://docs.discord.com/developers): it checks what it is sent."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from typing import Any
+
+from aiohttp import WSMsgType, web
+
+from tests.support.platforms.forms import multipart
+from tests.support.platforms.standin import Reply, Seen, StandIn, expect
+
+TOKEN = "MTA.bot.token"
+APPLICATION = "845027738276462632"
+INTERACTION = "interaction-token"
+CHANNELS = ("772908445358620702", "645027906669510667")
+
+_MESSAGE = {
+    "content",
+    "allowed_mentions",
+    "components",
+    "attachments",
+    "nonce",
+    "enforce_nonce",
+    "message_reference",
+}
+
+
+class Discord(StandIn):
+    """Keeps messages by the way they took; `gateway` is what the bot's connection says and hears."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.originals: list[dict[str, Any]] = []
+        self.follow_ups: list[dict[str, Any]] = []
+        self.messages: list[dict[str, Any]] = []
+        self.edits: list[tuple[str, dict[str, Any]]] = []
+        self.callbacks: list[dict[str, Any]] = []
+        self.typing: list[str] = []
+        self.files: dict[str, bytes] = {}
+        self.token_gone = False
+        self.original_gone = False
+        self.shared = {"/attachments/1/engine.png": b"\x89PNG picture"}
+        self.gateway = GatewayStandIn()
+
+    async def _handle(self, request: web.Request) -> web.StreamResponse:
+        if request.path in ("/gateway/", "/resume/"):
+            return await self.gateway.serve(request, self.url)
+        return await super()._handle(request)
+
+    def answer(self, seen: Seen) -> Reply:
+        if seen.path in self.shared:
+            return Reply(body=self.shared[seen.path])
+        path = seen.path.removeprefix("/api/v10")
+        if path.startswith(("/webhooks/", "/interactions/")):
+            return self._by_token(seen, path)
+        if seen.headers.get("authorization") != f"Bot {TOKEN}":
+            return refusal(401, 0, "401: Unauthorized")
+        if path == "/users/@me":
+            return Reply(json={"id": APPLICATION, "username": "agent", "bot": True})
+        if path == "/gateway/bot":
+            return Reply(json={"url": self.url.replace("http", "ws", 1) + "/gateway", "shards": 1})
+        return self._in_channel(seen, path)
+
+    def _by_token(self, seen: Seen, path: str) -> Reply:
+        if path.endswith("/callback"):
+            expect(path == f"/interactions/846462639134605312/{INTERACTION}/callback", path)
+            self.callbacks.append(seen.json)
+            return Reply(204)
+        base = f"/webhooks/{APPLICATION}/{INTERACTION}"
+        if self.token_gone:
+            return refusal(401, 50027, "Invalid Webhook Token")
+        body = self._checked_message(seen)
+        if (seen.method, path) == ("PATCH", f"{base}/messages/@original"):
+            if self.original_gone:
+                return refusal(404, 10008, "Unknown Message")
+            self.originals.append(body)
+        else:
+            expect((seen.method, path) == ("POST", base), f"{seen.method} {path}")
+            self.follow_ups.append(body)
+        return Reply(json={"id": "9001"})
+
+    def _in_channel(self, seen: Seen, path: str) -> Reply:
+        found = re.fullmatch(r"/channels/(\d+)/(typing|messages(?:/\d+)?)", path)
+        expect(found, f"{seen.method} {path}")
+        assert found
+        if found[1] not in CHANNELS:
+            return refusal(404, 10003, "Unknown Channel")
+        if found[2] == "typing":
+            self.typing.append(found[1])
+            return Reply(204)
+        body = self._checked_message(seen)
+        if seen.method == "PATCH":
+            self.edits.append((found[2].partition("/")[2], body))
+            return Reply(json={"id": "9002"})
+        expect(seen.method == "POST" and found[2] == "messages", f"{seen.method} {path}")
+        expect(body["enforce_nonce"] is True and 1 <= len(body["nonce"]) <= 25, "nonce")
+        if body["nonce"] not in [each["nonce"] for each in self.messages]:
+            self.messages.append({**body, "channel": found[1]})
+        return Reply(json={"id": f"{8000 + len(self.messages)}"})
+
+    def _checked_message(self, seen: Seen) -> dict[str, Any]:
+        form = multipart(seen)
+        body = json.loads(form["payload_json"].content) if form else seen.json
+        expect(seen.headers.get("user-agent", "").startswith("DiscordBot ("), "user agent")
+        expect(set(body) <= _MESSAGE, f"unknown {set(body) - _MESSAGE}")
+        expect(body["allowed_mentions"] == {"parse": []}, "allowed_mentions")
+        expect(len(body.get("content", "")) <= 2000, "50035 content")
+        expect(body.get("content") or body.get("attachments") or "components" in body, "50006 empty message")
+        for row in body.get("components", []):
+            expect(row["type"] == 1 and 1 <= len(row["components"]) <= 5, "50035 components")
+            for button in row["components"]:
+                expect(set(button) == {"type", "style", "label", "custom_id"}, "50035 button")
+                expect(len(button["label"]) <= 80 and len(button["custom_id"]) <= 100, "50035 button")
+        for each in body.get("attachments", []):
+            file = form[f"files[{each['id']}]"]
+            expect(file.name == each["filename"], "attachments")
+            self.files[file.name] = file.content
+        return body
+
+
+class GatewayStandIn:
+    """A scripted gateway: it says what is put into `frames`, and keeps what it heard in `heard`.
+
+    A frame is a dictionary, or a number with which the connection is closed.
+    """
+
+    def __init__(self) -> None:
+        self.frames: asyncio.Queue[dict[str, Any] | int] = asyncio.Queue()
+        self.heard: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        self.paths: list[str] = []
+        self.interval = 60_000
+        self.answers_beats = True
+        self.beats: asyncio.Queue[Any] = asyncio.Queue()
+
+    def dispatch(self, name: str, data: Any, sequence: int) -> None:
+        self.frames.put_nowait({"op": 0, "t": name, "s": sequence, "d": data})
+
+    async def serve(self, request: web.Request, url: str) -> web.WebSocketResponse:
+        self.paths.append(request.path)
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        await socket.send_json({"op": 10, "d": {"heartbeat_interval": self.interval}})
+        talking = asyncio.create_task(self._talk(socket, url.replace("http", "ws", 1)))
+        try:
+            async for message in socket:
+                if message.type is WSMsgType.TEXT:
+                    await self._hear(socket, message.json())
+        finally:
+            talking.cancel()
+        return socket
+
+    async def _talk(self, socket: web.WebSocketResponse, url: str) -> None:
+        while True:
+            frame = await self.frames.get()
+            if isinstance(frame, int):
+                await socket.close(code=frame)
+                return
+            if frame.get("t") == "READY":
+                frame["d"]["resume_gateway_url"] = f"{url}/resume"
+            await socket.send_json(frame)
+
+    async def _hear(self, socket: web.WebSocketResponse, frame: dict[str, Any]) -> None:
+        if frame["op"] != 1:
+            self.heard.put_nowait(frame)
+            return
+        self.beats.put_nowait(frame["d"])
+        if self.answers_beats:
+            await socket.send_json({"op": 11})
+
+
+def refusal(status: int, code: int, message: str, **more: Any) -> Reply:
+    return Reply(status, {"code": code, "message": message, **more})
