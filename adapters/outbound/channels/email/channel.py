@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -12,7 +13,7 @@ from anyio import CapacityLimiter
 
 from adapters.outbound.channels.email.definition import DEFINITION
 from adapters.outbound.channels.email.imap import MailBox
-from adapters.outbound.channels.email.mailbox import Mailboxes
+from adapters.outbound.channels.email.mailbox import IMAP_ERRORS, Mailboxes
 from adapters.outbound.channels.email.polling import look
 from adapters.outbound.channels.email.settings import smtp_security
 from adapters.outbound.mail.compose import Body, compose_reply, render_body
@@ -154,6 +155,8 @@ def _idle(box: MailBox, seconds: float, expected: int) -> bool:
         return True
     if box.idle_started():
         box.idle.poll(timeout=seconds)
+        with contextlib.suppress(*IMAP_ERRORS):
+            box.idle.stop()  # type: ignore[no-untyped-call]  # else the server would take the farewell for a part of IDLE
     return True
 
 
