@@ -30,17 +30,27 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_keys(parser: argparse.ArgumentParser) -> None:
-    from apps.keys import create, listing, revoke
-
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     making = actions.add_parser("create", help="make a key; prints it alone, once")
     making.add_argument("--user", required=True, metavar="ID", help="the user whom the key stands for")
     making.add_argument("--role", choices=("user", "admin"), default="user")
-    making.set_defaults(run=create)
-    actions.add_parser("list", help="list the keys, without their secrets").set_defaults(run=listing)
+    making.set_defaults(run=_keys("create"))
+    actions.add_parser("list", help="list the keys, without their secrets").set_defaults(run=_keys("listing"))
     revoking = actions.add_parser("revoke", help="make a key invalid at once")
     revoking.add_argument("key", metavar="ID|KEY", help="its id in the list, or the key itself")
-    revoking.set_defaults(run=revoke)
+    revoking.set_defaults(run=_keys("revoke"))
+
+
+def _keys(action: str) -> Command:
+    """The action of `apps.keys`, imported when it runs: what it needs takes seconds to load."""
+
+    def run(settings: Settings, options: argparse.Namespace) -> int:
+        from apps import keys
+
+        command: Command = getattr(keys, action)
+        return command(settings, options)
+
+    return run
 
 
 def _up(settings: Settings, _: argparse.Namespace) -> int:

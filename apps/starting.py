@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from adapters.outbound.storage.embedded import EmbeddedPostgres, EmbeddedPostgresError, attach
-from adapters.outbound.storage.migrate import MigrationError, migrate
 from apps.settings import Settings, SettingsError
 from domain.refusals import Refusal
 
@@ -85,6 +84,8 @@ def shared_database(settings: Settings) -> str:
 
 def migrated(dsn: str) -> str:
     """Brings the database up to date. Raises `StartError`."""
+    from adapters.outbound.storage.migrate import MigrationError, migrate
+
     try:
         migrate(dsn)
     except MigrationError as error:
