@@ -28,8 +28,7 @@ def status_with(service: Service, key: str) -> int:
     return httpx.get(service.base + CHANNELS, headers=headers, trust_env=False, timeout=20).status_code
 
 
-@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
-def test_start_stop_and_start_again(open_folder: Path, sign: signal.Signals) -> None:
+def test_start_stop_and_start_again(open_folder: Path) -> None:
     service = Service(open_folder / "data")
     with service:
         assert service.key
@@ -37,7 +36,7 @@ def test_start_stop_and_start_again(open_folder: Path, sign: signal.Signals) -> 
         assert status_with(service, first_key) == 200
         with service.client() as kept_open:
             assert kept_open.get("/readyz").status_code == 200
-            assert service.stop(sign) < 10
+            assert service.stop(signal.SIGTERM) < 10
         assert service.process.returncode == 0
         assert "Traceback" not in service.output
         assert not database_processes(service.data_dir)
@@ -47,7 +46,10 @@ def test_start_stop_and_start_again(open_folder: Path, sign: signal.Signals) -> 
         assert time.monotonic() - began < 20
         assert "sb_" not in service.output, "the first key is shown once"
         assert status_with(service, first_key) == 200
-        assert service.stop(sign) < 10
+        assert service.stop(signal.SIGINT) < 10
+        assert service.process.returncode == 0
+        assert "Traceback" not in service.output
+        assert not database_processes(service.data_dir)
 
 
 def test_interrupted_while_it_starts_it_ends_quietly(open_folder: Path) -> None:
@@ -191,11 +193,7 @@ def _runs_for_nobody(python: str, folder: Path) -> bool:
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"HTTP_PORT": "many"}, "HTTP_PORT must be a whole number from 0 to 65535, not 'many'"),
-        ({"CONFIG_ENCRYPTION_KEY": "short"}, "CONFIG_ENCRYPTION_KEY"),
-        ({"DATABASE_URL": "postgresql://127.0.0.1:1/x"}, "INTERNAL_SERVICE_KEY must be set"),
-        ({"DATABASE_URL": "mysql://me:hidden@db/x"}, "DATABASE_URL must be a libpq URL"),
-        ({"REDIS_URL": "me:hidden@queue"}, "REDIS_URL must be a URL such as redis://"),
+        ({"DATABASE_URL": "postgresql://me:hidden@127.0.0.1:1/x"}, "INTERNAL_SERVICE_KEY must be set"),
         ({"PG_BIN_DIR": "/nowhere"}, "PG_BIN_DIR /nowhere: has no postgres and no initdb"),
         ({"RESOURCES_FILE": "/nowhere.toml"}, "/nowhere.toml"),
     ],
@@ -207,11 +205,11 @@ def test_a_wrong_setting_is_named(open_folder: Path, settings: dict[str, str], w
     assert "hidden" not in line
 
 
-@pytest.mark.parametrize("command", ["core", "worker"])
-def test_a_process_on_its_own_says_what_it_lacks(open_folder: Path, command: str) -> None:
+def test_a_process_on_its_own_says_what_it_lacks(open_folder: Path) -> None:
     settings = {"GRPC_PORT": str(free_port())}
-    line = one_line(run_once(open_folder / "data", command, settings=settings))
+    line = one_line(run_once(open_folder / "data", "core", settings=settings))
     assert "set DATABASE_URL (and REDIS_URL)" in line
     with Service(open_folder / "data") as service:
-        line = one_line(run_once(service.data_dir, command, settings=settings))
-        assert "set REDIS_URL" in line
+        for command in ("core", "worker"):
+            line = one_line(run_once(service.data_dir, command, settings=settings))
+            assert "set REDIS_URL" in line

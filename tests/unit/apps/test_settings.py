@@ -1,0 +1,105 @@
+"""Settings: a default for each, one clear sentence for a wrong one, no secret where it could be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from apps.settings import Settings, SettingsError, load
+
+
+def loaded(**environment: str) -> Settings:
+    return load(environment, env_file=None)
+
+
+def test_every_setting_has_a_default_that_works_on_a_fresh_machine() -> None:
+    settings = loaded()
+    assert settings.embedded
+    assert (settings.http_host, settings.http_port, settings.grpc_port) == ("127.0.0.1", 3011, 50051)
+    assert settings.data_dir == Path.cwd() / ".data"
+    assert settings.pg_bin_dir is None
+
+
+def test_an_empty_value_is_the_default() -> None:
+    assert loaded(HTTP_PORT="").http_port == loaded().http_port
+
+
+@pytest.mark.parametrize(
+    ("environment", "signatures", "policy"),
+    [
+        ({}, False, "open"),
+        ({"DATABASE_URL": "postgresql://db/x"}, True, "public-only"),
+        ({"DATABASE_URL": "host=db dbname=x"}, True, "public-only"),
+        ({"REQUIRE_SIGNATURES": "true", "OUTBOUND_POLICY": "public-only"}, True, "public-only"),
+        (
+            {"DATABASE_URL": "postgresql://db/x", "REQUIRE_SIGNATURES": "no", "OUTBOUND_POLICY": "open"},
+            False,
+            "open",
+        ),
+    ],
+)
+def test_an_external_database_makes_the_stricter_defaults(
+    environment: dict[str, str], signatures: bool, policy: str
+) -> None:
+    settings = loaded(**environment)
+    assert settings.demands_signatures is signatures
+    assert settings.address_policy == policy
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("HTTP_PORT", "many", "HTTP_PORT must be a whole number from 0 to 65535, not 'many'"),
+        ("HTTP_PORT", "65536", "HTTP_PORT must be a whole number from 0 to 65535"),
+        ("HTTP_PORT", "-1", "HTTP_PORT must be a whole number"),
+        ("SMTP_SECURE", "perhaps", "SMTP_SECURE must be true or false, not 'perhaps'"),
+        ("AGENT_URL", "switchboard.example", "AGENT_URL must begin with http:// or https://"),
+        ("OUTBOUND_POLICY", "closed", "OUTBOUND_POLICY must be one of open, public-only"),
+        ("OUTBOUND_ALLOW", "10.0.0.0/8, intranet", "OUTBOUND_ALLOW: 'intranet' is not a network"),
+        ("KB_READ_POLICY", "lax", "KB_READ_POLICY must be one of documented, strict"),
+        ("WORKSPACE_CHAT_API_URL", "slack.com/api", "WORKSPACE_CHAT_API_URL must begin with http"),
+        ("DATABASE_URL", "mysql://me:hidden@db/x", "DATABASE_URL must be a libpq URL such as postgresql://"),
+        ("DATABASE_URL", "postgresql://me:hidden@db:port:x/%zz", "DATABASE_URL must be a libpq URL"),
+        ("REDIS_URL", "me:hidden@queue", "REDIS_URL must be a URL such as redis://"),
+        ("REDIS_URL", "http://:hidden@queue", "REDIS_URL must be a URL such as redis://"),
+    ],
+)
+def test_a_wrong_value_is_refused_by_name_and_a_secret_one_is_not_repeated(
+    name: str, value: str, words: str
+) -> None:
+    with pytest.raises(SettingsError) as caught:
+        loaded(**{name: value})
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert "hidden" not in str(caught.value)
+
+
+def test_secrets_are_not_shown_with_the_settings() -> None:
+    secret_ones = {
+        "DATABASE_URL": "postgresql://me:hidden@db/x",
+        "REDIS_URL": "redis://:hidden@queue/0",
+        "INTERNAL_SERVICE_KEY": "hidden",
+        "CONFIG_ENCRYPTION_KEY": "hidden",
+        "SMTP_PASSWORD": "hidden",
+        "WORKSPACE_CHAT_CLIENT_SECRET": "hidden",
+        "GAMING_CHAT_CLIENT_SECRET": "hidden",
+        "COMMUNITY_CHAT_CLIENT_SECRET": "hidden",
+        "VERIFICATION_BOT_TOKEN": "hidden",
+    }
+    assert "hidden" not in repr(loaded(**secret_ones))
+
+
+def test_the_environment_goes_before_the_env_file(tmp_path: Path) -> None:
+    file = tmp_path / ".env"
+    file.write_text("# a comment\n\nexport HTTP_PORT=4000\nSMTP_FROM='Me <me@x.example>'\nGRPC_PORT=4001\n")
+    settings = load({"GRPC_PORT": "5000"}, env_file=file)
+    assert (settings.http_port, settings.grpc_port) == (4000, 5000)
+    assert settings.smtp_from == "Me <me@x.example>"
+
+
+def test_a_line_of_the_env_file_that_says_nothing_is_named(tmp_path: Path) -> None:
+    file = tmp_path / ".env"
+    file.write_text("HTTP_PORT=4000\nGRPC_PORT 4001\n")
+    with pytest.raises(SettingsError, match=r"\.env, line 2: expected NAME=value"):
+        load({}, env_file=file)
