@@ -75,10 +75,6 @@ FIELDS = {
 """The catalogue, in its order: each field with its type, R where it is required."""
 
 WITHOUT_SAMPLE = {
-    "workspace-chat",
-    "gaming-chat",
-    "bot-messenger",
-    "business-messaging",
     "linked-device-messaging",
     "email",
     "mail-api",

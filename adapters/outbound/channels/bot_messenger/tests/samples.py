@@ -8,14 +8,14 @@ from typing import Any
 
 from adapters.outbound.channels.bot_messenger.webhook import secret_of
 from domain.channels.messages import RawCall
+from tests.support.channel_samples import Sample
 from tests.support.channels import call
-from tests.support.platforms.telegram import TOKEN, Telegram, refusal
+from tests.support.platforms.telegram import TOKEN
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 CONFIG: dict[str, Any] = {"botToken": TOKEN}
 SETTING = "BOT_MESSENGER_API_URL"
 TARGET = {"chat_id": 5550001}
-PLATFORM = Telegram
 
 
 def fixture(name: str) -> Any:
@@ -33,11 +33,6 @@ def posted(body: Any, secret: str = secret_of(TOKEN)) -> RawCall:
     return call(as_json=body, headers={"X-Telegram-Bot-Api-Secret-Token": secret})
 
 
-def good() -> RawCall:
-    """A message as it is accepted."""
-    return update("message_text")
-
-
 def tampered() -> list[RawCall]:
     """Calls whose proof of origin is wrong."""
     body = fixture("message_text")
@@ -49,8 +44,21 @@ def tampered() -> list[RawCall]:
     ]
 
 
-def too_often(platform: Telegram) -> float:
-    """Makes the next request one too many; gives the seconds to wait."""
-    reply = refusal(429, "Too Many Requests: retry after 7", retry_after=7)
-    platform.next_reply(reply.status, reply.json)
-    return 7.0
+SAMPLE = Sample(
+    config=CONFIG,
+    genuine={
+        name: update(name)
+        for name in (
+            "message_text",
+            "message_start",
+            "message_photo",
+            "message_topic",
+            "edited_message",
+            "callback_query",
+        )
+    },
+    forged={str(number): each for number, each in enumerate(tampered())},
+    target=TARGET,
+    addresses={SETTING: "https://api.telegram.org"},
+    shown=lambda part: str(part.payload["plain"]),
+)

@@ -9,8 +9,9 @@ from urllib.parse import urlencode
 
 from adapters.outbound.channels.business_messaging.webhook import sign
 from domain.channels.messages import RawCall
+from tests.support.channel_samples import Sample
 from tests.support.channels import call
-from tests.support.platforms.whatsapp import NUMBER_ID, SECRET, TOKEN, WhatsApp, refusal
+from tests.support.platforms.whatsapp import NUMBER_ID, SECRET, TOKEN
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 CONFIG: dict[str, Any] = {
@@ -21,7 +22,6 @@ CONFIG: dict[str, Any] = {
 }
 SETTING = "BUSINESS_MESSAGING_API_URL"
 TARGET = {"to": "441632960001", "message_id": "wamid.HBgM0001"}
-PLATFORM = WhatsApp
 
 
 def fixture(name: str) -> Any:
@@ -54,11 +54,6 @@ def challenge(**changed: str) -> RawCall:
     return call(method="GET", url=f"https://switchboard.example/webhook?{urlencode(query)}")
 
 
-def good() -> RawCall:
-    """A message as it is accepted."""
-    return notification("text")
-
-
 def tampered() -> list[RawCall]:
     """Calls whose proof of origin is wrong."""
     first = notification("text")
@@ -72,8 +67,14 @@ def tampered() -> list[RawCall]:
     ]
 
 
-def too_often(platform: WhatsApp) -> float:
-    """Makes the next request one too many; gives the seconds to wait."""
-    reply = refusal(429, 130429, "Rate limit hit")
-    platform.next_reply(reply.status, reply.json, Retry_After="12")
-    return 12.0
+SAMPLE = Sample(
+    config=CONFIG,
+    genuine={
+        name: notification(name)
+        for name in ("text", "text_scoped", "button_reply", "list_reply", "image", "location")
+    },
+    forged={str(number): each for number, each in enumerate(tampered())},
+    target=TARGET,
+    addresses={SETTING: "https://graph.facebook.com"},
+    shown=lambda part: str(part.payload["text"]),
+)

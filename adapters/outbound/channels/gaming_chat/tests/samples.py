@@ -10,8 +10,9 @@ from typing import Any
 from nacl.signing import SigningKey
 
 from domain.channels.messages import RawCall
+from tests.support.channel_samples import Sample
 from tests.support.channels import NOW, call
-from tests.support.platforms.discord import APPLICATION, CHANNELS, TOKEN, Discord, refusal
+from tests.support.platforms.discord import APPLICATION, CHANNELS, TOKEN
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 KEY = SigningKey(b"\x07" * 32)
@@ -22,7 +23,6 @@ CONFIG: dict[str, Any] = {
 }
 SETTING = "GAMING_CHAT_API_URL"
 TARGET = {"channel_id": CHANNELS[0]}
-PLATFORM = Discord
 
 
 def fixture(name: str) -> Any:
@@ -45,11 +45,6 @@ def signed(body: bytes, at: datetime = NOW) -> RawCall:
     signature = KEY.sign(stamp.encode() + body).signature.hex()
     headers = {"X-Signature-Ed25519": signature, "X-Signature-Timestamp": stamp}
     return call(body=body, headers=headers)
-
-
-def good() -> RawCall:
-    """A command as it is accepted."""
-    return interaction("command_guild")
 
 
 def tampered() -> list[RawCall]:
@@ -78,8 +73,14 @@ def tampered() -> list[RawCall]:
     ]
 
 
-def too_often(platform: Discord) -> float:
-    """Makes the next request one too many; gives the seconds to wait."""
-    reply = refusal(429, 0, "You are being rate limited.", retry_after=1.25, **{"global": False})
-    platform.next_reply(reply.status, reply.json, Retry_After="1")
-    return 1.25
+SAMPLE = Sample(
+    config=CONFIG,
+    genuine={
+        name: interaction(name)
+        for name in ("command_guild", "command_dm", "command_nested", "component_button", "message_mention")
+    },
+    forged={str(number): each for number, each in enumerate(tampered())},
+    target=TARGET,
+    addresses={SETTING: "https://discord.com/api/v10"},
+    shown=lambda part: str(part.payload["text"]),
+)

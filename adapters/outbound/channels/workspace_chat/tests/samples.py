@@ -10,14 +10,14 @@ from urllib.parse import urlencode
 
 from adapters.outbound.channels.workspace_chat.signature import sign
 from domain.channels.messages import RawCall
+from tests.support.channel_samples import Sample
 from tests.support.channels import NOW, call
-from tests.support.platforms.slack import SECRET, TOKEN, Slack
+from tests.support.platforms.slack import SECRET, TOKEN
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 CONFIG: dict[str, Any] = {"botToken": TOKEN, "signingSecret": SECRET}
 SETTING = "WORKSPACE_CHAT_API_URL"
 TARGET = {"channel": "C0ROOM"}
-PLATFORM = Slack
 _FORMS = {"slash_command": False, "block_actions": True, "shortcut": True}
 """Fixtures that Slack posts as forms; true: as JSON in the form's field 'payload'."""
 
@@ -51,11 +51,6 @@ def signed(body: bytes, content_type: str = "application/json", at: datetime = N
     return call(body=body, headers=headers)
 
 
-def good() -> RawCall:
-    """A message as it is accepted."""
-    return recorded("app_mention")
-
-
 def tampered() -> list[RawCall]:
     """Calls whose proof of origin is wrong."""
     first = recorded("app_mention")
@@ -80,7 +75,23 @@ def tampered() -> list[RawCall]:
     ]
 
 
-def too_often(platform: Slack) -> float:
-    """Makes the next request one too many; gives the seconds to wait."""
-    platform.next_reply(429, {"ok": False, "error": "ratelimited"}, Retry_After="30")
-    return 30.0
+SAMPLE = Sample(
+    config=CONFIG,
+    genuine={
+        name: recorded(name)
+        for name in (
+            "app_mention",
+            "message_mention",
+            "app_mention_in_thread",
+            "message_im",
+            "message_im_files",
+            "slash_command",
+            "block_actions",
+        )
+    },
+    forged={str(number): each for number, each in enumerate(tampered())},
+    known={"user_id": "U0BOT"},
+    target=TARGET,
+    addresses={SETTING: "https://slack.com/api"},
+    shown=lambda part: str(part.payload["text"]),
+)
