@@ -1,0 +1,37 @@
+"""A misspelt argument of a provider passes the type checker: so each provider is built once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from dependency_injector import providers
+
+from adapters.outbound.security.box import new_key
+from apps.container import Container
+from apps.settings import load
+
+
+@pytest.mark.parametrize("solitary", [True, False])
+async def test_every_provider_can_be_built(tmp_path: Path, solitary: bool) -> None:
+    settings = load(
+        {
+            "DATA_DIR": str(tmp_path),
+            "INTERNAL_SERVICE_KEY": "k",
+            "CONFIG_ENCRYPTION_KEY": new_key(),
+            "DOWNSTREAM_URL": "http://127.0.0.1:9/run",
+            "COMMUNITY_CHAT_SERVER_URL": "https://chat.example.com",
+        },
+        env_file=None,
+    )
+    container = Container(settings=settings, dsn="postgresql://nobody@127.0.0.1:9/none", solitary=solitary)
+
+    built = {
+        name: provider()
+        for name, provider in container.providers.items()
+        if isinstance(provider, providers.Singleton)
+    }
+
+    assert len(built) > 20
+    assert all(each is not None for each in built.values())
+    await container.http().close()
