@@ -6,25 +6,21 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from adapters.outbound.channels.bodies import at, items, text
+from adapters.outbound.oauth import google_api
 from adapters.outbound.oauth.google import GoogleTokens
+from adapters.outbound.oauth.google_api import GoogleApi
 from domain.channels.messages import Config
 from ports.http import Http, HttpAnswer, HttpRequest
 
 MAX_ANSWER = 64 * 1024 * 1024
 """Bytes of an answer: a mail of 36 MB in base64."""
 
-_RATE_REASONS = frozenset(
-    {"rateLimitExceeded", "userRateLimitExceeded", "dailyLimitExceeded", "quotaExceeded"}
-)
-
 
 class Gmail:
     """The mailbox of the account that granted the refresh token."""
 
     def __init__(self, http: Http, tokens: GoogleTokens, address: Callable[[str], str]) -> None:
-        self._http = http
-        self._tokens = tokens
+        self._api = GoogleApi(http, tokens)
         self._address = address
 
     async def profile(self, config: Config) -> HttpAnswer:
@@ -69,34 +65,9 @@ class Gmail:
         return f"{self._address('MAIL_API_URL').rstrip('/')}/gmail/v1/users/me/{path}"
 
     async def _call(self, config: Config, request: HttpRequest) -> HttpAnswer:
-        """Sends with an access token; a token that is refused is replaced once."""
-        answer = await self._http.send(await self._with_token(config, request))
-        if answer.status != 401:
-            return answer
-        self._tokens.forget(config)
-        return await self._http.send(await self._with_token(config, request))
-
-    async def _with_token(self, config: Config, request: HttpRequest) -> HttpRequest:
-        return HttpRequest(
-            request.method,
-            request.url,
-            headers={"Authorization": await self._tokens.bearer(config)},
-            json=request.json,
-            timeout=request.timeout,
-            max_bytes=request.max_bytes,
-        )
-
-
-def is_rate_limit(answer: HttpAnswer) -> bool:
-    """Whether Gmail asks for patience: 429, or 403 with a reason of that kind."""
-    if answer.status == 429:
-        return True
-    reasons = {text(each, "reason") for each in items(answer.json(), "error", "errors")}
-    return answer.status == 403 and bool(reasons & _RATE_REASONS)
+        return await self._api.send(config, request)
 
 
 def words_of(answer: HttpAnswer) -> str:
     """Gmail's own words for a failure."""
-    error = at(answer.json(), "error")
-    message = text(error, "message") if isinstance(error, Mapping) else ""
-    return f"Gmail answered {answer.status} {message}".strip()[:300]
+    return google_api.words_of(answer, "Gmail")

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from adapters.outbound.channels.bodies import at, items, text
-from adapters.outbound.channels.mail_api.gmail import Gmail, is_rate_limit, words_of
+from adapters.outbound.channels.mail_api.gmail import Gmail, words_of
 from adapters.outbound.channels.mail_api.messages import (
     Part,
     event_of,
@@ -18,6 +18,7 @@ from adapters.outbound.channels.mail_api.messages import (
     missing_text,
     parts_of,
 )
+from adapters.outbound.oauth.google_api import is_rate_limit
 from adapters.outbound.oauth.tokens import TokenRefused, TokenUnavailable
 from domain.channels.messages import Config, Event
 from ports.channels import Polled, PollFailed
