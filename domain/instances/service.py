@@ -211,7 +211,8 @@ class InstanceService:
             error = str(refused)
         if registers or error:
             await self._health.webhook(instance.id, registers and error is None, error)
-        return (error is None if registers else None), error
+        required = registers and channel.definition.setup.webhook_required
+        return (error is None if required else None), error
 
     async def keep_registered(self, instance_id: int) -> None:
         """Registers the webhook again where the platform no longer calls it as we set it (interface 4.2, 3)."""

@@ -79,7 +79,6 @@ WITHOUT_SAMPLE = {
     "email",
     "mail-api",
     "http-webhook",
-    "drive-folder",
 }
 """Channels that do not take part yet."""
 

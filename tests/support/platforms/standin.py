@@ -108,7 +108,7 @@ class StandIn:
     def _checked(self, seen: Seen) -> Reply:
         try:
             return self.answer(seen)
-        except Wrong as error:
+        except (Wrong, LookupError, TypeError, ValueError, AttributeError) as error:
             self.faults.append(f"{seen.method} {seen.path}: {error}")
             return Reply(400, {"error": str(error)})
 

@@ -2,20 +2,114 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from adapters.outbound.channels.bodies import text
+from adapters.outbound.channels.drive_folder import delivery, polling, push
+from adapters.outbound.channels.drive_folder.api import Drive
 from adapters.outbound.channels.drive_folder.definition import DEFINITION
+from adapters.outbound.oauth.google import GoogleTokens
+from adapters.outbound.oauth.google_api import GoogleApi, words_of
+from domain.channels.messages import Answer, Attachment, Config, Facts, Part, RawCall, Received, Sent, Target
 from domain.channels.model import ChannelDefinition
-from ports.channels import Kit
+from ports.channels import Kit, PlatformError, Polled, PollFailed
+from ports.http import HttpAnswer
+
+_GONE = 404
+_ALIVE = 2
+"""How many notification channels of an instance live at a time."""
 
 
 class DriveFolder:
-    """The Google Drive folder channel."""
+    """Changed files in, by polling and by push; documents out, into the same folder."""
+
+    default_interval_minutes = 10.0
 
     def __init__(self, kit: Kit) -> None:
         self._kit = kit
+        self._api = GoogleApi(kit.http, GoogleTokens(kit.http, kit.clock, kit.address))
+        self._watched: dict[str, dict[str, str]] = {}
 
     @property
     def definition(self) -> ChannelDefinition:
         return DEFINITION
+
+    async def poll(self, config: Config, cursor: Mapping[str, Any] | None, now: datetime) -> Polled:
+        return await polling.poll(self._drive, config, cursor)
+
+    def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
+        return push.receive(config, call)
+
+    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
+        return delivery.parts(target, answer)
+
+    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
+        return await delivery.send(self._drive, self._kit.artifacts, config, part, key)
+
+    def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:
+        source = attachment.source
+        return self._drive.download(config, str(source["fileId"]), str(source.get("export") or ""))
+
+    async def probe(self, config: Config) -> None:
+        """Reads the folder. Raises `PlatformError`."""
+        folder = await self._asked(self._drive.about_folder(config))
+        if text(folder, "mimeType") not in ("", "application/vnd.google-apps.folder"):
+            raise PlatformError("folderId names a file, not a folder.")
+
+    async def register(self, config: Config, address: str) -> None:
+        """Asks for push notifications where Google can call, else only tries the credentials.
+
+        Idempotent: the same channel asked for twice is one. Raises `PlatformError`.
+        """
+        reported_to = str(config.get("webhookUrl") or address)
+        if not push.can_be_called(reported_to):
+            await self.probe(config)
+            return
+        await self._watch(config, push.channel(config, reported_to, self._kit.clock.now()))
+
+    async def unregister(self, config: Config) -> None:
+        """Stops the notification channels that this process made; others end by themselves within two hours.
+
+        Raises `PlatformError`.
+        """
+        for channel_id, resource in self._watched.pop(push.same_account(config), {}).items():
+            answer = await self._answered(self._drive.stop(config, channel_id, resource))
+            if not answer.ok and answer.status != _GONE:
+                raise PlatformError(words_of(answer, "Google Drive"))
+
+    async def registered(self, config: Config, address: str) -> bool:
+        """Google lists no notification channels, so they are asked for again unless Google cannot call."""
+        return not push.can_be_called(str(config.get("webhookUrl") or address))
+
+    async def _watch(self, config: Config, channel: Mapping[str, Any]) -> None:
+        start = await self._asked(self._drive.start_page_token(config))
+        answer = await self._answered(self._drive.watch(config, text(start, "startPageToken"), channel))
+        if answer.ok:
+            watched = self._watched.setdefault(push.same_account(config), {})
+            watched[channel["id"]] = text(answer.json(), "resourceId")
+            for ended in list(watched)[:-_ALIVE]:
+                del watched[ended]
+        elif not push.is_there_already(answer.json()):
+            raise PlatformError(words_of(answer, "Google Drive"))
+
+    async def _asked(self, call: Awaitable[HttpAnswer]) -> Mapping[str, Any]:
+        answer = await self._answered(call)
+        if not answer.ok:
+            raise PlatformError(words_of(answer, "Google Drive"))
+        body = answer.json()
+        return body if isinstance(body, dict) else {}
+
+    async def _answered(self, call: Awaitable[HttpAnswer]) -> HttpAnswer:
+        try:
+            return await polling.asked(call)
+        except PollFailed as error:
+            raise PlatformError(str(error)) from error
+
+    @property
+    def _drive(self) -> Drive:
+        return Drive(self._api, self._kit.address("DRIVE_FOLDER_API_URL"))
 
 
 def build(kit: Kit) -> DriveFolder:

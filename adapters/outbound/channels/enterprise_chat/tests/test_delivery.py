@@ -174,7 +174,7 @@ async def test_files_are_hero_cards_with_a_download_button(
 async def test_every_message_is_within_the_limit(
     channel: Channel, teams: Teams, target: dict[str, Any], letter: str
 ) -> None:
-    sent = await deliver(channel, BOT, target, Answer(letter * 12_000))
+    sent = await deliver(channel, BOT, target, Answer(letter * 14_000))
     assert len(sent) > 1
     assert all(each.outcome is Outcome.SENT for each in sent)
 

@@ -1,0 +1,26 @@
+"""What the contract suite needs of this channel."""
+
+from __future__ import annotations
+
+from adapters.outbound.channels.drive_folder import push
+from ports.http import HttpAnswer
+from tests.support.channel_samples import Sample
+from tests.support.channels import NOW, call
+from tests.support.platforms.drive import CLIENT, FOLDER
+
+CONFIG = {**CLIENT, "folderId": FOLDER}
+CHANNEL = push.channel(CONFIG, "https://switchboard.example/webhook", NOW)
+
+SAMPLE = Sample(
+    config=CONFIG,
+    forged={
+        "no token": call(headers={"X-Goog-Channel-ID": CHANNEL["id"], "X-Goog-Resource-State": "change"}),
+        "another channel": call(headers={"X-Goog-Channel-ID": "x", "X-Goog-Channel-Token": CHANNEL["token"]}),
+    },
+    target={"fileId": "file1", "name": "plan.pdf"},
+    addresses={
+        "DRIVE_FOLDER_API_URL": "https://www.googleapis.com",
+        "GOOGLE_TOKEN_URL": "https://oauth2.googleapis.com/token",
+    },
+    prelude=[HttpAnswer(200, {}, b'{"access_token": "t", "expires_in": 3600}')],
+)
