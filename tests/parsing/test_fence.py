@@ -222,7 +222,7 @@ class Played:
 )
 async def test_what_the_end_of_a_child_means(code, said, kind, message):
     half = [(wire.BLOCKS, [wire.pack(Block(BlockKind.PARAGRAPH, "half"))])]
-    run = Run(Played(half, code, said), {"name": "evil.pdf"}, Limits())
+    run = Run(Played(half, code, said), {"name": "evil.pdf", "format": "pdf"}, Limits())
 
     with pytest.raises(kind, match=r"evil\.pdf") as caught:
         run.follow(lambda *_: None)
@@ -236,7 +236,7 @@ async def test_a_child_that_talks_nonsense_is_no_result():
             out.sendall(b"\xff\xff\xff\xff")
             super().submit(status, out)
 
-    run = Run(Nonsense([], 0), {"name": "evil.pdf"}, Limits())
+    run = Run(Nonsense([], 0), {"name": "evil.pdf", "format": "pdf"}, Limits())
 
     with pytest.raises(Unreadable, match=r"evil\.pdf"):
         run.follow(lambda *_: None)

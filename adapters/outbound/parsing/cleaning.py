@@ -13,7 +13,14 @@ _GAPS = re.compile(r"\n{3,}")
 def clean(text: str) -> str:
     """Without control characters, lone surrogates and stray blanks at line ends; newlines are `\\n`."""
     if not text.isprintable():
-        text = _GAPS.sub("\n\n", _TRAILING.sub("\n", _CONTROLS.sub("", _NEWLINES.sub("\n", text))))
+        if _NEWLINES.search(text):
+            text = _NEWLINES.sub("\n", text)
+        if _CONTROLS.search(text):
+            text = _CONTROLS.sub("", text)
+        if " \n" in text or "\t\n" in text:
+            text = _TRAILING.sub("\n", text)
+        if "\n\n\n" in text:
+            text = _GAPS.sub("\n\n", text)
         text = _without_surrogates(text)
     return text.strip("\n").rstrip()
 

@@ -14,7 +14,7 @@ from adapters.outbound.parsing.fence.service_side import Nursery, NurseryLost, R
 from adapters.outbound.parsing.limits import Limits
 from adapters.outbound.parsing.names import shown
 from adapters.outbound.parsing.support import supported_formats
-from domain.knowledge.documents import Block, Document, FileType, Format, FormatSupport
+from domain.knowledge.documents import Block, BlockKind, Document, FileType, Format, FormatSupport, separator
 from domain.refusals import Unavailable
 from ports.parsing import Progress
 
@@ -148,15 +148,32 @@ class _Gathered:
         self._kind = kind
         self._report = report
         self._blocks: list[Block] = []
+        self._parts: list[str] = []
+        self._length = 0
         self._end: dict[str, Any] = {}
 
     def take(self, frame: str, payload: Any) -> None:
         if frame == wire.PROGRESS:
             self._report(payload)
         elif frame == wire.BLOCKS:
-            self._blocks.extend(wire.unpack(values) for values in payload)
+            for values in payload:
+                self._add(values)
         elif frame == wire.DONE:
             self._end = payload
 
     def document(self) -> Document:
-        return Document.of(self._end["title"], self._blocks, self._kind, self._end["engine"])
+        return Document(
+            self._end["title"],
+            "".join(self._parts),
+            tuple(self._blocks),
+            self._kind.mime_type,
+            self._kind.format,
+            self._end["engine"],
+        )
+
+    def _add(self, values: list[Any]) -> None:
+        gap = separator(self._blocks[-1].kind, BlockKind(values[0])) if self._blocks else ""
+        block = wire.unpack(values, self._length + len(gap))
+        self._blocks.append(block)
+        self._parts += (gap, block.text)
+        self._length = block.end

@@ -127,15 +127,20 @@ class Nursery:
 
     def _bury(self) -> None:
         for pid in list(self._children):
-            ended, status = os.waitpid(pid, os.WNOHANG)
+            ended, status, usage = os.wait4(pid, os.WNOHANG)
             if ended:
                 child = self._children.pop(pid)
                 with contextlib.suppress(KeyError):
                     self._selector.unregister(child.status)
                 said = _last_words(child.scratch / "errors")
                 shutil.rmtree(child.scratch, ignore_errors=True)
+                end = {
+                    "code": os.waitstatus_to_exitcode(status),
+                    "said": said,
+                    "cpu_seconds": usage.ru_utime + usage.ru_stime,
+                    "peak_kilobytes": usage.ru_maxrss,
+                }
                 with child.status, contextlib.suppress(OSError):
-                    end = {"code": os.waitstatus_to_exitcode(status), "said": said}
                     wire.send(child.status, wire.EXIT, end)
 
 

@@ -77,13 +77,13 @@ def pack(block: Block) -> list[Any]:
     ]
 
 
-def unpack(values: list[Any]) -> Block:
-    """The block that `pack` packed."""
+def unpack(values: list[Any], start: int = 0) -> Block:
+    """The block that `pack` packed, at its place in the document's text."""
     kind, text, path, level, page, sheet, row_start, row_end, slide, time_start, time_end, header = values
     return Block(
         BlockKind(kind),
         text,
-        0,
+        start,
         tuple(path),
         level,
         page,

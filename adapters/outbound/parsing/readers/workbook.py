@@ -52,6 +52,8 @@ def _rows(sheet: Any) -> Iterator[tuple[int, Sequence[str]]]:
 
 def shown(value: Any) -> str:
     """A cell as people write it: whole numbers without a point, dates as ISO 8601."""
+    if isinstance(value, str):
+        return value
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, float):
