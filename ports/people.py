@@ -32,7 +32,10 @@ class Asker:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What the sender is asked: text, and choices for channels with buttons."""
+    """What the sender is asked: text, and choices for channels with buttons.
+
+    The values of the choices begin with `domain.confirmations.choices.PREFIX`.
+    """
 
     text: str
     choices: tuple[Choice, ...]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from domain.channels.messages import Answer, CallOutcome, Event, Part
+from domain.confirmations.choices import is_approval
 from domain.instances.model import Instance
 from domain.refusals import Invalid, Unavailable
 from domain.routing.model import Approval, RunRequest, RunResult, RunSender
@@ -134,7 +135,7 @@ class ConversationService:
         decision = await self._approvals.decide(asker, event.text, event.choice)
         if decision and event.choice and isinstance(channel, Decides):
             await channel.decided(instance.config, event.target, decision.decision)
-        if decision is None and event.choice is not None:
+        if decision is None and event.choice is not None and is_approval(event.choice):
             return None
         return await self._ask(instance, channel, event, user_id, asker, decision)
 

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from adapters.outbound.channels.bodies import at, items, json_object, same, text
+from adapters.outbound.channels.bodies import at, json_object, same, text
 from domain.channels.messages import Config, Event, Facts, Identity, RawCall, Received, Sender
 from domain.refusals import NotFound, Unauthenticated
 
@@ -103,19 +103,11 @@ def _pressed(query: Mapping[str, Any], key: str | None) -> Event | str:
         key=key,
         session_id=_session(chat, message),
         sender=sender,
-        text=_label(message, value),
+        text=value,
         target=target,
         choice=value,
         is_direct=at(message, "chat", "type") == "private",
     )
-
-
-def _label(message: Mapping[str, Any], value: str) -> str:
-    for row in items(message, "reply_markup", "inline_keyboard"):
-        for button in row if isinstance(row, list) else ():
-            if text(button, "callback_data") == value:
-                return text(button, "text") or value
-    return value
 
 
 def _sender(source: Mapping[str, Any]) -> Sender | None:

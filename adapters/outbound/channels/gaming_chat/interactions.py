@@ -79,8 +79,7 @@ def _command(config: Config, body: Mapping[str, Any], now: datetime) -> Event | 
 def _component(config: Config, body: Mapping[str, Any], now: datetime) -> Event | None:
     sender, channel = _sender(body), _channel(body)
     values = [each for each in items(body, "data", "values") if isinstance(each, str)]
-    custom_id = text(body, "data", "custom_id")
-    value = ",".join(values) or custom_id
+    value = ", ".join(values) or text(body, "data", "custom_id")
     if sender is None or not channel or not value:
         return None
     prompt = {"prompt_id": text(body, "message", "id"), "prompt_text": text(body, "message", "content")}
@@ -88,7 +87,7 @@ def _component(config: Config, body: Mapping[str, Any], now: datetime) -> Event 
         body,
         sender,
         channel,
-        text_=_label(body, custom_id, values) or value,
+        text_=value,
         choice=value,
         target=_target(config, body, channel, now) | prompt,
     )
@@ -172,14 +171,3 @@ def _chosen_message(body: Mapping[str, Any]) -> str:
     """The message on which a command of the context menu was called."""
     chosen = text(body, "data", "target_id")
     return text(body, "data", "resolved", "messages", chosen, "content").strip()
-
-
-def _label(body: Mapping[str, Any], custom_id: str, values: list[str]) -> str:
-    """What was written on the button, or on the options."""
-    for row in items(body, "message", "components"):
-        for component in items(row, "components"):
-            if text(component, "custom_id") != custom_id:
-                continue
-            named = {text(each, "value"): text(each, "label") for each in items(component, "options")}
-            return ", ".join(named.get(each) or each for each in values) or text(component, "label")
-    return ", ".join(values)

@@ -43,7 +43,7 @@ def _event(payload: Mapping[str, Any], chosen: Any, channel: str, user: str, now
         key=f"action:{prompt}:{moment}:{action}" if moment else None,
         session_id=f"{channel}:{thread}" if thread and not direct else channel,
         sender=Sender(user, name, (Identity("workspace-chat", user),)),
-        text=_label(chosen),
+        text=_value(chosen),
         target=target,
         choice=_value(chosen),
         is_direct=direct,
@@ -52,11 +52,6 @@ def _event(payload: Mapping[str, Any], chosen: Any, channel: str, user: str, now
 
 def _value(action: Any) -> str:
     return text(action, "value") or text(action, "selected_option", "value")
-
-
-def _label(action: Any) -> str:
-    written = text(action, "text", "text") or text(action, "selected_option", "text", "text")
-    return written or _value(action)
 
 
 def _kept_blocks(payload: Mapping[str, Any]) -> list[Any]:

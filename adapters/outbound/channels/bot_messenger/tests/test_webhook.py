@@ -172,7 +172,7 @@ def test_places_and_contacts_are_put_in_words() -> None:
 
 def test_a_pressed_button() -> None:
     pressed = event("callback_query")
-    assert (pressed.choice, pressed.text) == ("c:1:approve", "Approve")
+    assert (pressed.choice, pressed.text) == ("c:1:approve", "c:1:approve")
     assert pressed.session_id == "5550001"
     assert pressed.target == {"chat_id": 5550001, "callback_query_id": "99000000001", "prompt_id": 30}
 
