@@ -28,7 +28,7 @@ from adapters.outbound.hub import Hub
 from adapters.outbound.jobs.arq_queue import ArqQueue, connect
 from adapters.outbound.memory.http import HttpMemory
 from adapters.outbound.metrics import PrometheusMeter
-from adapters.outbound.parsing.parser import FencedParser
+from adapters.outbound.parsing.parser import FencedParser, ParsingOptions
 from adapters.outbound.security.box import Seal
 from adapters.outbound.storage.chat_history import PostgresChatHistory
 from adapters.outbound.storage.conversations import PostgresConversations, Wakes
@@ -110,6 +110,10 @@ def _embedder(settings: Settings, files: ModelFiles) -> SentenceEmbedder:
     return SentenceEmbedder(files, threads=settings.embedding_threads, dtype=settings.embedding_dtype)
 
 
+def _parser(settings: Settings) -> FencedParser:
+    return FencedParser(ParsingOptions(slots=settings.parsing_slots, whisper_dir=settings.whisper_model_dir))
+
+
 def _blobs(settings: Settings) -> FileBlobs:
     return FileBlobs(settings.data_dir / "uploads")
 
@@ -167,7 +171,7 @@ class Container(containers.DeclarativeContainer):
     channels = providers.Singleton(Registry.build, kit)
     chat_history = providers.Singleton(PostgresChatHistory, database)
     blobs = providers.Singleton(_blobs, settings)
-    parser = providers.Singleton(FencedParser)
+    parser = providers.Singleton(_parser, settings)
     model_files = providers.Singleton(_model_files, settings)
     embedder = providers.Singleton(_embedder, settings, model_files)
     bases = providers.Singleton(PostgresBases, database)

@@ -42,7 +42,7 @@ def _findings(settings: Settings) -> Iterator[Finding]:
     yield _tried("resources", lambda: _resources(settings))
     yield from _verification(settings)
     yield from _model(settings)
-    yield from _parsers()
+    yield from _parsers(settings)
 
 
 def _settings(settings: Settings) -> Iterator[Finding]:
@@ -127,8 +127,8 @@ def _model(settings: Settings) -> Iterator[Finding]:
     )
 
 
-def _parsers() -> Iterator[Finding]:
-    from adapters.outbound.parsing.parser import FencedParser
+def _parsers(settings: Settings) -> Iterator[Finding]:
+    from adapters.outbound.parsing.support import supported_formats
 
-    for support in FencedParser().available():
+    for support in supported_formats(settings.whisper_model_dir):
         yield Finding("ok" if support.available else "note", support.format.value, support.how)

@@ -249,6 +249,14 @@ class Settings:
     downstream_timeout: int = _setting(
         "DOWNSTREAM_TIMEOUT", "120", "seconds that a downstream resource has", _whole(1, 3600)
     )
+    parsing_slots: int = _setting(
+        "PARSING_SLOTS", "2", "uploaded files that are read at a time", _whole(1, 64)
+    )
+    whisper_model_dir: str = _setting(
+        "WHISPER_MODEL_DIR",
+        "",
+        "folder of a CTranslate2 Whisper model for speech (needs the extra `whisper`); empty: PocketSphinx, English",
+    )
     embedding_model_dir: str = _setting(
         "EMBEDDING_MODEL_DIR",
         "",
