@@ -102,10 +102,12 @@ def test_bold_text_is_bold_in_each_message() -> None:
 
 
 def test_a_link_cut_in_its_text_leads_there_from_both_messages() -> None:
-    parts = cut(Markup.MRKDWN, f"[{'word ' * 80}end](https://a.b)", 300)
+    parts = render(Markup.MRKDWN, f"[{'word ' * 80}end](https://a.b)", TextLimit(300))
 
     assert len(parts) == 2
-    assert all(part.startswith("<https://a.b|word") and part.endswith(">") for part in parts)
+    assert all(part.text.startswith("<https://a.b|word") and part.text.endswith(">") for part in parts)
+    assert [part.plain.count("https://a.b") for part in parts] == [0, 1]
+    assert parts[1].plain.endswith("end (https://a.b)")
 
 
 def test_a_long_address_is_text() -> None:
@@ -124,8 +126,9 @@ def test_telegram_measures_what_is_seen() -> None:
 
 
 def test_telegram_never_gets_more_than_its_servers_read() -> None:
-    parts = render(Markup.TELEGRAM_HTML, "&*x*" * 4000, TextLimit(4096))
+    parts = render(Markup.TELEGRAM_HTML, "***~~x~~*** " * 2000, TextLimit(4096))
 
+    assert len(parts) == 2
     assert max(len(part.text.encode()) for part in parts) <= 30_000
 
 
@@ -181,3 +184,27 @@ def test_lists_that_are_cut_begin_at_the_margin() -> None:
 
     assert len(parts) > 2
     assert all(part.startswith("- ") for part in parts)
+
+
+def test_a_list_marker_is_not_left_behind() -> None:
+    parts = cut(Markup.PLAIN, "- " + "x" * 400)
+
+    assert parts == ["- " + "x" * 298, "x" * 102]
+
+
+def test_a_header_too_long_to_repeat_is_shown_once() -> None:
+    names = " | ".join(f"column number {at}" for at in range(8))
+    rows = "\n".join("| " + " | ".join("x" * 8) + " |" for _ in range(30))
+    parts = cut(Markup.MATTERMOST, f"| {names} |\n|{'---|' * 8}\n{rows}")
+
+    assert all(len(part) <= 300 for part in parts)
+    assert "\n".join(parts).count("column number 7") == 1
+    assert "\n".join(parts).count("| x |") == 30 * 4
+
+
+def test_a_picture_in_a_link_gives_its_text_to_the_link() -> None:
+    source = "[![build](https://a.b/badge.svg)](https://c.d)"
+
+    assert '<p><a href="https://c.d">build</a></p>' in only(Markup.EMAIL, source)
+    assert only(Markup.MRKDWN, source) == "<https://c.d|build>"
+    assert only(Markup.PLAIN, source) == "build (https://c.d)"

@@ -103,6 +103,13 @@ def test_a_text_before_a_code_block_is_not_torn_from_its_paragraph() -> None:
     assert parts == ["One.\n\nTwo two two.", "```\ncode code\n```\nEnd."]
 
 
+def test_a_line_outside_of_code_is_a_better_end_than_a_line_of_code() -> None:
+    parts = split("One two.\n```\n" + "code\n\n" * 12 + "```", TextLimit(70))
+
+    assert parts[0] == "One two."
+    assert parts[1].startswith("```\ncode\n\ncode")
+
+
 def test_a_block_that_is_never_closed_is_closed_where_it_is_cut() -> None:
     parts = split("```py\n" + "a = 1\n" * 20, TextLimit(70))
 
