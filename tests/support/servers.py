@@ -24,12 +24,12 @@ RawHandler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[No
 
 @asynccontextmanager
 async def serving(
-    handler: Handler, host: str = "127.0.0.1", tls: ssl.SSLContext | None = None
+    handler: Handler, host: str = "127.0.0.1", tls: ssl.SSLContext | None = None, port: int = 0
 ) -> AsyncIterator[str]:
-    """Serves every path with `handler`; gives the base address."""
+    """Serves every path with `handler`, on a free port unless one is given; gives the base address."""
     app = web.Application(client_max_size=64 * 2**20)
     app.router.add_route("*", "/{path:.*}", handler)
-    server = TestServer(app, host=host, scheme="https" if tls else "http")
+    server = TestServer(app, host=host, port=port, scheme="https" if tls else "http")
     await server.start_server(shutdown_timeout=0.1, ssl=tls)
     try:
         yield f"{server.scheme}://{host}:{server.port}"

@@ -69,10 +69,16 @@ class StandIn:
     async def run(cls, *args: Any, **options: Any) -> AsyncIterator[Self]:
         """Serves on a free port until the block ends; then fails if a request was wrong."""
         platform = cls(*args, **options)
-        async with serving(platform._handle) as url:
-            platform.url = url
+        async with platform.serve():
             yield platform
         assert not platform.faults, platform.faults
+
+    @asynccontextmanager
+    async def serve(self, port: int = 0) -> AsyncIterator[None]:
+        """Serves on a port, 0 for a free one, until the block ends."""
+        async with serving(self._handle, port=port) as url:
+            self.url = url
+            yield
 
     def answer(self, seen: Seen) -> Reply:
         """The platform's own answer. Raises `Wrong`."""
