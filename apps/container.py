@@ -6,6 +6,7 @@ import asyncio
 import secrets
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from dependency_injector import containers, providers
 
@@ -51,6 +52,7 @@ from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.processes import PostgresProcesses
 from adapters.outbound.storage.schedules import PostgresSchedules
 from adapters.outbound.storage.signals import Signals
+from adapters.outbound.tracing import Traces
 from apps import verification as verifying
 from apps.downstream import Resources
 from apps.settings import Settings
@@ -73,10 +75,17 @@ from domain.routing.service import ConversationService
 from ports.channels import Kit
 from ports.use_cases import UseCases
 
+T = TypeVar("T")
+
 
 def _incarnation() -> int:
     """The number of this run of the process: the key of its advisory lock and the owner of its leases."""
     return secrets.randbits(62)
+
+
+def _traced(wrap: Callable[[T], T], inner: T) -> T:
+    """`inner`, with spans around its calls when a collector is named."""
+    return wrap(inner)
 
 
 def _policy(settings: Settings) -> AddressPolicy:
@@ -139,6 +148,8 @@ class Container(containers.DeclarativeContainer):
     incarnation = providers.Singleton(_incarnation)
     policy = providers.Singleton(_policy, settings)
     http = providers.Singleton(AioHttp, policy, observe=meter.provided.exchanged)
+    traces = providers.Singleton(Traces, settings.provided.otlp_endpoint)
+    traced_http = providers.Singleton(_traced, traces.provided.http, http)
 
     database = providers.Singleton(Database, dsn)
     seal = providers.Singleton(Seal, settings.provided.config_encryption_key)
@@ -161,7 +172,7 @@ class Container(containers.DeclarativeContainer):
     files = providers.Singleton(NoFiles)
     kit = providers.Singleton(
         Kit,
-        http=http,
+        http=traced_http,
         artifacts=files,
         clock=clock,
         ids=ids,
@@ -226,7 +237,7 @@ class Container(containers.DeclarativeContainer):
     )
 
     resources = providers.Singleton(Resources, settings, http, chat_history, knowledge_answers)
-    downstream = resources.provided.runner
+    downstream = providers.Singleton(_traced, traces.provided.downstream, resources.provided.runner)
     people = providers.Singleton(PostgresIdentities, database)
     verification = providers.Singleton(verifying.service, settings, database, people, seal, http, clock, ids)
     approvals = providers.Singleton(NoApprovals)
@@ -270,7 +281,7 @@ class Container(containers.DeclarativeContainer):
         access=access,
         catalogue=catalogue,
         instances=instance_service,
-        callbacks=intake,
+        callbacks=providers.Singleton(_traced, traces.provided.callbacks, intake),
         verification=verification,
         bases=base_service,
         files=file_service,

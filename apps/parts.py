@@ -50,6 +50,7 @@ class StoragePart:
         await container.signals().stop()
         await container.http().close()
         await container.database().close()
+        await asyncio.to_thread(container.traces().close)
 
 
 class WorkerPart:
@@ -65,7 +66,7 @@ class WorkerPart:
             LaneLoop(
                 "conversations",
                 conversations.lease,
-                container.conversation_service().work,
+                container.traces().work("conversation", container.conversation_service().work),
                 conversations.release,
                 partial(lanes.reclaim, CONVERSATIONS),
                 hub.inbound,
@@ -75,7 +76,7 @@ class WorkerPart:
             LaneLoop(
                 "deliveries",
                 outbox.lease,
-                container.delivery_service().work,
+                container.traces().work("delivery", container.delivery_service().work),
                 outbox.release,
                 partial(lanes.reclaim, DELIVERIES),
                 hub.outbound,
