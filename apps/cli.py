@@ -93,6 +93,12 @@ def _reseal(settings: Settings, _: argparse.Namespace) -> int:
     return reseal(settings)
 
 
+def _reindex(settings: Settings, _: argparse.Namespace) -> int:
+    from apps.reindex import main as run
+
+    return run(settings)
+
+
 def _doctor(settings: Settings, _: argparse.Namespace) -> int:
     from apps.doctor import main as run
 
@@ -106,6 +112,7 @@ COMMANDS: tuple[tuple[str, str, Command], ...] = (
     ("worker", "run a worker alone", _worker),
     ("migrate", "bring the database to the newest schema", _migrate),
     ("reseal", "encrypt stored configurations anew with the first CONFIG_ENCRYPTION_KEY", _reseal),
+    ("reindex", "embed knowledge bases anew after a change of the embedding model", _reindex),
     ("doctor", "check the installation and say what to mend", _doctor),
 )
 

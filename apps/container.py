@@ -42,6 +42,7 @@ from adapters.outbound.storage.knowledge.bases import PostgresBases
 from adapters.outbound.storage.knowledge.blob_holds import PostgresBlobHolds
 from adapters.outbound.storage.knowledge.files import PostgresFiles
 from adapters.outbound.storage.knowledge.memory_tasks import PostgresMemoryTasks
+from adapters.outbound.storage.knowledge.reindexing import PostgresReindexing
 from adapters.outbound.storage.knowledge.search import PostgresChunkIndex
 from adapters.outbound.storage.knowledge.staging import PostgresStaging
 from adapters.outbound.storage.knowledge.uploads import PostgresUploads
@@ -68,6 +69,7 @@ from domain.knowledge.files.service import FilesService, UploadLimits, UploadSer
 from domain.knowledge.ingest.service import IngestService
 from domain.knowledge.memory.service import MemoryService
 from domain.knowledge.model import ReadPolicy
+from domain.knowledge.reindex.service import ReindexService
 from domain.knowledge.retention.service import Retention, Sweeper
 from domain.knowledge.search.service import SearchService
 from domain.polling.service import PollingService
@@ -228,6 +230,8 @@ class Container(containers.DeclarativeContainer):
         ids,
         incarnation,
     )
+    reindexing = providers.Singleton(PostgresReindexing, database)
+    reindex = providers.Singleton(ReindexService, reindexing, embedder)
     memory = providers.Singleton(
         MemoryService,
         providers.Singleton(PostgresMemoryTasks, database),

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from adapters.outbound.http.redaction import safe_url
 from adapters.outbound.jobs.arq_queue import ArqQueue, connect
 from apps.downstream import count_rules
+from apps.knowledge_state import look
 from apps.secrets import complete
 from apps.settings import PROVIDERS, Settings, SettingsError
 from apps.starting import StartError, a_database, migrated
@@ -40,6 +41,7 @@ def _findings(settings: Settings) -> Iterator[Finding]:
     yield _tried("database", lambda: _database(settings))
     yield _tried("queue", lambda: _queue(settings))
     yield _tried("resources", lambda: _resources(settings))
+    yield from _knowledge(settings)
     yield from _verification(settings)
     yield from _model(settings)
     yield from _parsers(settings)
@@ -80,6 +82,26 @@ def _database(settings: Settings) -> str:
     with a_database(settings) as dsn:
         migrated(dsn)
     return "embedded PostgreSQL, migrated" if settings.embedded else "DATABASE_URL answers, migrated"
+
+
+def _knowledge(settings: Settings) -> Iterator[Finding]:
+    try:
+        with a_database(settings) as dsn:
+            state = asyncio.run(look(complete(settings), dsn))
+    except (StartError, SettingsError, Refusal) as error:
+        yield Finding("FAIL", "knowledge", str(error))
+        return
+    left = {kind: count for kind, count in state.orphans.items() if count}
+    told = ", ".join(f"{count} {kind}" for kind, count in left.items())
+    yield Finding("FAIL" if left else "ok", "orphans", told or "0")
+    if state.of_other_models:
+        text = f"{state.of_other_models} chunks are of another embedding model and found by text alone"
+        yield Finding("note", "vectors", f"{text}; run: switchboard reindex")
+    if state.memory_tasks:
+        text = f"memory nodes of {state.memory_tasks} deleted knowledge bases are still to be deleted"
+        yield Finding("note", "memory", f"{text}: {state.memory_error or 'not tried yet'}")
+    if settings.kb_memory_sync and not settings.memory_url:
+        yield Finding("FAIL", "memory", "KB_MEMORY_SYNC needs MEMORY_URL")
 
 
 def _queue(settings: Settings) -> str:

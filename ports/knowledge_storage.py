@@ -246,3 +246,24 @@ class ChunkIndex(Protocol):
         vector: Vector | None,
         fingerprint: str,
     ) -> Sequence[Passage]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class OtherChunk:
+    """A chunk that another model has embedded, with what is to be embedded anew."""
+
+    base_id: int
+    seq: int
+    text: str
+
+
+class Reindexing(Protocol):
+    """Chunks whose vectors come from another model."""
+
+    async def count_other(self, fingerprint: str) -> int: ...
+
+    async def next_other(self, fingerprint: str, after: tuple[int, int], limit: int) -> Sequence[OtherChunk]:
+        """The next such chunks behind (base, seq), in that order."""
+        ...
+
+    async def replace(self, fingerprint: str, vectors: Sequence[tuple[OtherChunk, Vector]]) -> None: ...
