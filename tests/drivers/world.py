@@ -14,10 +14,12 @@ from typing import Any, TypeVar
 
 from dependency_injector import providers
 
+from adapters.outbound.embedding.hashed import HashedEmbedder
 from adapters.outbound.security.box import new_key
 from apps.container import Container
 from apps.grpc_server.part import GrpcPart
 from apps.jobs import JobsPart
+from apps.knowledge import KnowledgePart
 from apps.parts import StoragePart, WorkerPart
 from apps.process import Part
 from apps.settings import Settings, load
@@ -51,10 +53,15 @@ class World:
     async def _start(self, worker: bool) -> None:
         self.container = Container(settings=self.settings, dsn=self._dsn, solitary=True)
         self.container.clock.override(providers.Object(self.clock))
+        self.container.embedder.override(providers.Object(HashedEmbedder()))
         self.grpc = GrpcPart(self.container)
         self.parts: list[Part] = [StoragePart(self.container, "standalone")]
         if worker:
-            self.parts += [WorkerPart(self.container), JobsPart(self.container)]
+            self.parts += [
+                WorkerPart(self.container),
+                JobsPart(self.container),
+                KnowledgePart(self.container),
+            ]
         self.parts.append(self.grpc)
         self._tasks = []
         for part in self.parts:
@@ -70,7 +77,7 @@ class World:
         database = self.container.database()
         rows = await database.fetch(
             "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
-            " AND tablename NOT IN ('alembic_version', 'process')"
+            " AND tablename NOT IN ('alembic_version', 'process', 'embedding_model')"
         )
         names = ", ".join(f'"{name}"' for (name,) in rows)
         for _ in range(10):

@@ -28,6 +28,9 @@ class HashedEmbedder:
     async def embed_passages(self, texts: Sequence[str]) -> Sequence[Vector]:
         return [self._vector(text) for text in texts]
 
+    def close(self) -> None:
+        """Nothing runs that would have to end."""
+
     def _vector(self, text: str) -> Vector:
         total = numpy.sum([self._direction(word) for word in words(text) or [text]], axis=0)
         length = float(numpy.linalg.norm(total)) or 1.0

@@ -1,0 +1,72 @@
+@s2.9 @s2.10 @s4.6
+Feature: Reading files and chunks
+  What was uploaded can be read again: the bytes, the record, the chunks.
+
+  Background:
+    Given ann has the base "Handbook"
+    And ann has uploaded a text of 30 paragraphs as "Pläne \"A\".txt"
+
+  Rule: A file comes back as it was
+
+    Scenario: Download
+      When ann downloads the file
+      Then the answer is 200
+      And the bytes are those of the upload, as application/octet-stream
+      And the attachment is named "Pläne "A".txt"
+
+    Scenario Outline: A part of it
+      When ann downloads the file with the range <range>
+      Then the answer is <status>
+      And the bytes are those from <from> to <to>
+
+      Examples:
+        | range       | status | from | to |
+        | bytes=2-8   | 206    | 2    | 9  |
+        | bytes=0-0   | 206    | 0    | 1  |
+
+    Scenario: A part that does not exist
+      When ann downloads the file with the range bytes=99999999-
+      Then the answer is 416
+
+    Scenario: The record
+      When ann asks for the file
+      Then the answer is 200
+      And the record has the hash, the text, the path and the name of the file
+
+  Rule: Chunks come in document order and in pages
+
+    Scenario: Page by page
+      When ann asks for the chunks with limit 2 and offset 2
+      Then the answer is 200
+      And the page is 2 of all chunks in steps of 2
+      And each chunk has an id of a time and a UUID, the file's id and the uploader ann
+
+    Scenario: Five without a limit
+      When ann asks for the chunks
+      Then the answer is 200
+      And the pagination says limit 5 and offset 0
+
+    Scenario Outline: Windows that make no sense
+      When ann sends GET to /api/agent/kb/chunks/<path>
+      Then the answer is <status>
+
+      Examples:
+        | path              | status |
+        | {hash}?limit=0    | 400    |
+        | {hash}?limit=x    | 400    |
+        | {hash}?offset=-1  | 400    |
+        | unknown           | 404    |
+
+  Rule: What does not exist is not found, in these words
+
+    Scenario Outline: Unknown ids
+      When ann sends GET to <path>
+      Then the answer is 404
+      And the error is "<error>"
+
+      Examples:
+        | path                        | error           |
+        | /api/agent/kb/file/unknown  | File not found  |
+        | /api/agent/kb/download/unknown | File not found |
+        | /api/agent/kb/chunk/unknown | Chunk not found |
+        | /api/agent/kb/chunk/1-2     | Chunk not found |

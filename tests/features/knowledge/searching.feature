@@ -1,0 +1,38 @@
+@s2.11 @s4.6
+Feature: Searching a knowledge base
+  Text and meaning are searched at once; the better of the two scores counts.
+
+  Background:
+    Given ann has the base "Handbook"
+    And ann has uploaded "pumps.txt" saying "The cooling pump of hall seven is serviced every March. Its part number is INV-2024-00317."
+    And ann has uploaded "valves.txt" saying "Valves are stored in the cellar. Their part number is INV-2024-00318."
+    And ann has uploaded "arabic.txt" saying "تقع المكتبة الرئيسية في الطابق الثالث من المبنى"
+
+  Rule: The most relevant chunk comes first
+
+    Scenario Outline: Codes, typing errors, other scripts
+      When ann searches for "<query>"
+      Then the answer is 200
+      And the first result is from "<file>"
+      And results fall in similarity from 0 to 1, each chunk once, at most ten
+
+      Examples:
+        | query                                | file       |
+        | INV-2024-00317                       | pumps.txt  |
+        | what is the number INV-2024-00318    | valves.txt |
+        | coolng pump                          | pumps.txt  |
+        | أين تقع المكتبة                      | arabic.txt |
+
+  Rule: A query is needed
+
+    Scenario Outline: No query
+      When ann searches with the body <body>
+      Then the answer is 400
+      And the error names "query"
+
+      Examples:
+        | body             |
+        | {}               |
+        | {"query": ""}    |
+        | {"query": "  "}  |
+        | {"query": 7}     |

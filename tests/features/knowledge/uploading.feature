@@ -1,0 +1,68 @@
+@s2.9 @s4.6
+Feature: Uploading files
+  An upload stores, parses, chunks and embeds its files: all of them, or none.
+
+  Background:
+    Given ann has the base "Handbook"
+
+  Rule: The answer comes once every file can be found
+
+    Scenario: A single file
+      When ann uploads "pumps.txt" saying "The cooling pump is serviced in March."
+      Then the answer is 201
+      And the file's id is the SHA-256 of its bytes, at the top and in the list
+      And a search for "cooling pump" finds "pumps.txt"
+
+    Scenario: Several files under any field name
+      When ann uploads these files:
+        | field | name     | text                       |
+        | file  | one.txt  | All about turbines.        |
+        | blob  | two.md   | # Valves\n\nAll of them.   |
+        | x[]   | three.csv | part,price\npump,7         |
+      Then the answer is 201
+      And 3 files are listed as ready
+      And the answer names no file at its top
+
+    Scenario: Without waiting
+      When ann uploads "pumps.txt" saying "The cooling pump is serviced in March." without waiting
+      Then the answer is 202
+      And each file of the answer has the status "processing"
+      And at last the file is ready
+
+  Rule: One bad file refuses the whole upload, named
+
+    Scenario Outline: What cannot be taken in
+      When ann uploads "good.txt" saying "A good file." together with "<name>" holding <bytes>
+      Then the answer is <status>
+      And the error names "<name>"
+      And no files are listed
+
+      Examples:
+        | name      | bytes              | status |
+        | empty.txt |                    | 422    |
+        | tool.exe  | 4d5a900003000000   | 415    |
+        | doc.pdf   | 255044462d312e340a | 422    |
+        | text.pdf  | 6a7573742074657874 | 422    |
+
+    Scenario: No files
+      When ann uploads nothing
+      Then the answer is 400
+      And the error is "No files uploaded"
+
+    Scenario: A file over the limit
+      When ann uploads "big.txt" of 1100000 bytes
+      Then the answer is 413
+      And no files are listed
+
+    Scenario: More files than the limit
+      When ann uploads 4 files
+      Then the answer is 413
+      And no files are listed
+
+  Rule: The same bytes are one file in a base
+
+    Scenario: Uploaded twice
+      Given ann has uploaded "pumps.txt" saying "The cooling pump is serviced in March."
+      When ann uploads "pumps.txt" saying "The cooling pump is serviced in March."
+      Then the answer is 201
+      And 1 files are listed as ready
