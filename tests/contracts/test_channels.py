@@ -48,7 +48,6 @@ FIELDS = {
     "email": (
         "smtpHost string R, smtpPort number R, smtpSecure boolean, imapHost string R, imapPort number R, "
         "imapSecure boolean, username string R, password string R, fromEmail string R, checkInterval number, "
-        "authservId string, "
         f"{COMMON}"
     ),
     "mail-api": (
@@ -78,7 +77,6 @@ WITHOUT_SAMPLE = {
     "linked-device-messaging",
     "email",
     "mail-api",
-    "http-webhook",
 }
 """Channels that do not take part yet."""
 

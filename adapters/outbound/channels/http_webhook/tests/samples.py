@@ -1,0 +1,38 @@
+"""What the contract suite needs of this channel."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from pathlib import Path
+
+from tests.support.channel_samples import Sample
+from tests.support.channels import call
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+SECRET = "a-secret-of-the-user"
+MESSAGE = (FIXTURES / "message.json").read_bytes()
+NESTED = (FIXTURES / "nested.json").read_bytes()
+
+
+def signature(body: bytes, secret: str = SECRET) -> str:
+    return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+
+
+def signed(body: bytes) -> dict[str, str]:
+    return {"X-Webhook-Signature": signature(body), "Idempotency-Key": "call-1"}
+
+
+SAMPLE = Sample(
+    config={"webhookSecret": SECRET, "responseWebhookUrl": "https://app.example/answers"},
+    genuine={
+        "message": call(body=MESSAGE, headers=signed(MESSAGE)),
+        "nested": call(body=NESTED, headers=signed(NESTED)),
+    },
+    forged={
+        "signature": call(body=MESSAGE, headers={"X-Webhook-Signature": signature(MESSAGE, "another")}),
+        "no signature": call(body=MESSAGE),
+    },
+    target={"url": "https://app.example/answers"},
+    shown=lambda part: str(part.payload["response"]),
+)
