@@ -27,17 +27,17 @@ def fixture(name: str) -> Any:
     return json.loads((FIXTURES / f"{name}.json").read_text())
 
 
-def recorded(name: str) -> RawCall:
+def recorded(name: str, at: datetime = NOW) -> RawCall:
     """A recorded body as Slack posts it."""
-    return as_posted(name, fixture(name))
+    return as_posted(name, fixture(name), at)
 
 
-def as_posted(name: str, body: Any) -> RawCall:
+def as_posted(name: str, body: Any, at: datetime = NOW) -> RawCall:
     """Any body in the form in which Slack posts the fixture of that name."""
     if name not in _FORMS:
-        return signed(json.dumps(body).encode())
+        return signed(json.dumps(body).encode(), at=at)
     form = {"payload": json.dumps(body)} if _FORMS[name] else body
-    return signed(urlencode(form).encode(), "application/x-www-form-urlencoded")
+    return signed(urlencode(form).encode(), "application/x-www-form-urlencoded", at)
 
 
 def signed(body: bytes, content_type: str = "application/json", at: datetime = NOW) -> RawCall:

@@ -1,0 +1,165 @@
+"""Steps that the features of chat platforms share.
+
+A module of such a feature says in `CHAT` what its platform is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import pytest
+from pytest_bdd import given, parsers, then, when
+
+from domain.channels.messages import RawCall
+from tests.drivers.platform import PlatformDriver
+from tests.drivers.ways import Reply, Way
+from tests.drivers.world import World
+from tests.support.platforms.standin import StandIn
+
+
+@dataclass(frozen=True)
+class Chat:
+    """A chat platform in features.
+
+    `call` makes the call of a recorded body at a moment, the second one with a proof of origin that is
+    wrong; `said` lists what was written on the platform, each with the place where it stands.
+    """
+
+    channel_id: str
+    config: Mapping[str, Any]
+    standin: type[StandIn]
+    setting: str
+    call: Callable[[str, datetime], RawCall]
+    forged: Callable[[str, datetime], RawCall]
+    said: Callable[[Any], list[tuple[str, str]]]
+    api: str = ""
+
+
+@dataclass
+class Instance:
+    """The instance under test, and how the calls of its platform ended."""
+
+    chat: Chat
+    way: Way
+    driver: PlatformDriver
+    id: int = 0
+    created: Any = None
+    replies: list[Reply] = field(default_factory=list)
+
+    def post(self, call: RawCall) -> None:
+        self.replies.append(
+            self.way.call(self.chat.channel_id, self.id, call.body, call.headers, call.callback)
+        )
+
+    def said(self) -> list[tuple[str, str]]:
+        return self.chat.said(self.driver.platform)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def platform_driver(request: pytest.FixtureRequest) -> Iterator[PlatformDriver | None]:
+    """The platform's server, whose address is a setting of the module's world."""
+    chat: Chat | None = getattr(request.module, "CHAT", None)
+    if chat is None:
+        yield None
+        return
+    driver = PlatformDriver()
+    request.module.SETTINGS = {chat.setting: driver.url + chat.api, "AGENT_URL": "https://agents.example"}
+    yield driver
+    driver.close()
+
+
+@pytest.fixture
+def instance(request: pytest.FixtureRequest, way: Way, platform_driver: PlatformDriver) -> Iterator[Instance]:
+    chat: Chat = request.module.CHAT
+    platform = chat.standin()
+    platform_driver.show(platform)
+    yield Instance(chat, way, platform_driver)
+    assert platform.faults == []
+
+
+@given("a bot that echoes")
+def a_bot(instance: Instance) -> None:
+    body = {
+        "channelId": instance.chat.channel_id,
+        "channelName": "Bot",
+        "config": dict(instance.chat.config),
+        "downStreamResourceId": "agent::echo",
+    }
+    instance.created = instance.way.create("ann", body).body
+    instance.id = instance.created["instanceId"]
+
+
+@given(parsers.parse("the platform asks to wait {seconds:d} second once it is written to"))
+def asks_to_wait(instance: Instance, seconds: int) -> None:
+    platform = instance.driver.platform
+    answer, waited = platform.answer, []
+
+    def slow(seen: Any) -> Any:
+        reply = answer(seen)
+        if not waited and instance.said():
+            waited.append(seen)
+            _forget(platform)
+            return type(reply)(
+                429, {"ok": False, "retry_after": seconds}, headers={"Retry-After": str(seconds)}
+            )
+        return reply
+
+    platform.answer = slow  # type: ignore[method-assign]
+
+
+def _forget(platform: StandIn) -> None:
+    """What was refused was not written."""
+    for name, value in vars(platform).items():
+        if isinstance(value, list) and name not in ("seen", "faults"):
+            value.clear()
+
+
+@when(parsers.parse("the platform posts {name}"))
+def posts(world: World, instance: Instance, name: str) -> None:
+    instance.post(instance.chat.call(name, world.clock.now()))
+
+
+@when(parsers.parse("the platform repeats {name}"))
+def repeats(world: World, instance: Instance, name: str) -> None:
+    for _ in range(2):
+        instance.post(instance.chat.call(name, world.clock.now()))
+
+
+@when(parsers.parse("somebody else posts {name}"))
+def forges(world: World, instance: Instance, name: str) -> None:
+    instance.post(instance.chat.forged(name, world.clock.now()))
+
+
+@then(parsers.re(r"it is acknowledged with (?P<body>.+)"))
+def acknowledged(instance: Instance, body: str) -> None:
+    reply = instance.replies[-1]
+    assert reply.outcome == "done", reply.body
+    given = reply.body.decode() if isinstance(reply.body, bytes) else reply.body
+    assert given == (None if body == "nothing" else json.loads(body))
+
+
+@then(parsers.parse('"{text}" is written to {place}'))
+def written(instance: Instance, text: str, place: str) -> None:
+    assert instance.driver.wait_until(lambda: (place, text) in instance.said()), instance.said()
+
+
+@then("it is written once")
+def written_once(world: World, instance: Instance) -> None:
+    assert instance.driver.wait_until(lambda: len(instance.said()) > 0)
+    assert world.run(world.container.database().fetch("SELECT 1 FROM outbox")).__len__() == 1
+    assert len(instance.said()) == 1
+
+
+@then(parsers.parse('the call is refused as "{outcome}"'))
+def refused(instance: Instance, outcome: str) -> None:
+    assert instance.replies[-1].outcome == outcome
+
+
+@then("nobody is asked")
+def nobody_asked(world: World, instance: Instance) -> None:
+    assert world.run(world.container.database().fetch("SELECT 1 FROM inbox")) == []
+    assert instance.said() == []

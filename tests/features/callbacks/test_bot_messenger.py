@@ -1,0 +1,46 @@
+"""The steps of bot_messenger.feature that are its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pytest_bdd import scenarios, then
+
+from adapters.outbound.channels.bot_messenger.tests import samples
+from adapters.outbound.channels.bot_messenger.webhook import secret_of
+from tests.features.callbacks.conftest import Chat, Instance
+from tests.support.platforms.telegram import TOKEN, Telegram
+
+THROUGH = "way"
+scenarios("bot_messenger.feature")
+
+
+def said(platform: Any) -> list[tuple[str, str]]:
+    return [(_place(message), message["text"]) for message in platform.of("sendMessage")]
+
+
+def _place(message: dict[str, Any]) -> str:
+    topic = message.get("message_thread_id")
+    return f"{message['chat_id']} topic {topic}" if topic else str(message["chat_id"])
+
+
+CHAT = Chat(
+    channel_id="bot-messenger",
+    config=samples.CONFIG,
+    standin=Telegram,
+    setting=samples.SETTING,
+    call=lambda name, at: samples.update(name),
+    forged=lambda name, at: samples.update(name, "0" * 64),
+    said=said,
+)
+
+
+@then("its webhook is registered")
+def registered(instance: Instance) -> None:
+    platform = instance.driver.platform
+    assert isinstance(platform, Telegram)
+    assert instance.created["webhookRegistered"] is True, instance.created
+    assert instance.created["webhookError"] is None
+    address = f"https://agents.example/api/agent/channels/bot-messenger/{instance.id}/webhook"
+    assert platform.webhook["url"] == address
+    assert platform.webhook["secret_token"] == secret_of(TOKEN)
