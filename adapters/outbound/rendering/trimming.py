@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from adapters.outbound.rendering.dialect import Dialect
+from adapters.outbound.rendering.dialect import Dialect, has
 from adapters.outbound.rendering.flow import EMPHASIS, Flow, Run, Spans
 
 _LONG = 500
@@ -26,6 +26,9 @@ def trimmed(flow: Flow, dialect: Dialect) -> Iterator[Run]:
 
 def _parts(text: str, run: Run, spans: Spans, before: Spans, after: Spans) -> Iterator[Run]:
     start, end = run.start, run.end
+    if not has(spans, *EMPHASIS):
+        yield from (Run(low, high, spans, run.structure) for low, high in _stretches(text, start, end))
+        return
     opening, closing = _without_new(spans, before), _without_new(spans, after)
     if opening != spans:
         while start < end and text[start].isspace():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 
@@ -208,3 +209,27 @@ def test_a_picture_in_a_link_gives_its_text_to_the_link() -> None:
     assert '<p><a href="https://c.d">build</a></p>' in only(Markup.EMAIL, source)
     assert only(Markup.MRKDWN, source) == "<https://c.d|build>"
     assert only(Markup.PLAIN, source) == "build (https://c.d)"
+
+
+HOSTILE = {
+    "brackets": "[" * 30_000,
+    "pictures": "![" * 15_000,
+    "closing brackets after an address": "https://a.b/" + ")" * 30_000,
+    "addresses": "https://" * 4_000,
+    "emphasis": "*a **b" * 5_000,
+    "literal marks": r"\*a" * 10_000,
+    "one wide cell": "|a|\n|-|\n|" + "x" * 10_000 + "|\n" + "|y|\n" * 5_000,
+    "short lines": "a\n" * 15_000,
+    "code lines": "```\n" + "x\n" * 15_000,
+    "combining marks": "\u0301" * 30_000,
+}
+
+
+@pytest.mark.parametrize("markup", [Markup.MRKDWN, Markup.DISCORD, Markup.PLAIN])
+@pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE.keys())
+def test_time_grows_with_length_alone(markup: Markup, source: str) -> None:
+    began = time.process_time()
+    parts = render(markup, source, TextLimit(2000))
+
+    assert all(len(part.text) <= 2000 for part in parts)
+    assert time.process_time() - began < 10  # 0.1 to 1 s where this was written; quadratic would be minutes
