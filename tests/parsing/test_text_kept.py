@@ -84,6 +84,16 @@ async def test_zero_bytes_in_text_are_left_out(parse):
     assert document.text == "beforeafter and a good deal more of ordinary text behind it"
 
 
+@pytest.mark.parametrize("name", ["odd.html", "odd.md"])
+async def test_control_characters_in_markup_are_left_out(parse, name):
+    source = b"<p>before\x0b and\x00 after&#1;</p><img alt='a\x02 crane'><p>" + b"more words " * 20 + b"</p>"
+
+    document = await parse(source, name)
+
+    assert "before and after" in document.text.replace("\n", "")
+    assert "a crane" in document.text
+
+
 async def test_no_text_holds_what_a_database_cannot_store(parse):
     document = await parse(rb'{"a\u0000b": "x\u0000y", "lone": "\ud800!"}', "odd.json")
 

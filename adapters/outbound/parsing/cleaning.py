@@ -25,6 +25,11 @@ def clean(text: str) -> str:
     return text.strip("\n").rstrip()
 
 
+def without_controls(text: str) -> str:
+    """Without the characters that no markup library takes."""
+    return _without_surrogates(_CONTROLS.sub("", text))
+
+
 def one_line(text: str) -> str:
     """Clean text with every run of white space as one blank."""
     return " ".join(clean(text).split())

@@ -12,7 +12,7 @@ from typing import Any
 from lxml import etree
 from lxml import html as lxml_html
 
-from adapters.outbound.parsing.cleaning import one_line
+from adapters.outbound.parsing.cleaning import one_line, without_controls
 from adapters.outbound.parsing.engines import elements
 from adapters.outbound.parsing.reading import Job, Reading
 from adapters.outbound.parsing.text import decode
@@ -43,7 +43,7 @@ def read(job: Job) -> Reading:
 
 def read_markup(job: Job, markup: str) -> Reading:
     """The same for markup that is text already."""
-    root = _root(job, markup)
+    root = _root(job, without_controls(markup))
     title = one_line(root.findtext(".//title") or "")
     tidy(root)
     return Reading(_blocks(root), title=title)

@@ -6,6 +6,7 @@ import re
 
 from markdown_it import MarkdownIt
 
+from adapters.outbound.parsing.cleaning import without_controls
 from adapters.outbound.parsing.readers.html import read_markup
 from adapters.outbound.parsing.reading import Job, Reading
 from adapters.outbound.parsing.text import decode
@@ -16,7 +17,7 @@ _TITLE = re.compile(r"^title:[ \t]*(.+)$", re.MULTILINE | re.IGNORECASE)
 
 def read(job: Job) -> Reading:
     """Headings, paragraphs, list items, table rows and code; front matter as lines of its own."""
-    text = decode(job).replace("\r\n", "\n")
+    text = without_controls(decode(job)).replace("\r\n", "\n")
     front = _FRONT_MATTER.match(text)
     title = ""
     if front:
