@@ -16,3 +16,7 @@ class FactCache(Protocol):
         Never raises for a platform that is away: then the last facts hold, or none.
         """
         ...
+
+    async def renewed(self, instance: Instance, channel: NeedsFacts) -> Facts | None:
+        """The facts, fetched anew because those held did not suffice; None when that was tried a moment ago."""
+        ...

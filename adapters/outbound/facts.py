@@ -16,6 +16,8 @@ from ports.http import HttpFailed
 log = logging.getLogger(__name__)
 
 RETRY_SECONDS = 5.0
+RENEW_SECONDS = 60.0
+"""How long after a renewal the next one may come: whoever forges calls must not make us fetch."""
 
 
 class MemoryFacts:
@@ -24,6 +26,7 @@ class MemoryFacts:
     def __init__(self) -> None:
         self._held: dict[int, tuple[float, str, Facts]] = {}
         self._locks: dict[int, asyncio.Lock] = {}
+        self._renewed: dict[int, float] = {}
 
     async def of(self, instance: Instance, channel: NeedsFacts) -> Facts:
         version = dump(instance.config)
@@ -33,6 +36,13 @@ class MemoryFacts:
         async with self._locks.setdefault(instance.id, asyncio.Lock()):
             held = self._fresh(instance.id, version)
             return held if held is not None else await self._fetch(instance, channel, version)
+
+    async def renewed(self, instance: Instance, channel: NeedsFacts) -> Facts | None:
+        if time.monotonic() < self._renewed.get(instance.id, float("-inf")) + RENEW_SECONDS:
+            return None
+        self._renewed[instance.id] = time.monotonic()
+        async with self._locks.setdefault(instance.id, asyncio.Lock()):
+            return await self._fetch(instance, channel, dump(instance.config))
 
     def _fresh(self, instance_id: int, version: str) -> Facts | None:
         held = self._held.get(instance_id)

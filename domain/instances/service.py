@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from domain.access.model import Caller
 from domain.channels.model import ChannelDefinition
+from domain.channels.proof import missing_proof
 from domain.instances.model import (
     ACTIVE,
     Deliveries,
@@ -116,7 +117,7 @@ class InstanceService:
         warnings = advice(channel.definition, instance.config)
         if record.unproved_for:
             warnings.append(
-                f"config.{record.unproved_for} is not set: calls are accepted without proof of origin"
+                f"{missing_proof(record.unproved_for)}: calls are accepted without proof of origin"
             )
         if record.webhook_error:
             warnings.append(f"the webhook is not registered: {record.webhook_error}")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from domain.channels.messages import CallOutcome, Event, Facts, RawAnswer, RawCall, Received
+from domain.channels.messages import CallOutcome, Event, RawAnswer, RawCall, Received
+from domain.channels.proof import missing_proof
 from domain.instances.model import ACTIVE, Instance
 from domain.intake.model import IntakeRules
 from domain.refusals import Forbidden, Invalid, NotFound, Unauthenticated
-from ports.channels import AnswersInCall, Channel, Channels, NeedsFacts, Schedules, Webhook
+from ports.channels import AnswersInCall, Channel, Channels, NeedsFacts, Schedules, StaleFacts, Webhook
 from ports.clock import Clock
 from ports.facts import FactCache
 from ports.metrics import Meter
@@ -73,11 +74,8 @@ class IntakeService:
         return await self._store(instance, channel, received)
 
     async def _receive(self, instance: Instance, channel: Webhook, call: RawCall) -> Received:
-        known: Facts = {}
-        if isinstance(channel, NeedsFacts):
-            known = await self._facts.of(instance, channel)
         try:
-            received = channel.receive(instance.config, call, known, self._clock.now())
+            received = await self._read(instance, channel, call)
             self._prove(instance, received)
         except (Unauthenticated, Forbidden, Invalid) as refusal:
             self._meter.refused(instance.channel_id, refusal.reason)
@@ -85,10 +83,26 @@ class IntakeService:
         await self._health.unproved(instance.id, received.unproved_for)
         return received
 
+    async def _read(self, instance: Instance, channel: Webhook, call: RawCall) -> Received:
+        """What the channel makes of the call; once more with new facts when those at hand may be too old."""
+        if not isinstance(channel, NeedsFacts):
+            return channel.receive(instance.config, call, {}, self._clock.now())
+        known = await self._facts.of(instance, channel)
+        try:
+            try:
+                return channel.receive(instance.config, call, known, self._clock.now())
+            except StaleFacts:
+                renewed = await self._facts.renewed(instance, channel)
+                if renewed is None:
+                    raise
+                return channel.receive(instance.config, call, renewed, self._clock.now())
+        except StaleFacts as stale:
+            raise Unauthenticated(stale.message) from None
+
     def _prove(self, instance: Instance, received: Received) -> None:
         if received.unproved_for and self._rules.require_signatures:
             raise Unauthenticated(
-                f"config.{received.unproved_for} is not set, so the origin of this call cannot be proved, and this"
+                f"{missing_proof(received.unproved_for)}, so the origin of this call cannot be proved, and this"
                 " server requires proof (REQUIRE_SIGNATURES)"
             )
 

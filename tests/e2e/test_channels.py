@@ -169,6 +169,9 @@ async def test_a_message_in_teams_is_answered(service: Service, platforms: Platf
         assert await called() == 200
         ((below, sent),) = await eventually(lambda: server.replies)
         assert (below, sent["text"]) == (activity["id"], activity["text"])
+        server.kids = ["key-2"]  # Microsoft changes its keys
+        assert await called(kid="key-2") == 200
+        assert await called(kid="key-3") == 401
 
     await on_port(server, platforms.ports["teams"], act)
 

@@ -73,6 +73,7 @@ class Teams(StandIn):
         self.cards: list[dict[str, Any]] = []
         self.tokens = 0
         self.tenants: list[str] = []
+        self.kids = [KID]
 
     def answer(self, seen: Seen) -> Reply:
         if seen.path == "/v1/.well-known/openidconfiguration":
@@ -81,7 +82,7 @@ class Teams(StandIn):
                 json={"issuer": ISSUER, "jwks_uri": keys, "id_token_signing_alg_values_supported": ["RS256"]}
             )
         if seen.path == "/v1/.well-known/keys":
-            return Reply(json={"keys": [public_jwk()]})
+            return Reply(json={"keys": [public_jwk(kid) for kid in self.kids]})
         if seen.path.endswith("/oauth2/v2.0/token"):
             return self._login(seen)
         if seen.path.startswith("/webhook"):

@@ -23,8 +23,8 @@ class Server:
     http: Http
     config: Config
 
-    async def get(self, path: str) -> HttpAnswer:
-        return await self.http.send(self._request("GET", path))
+    async def get(self, path: str, timeout: float = 30.0) -> HttpAnswer:
+        return await self.http.send(self._request("GET", path, timeout=timeout))
 
     async def post(self, path: str, body: Mapping[str, Any], timeout: float = 30.0) -> HttpAnswer:
         return await self.http.send(self._request("POST", path, json=body, timeout=timeout))
@@ -51,17 +51,17 @@ class Server:
             **content,
         )
 
-    async def me(self) -> Mapping[str, Any]:
+    async def me(self, timeout: float = 30.0) -> Mapping[str, Any]:
         """The bot's own account. Raises `PlatformError`."""
-        return await self._object("/users/me", "the token")
+        return await self._object("/users/me", "the token", timeout)
 
     async def channel(self, channel: str) -> Mapping[str, Any]:
         """A channel as the bot sees it. Raises `PlatformError`."""
         return await self._object(f"/channels/{channel}", "channelId")
 
-    async def _object(self, path: str, what: str) -> Mapping[str, Any]:
+    async def _object(self, path: str, what: str, timeout: float = 30.0) -> Mapping[str, Any]:
         try:
-            answer = await self.get(path)
+            answer = await self.get(path, timeout)
         except HttpFailed as error:
             raise PlatformError(f"The Mattermost server cannot be reached: {error}") from error
         body = answer.json()

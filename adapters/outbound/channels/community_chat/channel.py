@@ -23,6 +23,9 @@ from domain.channels.messages import (
 from domain.channels.model import ChannelDefinition
 from ports.channels import Kit
 
+_SOON = 2.0
+"""Seconds that a call may wait for the bot's own account: without it the call is read all the same."""
+
 
 class Mattermost:
     """Outgoing webhooks and slash commands in, posts out. Choices are typed."""
@@ -38,7 +41,7 @@ class Mattermost:
 
     async def facts(self, config: Config) -> Facts:
         """The bot's own user id and name: its own posts are no messages. Raises `PlatformError`."""
-        me = await self._server(config).me()
+        me = await self._server(config).me(_SOON)
         return {"userId": me.get("id", ""), "username": me.get("username", "")}
 
     def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:

@@ -27,6 +27,9 @@ from domain.channels.model import ChannelDefinition
 from ports.channels import Kit, PlatformError
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
 
+_SOON = 4.0
+"""Seconds for each of two requests that a call waits for; Teams gives it 15."""
+
 _METADATA_PATH = "/v1/.well-known/openidconfiguration"
 
 
@@ -103,7 +106,7 @@ class Teams:
     async def _read(self, url: str) -> object:
         """A JSON document of the Bot Framework. Raises `PlatformError`."""
         try:
-            answer: HttpAnswer = await self._kit.http.send(HttpRequest("GET", url, timeout=10.0))
+            answer: HttpAnswer = await self._kit.http.send(HttpRequest("GET", url, timeout=_SOON))
         except HttpFailed as error:
             raise PlatformError(f"The Bot Framework's signing keys cannot be fetched: {error}") from error
         body: object = answer.json()

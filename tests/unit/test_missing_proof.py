@@ -1,0 +1,10 @@
+"""What is missing when a call cannot be proved."""
+
+from __future__ import annotations
+
+from domain.channels.proof import missing_proof
+
+
+def test_a_config_field_or_a_header_is_named() -> None:
+    assert missing_proof("appSecret") == "config.appSecret is not set"
+    assert missing_proof("X-Twilio-Signature") == "the header X-Twilio-Signature did not come"
