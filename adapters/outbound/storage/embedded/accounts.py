@@ -50,10 +50,14 @@ class Account:
             )
         except (OSError, subprocess.SubprocessError) as error:
             raise EmbeddedPostgresError(
-                f"this root user may not act as another user ({error}), "
+                f"this root user may not act as another user ({_reason(error)}), "
                 "and PostgreSQL refuses to run as root: "
                 "start Switchboard as an ordinary user or set DATABASE_URL"
             ) from None
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def account_for(cluster: Path) -> Account:

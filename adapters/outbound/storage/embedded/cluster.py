@@ -19,6 +19,7 @@ from adapters.outbound.storage.embedded.running import DATABASE, SUPERUSER
 
 _PREFIX = re.compile(r"^\d{4}-\d\d-\d\d \S+ \S+ \[\d+\] ")
 _WORST = re.compile(r"PANIC:|FATAL:|ERROR:|error:")
+_HARMLESS = re.compile(r"the database system is (starting up|not yet accepting)")
 _CAUSE = re.compile(r"(LOG|WARNING):.*(could not|unrecognized|invalid|error)")
 
 # pg_trgm drops every letter that LC_CTYPE does not know: with plain "C" a Cyrillic word has no trigrams.
@@ -71,13 +72,13 @@ def provision(dsn: str, maintenance_dsn: str) -> None:
 
 
 def summary(text: str) -> str:
-    """What is wrong, in one line, by a program's output or log; its last line if none stands out."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    worst = [line for line in lines if _WORST.search(line)]
-    if not worst:
-        return lines[-1] if lines else "it said nothing"
-    causes = [line for line in lines if line != worst[-1] and _CAUSE.search(line)]
-    return "; cause: ".join(_PREFIX.sub("", line) for line in (worst[-1:] + causes[-1:]))
+    """What is wrong, in one line, by a program's output or log: the first grave line and what led to it."""
+    lines = [_PREFIX.sub("", line.strip()) for line in text.splitlines() if line.strip()]
+    for number, line in enumerate(lines):
+        if _WORST.search(line) and not _HARMLESS.search(line):
+            causes = [cause for cause in lines[:number] if _CAUSE.search(cause)]
+            return "; cause: ".join([line, *causes[-1:]])
+    return lines[-1] if lines else "it said nothing"
 
 
 def _initdb(folder: Path, binaries: Path, account: Account, ctype: str, *, sync: bool) -> str | None:

@@ -66,7 +66,7 @@ class Launch:
         deadline = time.monotonic() + _READY_S
         while not _answers(running):
             if child.wait_for_end(0):
-                said = summary(self.log.read_text(errors="replace"))
+                said = summary(_words_of_this_start(self.log))
                 raise EmbeddedPostgresError(f"the database did not start: {said} (see {self.log})")
             if time.monotonic() > deadline:
                 raise EmbeddedPostgresError(
@@ -99,6 +99,10 @@ class Launch:
         for name, value in settings.items():
             command += ["-c", f"{name}={value}"]
         return command
+
+
+def _words_of_this_start(log: Path) -> str:
+    return log.read_text(errors="replace").rpartition("starting PostgreSQL")[2]
 
 
 def _answers(running: Running) -> bool:
