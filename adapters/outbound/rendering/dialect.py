@@ -26,7 +26,8 @@ class Layout:
 
     `indent` 0: what is inside a list item is indented as far as its marker is wide. `heading_levels`: up
     to which level the platform has headings of its own; others are bold. `line_break` is a line end within
-    a paragraph. `backtick_in_code`: inline code can hold a backtick.
+    a paragraph. `backtick_in_code`: inline code can hold a backtick. `mail_links`: links may lead to mail and
+    telephones, not to the web alone.
     """
 
     bullet: str = "• "
@@ -37,6 +38,7 @@ class Layout:
     tables: Tables = Tables.ALIGNED
     table_width: int = 60
     backtick_in_code: bool = False
+    mail_links: bool = True
 
 
 class Dialect(Protocol):

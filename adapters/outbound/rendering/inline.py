@@ -8,7 +8,7 @@ from markdown_it.tree import SyntaxTreeNode
 
 from adapters.outbound.rendering.dialect import Dialect, has
 from adapters.outbound.rendering.flow import LONGEST_FENCE, FlowBuilder, Kind, Span, Spans
-from adapters.outbound.rendering.parsing import is_safe
+from adapters.outbound.rendering.parsing import is_safe, shown
 
 _STYLES = {"strong": Kind.BOLD, "em": Kind.ITALIC, "s": Kind.STRIKE}
 _BACKTICKS = re.compile("`+")
@@ -74,10 +74,11 @@ class InlineComposer:
     def _link(self, node: SyntaxTreeNode, spans: Spans) -> None:
         address = str(node.attrs["href"])
         text = label(node)
+        if node.info == "auto" or text in ("", address, shown(address)):
+            self._out.text(text or shown(address), spans)
+            return
         span = self._span(address, spans)
-        if node.info == "auto" or not text:
-            self._out.text(text or address, spans)
-        elif span:
+        if span:
             self.add(node, (*spans, span))
             self._out.ended(span)
         else:
@@ -98,11 +99,12 @@ class InlineComposer:
     def _mention(self, text: str, address: str, spans: Spans) -> None:
         """The address in brackets; not that of a picture inside a link, which leads elsewhere."""
         if address and address != text and not has(spans, Kind.LINK):
-            self._out.text(f" ({address})", spans)
+            self._out.text(f" ({shown(address)})", spans)
 
     def _span(self, address: str, spans: Spans) -> Span | None:
         """The span of a link, if the dialect can make one of the address."""
-        if has(spans, Kind.LINK) or not is_safe(address):
+        web_alone = not self._layout.mail_links
+        if has(spans, Kind.LINK) or not is_safe(address, web_alone=web_alone):
             return None
         span = Span(Kind.LINK, address, self._out.settle())
         markup = self._dialect.open(span, again=False) + self._dialect.close(span, done=True)
@@ -125,8 +127,8 @@ def label_with_addresses(node: SyntaxTreeNode) -> str:
     if not node.children:
         return label(node)
     text = "".join(map(label_with_addresses, node.children))
-    address = str(node.attrs.get("href" if node.type == "link" else "src", ""))
-    return f"{text} ({address})".strip() if address and address != text and node.info != "auto" else text
+    address = shown(str(node.attrs.get("href" if node.type == "link" else "src", "")))
+    return f"{text} ({address})".strip() if address not in ("", text) and node.info != "auto" else text
 
 
 def code_fence(content: str) -> str:

@@ -19,7 +19,8 @@ _BRACKETS = 2_000
 _SMALL_SLICE = TextLimit(5_000)
 """For a slice of more opening brackets, for each of which the parser seeks the closing one."""
 
-_SAFE_ADDRESS = re.compile(r"(?:https?://|mailto:|tel:)\S+$", re.IGNORECASE)
+_WEB = re.compile(r"https?://\S+$", re.IGNORECASE)
+_PERSON = re.compile(r"(?:mailto|tel):(?=\S+$)", re.IGNORECASE)
 
 _PARSER = (
     MarkdownIt("commonmark", {"html": False})
@@ -43,6 +44,11 @@ def parsed(markdown: str) -> Iterator[SyntaxTreeNode]:
         yield from SyntaxTreeNode(each).children
 
 
-def is_safe(address: str) -> bool:
-    """Whether a link may lead there: the web, mail or a telephone."""
-    return _SAFE_ADDRESS.match(address) is not None
+def is_safe(address: str, *, web_alone: bool = False) -> bool:
+    """Whether a link may lead there: the web, and unless `web_alone`, mail or a telephone."""
+    return bool(_WEB.match(address) or (not web_alone and _PERSON.match(address)))
+
+
+def shown(address: str) -> str:
+    """An address as a person writes it: that of mail or a telephone without its scheme."""
+    return _PERSON.sub("", address, count=1) if _PERSON.match(address) else address

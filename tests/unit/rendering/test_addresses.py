@@ -52,3 +52,21 @@ def test_markdown_platforms_get_addresses_unescaped(markup: Markup) -> None:
     (message,) = render(markup, "at https://a.b/c_d_[e]*f* now", None)
 
     assert message.text == "at https://a.b/c_d_[e]*f* now"
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        (Markup.MRKDWN, "<mailto:a@b.c|me> or <tel:+49123|call>, https://a.b/c_d, x@y.z"),
+        (Markup.TELEGRAM_HTML, "me (a@b.c) or call (+49123), https://a.b/c_d, x@y.z"),
+        (Markup.DISCORD, "me (a@b.c) or call (+49123), https://a.b/c_d, x@y.z"),
+        (Markup.PLAIN, "me (a@b.c) or call (+49123), https://a.b/c_d, x@y.z"),
+    ],
+)
+def test_an_address_is_shown_as_a_person_writes_it_and_once(markup: Markup, text: str) -> None:
+    source = (
+        "[me](mailto:a@b.c) or [call](tel:+49123), [https://a.b/c_d](https://a.b/c_d), [x@y.z](mailto:x@y.z)"
+    )
+    (message,) = render(markup, source, None)
+
+    assert message.text == text

@@ -13,7 +13,7 @@ from adapters.outbound.rendering.flow import Kind, Run, Span, Spans
 class Discord(MarkdownDialect):
     """Three levels of headings, one of quotes, no tables; code fences of three backticks alone."""
 
-    layout = Layout(bullet="- ", indent=0, heading_levels=3, backtick_in_code=True)
+    layout = Layout(bullet="- ", indent=0, heading_levels=3, backtick_in_code=True, mail_links=False)
     special = re.compile(r"[\\`*\[<]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|\|(?=\|)")
 
     def fence(self, span: Span) -> str:

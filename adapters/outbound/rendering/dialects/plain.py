@@ -5,6 +5,7 @@ from __future__ import annotations
 from adapters.outbound.rendering.dialect import Layout, Tables
 from adapters.outbound.rendering.dialects.base import Base
 from adapters.outbound.rendering.flow import Kind, Span
+from adapters.outbound.rendering.parsing import shown
 
 
 class Plain(Base):
@@ -13,4 +14,4 @@ class Plain(Base):
     layout = Layout(bullet="- ", indent=2, rule="----------", tables=Tables.LINES)
 
     def close(self, span: Span, *, done: bool) -> str:
-        return f" ({span.value})" if span.kind is Kind.LINK and done else ""
+        return f" ({shown(span.value)})" if span.kind is Kind.LINK and done else ""

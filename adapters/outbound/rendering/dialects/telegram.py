@@ -14,7 +14,7 @@ _LONGEST_SOURCE = TextLimit(30_000, Unit.BYTES)
 class Telegram(Base):
     """Code cannot be nested with other entities; lengths are those of the text after parsing."""
 
-    layout = Layout(backtick_in_code=True)
+    layout = Layout(backtick_in_code=True, mail_links=False)
 
     def keep(self, run: Run) -> Spans:
         spans = outside_code(run.spans)

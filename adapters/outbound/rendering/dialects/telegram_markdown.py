@@ -18,7 +18,7 @@ _BRACKETS = str.maketrans("[]", "()")
 class TelegramMarkdown(Telegram):
     """One entity at a time: nothing is nested, and nothing is escaped inside an entity."""
 
-    layout = Layout()
+    layout = Layout(mail_links=False)
 
     def keep(self, run: Run) -> Spans:
         for kind in _BY_WEIGHT:
