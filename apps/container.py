@@ -10,11 +10,10 @@ from typing import TypeVar
 
 from dependency_injector import containers, providers
 
+from adapters.inbound.sockets.supervisor import Supervisor
 from adapters.outbound.absent import (
     NoApprovals,
     NoFiles,
-    NoPairings,
-    NoSockets,
 )
 from adapters.outbound.blobs.files import FileBlobs
 from adapters.outbound.channels.registry import Registry
@@ -27,8 +26,10 @@ from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.hub import Hub
 from adapters.outbound.jobs.arq_queue import ArqQueue, connect
+from adapters.outbound.linked_device.neonize_devices import NeonizeDevices
 from adapters.outbound.memory.http import HttpMemory
 from adapters.outbound.metrics import PrometheusMeter
+from adapters.outbound.notifier import OwnerNotifier
 from adapters.outbound.parsing.parser import FencedParser, ParsingOptions
 from adapters.outbound.security.box import Seal
 from adapters.outbound.storage.chat_history import PostgresChatHistory
@@ -48,6 +49,7 @@ from adapters.outbound.storage.knowledge.staging import PostgresStaging
 from adapters.outbound.storage.knowledge.uploads import PostgresUploads
 from adapters.outbound.storage.knowledge.vector_indexes import VectorIndexes
 from adapters.outbound.storage.lanes import Lanes
+from adapters.outbound.storage.links import PostgresLinks
 from adapters.outbound.storage.outbox import PostgresOutbox
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.processes import PostgresProcesses
@@ -72,6 +74,7 @@ from domain.knowledge.model import ReadPolicy
 from domain.knowledge.reindex.service import ReindexService
 from domain.knowledge.retention.service import Retention, Sweeper
 from domain.knowledge.search.service import SearchService
+from domain.pairing.service import PairingService
 from domain.polling.service import PollingService
 from domain.routing.service import ConversationService
 from ports.channels import Kit
@@ -97,6 +100,10 @@ def _policy(settings: Settings) -> AddressPolicy:
 def _addresses(settings: Settings) -> Callable[[str], str]:
     """Looked up here, as a provider's `provided` answers special methods such as `__getitem__` itself."""
     return settings.addresses.__getitem__
+
+
+def _devices(settings: Settings) -> NeonizeDevices:
+    return NeonizeDevices(settings.data_dir / "linked-devices")
 
 
 def _instances(database: Database, seal: Seal, hub: Hub, facts: MemoryFacts) -> PostgresInstances:
@@ -180,6 +187,7 @@ class Container(containers.DeclarativeContainer):
         ids=ids,
         address=providers.Singleton(_addresses, settings),
         hosts=providers.Singleton(AllowedAddresses, policy),
+        devices=providers.Singleton(_devices, settings),
     )
     channels = providers.Singleton(Registry.build, kit)
     chat_history = providers.Singleton(PostgresChatHistory, database)
@@ -245,8 +253,18 @@ class Container(containers.DeclarativeContainer):
     people = providers.Singleton(PostgresIdentities, database)
     verification = providers.Singleton(verifying.service, settings, database, people, seal, http, clock, ids)
     approvals = providers.Singleton(NoApprovals)
-    pairings = providers.Singleton(NoPairings)
-    sockets = providers.Singleton(NoSockets)
+    notifier = providers.Singleton(
+        OwnerNotifier,
+        instances,
+        people,
+        providers.Singleton(verifying.mailer, settings, clock, ids),
+        providers.Singleton(verifying.bot, settings, http),
+        providers.Singleton(verifying.offered, settings),
+    )
+    links = providers.Singleton(PostgresLinks, database, incarnation, instances, health, notifier)
+    pairings = providers.Singleton(PairingService, links, channels)
+    sockets = links
+    supervisor = providers.Singleton(Supervisor, links, instances, channels, inbox)
     schedules = providers.Singleton(
         PostgresSchedules, database, incarnation, hub.provided.arrived, hub.provided.changed
     )

@@ -85,7 +85,9 @@ class WorkerPart:
             ),
         ]
         self._resources = container.resources()
-        self._leases = AbandonedLeases(lanes.abandoned, [lanes.free, container.schedules().free], hub.lost)
+        self._leases = AbandonedLeases(
+            lanes.abandoned, [lanes.free, container.schedules().free, container.links().free], hub.lost
+        )
         self._upkeep_task: asyncio.Task[None] | None = None
         self._upkeep = Upkeep(
             [
@@ -119,6 +121,24 @@ class WorkerPart:
         if self._upkeep_task:
             self._upkeep_task.cancel()
         await self._resources.close()
+
+
+class SocketsPart:
+    """Keeps the connections of linked devices."""
+
+    name = "sockets"
+
+    def __init__(self, container: Container) -> None:
+        self._supervisor = container.supervisor()
+
+    async def start(self) -> None:
+        return
+
+    async def run(self) -> None:
+        await self._supervisor.run()
+
+    async def stop(self) -> None:
+        await self._supervisor.stop()
 
 
 class _Server(uvicorn.Server):

@@ -59,7 +59,7 @@ def _clients(settings: Settings) -> Mapping[Provider, Client]:
     }
 
 
-def _mailer(settings: Settings, clock: SystemClock, ids: RandomIds) -> SmtpMailer:
+def mailer(settings: Settings, clock: SystemClock, ids: RandomIds) -> SmtpMailer:
     server = SmtpServer(
         host=settings.smtp_host,
         port=settings.smtp_port,
@@ -96,7 +96,7 @@ def service(
         PostgresCodes(database),
         PostgresLinks(database),
         PostgresStates(database, seal),
-        _mailer(settings, clock, ids),
+        mailer(settings, clock, ids),
         OAuthIdentities(http, _clients(settings), settings.addresses.__getitem__, settings.platform_url),
         bot(settings, http),
         clock,

@@ -26,6 +26,7 @@ from domain.channels.model import ChannelDefinition
 from domain.refusals import Unauthenticated
 from ports.clock import Clock, Ids
 from ports.http import Addresses, Http
+from ports.linked_device import LinkDesk, LinkedDevices
 
 
 @runtime_checkable
@@ -211,8 +212,16 @@ Emit = Callable[[Event], Awaitable[None]]
 class Connected(Protocol):
     """A channel that keeps a connection; the supervisor calls `listen` under a lease."""
 
-    async def listen(self, instance_id: int, config: Config, emit: Emit) -> None:
-        """Runs until the connection ends; raises when it breaks."""
+    async def listen(self, instance_id: int, config: Config, emit: Emit, desk: LinkDesk) -> None:
+        """Runs until it is cancelled; raises when it cannot go on."""
+        ...
+
+    async def unlink(self, instance_id: int) -> None:
+        """The instance is gone: unlinks the account and clears the stored state."""
+        ...
+
+    def lacks(self) -> str | None:
+        """What this installation lacks for the channel, None when nothing."""
         ...
 
 
@@ -243,3 +252,4 @@ class Kit:
     ids: Ids
     address: Callable[[str], str]
     hosts: Addresses
+    devices: LinkedDevices

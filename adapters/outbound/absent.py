@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from domain.channels.messages import Artifact, Event
-from domain.instances.model import Instance, LiveSocket, Pairing
+from domain.instances.model import Instance
 from domain.refusals import NotBuilt
 from domain.routing.model import InputFile, ResultArtifact
 from ports.people import Asker, Decision, Prompt
@@ -29,22 +29,3 @@ class NoFiles:
 
     async def given_out(self, artifacts: Sequence[ResultArtifact]) -> Sequence[Artifact]:
         return [Artifact(each.name, each.mime_type, each.url) for each in artifacts if each.url]
-
-
-class NoPairings:
-    def pairs(self, channel_id: str) -> bool:
-        return False
-
-    async def saved(self, instance: Instance) -> None:
-        return
-
-    async def removed(self, instance: Instance) -> None:
-        return
-
-    async def request(self, instance: Instance) -> Pairing:
-        raise NotBuilt("pairing")
-
-
-class NoSockets:
-    async def live(self, user_id: str | None) -> Sequence[LiveSocket]:
-        return ()

@@ -12,7 +12,7 @@ from apps.container import Container
 from apps.grpc_server.part import GrpcPart
 from apps.jobs import JobsPart
 from apps.knowledge import KnowledgePart
-from apps.parts import RestPart, StoragePart, WorkerPart
+from apps.parts import RestPart, SocketsPart, StoragePart, WorkerPart
 from apps.process import Part, run
 from apps.rest import build_gateway
 from apps.secrets import complete
@@ -43,6 +43,7 @@ async def _serve(settings: Settings, dsn: str, listener) -> int:  # type: ignore
         first,
         WorkerPart(container),
         JobsPart(container),
+        SocketsPart(container),
         KnowledgePart(container),
         grpc,
         VerificationBotPart(settings, container.http()),

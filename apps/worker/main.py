@@ -8,7 +8,7 @@ from apps import logs
 from apps.container import Container
 from apps.jobs import JobsPart
 from apps.knowledge import KnowledgePart
-from apps.parts import StoragePart, WorkerPart
+from apps.parts import SocketsPart, StoragePart, WorkerPart
 from apps.process import Part, run
 from apps.secrets import complete
 from apps.settings import Settings
@@ -28,6 +28,7 @@ def main(settings: Settings) -> int:
             StoragePart(container, "worker"),
             WorkerPart(container),
             JobsPart(container),
+            SocketsPart(container),
             VerificationBotPart(settings, container.http()),
             KnowledgePart(container),
         ]

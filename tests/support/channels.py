@@ -6,15 +6,18 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 from adapters.outbound.http.addresses import AllowedAddresses
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.linked_device.neonize_devices import NeonizeDevices
 from domain.channels.messages import Artifact, RawCall
 from ports.channels import Kit
 from ports.http import Http
+from ports.linked_device import LinkedDevices
 
 NOW = datetime(2026, 11, 20, 12, 0, 0, tzinfo=UTC)
 """The moment at which tests of channels take place."""
@@ -72,6 +75,7 @@ def kit(
     addresses: Mapping[str, str] | None = None,
     files: Files | None = None,
     clock: SetClock | None = None,
+    devices: LinkedDevices | None = None,
 ) -> Kit:
     """A kit whose settings are `addresses`; asking for another setting is an error of the test."""
     known = dict(addresses or {})
@@ -82,6 +86,7 @@ def kit(
         ids=CountingIds(),
         address=known.__getitem__,
         hosts=AllowedAddresses(AddressPolicy()),
+        devices=devices or NeonizeDevices(Path("/nonexistent")),
     )
 
 

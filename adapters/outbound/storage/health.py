@@ -62,6 +62,10 @@ class PostgresHealth:
     async def webhook(self, instance_id: int, registered: bool, error: str | None) -> None:
         await self._set(instance_id, webhook_registered=registered, webhook_error=error)
 
+    async def pairing(self, instance_id: int, code: str | None) -> None:
+        """Notes the pairing code that waits to be used, None when there is none."""
+        await self._set(instance_id, pairing_code=code)
+
     async def _set(self, instance_id: int, **values: object) -> None:
         placeholders = ["now()" if value == "now()" else "%s" for value in values.values()]
         parameters = [value for value in values.values() if value != "now()"]

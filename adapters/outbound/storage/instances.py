@@ -89,6 +89,23 @@ class PostgresInstances:
         self._told(instance_id)
         return self._instance(row) if row else None
 
+    async def annotate(self, instance_id: int, field: str, value: str) -> None:
+        """Writes a field of the configuration that the service itself keeps; nothing else changes."""
+        async with self._database.transaction() as connection:
+            row = await (
+                await connection.execute(
+                    "SELECT config FROM channel_instance WHERE id = %s FOR UPDATE", (instance_id,)
+                )
+            ).fetchone()
+            config = json.loads(self._seal.open(row[0])) if row else {}
+            if row is None or config.get(field) == value:
+                return
+            sealed = self._seal.seal(json.dumps({**config, field: value}))
+            await connection.execute(
+                "UPDATE channel_instance SET config = %s WHERE id = %s", (sealed, instance_id)
+            )
+        self._told(instance_id)
+
     async def _saving(self, query: str, parameters: tuple[Any, ...]) -> tuple[Any, ...] | None:
         try:
             return await self._database.fetch_one(query, parameters)

@@ -1,0 +1,116 @@
+"""Keeps one connection per instance of the connected channels, under leases."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from domain.channels.linked_device import RECONNECT_AFTER
+from domain.channels.messages import Event
+from domain.refusals import Unavailable
+from ports.channels import Channels, Connected
+from ports.links import Links
+from ports.storage import Inbox, InstanceStore
+
+log = logging.getLogger(__name__)
+
+LOOK_EVERY = 2.0
+"""Seconds between two looks at what there is to keep; leases last longer by far."""
+
+
+@dataclass(slots=True)
+class _Kept:
+    channel: Connected
+    config: Mapping[str, Any]
+    task: asyncio.Task[None]
+
+
+class Supervisor:
+    """Starts, restarts and ends the listening of instances."""
+
+    def __init__(
+        self,
+        links: Links,
+        instances: InstanceStore,
+        channels: Channels,
+        inbox: Inbox,
+        restart_after: float = RECONNECT_AFTER,
+    ) -> None:
+        self._links = links
+        self._instances = instances
+        self._inbox = inbox
+        self._restart_after = restart_after
+        self._channels = {
+            channel.definition.id: channel
+            for channel in channels.all()
+            if isinstance(channel, Connected) and channel.lacks() is None
+        }
+        self._kept: dict[int, _Kept] = {}
+        self._stopping = False
+
+    async def run(self) -> None:
+        """Runs until it is cancelled."""
+        while self._channels and not self._stopping:
+            try:
+                await self.look()
+            except Unavailable as away:
+                log.warning("connections are not looked after for the moment: %s", away)
+            await asyncio.sleep(LOOK_EVERY)
+        await asyncio.Event().wait()
+
+    async def look(self) -> None:
+        """One round: takes up what is free, lets go of what is gone, restarts what was changed."""
+        held = set(await self._links.hold(list(self._channels)))
+        for instance_id in [each for each in self._kept if each not in held]:
+            await self._end(instance_id)
+        for instance_id in sorted(held):
+            await self._keep(instance_id)
+
+    async def stop(self) -> None:
+        """Ends all connections and gives their leases back."""
+        self._stopping = True
+        for kept in self._kept.values():
+            kept.task.cancel()
+        await asyncio.gather(*(kept.task for kept in self._kept.values()), return_exceptions=True)
+        self._kept.clear()
+        if self._channels:
+            await self._links.let_go()
+
+    async def _keep(self, instance_id: int) -> None:
+        instance = await self._instances.cached(instance_id)
+        if instance is None:
+            return
+        config = {name: value for name, value in instance.config.items() if name != "waStatus"}
+        kept = self._kept.get(instance_id)
+        if kept is not None and kept.config == config:
+            return
+        if kept is not None:
+            await self._cancelled(kept)
+        channel = self._channels[instance.channel_id]
+        task = asyncio.create_task(self._listen(instance_id, channel, config))
+        self._kept[instance_id] = _Kept(channel, config, task)
+
+    async def _end(self, instance_id: int) -> None:
+        kept = self._kept.pop(instance_id)
+        await self._cancelled(kept)
+        if await self._instances.find(instance_id) is None:
+            await kept.channel.unlink(instance_id)
+
+    @staticmethod
+    async def _cancelled(kept: _Kept) -> None:
+        kept.task.cancel()
+        await asyncio.gather(kept.task, return_exceptions=True)
+
+    async def _listen(self, instance_id: int, channel: Connected, config: Mapping[str, Any]) -> None:
+        async def emit(event: Event) -> None:
+            await self._inbox.add(instance_id, [event])
+
+        while True:
+            try:
+                await channel.listen(instance_id, config, emit, self._links.desk(instance_id))
+            except Exception:
+                log.exception("a connection failed", extra={"instance": instance_id})
+            await asyncio.sleep(self._restart_after)

@@ -1,0 +1,155 @@
+"""Runs one linked device: the state machine's deeds, done."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from adapters.outbound.channels.linked_device_messaging.messages import event_of, ignored_for, masked
+from domain.channels.linked_device import (
+    PAIRING_WAIT,
+    RECONNECT_AFTER,
+    Deed,
+    Happening,
+    LinkStatus,
+    step,
+)
+from domain.channels.messages import Config
+from ports.channels import Emit
+from ports.clock import Clock
+from ports.linked_device import (
+    DeviceError,
+    DeviceEvent,
+    Dropped,
+    Incoming,
+    LinkDesk,
+    Linked,
+    LinkedDevice,
+    LoggedOut,
+    Unlinked,
+)
+
+log = logging.getLogger(__name__)
+
+
+class Life:
+    """From the first connection to the end of the lease."""
+
+    def __init__(
+        self,
+        device: LinkedDevice,
+        instance_id: int,
+        config: Config,
+        emit: Emit,
+        desk: LinkDesk,
+        clock: Clock,
+        reconnect_after: float = RECONNECT_AFTER,
+        pairing_wait: float = PAIRING_WAIT,
+    ) -> None:
+        self._device = device
+        self._instance_id = instance_id
+        self._config = config
+        self._emit = emit
+        self._desk = desk
+        self._clock = clock
+        self._reconnect_after = reconnect_after
+        self._pairing_wait = pairing_wait
+        self._status = LinkStatus.PAIRING
+        self._wants_code = False
+        self._connected_at = 0.0
+        self._turn = asyncio.Lock()
+
+    async def run(self) -> None:
+        """Runs until it is cancelled, or the device ends."""
+        stored = await self._desk.status()
+        if stored is None:
+            await self._happened(Happening.CREATED)
+        else:
+            self._status = stored
+            self._wants_code = stored is not LinkStatus.CONNECTED
+        self._connected_at = self._clock.now().timestamp()
+        async with asyncio.TaskGroup() as group:
+            asked = group.create_task(self._answer_requests())
+            await self._connect()
+            async for event in self._device.events():
+                async with self._turn:
+                    await self._on(event)
+            asked.cancel()
+
+    async def _answer_requests(self) -> None:
+        while True:
+            await self._desk.code_wanted()
+            async with self._turn:
+                await self._happened(Happening.ASKED_FOR_CODE)
+
+    async def _on(self, event: DeviceEvent) -> None:
+        if isinstance(event, Incoming):
+            await self._message(event)
+        elif isinstance(event, Linked):
+            self._connected_at = self._clock.now().timestamp()
+            await self._desk.up(self._clock.now())
+            await self._happened(Happening.LINKED)
+        elif isinstance(event, Unlinked):
+            if self._wants_code:
+                await self._request_code()
+        elif isinstance(event, LoggedOut):
+            await self._desk.up(None)
+            await self._happened(Happening.LOGGED_OUT)
+        elif isinstance(event, Dropped):
+            log.info("the connection dropped: %s", event.reason, extra={"instance": self._instance_id})
+            await self._desk.up(None)
+            await self._happened(Happening.DROPPED)
+
+    async def _happened(self, happening: Happening) -> None:
+        following = step(self._status, happening)
+        self._status = following.status
+        await self._desk.moved(following.status)
+        for deed in following.deeds:
+            await self._do(deed)
+
+    async def _do(self, deed: Deed) -> None:
+        if deed is Deed.CLEAR_AUTH:
+            await self._cleared()
+        elif deed is Deed.REQUEST_CODE:
+            self._wants_code = True
+            if self._connected_at:
+                await self._request_code()
+        elif deed is Deed.FORGET_CODE:
+            self._wants_code = False
+            await self._desk.code(None)
+        elif deed is Deed.RECONNECT:
+            await asyncio.sleep(self._reconnect_after)
+            await self._connect()
+
+    async def _connect(self) -> None:
+        try:
+            await self._device.connect()
+        except DeviceError as failure:
+            log.warning("connecting failed: %s", failure, extra={"instance": self._instance_id})
+            if self._wants_code:
+                await self._desk.no_code(str(failure))
+
+    async def _cleared(self) -> None:
+        try:
+            await self._device.logout()
+        except DeviceError as failure:
+            log.warning("clearing failed: %s", failure, extra={"instance": self._instance_id})
+
+    async def _request_code(self) -> None:
+        try:
+            async with asyncio.timeout(self._pairing_wait):
+                code = await self._device.pair(str(self._config["phoneNumber"]))
+        except TimeoutError:
+            await self._desk.no_code(f"no pairing code came within {self._pairing_wait:g} seconds")
+        except DeviceError as failure:
+            await self._desk.no_code(str(failure))
+        else:
+            await self._desk.code(code)
+
+    async def _message(self, message: Incoming) -> None:
+        reason = ignored_for(self._config, message, self._connected_at)
+        if reason is None:
+            await self._emit(event_of(self._instance_id, message))
+        elif reason == "not-allowed":
+            shown = masked(message.sender_ids[0]) if message.sender_ids else "?"
+            log.info("a sender is not allowed: %s", shown, extra={"instance": self._instance_id})

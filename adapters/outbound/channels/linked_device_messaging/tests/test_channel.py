@@ -1,0 +1,97 @@
+"""Replies and files through a linked device."""
+
+from __future__ import annotations
+
+import pytest
+
+from adapters.outbound.channels.linked_device_messaging.channel import LinkedDeviceMessaging
+from domain.channels.messages import Answer, Artifact, Attachment, Outcome, Part
+from ports.channels import Connected, Fetches, PlatformError, Probed, Replies
+from ports.http import Http
+from ports.linked_device import DeviceError
+from tests.support.channels import Files, kit
+from tests.support.linked_device import Desk, ScriptedDevice, ScriptedDevices
+
+NO_HTTP: Http = object()  # type: ignore[assignment]
+CONFIG = {"phoneNumber": "4915112345678"}
+TARGET = {"instance": 7, "chat": "4917000000001@s.whatsapp.net"}
+
+
+@pytest.fixture
+def device() -> ScriptedDevice:
+    return ScriptedDevice()
+
+
+@pytest.fixture
+def channel(device: ScriptedDevice) -> LinkedDeviceMessaging:
+    devices = ScriptedDevices(device)
+    devices.opened.append(7)
+    return LinkedDeviceMessaging(kit(NO_HTTP, devices=devices, files=Files(**{"a.png": b"PNG"})))
+
+
+def test_the_channel_has_the_faces_of_a_connection(channel: LinkedDeviceMessaging) -> None:
+    for face in (Connected, Replies, Fetches, Probed):
+        assert isinstance(channel, face)
+
+
+async def test_text_is_split_and_files_are_sent_natively(
+    channel: LinkedDeviceMessaging, device: ScriptedDevice
+) -> None:
+    answer = Answer("**Bold** " + "word " * 1000, (Artifact("a.png", "image/png", "https://x.example/a"),))
+    parts = channel.render(CONFIG, TARGET, answer)
+    sents = [await channel.send(CONFIG, TARGET, part, f"key{n}") for n, part in enumerate(parts)]
+    assert all(sent.outcome is Outcome.SENT for sent in sents)
+    assert [sent.ref for sent in sents] == ["MSG1", "MSG2", "MSG3"]
+    assert device.sent[0][1].startswith("*Bold* ")
+    assert all(len(text) <= 4096 for _, text, *_ in device.sent)
+    assert device.sent[2][2:4] == ("image/png", b"PNG")
+    assert len({message_id for *_, message_id in device.sent}) == 3
+
+
+async def test_a_second_try_bears_the_same_id(channel: LinkedDeviceMessaging, device: ScriptedDevice) -> None:
+    for _ in range(2):
+        await channel.send(CONFIG, TARGET, Part({"text": "x"}), "key")
+    assert device.sent[0][4] == device.sent[1][4]
+
+
+@pytest.mark.parametrize(("before", "outcome"), [(True, Outcome.TRANSIENT), (False, Outcome.UNKNOWN)])
+async def test_failures(
+    channel: LinkedDeviceMessaging, device: ScriptedDevice, before: bool, outcome: Outcome
+) -> None:
+    device.failure = DeviceError("broken", before_sending=before)
+    assert (await channel.send(CONFIG, TARGET, Part({"text": "x"}), "key")).outcome is outcome
+
+
+async def test_a_device_that_does_not_run_is_waited_for(channel: LinkedDeviceMessaging) -> None:
+    sent = await channel.send(CONFIG, {**TARGET, "instance": 8}, Part({"text": "x"}), "key")
+    assert sent.outcome is Outcome.TRANSIENT
+
+
+async def test_media_is_downloaded(channel: LinkedDeviceMessaging, device: ScriptedDevice) -> None:
+    device.media["ref"] = b"x" * 100_000
+    source = {"instance": 7, "message": {"message": "ref"}}
+    attachment = Attachment("image", "image/jpeg", source)
+    assert b"".join([piece async for piece in channel.fetch(CONFIG, attachment)]) == b"x" * 100_000
+    device.failure = DeviceError("media gone")
+    with pytest.raises(PlatformError, match="media gone"):
+        [piece async for piece in channel.fetch(CONFIG, attachment)]
+
+
+async def test_without_the_extra_the_channel_says_so() -> None:
+    devices = ScriptedDevices(ScriptedDevice(), lack="this server lacks the extra 'linked-device'")
+    channel = LinkedDeviceMessaging(kit(NO_HTTP, devices=devices))
+    assert channel.lacks() == devices.lack
+    with pytest.raises(PlatformError, match="lacks the extra"):
+        await channel.probe(CONFIG)
+    desk = Desk()
+    with pytest.raises(PlatformError):
+        await channel.listen(7, CONFIG, lambda _: None, desk)  # type: ignore[arg-type,return-value]
+    assert desk.reasons == [devices.lack]
+
+
+async def test_a_removed_instance_is_unlinked_and_forgotten(device: ScriptedDevice) -> None:
+    devices = ScriptedDevices(device)
+    channel = LinkedDeviceMessaging(kit(NO_HTTP, devices=devices))
+    await channel.unlink(7)
+    assert device.did == ["logout", "close"]
+    assert devices.forgotten == [7]

@@ -1,0 +1,207 @@
+"""The life of a linked device, by a script."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from adapters.outbound.channels.linked_device_messaging.life import Life
+from domain.channels.linked_device import Deed, Happening, LinkStatus, allowed, step
+from domain.channels.messages import Event
+from ports.linked_device import DeviceError, Dropped, Incoming, Linked, LoggedOut, Media, Unlinked
+from tests.support.channels import NOW, SetClock
+from tests.support.linked_device import Desk, ScriptedDevice
+
+PAIRING, CONNECTED, LOGGED_OUT = LinkStatus.PAIRING, LinkStatus.CONNECTED, LinkStatus.LOGGED_OUT
+CONFIG = {"phoneNumber": "4915112345678"}
+
+
+@pytest.mark.parametrize(
+    ("before", "happening", "after", "deeds"),
+    [
+        (PAIRING, Happening.CREATED, PAIRING, (Deed.REQUEST_CODE,)),
+        (PAIRING, Happening.LINKED, CONNECTED, (Deed.FORGET_CODE,)),
+        (LOGGED_OUT, Happening.LINKED, CONNECTED, (Deed.FORGET_CODE,)),
+        (CONNECTED, Happening.LOGGED_OUT, LOGGED_OUT, (Deed.CLEAR_AUTH, Deed.REQUEST_CODE)),
+        (CONNECTED, Happening.DROPPED, CONNECTED, (Deed.RECONNECT,)),
+        (PAIRING, Happening.DROPPED, PAIRING, (Deed.RECONNECT,)),
+        (LOGGED_OUT, Happening.DROPPED, LOGGED_OUT, (Deed.RECONNECT,)),
+        (PAIRING, Happening.ASKED_FOR_CODE, PAIRING, (Deed.REQUEST_CODE,)),
+        (LOGGED_OUT, Happening.ASKED_FOR_CODE, LOGGED_OUT, (Deed.REQUEST_CODE,)),
+        (CONNECTED, Happening.ASKED_FOR_CODE, LOGGED_OUT, (Deed.CLEAR_AUTH, Deed.REQUEST_CODE)),
+    ],
+)
+def test_the_table_of_states(
+    before: LinkStatus, happening: Happening, after: LinkStatus, deeds: tuple[Deed, ...]
+) -> None:
+    assert step(before, happening) == (step(before, happening).__class__)(after, deeds)
+
+
+async def live(
+    device: ScriptedDevice, desk: Desk, config: dict[str, Any] | None = None, wait: float = 5
+) -> list[Event]:
+    """Lets the life run until the script ends."""
+    events: list[Event] = []
+
+    async def emit(event: Event) -> None:
+        events.append(event)
+
+    device.happen(None)
+    life = Life(device, 7, config or CONFIG, emit, desk, SetClock(), reconnect_after=0, pairing_wait=wait)
+    await asyncio.wait_for(life.run(), 10)
+    return events
+
+
+async def test_a_new_instance_gets_a_code_and_connects() -> None:
+    device, desk = ScriptedDevice(), Desk()
+    device.happen(Unlinked(), Linked())
+    await live(device, desk)
+    assert device.did == ["connect", "pair 4915112345678"]
+    assert desk.statuses == [PAIRING, CONNECTED]
+    assert desk.codes == ["AAAA-1111", None]
+    assert desk.ups == [True]
+
+
+async def test_a_linked_device_asks_for_no_code_after_a_restart() -> None:
+    device, desk = ScriptedDevice(), Desk(CONNECTED)
+    device.happen(Linked())
+    await live(device, desk)
+    assert device.did == ["connect"]
+    assert desk.statuses == [CONNECTED]
+
+
+async def test_a_drop_reconnects_and_stays_connected() -> None:
+    device, desk = ScriptedDevice(), Desk(CONNECTED)
+    device.happen(Linked(), Dropped("timeout"), Linked())
+    await live(device, desk)
+    assert device.did == ["connect", "connect"]
+    assert desk.statuses == [CONNECTED, CONNECTED, CONNECTED]
+    assert desk.ups == [True, False, True]
+
+
+async def test_a_logout_clears_the_state_and_asks_for_a_new_code() -> None:
+    device, desk = ScriptedDevice(), Desk(CONNECTED)
+    device.happen(Linked(), LoggedOut("by the phone"))
+    await live(device, desk)
+    assert device.did == ["connect", "logout", "pair 4915112345678"]
+    assert desk.statuses == [CONNECTED, LOGGED_OUT]
+    assert desk.codes == [None, "AAAA-1111"]
+
+
+async def test_a_code_that_does_not_come_in_time_is_said_so() -> None:
+    device, desk = ScriptedDevice(), Desk()
+    device.hangs = True
+    device.happen(Unlinked())
+    await live(device, desk, wait=0.01)
+    assert desk.reasons == ["no pairing code came within 0.01 seconds"]
+    assert desk.codes == []
+
+
+async def test_a_refused_code_is_said_so() -> None:
+    device, desk = ScriptedDevice(), Desk()
+    device.failure = DeviceError("rate-overlimit")
+    device.happen(Unlinked())
+    await live(device, desk)
+    assert "rate-overlimit" in desk.reasons
+
+
+async def test_a_code_that_is_asked_for_replaces_the_last() -> None:
+    device, desk = ScriptedDevice(), Desk()
+    running = asyncio.create_task(_forever(device, desk))
+    device.happen(Unlinked())
+    await _until(lambda: desk.codes == ["AAAA-1111"])
+    desk.wanted.put_nowait(None)
+    await _until(lambda: desk.codes == ["AAAA-1111", "BBBB-2222"])
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
+async def _forever(device: ScriptedDevice, desk: Desk) -> None:
+    async def emit(_: Event) -> None:
+        return
+
+    await Life(device, 7, CONFIG, emit, desk, SetClock()).run()
+
+
+async def _until(holds: Any) -> None:
+    async with asyncio.timeout(5):
+        while True:
+            if holds():
+                return
+            await asyncio.sleep(0)
+
+
+def message(**changes: Any) -> Incoming:
+    fields: dict[str, Any] = {
+        "id": "3EB0",
+        "chat": "4917000000001@s.whatsapp.net",
+        "sender_ids": ("4917000000001", "99887766@lid"),
+        "name": "Ann",
+        "text": "Hello",
+        "at": NOW.timestamp(),
+        **changes,
+    }
+    return Incoming(**fields)
+
+
+async def heard(*messages: Incoming, **config: Any) -> list[Event]:
+    device, desk = ScriptedDevice(), Desk(CONNECTED)
+    device.happen(Linked(), *messages)
+    return await live(device, desk, {**CONFIG, **config})
+
+
+async def test_a_message_is_an_event() -> None:
+    picture = Media("image", "image/jpeg", {"message": "b64"}, 12)
+    (event,) = await heard(message(media=(picture,)))
+    assert (event.key, event.session_id, event.text) == (
+        "4917000000001@s.whatsapp.net:3EB0",
+        "4917000000001",
+        "Hello",
+    )
+    assert [(each.field, each.value) for each in event.sender.identities] == [
+        ("business-messaging", "4917000000001"),
+        ("phone", "+4917000000001"),
+    ]
+    assert event.target == {"instance": 7, "chat": "4917000000001@s.whatsapp.net"}
+    assert event.attachments[0].source == {"instance": 7, "message": {"message": "b64"}}
+
+
+async def test_a_group_member_has_a_session_in_the_group() -> None:
+    (event,) = await heard(message(chat="1203@g.us", is_group=True))
+    assert (event.session_id, event.is_direct) == ("1203@g.us:4917000000001", False)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"from_me": True},
+        {"chat": "status@broadcast"},
+        {"chat": "555@newsletter"},
+        {"at": NOW.timestamp() - 3600},
+        {"text": ""},
+    ],
+)
+async def test_what_is_not_for_us_is_left_alone(changes: dict[str, Any]) -> None:
+    assert await heard(message(**changes)) == []
+
+
+@pytest.mark.parametrize(
+    ("numbers", "served"),
+    [
+        ("", True),
+        ("4917000000001", True),
+        ("+49 170 00000001, 111", True),
+        ("99887766", True),
+        ("4917000000002", False),
+        (" , ", True),
+    ],
+)
+async def test_allowed_numbers_are_matched_with_all_ids(numbers: str, served: bool) -> None:
+    assert bool(await heard(message(), allowedNumbers=numbers)) is served
+
+
+def test_nobody_is_allowed_by_part_of_a_number() -> None:
+    assert not allowed("4917000000001", ["917000000001"])
+    assert not allowed("4917000000001", [])

@@ -1,0 +1,112 @@
+"""Devices in processes of their own, with a stand-in for the native library's side."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adapters.outbound.linked_device.neonize_devices import ChildDevice, NeonizeDevices, event_from
+from ports.linked_device import DeviceError, Dropped, Incoming, Linked, LoggedOut, OutgoingFile, Unlinked
+
+CHILD = """
+import json, sys
+def say(**fields):
+    print(json.dumps(fields), flush=True)
+for line in sys.stdin:
+    asked = json.loads(line)
+    do, number = asked["do"], asked["id"]
+    if do == "connect":
+        say(event="unlinked"); say(event="noise"); say(id=number, ok=None)
+    elif do == "pair":
+        say(id=number, ok="CODE-" + asked["phone"])
+    elif do == "logout":
+        say(id=number, error="LogoutError: not logged in")
+    elif do == "send":
+        say(id=number, ok=asked["chat"] + asked["text"] + str(asked.get("mime")))
+    elif do == "download":
+        open(asked["path"], "w").write(asked["message"]); say(id=number, ok=None)
+    if do == "send" and asked["text"] == "die":
+        sys.exit(3)
+"""
+
+
+@pytest.fixture
+async def device(tmp_path: Path) -> AsyncIterator[ChildDevice]:
+    script = tmp_path / "child.py"
+    script.write_text(CHILD)
+    devices = NeonizeDevices(tmp_path / "state", [sys.executable, str(script)])
+    opened = await devices.open(7)
+    assert devices.running(7) is opened
+    yield opened
+    await opened.close()
+    assert devices.running(7) is None
+
+
+async def test_requests_are_answered(device: ChildDevice, tmp_path: Path) -> None:
+    await device.connect()
+    assert await device.pair("4915") == "CODE-4915"
+    with pytest.raises(DeviceError, match="not logged in"):
+        await device.logout()
+    file = OutgoingFile(tmp_path / "x", "x.png", "image/png")
+    assert await device.send("chat", "text", file, "ID") == "chattextimage/png"
+    await device.download({"message": "media"}, tmp_path / "out")
+    assert (tmp_path / "out").read_text() == "media"
+    assert await anext(device.events()) == Unlinked()
+
+
+async def test_the_end_of_the_process_ends_the_device(device: ChildDevice) -> None:
+    await device.send("chat", "die", None, "ID")
+    assert [event async for event in device.events()] == []
+    with pytest.raises(DeviceError):
+        await device.pair("4915")
+
+
+async def test_a_process_that_does_not_start_is_said_so(tmp_path: Path) -> None:
+    devices = NeonizeDevices(tmp_path, ["/nonexistent/python", "x"])
+    with pytest.raises(DeviceError, match="did not start"):
+        await devices.open(1)
+
+
+async def test_forgetting_removes_the_state_of_one_instance(tmp_path: Path) -> None:
+    for name in ("7.db", "7.db-wal", "77.db"):
+        (tmp_path / name).write_text("x")
+    await NeonizeDevices(tmp_path).forget(7)
+    assert [path.name for path in sorted(tmp_path.glob("*"))] == ["77.db"]  # noqa: ASYNC240 - a test's files
+
+
+MESSAGE = {
+    "event": "message",
+    "id": "3EB0",
+    "chat": "49@s.whatsapp.net",
+    "senders": ["49"],
+    "name": "Ann",
+    "text": "Hi",
+    "at": 1.5,
+    "fromMe": False,
+    "group": False,
+    "media": [{"name": "image", "mime": "image/png", "size": 3, "message": "b64"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ({"event": "linked"}, Linked()),
+        ({"event": "logged_out", "reason": "401"}, LoggedOut("401")),
+        ({"event": "dropped"}, Dropped("")),
+        ({"event": "other"}, None),
+    ],
+)
+def test_what_the_child_tells(said: dict[str, Any], expected: object) -> None:
+    assert event_from(said) == expected
+
+
+def test_a_message_of_the_child() -> None:
+    event = event_from(MESSAGE)
+    assert isinstance(event, Incoming)
+    assert (event.id, event.sender_ids, event.at) == ("3EB0", ("49",), 1.5)
+    assert event.media[0].ref == {"message": "b64"}

@@ -1,0 +1,50 @@
+"""Tells the owner of an instance, by what is known of them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+
+from domain.verification.model import Provider
+from ports.storage import InstanceStore
+from ports.verification import IdentityStore, Mailer, MailFailed, VerificationBot
+
+log = logging.getLogger(__name__)
+
+
+class OwnerNotifier:
+    """`ports.links.Notifier`: to the verified mail address, else to the messenger through the bot."""
+
+    def __init__(
+        self,
+        instances: InstanceStore,
+        identities: IdentityStore,
+        mailer: Mailer,
+        bot: VerificationBot,
+        offered: Collection[Provider],
+    ) -> None:
+        self._instances = instances
+        self._identities = identities
+        self._mailer = mailer
+        self._bot = bot
+        self._offered = frozenset(offered)
+
+    async def pairing_code(self, instance_id: int, code: str) -> None:
+        instance = await self._instances.find(instance_id)
+        if instance is None:
+            return
+        known = {each.field: each.value for each in await self._identities.of_user(instance.user_id)}
+        text = (
+            f"The pairing code for '{instance.channel_name}' is {code}\n\nOn the phone open WhatsApp > Settings >"
+            " Linked devices > Link a device > Link with phone number instead, and enter it soon.\n"
+        )
+        if "email" in known and Provider.EMAIL in self._offered:
+            await self._by_mail(known["email"], text)
+        elif "bot-messenger" in known and Provider.BOT_MESSENGER in self._offered:
+            await self._bot.say(known["bot-messenger"], text)
+
+    async def _by_mail(self, address: str, text: str) -> None:
+        try:
+            await self._mailer.send(address, "Pairing code for WhatsApp", text)
+        except MailFailed as failure:
+            log.warning("the pairing code was not mailed: %s", failure)

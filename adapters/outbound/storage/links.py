@@ -1,0 +1,173 @@
+"""Links of connected channels in PostgreSQL, and the desk where a connection's life is put on record."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime
+
+from adapters.outbound.storage.health import PostgresHealth
+from adapters.outbound.storage.instances import PostgresInstances
+from adapters.outbound.storage.pool import Database
+from domain.channels.linked_device import LinkStatus
+from domain.instances.model import LiveSocket
+from ports.links import CodeAnswer, Notifier
+
+LEASE_SECONDS = 15
+ASKS_PER_HOUR = 20
+LOOK_EVERY = 0.5
+"""Seconds between two looks for a request for a code."""
+
+KNOW = """
+INSERT INTO link (instance_id)
+SELECT id FROM channel_instance WHERE channel_id = ANY(%s) AND status = 'active'
+ON CONFLICT (instance_id) DO NOTHING
+"""
+
+HOLD = f"""
+UPDATE link l SET owner = %(owner)s, lease_until = now() + interval '{LEASE_SECONDS} seconds',
+    up_since = CASE WHEN l.owner = %(owner)s THEN l.up_since END
+FROM (
+    SELECT k.instance_id FROM link k JOIN channel_instance i ON i.id = k.instance_id
+    WHERE i.channel_id = ANY(%(channels)s) AND i.status = 'active'
+      AND (k.owner = %(owner)s OR k.owner IS NULL OR k.lease_until < now())
+    FOR UPDATE OF k SKIP LOCKED
+) free
+WHERE l.instance_id = free.instance_id RETURNING l.instance_id
+"""
+
+ASK = f"""
+UPDATE link SET wanted = wanted + 1,
+    asked = CASE WHEN asked_since < now() - interval '1 hour' THEN 1 ELSE asked + 1 END,
+    asked_since = CASE WHEN asked_since < now() - interval '1 hour' THEN now() ELSE asked_since END
+WHERE instance_id = %s AND (asked < {ASKS_PER_HOUR} OR asked_since < now() - interval '1 hour')
+RETURNING wanted
+"""
+
+LIVE = """
+SELECT i.id, i.channel_id, i.channel_name, l.status, l.up_since
+FROM link l JOIN channel_instance i ON i.id = l.instance_id
+WHERE l.up_since IS NOT NULL AND l.lease_until > now() AND (%(user)s::text IS NULL OR i.user_id = %(user)s)
+ORDER BY i.id
+"""
+
+
+class PostgresLinks:
+    """`ports.links.Links` and `ports.storage.SocketStore`."""
+
+    def __init__(
+        self,
+        database: Database,
+        owner: int,
+        instances: PostgresInstances,
+        health: PostgresHealth,
+        notifier: Notifier,
+    ) -> None:
+        self._database = database
+        self._owner = owner
+        self._instances = instances
+        self._health = health
+        self._notifier = notifier
+
+    async def hold(self, channel_ids: Sequence[str]) -> Sequence[int]:
+        await self._database.execute(KNOW, (list(channel_ids),))
+        parameters = {"owner": self._owner, "channels": list(channel_ids)}
+        return [row[0] for row in await self._database.fetch(HOLD, parameters)]
+
+    async def let_go(self) -> None:
+        await self.free([self._owner])
+
+    async def free(self, owners: Sequence[int]) -> None:
+        """Takes back what these processes held."""
+        await self._database.execute(
+            "UPDATE link SET owner = NULL, lease_until = NULL, up_since = NULL WHERE owner = ANY(%s)",
+            (list(owners),),
+        )
+
+    async def note(self, instance_id: int) -> LinkStatus:
+        await self._database.execute(
+            "INSERT INTO link (instance_id) SELECT id FROM channel_instance WHERE id = %s ON CONFLICT DO NOTHING",
+            (instance_id,),
+        )
+        row = await self._database.fetch_one("SELECT status FROM link WHERE instance_id = %s", (instance_id,))
+        status = LinkStatus(row[0]) if row and row[0] else LinkStatus.PAIRING
+        await self._instances.annotate(instance_id, "waStatus", status.value)
+        return status
+
+    async def ask(self, instance_id: int) -> int | None:
+        row = await self._database.fetch_one(ASK, (instance_id,))
+        return int(row[0]) if row else None
+
+    async def answer(self, instance_id: int, number: int) -> CodeAnswer | None:
+        row = await self._database.fetch_one(
+            "SELECT code, error FROM link WHERE instance_id = %s AND answered >= %s", (instance_id, number)
+        )
+        return CodeAnswer(row[0], row[1] or "") if row else None
+
+    async def live(self, user_id: str | None) -> Sequence[LiveSocket]:
+        rows = await self._database.fetch(LIVE, {"user": user_id})
+        return [LiveSocket(row[0], row[1], row[2], row[3] or "", row[4]) for row in rows]
+
+    def desk(self, instance_id: int) -> PostgresLinkDesk:
+        return PostgresLinkDesk(self._database, instance_id, self._instances, self._health, self._notifier)
+
+
+class PostgresLinkDesk:
+    """`ports.linked_device.LinkDesk` of one instance."""
+
+    def __init__(
+        self,
+        database: Database,
+        instance_id: int,
+        instances: PostgresInstances,
+        health: PostgresHealth,
+        notifier: Notifier,
+    ) -> None:
+        self._database = database
+        self._id = instance_id
+        self._instances = instances
+        self._health = health
+        self._notifier = notifier
+
+    async def status(self) -> LinkStatus | None:
+        row = await self._database.fetch_one("SELECT status FROM link WHERE instance_id = %s", (self._id,))
+        return LinkStatus(row[0]) if row and row[0] else None
+
+    async def moved(self, status: LinkStatus) -> None:
+        await self._database.execute(
+            "UPDATE link SET status = %s WHERE instance_id = %s", (status.value, self._id)
+        )
+        await self._instances.annotate(self._id, "waStatus", status.value)
+
+    async def code(self, code: str | None) -> None:
+        await self._health.pairing(self._id, code)
+        if code is None:
+            await self._database.execute("UPDATE link SET code = NULL WHERE instance_id = %s", (self._id,))
+            await self._health.succeeded(self._id)
+            return
+        await self._answered(code, None)
+        await self._notifier.pairing_code(self._id, code)
+
+    async def no_code(self, reason: str) -> None:
+        await self._answered(None, reason)
+        await self._health.failed(self._id, f"pairing: {reason}")
+
+    async def _answered(self, code: str | None, error: str | None) -> None:
+        await self._database.execute(
+            "UPDATE link SET code = %s, error = %s, answered = wanted WHERE instance_id = %s",
+            (code, error, self._id),
+        )
+
+    async def up(self, since: datetime | None) -> None:
+        await self._database.execute(
+            "UPDATE link SET up_since = %s WHERE instance_id = %s", (since, self._id)
+        )
+
+    async def code_wanted(self) -> None:
+        while True:
+            row = await self._database.fetch_one(
+                "SELECT wanted > answered FROM link WHERE instance_id = %s", (self._id,)
+            )
+            if row and row[0]:
+                return
+            await asyncio.sleep(LOOK_EVERY)

@@ -1,0 +1,62 @@
+"""Pairing codes: asked for here, made by whoever keeps the connection."""
+
+from __future__ import annotations
+
+import asyncio
+
+from domain.channels.linked_device import PAIRING_WAIT
+from domain.instances.model import Instance, Pairing
+from domain.refusals import TooMany
+from ports.channels import Channels, Connected
+from ports.links import CodeAnswer, Links
+
+LOOK_EVERY = 0.2
+"""Seconds between two looks for the answer."""
+
+HOW_TO = (
+    "Open WhatsApp on the phone, go to Settings > Linked devices > Link a device >"
+    " Link with phone number instead, and enter the code."
+)
+
+
+class PairingService:
+    """`ports.pairing.Pairings`."""
+
+    def __init__(self, links: Links, channels: Channels, wait: float = PAIRING_WAIT) -> None:
+        self._links = links
+        self._channels = channels
+        self._wait = wait
+
+    def pairs(self, channel_id: str) -> bool:
+        return isinstance(self._channels.find(channel_id), Connected)
+
+    async def saved(self, instance: Instance) -> None:
+        if self.pairs(instance.channel_id):
+            await self._links.note(instance.id)
+
+    async def removed(self, instance: Instance) -> None:
+        """The keeper of the connection sees that the instance is gone, and clears what it holds."""
+
+    async def request(self, instance: Instance) -> Pairing:
+        channel = self._channels.find(instance.channel_id)
+        lacking = channel.lacks() if isinstance(channel, Connected) else None
+        if lacking:
+            return Pairing(False, None, f"No pairing code can be made: {lacking}")
+        number = await self._links.ask(instance.id)
+        if number is None:
+            raise TooMany("too many pairing codes were asked for within the hour; try again later", 600)
+        try:
+            async with asyncio.timeout(self._wait):
+                answer = await self._answered(instance.id, number)
+        except TimeoutError:
+            return Pairing(False, None, f"No pairing code could be made within {self._wait:g} seconds.")
+        if answer.code is None:
+            return Pairing(False, None, f"No pairing code could be made: {answer.error}")
+        return Pairing(True, answer.code, HOW_TO)
+
+    async def _answered(self, instance_id: int, number: int) -> CodeAnswer:
+        while True:
+            answer = await self._links.answer(instance_id, number)
+            if answer is not None:
+                return answer
+            await asyncio.sleep(LOOK_EVERY)

@@ -1,0 +1,118 @@
+"""A linked device that follows a script, and a desk that remembers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from domain.channels.linked_device import LinkStatus
+from ports.linked_device import DeviceError, DeviceEvent, OutgoingFile
+
+
+class ScriptedDevice:
+    """Does what a test says; `did` is what was asked of it, in order."""
+
+    def __init__(self) -> None:
+        self.did: list[str] = []
+        self.sent: list[tuple[str, str, str | None, bytes | None, str]] = []
+        self.happenings: asyncio.Queue[DeviceEvent | None] = asyncio.Queue()
+        self.codes = ["AAAA-1111", "BBBB-2222", "CCCC-3333"]
+        self.failure: DeviceError | None = None
+        self.hangs = False
+        self.media: dict[str, bytes] = {}
+
+    def happen(self, *events: DeviceEvent | None) -> None:
+        for event in events:
+            self.happenings.put_nowait(event)
+
+    def _do(self, deed: str) -> None:
+        self.did.append(deed)
+        if self.failure is not None:
+            raise self.failure
+
+    async def connect(self) -> None:
+        self._do("connect")
+
+    async def pair(self, phone: str) -> str:
+        self._do(f"pair {phone}")
+        if self.hangs:
+            await asyncio.Event().wait()
+        return self.codes.pop(0)
+
+    async def logout(self) -> None:
+        self._do("logout")
+
+    async def send(self, chat: str, text: str, file: OutgoingFile | None, message_id: str) -> str:
+        self._do("send")
+        content = file.path.read_bytes() if file else None
+        self.sent.append((chat, text, file.mime_type if file else None, content, message_id))
+        return f"MSG{len(self.sent)}"
+
+    async def download(self, ref: Mapping[str, Any], to: Path) -> None:
+        self._do("download")
+        to.write_bytes(self.media[ref["message"]])
+
+    async def events(self) -> AsyncIterator[DeviceEvent]:
+        while (event := await self.happenings.get()) is not None:
+            yield event
+
+    async def close(self) -> None:
+        self.did.append("close")
+
+
+class ScriptedDevices:
+    """Gives out one device."""
+
+    def __init__(self, device: ScriptedDevice, lack: str | None = None) -> None:
+        self.device = device
+        self.lack = lack
+        self.opened: list[int] = []
+        self.forgotten: list[int] = []
+
+    def missing(self) -> str | None:
+        return self.lack
+
+    async def open(self, instance_id: int) -> ScriptedDevice:
+        if self.lack:
+            raise DeviceError(self.lack, before_sending=True)
+        self.opened.append(instance_id)
+        return self.device
+
+    def running(self, instance_id: int) -> ScriptedDevice | None:
+        return self.device if instance_id in self.opened else None
+
+    async def forget(self, instance_id: int) -> None:
+        self.forgotten.append(instance_id)
+
+
+class Desk:
+    """Remembers what a link did."""
+
+    def __init__(self, status: LinkStatus | None = None) -> None:
+        self.statuses: list[LinkStatus] = []
+        self.codes: list[str | None] = []
+        self.reasons: list[str] = []
+        self.ups: list[bool] = []
+        self.wanted: asyncio.Queue[None] = asyncio.Queue()
+        self._stored = status
+
+    async def status(self) -> LinkStatus | None:
+        return self._stored
+
+    async def moved(self, status: LinkStatus) -> None:
+        self.statuses.append(status)
+
+    async def code(self, code: str | None) -> None:
+        self.codes.append(code)
+
+    async def no_code(self, reason: str) -> None:
+        self.reasons.append(reason)
+
+    async def up(self, since: datetime | None) -> None:
+        self.ups.append(since is not None)
+
+    async def code_wanted(self) -> None:
+        await self.wanted.get()
