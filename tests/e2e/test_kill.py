@@ -25,10 +25,13 @@ ENOUGH = 40
 
 
 class Load:
-    """Senders that post one message after the other to a webhook; `acknowledged` are the texts it accepted."""
+    """Senders that post one message after the other to a webhook; `acknowledged` are the texts it accepted,
+    `refused` the other answers: status and whether it says when to try again.
+    """
 
     def __init__(self, address: str) -> None:
         self.acknowledged: list[str] = []
+        self.refused: set[tuple[int, bool]] = set()
         self._address = address
         self._numbers = itertools.count()
         self._stop = threading.Event()
@@ -44,6 +47,8 @@ class Load:
                     continue
                 if answer.status_code == 200 and answer.json()["status"] == "accepted":
                     self.acknowledged.append(text)
+                else:
+                    self.refused.add((answer.status_code, "retry-after" in answer.headers))
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -71,10 +76,16 @@ def echo_instance(service: Service, receiver: Receiver) -> str:
 
 
 def all_answered(load: Load, receiver: Receiver) -> None:
+    """Waits until every acknowledged message is answered; each conversation in order."""
+
     def missing() -> set[str]:
         return set(load.acknowledged) - {body["response"] for body in receiver.bodies}
 
     until(lambda: not missing(), "every acknowledged message is answered", seconds=90)
+    for sender in range(SENDERS):
+        answers = [body["response"] for body in receiver.bodies if body["sessionId"] == f"s{sender}"]
+        first_times = [int(text.split()[1]) for text in dict.fromkeys(answers)]
+        assert first_times == sorted(first_times), "a conversation is answered in order"
 
 
 @pytest.mark.parametrize("rounds", [5])
@@ -107,4 +118,5 @@ def test_killing_the_database_alone_is_mended_by_the_running_service(open_folder
             goal = len(load.acknowledged) + ENOUGH
             until(lambda: len(load.acknowledged) >= goal, "messages after the last kill", seconds=60)
         all_answered(load, receiver)
+        assert load.refused == {(503, True)}
         assert service.process.poll() is None
