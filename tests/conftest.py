@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests.support.folders import open_folder
 from tests.support.postgres import database_url, postgres_dsn
 from tests.support.redis import redis_server, redis_url
 
-__all__ = ["database_url", "postgres_dsn", "redis_server", "redis_url"]
+__all__ = ["database_url", "open_folder", "postgres_dsn", "redis_server", "redis_url"]
 
 settings.register_profile("steady", derandomize=True, deadline=None, max_examples=60, database=None)
 settings.load_profile("steady")

@@ -13,15 +13,6 @@ import pytest
 from adapters.outbound.storage.embedded import EmbeddedPostgres
 
 
-@pytest.fixture
-def open_folder() -> Iterator[Path]:
-    """A short, empty folder that every account may enter (pytest's own is closed to others)."""
-    folder = Path(tempfile.mkdtemp(prefix="sb-"))
-    folder.chmod(0o755)
-    yield folder
-    shutil.rmtree(folder)
-
-
 @pytest.fixture(scope="session")
 def used_data_dir() -> Iterator[Path]:
     """A DATA_DIR whose database was made and stopped."""

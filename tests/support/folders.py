@@ -1,4 +1,4 @@
-"""Folders for whole processes."""
+"""Folders that other accounts may enter."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
     """A short, empty folder that the database's account may enter (pytest's own is closed to it)."""
-    folder = Path(tempfile.mkdtemp(prefix="sb-e2e-"))
+    folder = Path(tempfile.mkdtemp(prefix="sb-"))
     folder.chmod(0o755)
     yield folder
     shutil.rmtree(folder)
