@@ -18,7 +18,7 @@ from ports.parsing import Parser
 
 MAX_ATTEMPTS = 4
 """A file over which so many processes died or failed is not tried again."""
-BEAT_SECONDS = 10.0
+BEAT_SECONDS = 1.5
 PARSING_AT_ONCE = 2
 LOOK_AHEAD, SLICE = 512, 64
 """Pieces are fetched by the hundreds, sorted by length, and embedded in slices, between which others get

@@ -202,6 +202,8 @@ async def test_another_worker_takes_over_from_a_dead_one_where_it_stopped(
     pieces = await knowledge.staging.unembedded(work.upload_id, 100)
     vectors = await knowledge.embedder.embed_passages([piece.text for piece in pieces[:3]])
     await knowledge.staging.embedded(work.upload_id, list(zip(pieces[:3], vectors, strict=True)))
+    assert not await knowledge.ingest.work_one()  # it may only have lost its connection
+    await knowledge.database.execute("UPDATE kb_upload SET due_at = due_at - interval '6 seconds'")
     assert await knowledge.ingest.work_one()
     assert sorted(knowledge.parser.parsed) == ["a.txt", "b.txt"]  # the first was not parsed again
     assert {record.status for record in await knowledge.files.list(ann, base)} == {FileStatus.READY}

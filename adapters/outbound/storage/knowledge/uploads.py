@@ -10,6 +10,9 @@ from domain.knowledge.model import FileStatus
 from ports.knowledge_storage import Begun, Failure, NewFile, Work
 
 LEASE_SECONDS = 30
+SILENT_LEFT = 25
+"""A holder whose process shows no lock loses its lease once so few seconds of it are left: it has been silent
+for several beats, and has not just lost its connection."""
 TODO, WORKING, DONE, FAILED = range(4)
 
 # A file that failed before is taken up anew by the upload that brings it again.
@@ -35,7 +38,8 @@ WITH held AS (
 ), next AS (
     SELECT u.id FROM kb_upload u LEFT JOIN running r ON r.user_id = u.user_id
     WHERE (u.state = {TODO} AND u.due_at <= now())
-    OR (u.state = {WORKING} AND (u.due_at <= now() OR u.owner NOT IN (SELECT owner FROM held)))
+    OR (u.state = {WORKING} AND (u.due_at <= now()
+        OR u.due_at <= now() + interval '{SILENT_LEFT} seconds' AND u.owner NOT IN (SELECT owner FROM held)))
     ORDER BY coalesce(r.n, 0), u.id LIMIT 1 FOR UPDATE OF u SKIP LOCKED
 )
 UPDATE kb_upload u SET state = {WORKING}, owner = %s, attempts = attempts + 1,
