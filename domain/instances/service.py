@@ -119,13 +119,15 @@ class InstanceService:
             warnings.append(
                 f"{missing_proof(record.unproved_for)}: calls are accepted without proof of origin"
             )
-        if record.webhook_error:
-            warnings.append(f"the webhook is not registered: {record.webhook_error}")
         if instance.resource_id is None:
             warnings.append("downStreamResourceId is not set: messages are answered with a note only")
         failing = record.last_error_at is not None and (
             record.last_success is None or record.last_error_at > record.last_success
         )
+        if record.webhook_error and isinstance(channel, Registers):
+            warnings.append(f"the webhook is not registered: {record.webhook_error}")
+        elif record.webhook_error and (failing or record.last_success is None):
+            warnings.append(f"the configuration did not work when it was tried: {record.webhook_error}")
         return Health(
             instance_id=instance_id,
             healthy=not warnings and not failing,
@@ -210,7 +212,7 @@ class InstanceService:
                 await channel.probe(instance.config)
         except PlatformError as refused:
             error = str(refused)
-        if registers or error:
+        if isinstance(channel, (Registers, Probed)):
             await self._health.webhook(instance.id, registers and error is None, error)
         required = registers and channel.definition.setup.webhook_required
         return (error is None if required else None), error

@@ -222,7 +222,8 @@ def _answer(device: Device, lines: Lines, request: dict[str, Any]) -> None:
     try:
         result = device.deeds[request["do"]](request)
     except Exception as failure:  # noqa: BLE001 - told to the parent
-        lines.write(id=request["id"], error=f"{type(failure).__name__}: {failure}"[:500])
+        words = str(failure) if isinstance(failure, RuntimeError) else f"{type(failure).__name__}: {failure}"
+        lines.write(id=request["id"], error=words[:500])
     else:
         lines.write(id=request["id"], ok=result)
 
