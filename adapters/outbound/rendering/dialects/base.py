@@ -50,12 +50,17 @@ def outside_code(spans: Spans) -> Spans:
 
 
 def outside_addresses(text: str, escape: Callable[[str], str]) -> str:
-    """Escapes a text, but for the addresses in it: an escape inside would be part of the link."""
+    """Escapes a text, but for the addresses in it; an escape right after one is set apart by a space."""
     out, at = [], 0
     for address in ADDRESS.finditer(text):
-        out += [escape(text[at : address.start()]), address.group()]
+        out += [_apart(text[at : address.start()], escape, after_address=at > 0), address.group()]
         at = address.end()
-    return "".join([*out, escape(text[at:])])
+    return "".join([*out, _apart(text[at:], escape, after_address=at > 0)])
+
+
+def _apart(text: str, escape: Callable[[str], str], *, after_address: bool) -> str:
+    escaped = escape(text)
+    return f" {escaped}" if after_address and text and escaped[0] != text[0] else escaped
 
 
 def broken_fences(text: str) -> str:

@@ -16,14 +16,14 @@ _EVERYBODY = re.compile(r"@(?=(?:all|channel|here)\b)", re.IGNORECASE)
 class Mattermost(MarkdownDialect):
     """Headings, nested quotes and tables as in GitHub's Markdown; nobody is notified by accident.
 
-    Its parser shows HTML as text, and takes a backslash for an escape only before some punctuation
+    Its parser shows HTML as text, and takes a backslash for an escape before some punctuation alone
     (https://github.com/mattermost/marked).
     """
 
     layout = Layout(
         bullet="- ", indent=0, rule="---", heading_levels=6, tables=Tables.MARKDOWN, backtick_in_code=True
     )
-    special = re.compile(r"[`*\[\]|~]|(?<![^\W_])_|_(?![^\W_])|\\(?=[`*{}\[\]()#+\-.!_>|~\\]|$)")
+    special = re.compile(r"[`*\[\]|~]|(?<![^\W_])_|_(?![^\W_])|\\(?!\w)")
 
     def escape(self, text: str) -> str:
         return _ENTITY.sub("&amp;", super().escape(text))
