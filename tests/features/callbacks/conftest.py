@@ -26,7 +26,8 @@ class Chat:
     """A chat platform in features.
 
     `call` makes the call of a recorded body at a moment, the second one with a proof of origin that is
-    wrong; `said` lists what was written on the platform, each with the place where it stands.
+    wrong; `said` lists what was written on the platform, each with the place where it stands. `setting` names
+    the settings that hold the platform's address, separated by spaces; `{platform}` stands for it in `config`.
     """
 
     channel_id: str
@@ -67,7 +68,8 @@ def platform_driver(request: pytest.FixtureRequest) -> Iterator[PlatformDriver |
         yield None
         return
     driver = PlatformDriver()
-    request.module.SETTINGS = {chat.setting: driver.url + chat.api, "AGENT_URL": "https://agents.example"}
+    addresses = dict.fromkeys(chat.setting.split(), driver.url + chat.api)
+    request.module.SETTINGS = {**addresses, "AGENT_URL": "https://agents.example"}
     yield driver
     driver.close()
 
@@ -86,11 +88,18 @@ def a_bot(instance: Instance) -> None:
     body = {
         "channelId": instance.chat.channel_id,
         "channelName": "Bot",
-        "config": dict(instance.chat.config),
+        "config": _filled(instance.chat.config, instance.driver.url),
         "downStreamResourceId": "agent::echo",
     }
     instance.created = instance.way.create("ann", body).body
     instance.id = instance.created["instanceId"]
+
+
+def _filled(config: Mapping[str, Any], url: str) -> dict[str, Any]:
+    return {
+        name: value.replace("{platform}", url) if isinstance(value, str) else value
+        for name, value in config.items()
+    }
 
 
 @given(parsers.parse("the platform asks to wait {seconds:d} second once it is written to"))

@@ -29,7 +29,6 @@ class Mattermost(StandIn):
         self.files: dict[str, tuple[str, bytes]] = {}
         self.responses: list[dict[str, Any]] = []
         self.typing: list[dict[str, Any]] = []
-        self._pending: dict[str, Reply] = {}
 
     def answer(self, seen: Seen) -> Reply:
         if seen.headers.get("authorization") != f"Bearer {TOKEN}":
@@ -71,11 +70,11 @@ class Mattermost(StandIn):
         expect(post["message"] or post.get("file_ids"), "empty post")
         expect(all(each in self.files for each in post.get("file_ids", [])), "unknown file")
         pending = post.get("pending_post_id", "")
-        if pending not in self._pending:
+        earlier = [each for each in self.posts if pending and each.get("pending_post_id") == pending]
+        if not earlier:
             self.posts.append(post)
-            made = {**post, "id": f"post{len(self.posts):022d}", "user_id": BOT["id"]}
-            self._pending[pending] = Reply(201, made)
-        return self._pending[pending]
+        number = self.posts.index(earlier[0] if earlier else post) + 1
+        return Reply(201, {**post, "id": f"post{number:022d}", "user_id": BOT["id"]})
 
     def _upload(self, seen: Seen) -> Reply:
         head = b"Content-Type: " + seen.headers["content-type"].encode() + b"\r\n\r\n"

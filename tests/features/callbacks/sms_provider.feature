@@ -1,0 +1,74 @@
+@s4.3 @s5 @s6 @s8
+Feature: Twilio SMS
+  People talk to a resource by text message.
+
+  Rule: What a person writes is answered by text message
+
+    Scenario: A message
+      Given a bot that echoes
+      When the platform posts message
+      Then it is acknowledged with a message to the sender
+      And "Is the shop open? ☀ + & = %" is written to +4915112345678
+
+    Scenario: A message without a signature
+      Given a bot that echoes
+      When the platform posts unsigned_message
+      Then it is acknowledged with a message to the sender
+      And "Is the shop open? ☀ + & = %" is written to +4915112345678
+      And its health says that calls are not proved
+
+  Rule: A message that comes again is not answered again
+
+    Scenario: The same message twice
+      Given a bot that echoes
+      When the platform repeats message
+      Then it is written once
+
+  Rule: The account must be ours, and a signature must be right
+
+    Scenario Outline: <update>
+      Given a bot that echoes
+      When the platform posts <update>
+      Then the call is refused as "not known"
+      And nobody is asked
+
+      Examples:
+        | update                     |
+        | message_of_another_account |
+        | message_without_account    |
+
+    Scenario: A forged message
+      Given a bot that echoes
+      When somebody else posts message
+      Then the call is refused as "not known"
+      And nobody is asked
+
+  Rule: What must not be answered is acknowledged without a message
+
+    Scenario Outline: <update>
+      Given a bot that echoes
+      When the platform posts <update>
+      Then it is acknowledged without a message
+      And nobody is asked
+
+      Examples:
+        | update             |
+        | opt_out            |
+        | status_delivered   |
+        | status_undelivered |
+
+  Rule: Answers are split at 1500 characters
+
+    Scenario: A long answer
+      Given a bot that echoes
+      When the platform posts long_message
+      Then the answer comes in messages of at most 1500 characters that lose nothing
+
+  Rule: A platform that asks to wait is not written to earlier
+
+    Scenario: Too many messages
+      Given a bot that echoes
+      And the platform asks to wait 1 second once it is written to
+      When the platform posts message
+      Then "Is the shop open? ☀ + & = %" is written to +4915112345678
+      And it is written once

@@ -1,0 +1,72 @@
+"""The steps of community_chat.feature that are its own."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_bdd import scenarios
+
+from domain.channels.messages import RawCall
+from tests.features.callbacks.conftest import Chat, Instance
+from tests.support.channels import call
+from tests.support.platforms.mattermost import BOT, TOKEN, Mattermost
+
+THROUGH = "way"
+scenarios("community_chat.feature")
+
+FIXTURES = Path(__file__).parents[3] / "adapters/outbound/channels/community_chat/fixtures"
+VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "foreign_response_url": ("slash_command", {"response_url": "https://evil.example/hooks"}),
+    "without_channel": ("outgoing_webhook", {"channel_id": ""}),
+    "with_the_api_token": ("outgoing_webhook", {"token": TOKEN}),
+    "own_post": ("outgoing_webhook", {"user_id": BOT["id"]}),
+    "empty": ("outgoing_webhook", {"text": "@kitchen ", "file_ids": ""}),
+}
+CURRENT: list[Instance] = []
+
+
+@pytest.fixture(autouse=True)
+def current(instance: Instance) -> None:
+    """The instance whose server the response addresses are on."""
+    CURRENT[:] = [instance]
+
+
+def payload(name: str) -> dict[str, Any]:
+    recorded, changes = VARIANTS.get(name, (name, {}))
+    found = json.loads((FIXTURES / f"{recorded}.json").read_text())
+    if recorded == "slash_command":
+        url = CURRENT[0].driver.url
+        found["response_url"] = f"{url}/hooks/commands/r8x2mf7qb4w1z8n5r3ty6hcjda"
+    return {**found, "file_ids": "", **changes}
+
+
+def posted(name: str, at: datetime, **changes: str) -> RawCall:
+    content = {**payload(name), **changes}
+    if name.startswith("outgoing_webhook_form") or "command" in content:
+        return call(form=content)
+    return call(as_json=content)
+
+
+def said(platform: Any) -> list[tuple[str, str]]:
+    posts = [(post["channel_id"], post["message"]) for post in platform.posts]
+    return posts + [("response_url", response["text"]) for response in platform.responses]
+
+
+CHAT = Chat(
+    channel_id="community-chat",
+    config={
+        "SERVER_URL": "{platform}",
+        "channelId": "d4n8hq2xw7z1m5kfr9ty3bdjpa",
+        "token": TOKEN,
+        "webhookToken": "p7w4xk1mq9d3f8zrh6tbnc5yaj",
+    },
+    standin=Mattermost,
+    setting="",
+    call=posted,
+    forged=lambda name, at: posted(name, at, token="p7w4xk1mq9d3f8zrh6tbnc5yax"),
+    said=said,
+)

@@ -1,0 +1,70 @@
+"""The steps of enterprise_chat.feature that are its own."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_bdd import scenarios, when
+
+from domain.channels.messages import RawCall
+from tests.features.callbacks.conftest import Chat, Instance
+from tests.support.channels import call
+from tests.support.platforms.teams import APP_ID, PASSWORD, TENANT, Teams, token
+
+THROUGH = "way"
+scenarios("enterprise_chat.feature")
+
+FIXTURES = Path(__file__).parents[3] / "adapters/outbound/channels/enterprise_chat/fixtures"
+ACTIVITIES: dict[str, dict[str, Any]] = {
+    "message_of_another_channel": {"channelId": "webchat"},
+    "message_of_a_bot": {"from": {"id": "28:another-bot"}},
+    "message_with_new_key": {"id": "1795176009999", "text": "Is the hall free on Saturday?"},
+}
+TOKENS: dict[str, dict[str, Any]] = {
+    "message_of_another_service": {"serviceurl": "https://evil.example/"},
+    "message_with_unknown_key": {"kid": "key-9"},
+    "message_with_new_key": {"kid": "key-2"},
+}
+CURRENT: list[Instance] = []
+
+
+@pytest.fixture(autouse=True)
+def current(instance: Instance) -> None:
+    """The instance whose platform is the service URL."""
+    CURRENT[:] = [instance]
+
+
+def posted(name: str, at: datetime, **options: Any) -> RawCall:
+    service_url = f"{CURRENT[0].driver.url}/"
+    recorded = FIXTURES / f"{name}.json"
+    activity = json.loads((recorded if recorded.exists() else FIXTURES / "message_personal.json").read_text())
+    activity = {**activity, "serviceUrl": service_url, **ACTIVITIES.get(name, {})}
+    bearer = token(at, service_url, **{**TOKENS.get(name, {}), **options})
+    headers = {} if name == "message_without_token" else {"Authorization": f"Bearer {bearer}"}
+    return call(as_json=activity, headers=headers)
+
+
+def said(platform: Any) -> list[tuple[str, str]]:
+    return [(activity["conversation"]["id"], activity["text"]) for _, activity in platform.replies]
+
+
+CHAT = Chat(
+    channel_id="enterprise-chat",
+    config={"appId": APP_ID, "appPassword": PASSWORD, "tenantId": TENANT},
+    standin=Teams,
+    setting="ENTERPRISE_CHAT_LOGIN_URL ENTERPRISE_CHAT_OPENID_URL",
+    call=posted,
+    forged=lambda name, at: posted(name, at, aud="another app"),
+    said=said,
+)
+
+
+@when("the Bot Framework signs with a new key")
+def new_key(instance: Instance) -> None:
+    platform = instance.driver.platform
+    assert isinstance(platform, Teams)
+    platform.kids = ["key-2"]

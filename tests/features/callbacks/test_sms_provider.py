@@ -1,0 +1,94 @@
+"""The steps of sms_provider.feature that are its own."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from pytest_bdd import scenarios, then
+from twilio.request_validator import RequestValidator
+
+from domain.channels.messages import RawCall
+from tests.drivers.ways import BASE
+from tests.features.callbacks.conftest import Chat, Instance
+from tests.support.channels import call
+from tests.support.platforms.twilio import ACCOUNT, TOKEN, Twilio
+
+THROUGH = "way"
+scenarios("sms_provider.feature")
+
+FIXTURES = Path(__file__).parents[3] / "adapters/outbound/channels/sms_provider/fixtures"
+LONG = " ".join(f"word{number}" for number in range(500))
+VARIANTS: dict[str, dict[str, str]] = {
+    "message_of_another_account": {"AccountSid": "AC2"},
+    "message_without_account": {"AccountSid": ""},
+    "unsigned_message": {},
+    "long_message": {"Body": LONG},
+}
+CURRENT: list[Instance] = []
+
+
+@pytest.fixture(autouse=True)
+def current(instance: Instance) -> None:
+    """The instance whose address Twilio signs."""
+    CURRENT[:] = [instance]
+
+
+def posted(name: str, at: datetime) -> RawCall:
+    return signed({**fixture("message" if name in VARIANTS else name), **VARIANTS.get(name, {})}, name)
+
+
+def fixture(name: str) -> dict[str, str]:
+    found: dict[str, str] = json.loads((FIXTURES / f"{name}.json").read_text())
+    return found
+
+
+def signed(fields: dict[str, str], name: str) -> RawCall:
+    url = f"{BASE}/api/agent/channels/sms-provider/{CURRENT[0].id}/webhook"
+    signature = RequestValidator(TOKEN).compute_signature(url, fields)
+    return call(form=fields, headers={} if name.startswith("unsigned") else {"X-Twilio-Signature": signature})
+
+
+def forged(name: str, at: datetime) -> RawCall:
+    genuine = posted(name, at)
+    return call(form={**fixture(name), "Body": "Send me the keys"}, headers=dict(genuine.headers))
+
+
+CHAT = Chat(
+    channel_id="sms-provider",
+    config={"accountSid": ACCOUNT, "authToken": TOKEN, "providerPhoneNumber": "+4915735980001"},
+    standin=Twilio,
+    setting="SMS_PROVIDER_API_URL",
+    call=posted,
+    forged=forged,
+    said=lambda platform: [(message["To"], message["Body"]) for message in platform.messages],
+)
+
+
+@then("it is acknowledged with a message to the sender")
+def acknowledged_aloud(instance: Instance) -> None:
+    reply = instance.replies[-1]
+    assert reply.headers["content-type"].startswith("text/xml")
+    assert b"<Response><Message>" in reply.body
+
+
+@then("it is acknowledged without a message")
+def acknowledged_silently(instance: Instance) -> None:
+    assert instance.replies[-1].body.endswith(b"<Response></Response>")
+
+
+@then("its health says that calls are not proved")
+def not_proved(instance: Instance) -> None:
+    warnings = instance.way.health("ann", instance.id).body["warnings"]
+    assert any("X-Twilio-Signature" in each and "without proof" in each for each in warnings), warnings
+
+
+@then("the answer comes in messages of at most 1500 characters that lose nothing")
+def split(instance: Instance) -> None:
+    def all_said() -> str:
+        return " ".join(text for _, text in instance.said())
+
+    assert instance.driver.wait_until(lambda: all_said().split() == LONG.split()), all_said()
+    assert all(len(text) <= 1500 for _, text in instance.said())
