@@ -153,6 +153,10 @@ class LinkDesk(Protocol):
         """The connection is up since then, or down (None)."""
         ...
 
+    async def trouble(self, reason: str) -> None:
+        """The connection failed: what the instance's health shows."""
+        ...
+
     async def code_wanted(self) -> None:
         """Returns when somebody asks for a new pairing code."""
         ...

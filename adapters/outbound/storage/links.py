@@ -106,7 +106,7 @@ class PostgresLinks:
 
     async def live(self, user_id: str | None) -> Sequence[LiveSocket]:
         rows = await self._database.fetch(LIVE, {"user": user_id})
-        return [LiveSocket(row[0], row[1], row[2], row[3] or "", row[4]) for row in rows]
+        return [LiveSocket(row[0], row[1], row[2], row[3] or "connected", row[4]) for row in rows]
 
     def desk(self, instance_id: int) -> PostgresLinkDesk:
         return PostgresLinkDesk(self._database, instance_id, self._instances, self._health, self._notifier)
@@ -162,6 +162,11 @@ class PostgresLinkDesk:
         await self._database.execute(
             "UPDATE link SET up_since = %s WHERE instance_id = %s", (since, self._id)
         )
+        if since is not None:
+            await self._health.succeeded(self._id)
+
+    async def trouble(self, reason: str) -> None:
+        await self._health.failed(self._id, reason)
 
     async def code_wanted(self) -> None:
         while True:

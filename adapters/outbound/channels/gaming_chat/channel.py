@@ -20,6 +20,7 @@ from domain.channels.messages import (
 from domain.channels.model import ChannelDefinition
 from ports.channels import Emit, Kit, PlatformError
 from ports.http import HttpFailed, HttpRequest
+from ports.linked_device import LinkDesk
 
 from . import webhook
 from .api import DiscordApi
@@ -47,8 +48,14 @@ class GamingChat:
     def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
         return webhook.receive(config, call, now)
 
-    async def listen(self, instance_id: int, config: Config, emit: Emit) -> None:
-        await self._gateway.listen(instance_id, config, emit)
+    async def listen(self, instance_id: int, config: Config, emit: Emit, desk: LinkDesk) -> None:
+        await self._gateway.listen(instance_id, config, emit, desk)
+
+    async def unlink(self, instance_id: int) -> None:
+        self._gateway.forget(instance_id)
+
+    def lacks(self) -> str | None:
+        return None
 
     def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
         return render_answer(answer)

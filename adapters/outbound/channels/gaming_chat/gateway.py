@@ -6,7 +6,7 @@ https://docs.discord.com/developers/events/gateway
 from __future__ import annotations
 
 import asyncio
-import hashlib
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
@@ -18,10 +18,13 @@ import orjson
 from adapters.outbound.channels.bodies import at, text
 from domain.channels.messages import Config
 from ports.channels import Emit, Kit, PlatformError
+from ports.linked_device import LinkDesk
 
 from .api import DiscordApi, segment
 from .interactions import read_interaction
 from .messages import read_message
+
+log = logging.getLogger(__name__)
 
 INTENTS = 1 << 9 | 1 << 12
 """Messages in servers and direct messages. The content of mentions and direct messages comes without the
@@ -35,6 +38,8 @@ _FATAL = {
     4014: "the intents are not allowed",
 }
 _BEGIN_ANEW = frozenset({1000, 1001, 4003, 4004, 4007, 4009, 4014})
+FIRST_PAUSE = 2.0
+LONGEST_PAUSE = 300.0
 _RESUMABLE = 4000
 _HELLO_SECONDS = 30.0
 _MAX_FRAME = 16 * 1024 * 1024
@@ -61,6 +66,7 @@ class _Session:
     address: str = ""
     bot_id: str = ""
     sequence: int | None = None
+    greeted: bool = False
 
 
 class Gateway:
@@ -69,13 +75,35 @@ class Gateway:
     def __init__(self, kit: Kit, api: DiscordApi) -> None:
         self._kit = kit
         self._api = api
-        self._sessions: dict[tuple[int, str], _Session] = {}
+        self._sessions: dict[int, _Session] = {}
 
-    async def listen(self, instance_id: int, config: Config, emit: Emit) -> None:
-        """Runs until Discord asks for a new connection. Raises `PlatformError` when the connection breaks."""
-        token = text(config, "botToken")
-        key = (instance_id, hashlib.sha256(token.encode()).hexdigest())
-        session = self._sessions.setdefault(key, _Session())
+    async def listen(self, instance_id: int, config: Config, emit: Emit, desk: LinkDesk) -> None:
+        """Runs until it is cancelled: connects again after a growing pause, as long as the gateway fails."""
+        session = self._sessions[instance_id] = _Session()
+        failures = 0
+        try:
+            while True:
+                try:
+                    await self._connect(session, config, emit, desk)
+                    failures = 0
+                    await asyncio.sleep(FIRST_PAUSE)
+                except PlatformError as error:
+                    failures = 1 if session.greeted else failures + 1
+                    await desk.up(None)
+                    if failures == 1:
+                        await desk.trouble(str(error))
+                    log.warning("%s", error, extra={"instance": instance_id})
+                    session.greeted = False
+                    await asyncio.sleep(_pause(failures, error))
+        finally:
+            await desk.up(None)
+
+    def forget(self, instance_id: int) -> None:
+        """The instance is gone."""
+        self._sessions.pop(instance_id, None)
+
+    async def _connect(self, session: _Session, config: Config, emit: Emit, desk: LinkDesk) -> None:
+        """One connection. Raises `PlatformError` when it breaks; ends when Discord asks for a new one."""
         address = session.address or text(await self._api.ask(config, "/gateway/bot"), "url")
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=_HELLO_SECONDS)
         async with aiohttp.ClientSession(timeout=timeout) as client:
@@ -85,7 +113,18 @@ class Gateway:
                 session.address = ""
                 reason = type(error).__name__
                 raise PlatformError(f"Discord: the gateway cannot be reached: {reason}") from None
-            await _Connection(self._kit, self._api, socket, session, config, emit).run()
+            await _Connection(self._kit, self._api, socket, session, config, emit, desk).run()
+
+
+class _Refused(PlatformError):
+    """The gateway will not take this configuration, however often it is asked."""
+
+
+def _pause(failures: int, error: PlatformError) -> float:
+    """Seconds to the next connection: Discord resets the token of a bot that enters too often."""
+    if isinstance(error, _Refused):
+        return LONGEST_PAUSE
+    return min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(failures - 1, 20))
 
 
 class _Connection:
@@ -97,6 +136,7 @@ class _Connection:
         session: _Session,
         config: Config,
         emit: Emit,
+        desk: LinkDesk,
     ) -> None:
         self._kit = kit
         self._api = api
@@ -104,6 +144,7 @@ class _Connection:
         self._session = session
         self._config = config
         self._emit = emit
+        self._desk = desk
         self._acknowledged = True
 
     async def run(self) -> None:
@@ -144,8 +185,9 @@ class _Connection:
         code = self._socket.close_code or 0
         if code in _BEGIN_ANEW:
             self._forget()
-        reason = _FATAL.get(code, f"it was closed with {code}")
-        raise PlatformError(f"Discord: the gateway connection broke: {reason}")
+        if code in _FATAL:
+            raise _Refused(f"Discord: the gateway refuses the bot: {_FATAL[code]}")
+        raise PlatformError(f"Discord: the gateway connection broke: it was closed with {code}")
 
     async def _enter(self) -> None:
         token = text(self._config, "botToken")
@@ -199,12 +241,19 @@ class _Connection:
             self._session.id = text(data, "session_id")
             self._session.address = text(data, "resume_gateway_url")
             self._session.bot_id = text(data, "user", "id")
+            await self._up()
+        elif name == "RESUMED":
+            await self._up()
         elif name == "MESSAGE_CREATE":
             read = read_message(data, {text(self._config, "applicationId"), self._session.bot_id})
             if not isinstance(read, str):
                 await self._emit(read)
         elif name == "INTERACTION_CREATE" and isinstance(data, dict):
             await self._interact(data)
+
+    async def _up(self) -> None:
+        self._session.greeted = True
+        await self._desk.up(self._kit.clock.now())
 
     async def _interact(self, data: Mapping[str, Any]) -> None:
         """Interactions come here while the application has no Interactions Endpoint URL."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import datetime
 from typing import Any
 
 import pytest
 
+from adapters.outbound.channels.gaming_chat import gateway
 from adapters.outbound.channels.gaming_chat.channel import GamingChat, build
 from adapters.outbound.channels.gaming_chat.gateway import INTENTS
 from domain.channels.messages import Event
-from ports.channels import PlatformError
+from ports.channels import Emit, PlatformError
 from tests.support.channels import client, kit
 from tests.support.platforms.discord import APPLICATION, TOKEN, Discord
 
@@ -20,22 +22,46 @@ from .samples import CONFIG, SETTING, fixture
 READY = {"session_id": "session1", "user": {"id": APPLICATION}, "v": 10}
 
 
+class Desk:
+    """What is put on record of a connection."""
+
+    def __init__(self) -> None:
+        self.ups: list[bool] = []
+        self.troubles: asyncio.Queue[str] = asyncio.Queue()
+
+    async def up(self, since: datetime | None) -> None:
+        self.ups.append(since is not None)
+
+    async def trouble(self, reason: str) -> None:
+        self.troubles.put_nowait(reason)
+
+
 class Listener:
-    """A running connection, and the events that it gave."""
+    """A running connection, the events that it gave, and its desk."""
 
     def __init__(self, channel: GamingChat) -> None:
         self._channel = channel
         self.events: asyncio.Queue[Event] = asyncio.Queue()
-        self.running: asyncio.Task[None] | None = None
+        self.desk = Desk()
+        self.emit: Emit = self.events.put
+        self._running: asyncio.Task[None] | None = None
 
-    def start(self, config: Any = CONFIG) -> asyncio.Task[None]:
-        self.running = asyncio.create_task(self._channel.listen(7, config, self.events.put))
-        return self.running
+    def start(self) -> None:
+        self._running = asyncio.create_task(self._channel.listen(7, CONFIG, self._emit, self.desk))
+
+    async def _emit(self, event: Event) -> None:
+        await self.emit(event)
 
     async def stop(self) -> None:
-        if self.running:
-            self.running.cancel()
-            await asyncio.gather(self.running, return_exceptions=True)
+        if self._running:
+            self._running.cancel()
+            await asyncio.gather(self._running, return_exceptions=True)
+
+
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gateway, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(gateway, "LONGEST_PAUSE", 0.01)
 
 
 @pytest.fixture
@@ -46,7 +72,7 @@ async def server() -> AsyncIterator[Discord]:
 
 @pytest.fixture
 async def listener(server: Discord) -> AsyncIterator[Listener]:
-    async with client() as http, asyncio.timeout(20):
+    async with client() as http:
         found = Listener(build(kit(http, {SETTING: server.url + "/api/v10"})))
         yield found
         await found.stop()
@@ -57,6 +83,12 @@ async def entered(server: Discord, listener: Listener) -> None:
     listener.start()
     assert (await server.gateway.heard.get())["op"] == 2
     server.gateway.dispatch("READY", dict(READY), 1)
+
+
+async def message(server: Discord, listener: Listener, sequence: int) -> Event:
+    """A direct message on its way through the connection."""
+    server.gateway.dispatch("MESSAGE_CREATE", fixture("message_dm"), sequence)
+    return await listener.events.get()
 
 
 async def test_identifies_and_hands_on_mentions_and_direct_messages(
@@ -82,69 +114,82 @@ async def test_an_interaction_is_acknowledged_once_it_is_stored(server: Discord,
     assert server.callbacks == [{"type": 5}]
 
 
-async def test_goes_on_where_discord_asked_for_a_new_connection(server: Discord, listener: Listener) -> None:
+RESUMED = {"op": 6, "d": {"token": TOKEN, "session_id": "session1", "seq": 5}}
+
+
+@pytest.mark.parametrize("frame", [{"op": 7, "d": None}, {"op": 9, "d": True}, 4000, 4008])
+async def test_goes_on_where_it_broke_off(server: Discord, listener: Listener, frame: Any) -> None:
     await entered(server, listener)
-    server.gateway.dispatch("MESSAGE_CREATE", fixture("message_dm"), 5)
-    await listener.events.get()
-    server.gateway.frames.put_nowait({"op": 7, "d": None})
-    assert listener.running
-    await listener.running
-    listener.start()
-    heard = await server.gateway.heard.get()
-    assert heard == {"op": 6, "d": {"token": TOKEN, "session_id": "session1", "seq": 5}}
+    await message(server, listener, 5)
+    server.gateway.frames.put_nowait(frame)
+    assert await server.gateway.heard.get() == RESUMED
     assert server.gateway.paths == ["/gateway/", "/resume/"]
+    server.gateway.dispatch("RESUMED", {}, 6)
+    assert (await message(server, listener, 7)).text == "Good morning"
+
+
+@pytest.mark.parametrize("frame", [{"op": 9, "d": False}, 1000, 4007, 4009])
+async def test_a_session_that_is_over_begins_anew(server: Discord, listener: Listener, frame: Any) -> None:
+    await entered(server, listener)
+    await message(server, listener, 5)
+    server.gateway.frames.put_nowait(frame)
+    assert (await server.gateway.heard.get())["op"] == 2
+    assert server.gateway.paths == ["/gateway/", "/gateway/"]
 
 
 async def test_a_message_that_could_not_be_stored_is_not_counted_as_seen(
     server: Discord, listener: Listener
 ) -> None:
     async def broken(event: Event) -> None:
+        listener.emit = listener.events.put
+        raise PlatformError("the database is away")
+
+    listener.emit = broken
+    await entered(server, listener)
+    server.gateway.dispatch("MESSAGE_CREATE", fixture("message_dm"), 2)
+    heard = await server.gateway.heard.get()
+    assert (heard["op"], heard["d"]["seq"]) == (6, 1)
+
+
+async def test_an_error_of_our_own_ends_the_listening(server: Discord) -> None:
+    async def broken(event: Event) -> None:
         raise ConnectionResetError(event.text)
 
+    desk = Desk()
     async with client() as http:
         channel = build(kit(http, {SETTING: server.url + "/api/v10"}))
-        first = asyncio.create_task(channel.listen(7, CONFIG, broken))
+        running = asyncio.create_task(channel.listen(7, CONFIG, broken, desk))
         await server.gateway.heard.get()
         server.gateway.dispatch("READY", dict(READY), 1)
         server.gateway.dispatch("MESSAGE_CREATE", fixture("message_dm"), 2)
         with pytest.raises(ConnectionResetError):
-            await first
-        second = asyncio.create_task(channel.listen(7, CONFIG, broken))
-        heard = await server.gateway.heard.get()
-        second.cancel()
-        await asyncio.gather(second, return_exceptions=True)
-    assert heard["d"]["seq"] == 1
-
-
-async def test_a_session_that_is_not_valid_begins_anew(server: Discord, listener: Listener) -> None:
-    await entered(server, listener)
-    server.gateway.frames.put_nowait({"op": 9, "d": False})
-    assert listener.running
-    with pytest.raises(PlatformError):
-        await listener.running
-    listener.start()
-    assert (await server.gateway.heard.get())["op"] == 2
+            await running
+    assert desk.ups == [True, False]
 
 
 @pytest.mark.parametrize(("code", "words"), [(4004, "bot token is not valid"), (4014, "intents")])
-async def test_a_refusal_says_why(server: Discord, listener: Listener, code: int, words: str) -> None:
-    task = listener.start()
+async def test_a_refusal_is_put_on_record(server: Discord, listener: Listener, code: int, words: str) -> None:
+    listener.start()
     await server.gateway.heard.get()
     server.gateway.frames.put_nowait(code)
-    with pytest.raises(PlatformError, match=words):
-        await task
+    assert words in await listener.desk.troubles.get()
+    assert (await server.gateway.heard.get())["op"] == 2
 
 
-async def test_after_a_lost_connection_the_session_goes_on(server: Discord, listener: Listener) -> None:
+async def test_a_lasting_trouble_is_put_on_record_once(server: Discord, listener: Listener) -> None:
+    for _ in range(4):
+        server.next_reply(502)
     await entered(server, listener)
-    server.gateway.dispatch("MESSAGE_CREATE", fixture("message_dm"), 2)
-    await listener.events.get()
-    server.gateway.frames.put_nowait(4000)
-    assert listener.running
-    with pytest.raises(PlatformError):
-        await listener.running
-    listener.start()
-    assert (await server.gateway.heard.get())["op"] == 6
+    await message(server, listener, 2)
+    assert listener.desk.troubles.qsize() == 1
+    assert "502" in listener.desk.troubles.get_nowait()
+    assert listener.desk.ups[-1] is True
+
+
+def test_pauses_grow_to_five_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    error = PlatformError("x")
+    assert [gateway._pause(failures, error) for failures in (1, 2, 3, 9, 10_000)] == [2, 4, 8, 300, 300]
 
 
 async def test_beats_and_answers_a_call_for_a_beat(server: Discord, listener: Listener) -> None:
@@ -153,17 +198,15 @@ async def test_beats_and_answers_a_call_for_a_beat(server: Discord, listener: Li
     beats = [await server.gateway.beats.get() for _ in range(3)]
     assert beats[-1] == 1
     server.gateway.frames.put_nowait({"op": 1, "d": None})
-    server.gateway.dispatch("MESSAGE_CREATE", fixture("message_dm"), 2)
-    await listener.events.get()
+    await message(server, listener, 2)
 
 
 async def test_a_gateway_that_does_not_answer_beats_is_left(server: Discord, listener: Listener) -> None:
     server.gateway.interval = 20
     server.gateway.answers_beats = False
     await entered(server, listener)
-    assert listener.running
-    with pytest.raises(PlatformError, match="broke"):
-        await listener.running
+    assert (await server.gateway.heard.get())["op"] == 6
+    assert "broke" in await listener.desk.troubles.get()
 
 
 @pytest.mark.parametrize(
@@ -179,12 +222,13 @@ async def test_a_gateway_that_does_not_answer_beats_is_left(server: Discord, lis
 async def test_odd_frames_are_passed_over(server: Discord, listener: Listener, frame: Any) -> None:
     await entered(server, listener)
     server.gateway.frames.put_nowait(frame)
-    server.gateway.dispatch("MESSAGE_CREATE", fixture("message_dm"), 2)
-    assert (await listener.events.get()).text == "Good morning"
+    assert (await message(server, listener, 2)).text == "Good morning"
 
 
 async def test_without_a_gateway_it_says_so() -> None:
     async with client() as http:
-        channel = build(kit(http, {SETTING: "http://127.0.0.1:1"}))
-        with pytest.raises(PlatformError):
-            await Listener(channel).start()
+        listener = Listener(build(kit(http, {SETTING: "http://127.0.0.1:1"})))
+        listener.start()
+        assert "127.0.0.1:1" in await listener.desk.troubles.get()
+        await listener.stop()
+    assert listener.desk.ups[-1] is False
