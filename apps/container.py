@@ -16,6 +16,8 @@ from adapters.outbound.absent import (
     NoFiles,
 )
 from adapters.outbound.blobs.files import FileBlobs
+from adapters.outbound.blobs.s3 import Bucket, S3Blobs
+from adapters.outbound.blobs.signing import Credentials
 from adapters.outbound.channels.registry import Registry
 from adapters.outbound.clock import RandomIds, SystemClock
 from adapters.outbound.embedding.model_files import ModelFiles
@@ -77,6 +79,7 @@ from domain.knowledge.search.service import SearchService
 from domain.pairing.service import PairingService
 from domain.polling.service import PollingService
 from domain.routing.service import ConversationService
+from ports.blobs import Blobs
 from ports.channels import Kit
 from ports.use_cases import UseCases
 
@@ -132,8 +135,14 @@ def _parser(settings: Settings) -> FencedParser:
     return FencedParser(ParsingOptions(slots=settings.parsing_slots, whisper_dir=settings.whisper_model_dir))
 
 
-def _blobs(settings: Settings) -> FileBlobs:
-    return FileBlobs(settings.data_dir / "uploads")
+def _blobs(settings: Settings, http: AioHttp, clock: SystemClock) -> Blobs:
+    if not settings.blob_s3_bucket:
+        return FileBlobs(settings.data_dir / "uploads")
+    credentials = Credentials(
+        settings.blob_s3_access_key_id, settings.blob_s3_secret_access_key, settings.blob_s3_region
+    )
+    bucket = Bucket(settings.blob_s3_endpoint, settings.blob_s3_bucket, credentials, settings.blob_s3_prefix)
+    return S3Blobs(http, bucket, clock)
 
 
 def _limits(settings: Settings) -> UploadLimits:
@@ -191,7 +200,7 @@ class Container(containers.DeclarativeContainer):
     )
     channels = providers.Singleton(Registry.build, kit)
     chat_history = providers.Singleton(PostgresChatHistory, database)
-    blobs = providers.Singleton(_blobs, settings)
+    blobs = providers.Singleton(_blobs, settings, http, clock)
     parser = providers.Singleton(_parser, settings)
     model_files = providers.Singleton(_model_files, settings)
     embedder = providers.Singleton(_embedder, settings, model_files)

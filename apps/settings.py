@@ -277,6 +277,16 @@ class Settings:
         "bfloat16 embeds twice as fast on processors with AVX512-BF16 or AMX, and slower on others",
         _one_of("float32", "bfloat16"),
     )
+    blob_s3_bucket: str = _setting(
+        "BLOB_S3_BUCKET", "", "bucket of an S3-compatible store for uploaded files; empty: DATA_DIR"
+    )
+    blob_s3_endpoint: str = _setting(
+        "BLOB_S3_ENDPOINT", "https://s3.us-east-1.amazonaws.com", "address of that store", _address
+    )
+    blob_s3_region: str = _setting("BLOB_S3_REGION", "us-east-1", "region that its requests are signed for")
+    blob_s3_prefix: str = _setting("BLOB_S3_PREFIX", "switchboard/", "begins all keys in the bucket")
+    blob_s3_access_key_id: str = _setting("BLOB_S3_ACCESS_KEY_ID", "", "access key of that store")
+    blob_s3_secret_access_key: str = _setting("BLOB_S3_SECRET_ACCESS_KEY", "", "its secret", secret=True)
     upload_concurrency: int = _setting(
         "UPLOAD_CONCURRENCY", "4", "uploads that a worker processes at a time", _whole(1, 64)
     )

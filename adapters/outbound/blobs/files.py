@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import os
 import re
-import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -15,18 +13,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from domain.refusals import NotFound, TooLarge
+from adapters.outbound.blobs.incoming import received
+from domain.refusals import NotFound
 from ports.blobs import StoredBlob
 
 PIECE = 64 * 1024
 ABANDONED = 24 * 3600.0
 GONE = "the file's bytes are gone"
 _KEY = re.compile(r"[0-9a-f]{64}")
-
-
-def too_large(max_bytes: int) -> TooLarge:
-    """The refusal of content over the limit."""
-    return TooLarge(f"a file may be {max_bytes / 1024 / 1024:g} MB at most")
 
 
 class FileBlobs:
@@ -41,24 +35,12 @@ class FileBlobs:
         max_bytes: int,
         hold: Callable[[StoredBlob], Awaitable[None]] | None = None,
     ) -> StoredBlob:
-        temporary = await asyncio.to_thread(self._temporary)
-        try:
-            digest, size = hashlib.sha256(), 0
-            async for piece in content:
-                size += len(piece)
-                if size > max_bytes:
-                    raise too_large(max_bytes)
-                digest.update(piece)
-                await asyncio.to_thread(temporary.write, piece)
-            key = digest.hexdigest()
-            stored = StoredBlob(key, key, size)
+        folder = await asyncio.to_thread(self._incoming)
+        async with received(content, max_bytes, folder) as (path, blob):
             if hold:
-                await hold(stored)
-            await asyncio.to_thread(self._keep, temporary, key)
-        except BaseException:
-            self._discard(temporary)
-            raise
-        return stored
+                await hold(blob)
+            await asyncio.to_thread(self._keep, path, blob.key)
+        return blob
 
     async def open(self, key: str, offset: int = 0, length: int | None = None) -> AsyncIterator[bytes]:
         with await asyncio.to_thread(self._opened, key) as file:
@@ -110,28 +92,22 @@ class FileBlobs:
         except FileNotFoundError:
             raise NotFound(GONE) from None
 
-    def _temporary(self) -> tempfile._TemporaryFileWrapper[bytes]:
+    def _incoming(self) -> Path:
         folder = self._root / "incoming"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return tempfile.NamedTemporaryFile(dir=folder, delete=False)
+        return folder
 
-    def _keep(self, temporary: tempfile._TemporaryFileWrapper[bytes], key: str) -> None:
-        temporary.flush()
-        os.fsync(temporary.fileno())
-        temporary.close()
+    def _keep(self, written: Path, key: str) -> None:
+        _sync(written)
         path = self._path(key)
         path.parent.mkdir(exist_ok=True, mode=0o700)
-        Path(temporary.name).replace(path)
-        _sync_folder(path.parent)
-
-    def _discard(self, temporary: tempfile._TemporaryFileWrapper[bytes]) -> None:
-        temporary.close()
-        Path(temporary.name).unlink(missing_ok=True)
+        written.replace(path)
+        _sync(path.parent)
 
 
-def _sync_folder(folder: Path) -> None:
-    """Makes the new name itself durable."""
-    descriptor = os.open(folder, os.O_RDONLY)
+def _sync(path: Path) -> None:
+    """Makes a file's bytes, or a folder's names, durable."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

@@ -1,0 +1,172 @@
+"""What every blob store keeps."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from adapters.outbound.blobs.files import FileBlobs
+from adapters.outbound.blobs.s3 import Bucket, S3Blobs
+from adapters.outbound.blobs.signing import Credentials, signed_headers
+from adapters.outbound.clock import SystemClock
+from adapters.outbound.http.client import AioHttp
+from adapters.outbound.http.policy import AddressPolicy
+from domain.refusals import NotFound, TooLarge, Unavailable
+from ports.blobs import Blobs, StoredBlob
+from tests.support.knowledge import pieces, read
+from tests.support.s3 import BUCKET, KEY_ID, REGION, SECRET, FakeS3, running_s3
+
+CONTENT = bytes(range(256)) * 1000
+
+
+@pytest.fixture
+async def s3() -> AsyncIterator[tuple[FakeS3, str]]:
+    async with running_s3() as found:
+        yield found
+
+
+@pytest.fixture
+async def http() -> AsyncIterator[AioHttp]:
+    client = AioHttp(AddressPolicy.parse("open", []))
+    yield client
+    await client.close()
+
+
+@pytest.fixture
+def s3_blobs(s3: tuple[FakeS3, str], http: AioHttp) -> S3Blobs:
+    bucket = Bucket(s3[1], BUCKET, Credentials(KEY_ID, SECRET, REGION), "a b/")
+    return S3Blobs(http, bucket, SystemClock())
+
+
+@pytest.fixture(params=["files", "s3"])
+def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> Blobs:
+    if request.param == "files":
+        return FileBlobs(tmp_path / "blobs")
+    made: S3Blobs = request.getfixturevalue("s3_blobs")
+    return made
+
+
+async def everything(blobs: Blobs) -> set[str]:
+    return {key async for key, _ in blobs.keys()}  # noqa: SIM118 - no dictionary
+
+
+@pytest.mark.parametrize("content", [CONTENT, b"", b"x"])
+async def test_what_goes_in_comes_out(blobs: Blobs, content: bytes) -> None:
+    stored = await blobs.put(pieces(content, 7000), 10**6)
+    assert (stored.sha256, stored.size) == (hashlib.sha256(content).hexdigest(), len(content))
+    assert await blobs.size(stored.key) == len(content)
+    assert await read(blobs.open(stored.key)) == content
+    async with blobs.local(stored.key) as path:
+        assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    ("offset", "length"), [(0, 9), (5, 1), (255_990, None), (255_990, 100), (10, 0), (10**6, 5)]
+)
+async def test_parts(blobs: Blobs, offset: int, length: int | None) -> None:
+    stored = await blobs.put(pieces(CONTENT), 10**6)
+    end = None if length is None else offset + length
+    assert await read(blobs.open(stored.key, offset, length)) == CONTENT[offset:end]
+
+
+async def test_the_same_bytes_are_stored_once(blobs: Blobs) -> None:
+    one = await blobs.put(pieces(CONTENT, 10), 10**6)
+    two = await blobs.put(pieces(CONTENT, 100_000), 10**6)
+    assert one == two
+    assert await everything(blobs) == {one.key}
+
+
+async def test_too_much_leaves_nothing(blobs: Blobs) -> None:
+    with pytest.raises(TooLarge):
+        await blobs.put(pieces(CONTENT), len(CONTENT) - 1)
+    assert await everything(blobs) == set()
+    assert (await blobs.put(pieces(CONTENT), len(CONTENT))).size == len(CONTENT)
+
+
+async def test_a_sender_who_breaks_off_leaves_nothing(blobs: Blobs) -> None:
+    async def broken() -> AsyncIterator[bytes]:
+        yield b"first"
+        raise ConnectionError("gone")
+
+    with pytest.raises(ConnectionError):
+        await blobs.put(broken(), 10**6)
+    assert await everything(blobs) == set()
+
+
+async def test_a_blob_is_held_before_it_stands_there(blobs: Blobs) -> None:
+    seen: list[StoredBlob] = []
+
+    async def hold(blob: StoredBlob) -> None:
+        seen.append(blob)
+        with pytest.raises(NotFound):
+            await blobs.size(blob.key)
+
+    assert [await blobs.put(pieces(CONTENT), 10**6, hold)] == seen
+
+    async def refuse(blob: StoredBlob) -> None:
+        raise Unavailable("no")
+
+    with pytest.raises(Unavailable):
+        await blobs.put(pieces(b"other"), 10**6, refuse)
+    assert await everything(blobs) == {seen[0].key}
+
+
+async def test_deleting_twice_is_the_same_as_once(blobs: Blobs) -> None:
+    stored = await blobs.put(pieces(CONTENT), 10**6)
+    for _ in range(2):
+        await blobs.delete(stored.key)
+    with pytest.raises(NotFound):
+        await blobs.size(stored.key)
+    with pytest.raises(NotFound):
+        await read(blobs.open(stored.key))
+    with pytest.raises(NotFound):
+        async with blobs.local(stored.key):
+            pass
+
+
+@pytest.mark.parametrize("key", ["", "../../etc/passwd", "a" * 63, "A" * 64, "0" * 64, "0" * 64 + "/x"])
+async def test_keys_that_were_never_given_out(blobs: Blobs, key: str) -> None:
+    with pytest.raises(NotFound):
+        await blobs.size(key)
+
+
+async def test_all_keys_are_listed_with_their_time(blobs: Blobs) -> None:
+    stored = {(await blobs.put(pieces(f"text {i}".encode()), 100)).key for i in range(5)}
+    listed = {key: written async for key, written in blobs.keys()}  # noqa: SIM118
+    assert set(listed) == stored
+    assert all(abs(datetime.now(UTC) - written) < timedelta(minutes=1) for written in listed.values())
+
+
+async def test_a_store_that_refuses_or_is_away_is_unavailable(
+    s3: tuple[FakeS3, str], s3_blobs: S3Blobs, http: AioHttp
+) -> None:
+    stored = await s3_blobs.put(pieces(CONTENT), 10**6)
+    wrong = S3Blobs(http, Bucket(s3[1], BUCKET, Credentials(KEY_ID, "wrong", REGION)), SystemClock())
+    away = S3Blobs(http, Bucket("http://127.0.0.1:9", BUCKET, Credentials(KEY_ID, "x")), SystemClock())
+    for broken in (wrong, away):
+        with pytest.raises(Unavailable):
+            await broken.size(stored.key)
+        with pytest.raises(Unavailable):
+            await broken.put(pieces(b"x"), 10)
+    s3[0].refuse = 503
+    with pytest.raises(Unavailable, match="503"):
+        await s3_blobs.delete(stored.key)
+    assert "wrong" not in repr(wrong._bucket)
+
+
+def test_the_signature_is_that_of_the_documentation() -> None:
+    """The example "GET Object" of the page named in `signing.py`."""
+    credentials = Credentials("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
+    empty = hashlib.sha256(b"").hexdigest()
+    at = datetime(2013, 5, 24, tzinfo=UTC)
+    url = "https://examplebucket.s3.amazonaws.com/test.txt"
+    signed = signed_headers(credentials, "GET", url, {"Range": "bytes=0-9"}, empty, at)
+    assert signed["authorization"] == (
+        "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request,"
+        "SignedHeaders=host;range;x-amz-content-sha256;x-amz-date,"
+        "Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41"
+    )

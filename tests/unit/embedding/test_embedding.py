@@ -1,0 +1,126 @@
+"""The embedding model: what it costs to start, what identifies it, that it does what it should."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adapters.outbound.embedding.model_files import ModelFiles, packaged_folder
+from adapters.outbound.embedding.sentence import BATCH, SentenceEmbedder
+from domain.refusals import Unavailable
+from ports.embedding import DIMENSION
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_importing_the_apps_loads_no_model_library() -> None:
+    code = (
+        "import sys, apps.cli, apps.container, apps.standalone.main, apps.worker.main, apps.grpc_server.main;"
+        "print([name for name in ('torch', 'transformers', 'sentence_transformers', 'onnxruntime', 'unstructured')"
+        " if name in sys.modules])"
+    )
+    paths = {"PYTHONPATH": f"{ROOT}:{ROOT / 'proto' / 'gen'}", "PATH": ""}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=paths, cwd=ROOT)
+    assert (done.stdout.strip(), done.returncode) == ("[]", 0), done.stderr
+
+
+async def test_the_packaged_model_is_known_by_its_weights() -> None:
+    model = await SentenceEmbedder(ModelFiles()).model()
+    assert (model.name, model.dimension, model.latin_only) == ("all-MiniLM-L6-v2", DIMENSION, True)
+    assert model.fingerprint == "all-MiniLM-L6-v2:384:53aa51172d142c89"
+
+
+def test_tokens_are_counted_without_a_limit() -> None:
+    files = ModelFiles()
+    assert files.count_tokens("hello world") == 2
+    assert files.count_tokens("hello " * 1000) == 1000
+    assert files.count_tokens("") == 0
+
+
+def a_folder(path: Path, **config: Any) -> Path:
+    (path / "tokenizer.json").write_text("{}")
+    (path / "config.json").write_text(json.dumps(config))
+    (path / "model.safetensors").write_bytes(b"weights")
+    return path
+
+
+def test_a_folder_of_another_model(tmp_path: Path) -> None:
+    model = ModelFiles(a_folder(tmp_path, hidden_size=384), multilingual=True).model
+    assert model.name == tmp_path.name
+    assert not model.latin_only
+    (tmp_path / "model.safetensors").write_bytes(b"other weights")
+    assert ModelFiles(tmp_path).model.fingerprint != model.fingerprint
+
+
+def test_folders_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(Unavailable, match=r"tokenizer\.json"):
+        _ = ModelFiles(tmp_path).model
+    with pytest.raises(Unavailable, match="768 dimensions"):
+        _ = ModelFiles(a_folder(tmp_path, hidden_size=768)).model
+    (tmp_path / "model.safetensors").unlink()
+    with pytest.raises(Unavailable, match="weights"):
+        _ = ModelFiles(tmp_path).model
+
+
+class Fake(SentenceEmbedder):
+    """Counts what is embedded instead of embedding it."""
+
+    def __init__(self) -> None:
+        super().__init__(ModelFiles())
+        self.batches: list[list[str]] = []
+
+    def _encode(self, texts: list[str], is_query: bool) -> list[Sequence[float]]:
+        self.batches.append(texts)
+        return [[float(len(text))] for text in texts]
+
+
+async def test_a_query_is_embedded_once() -> None:
+    embedder = Fake()
+    assert await embedder.embed_query("same") == await embedder.embed_query("same")
+    assert embedder.batches == [["same"]]
+    embedder.close()
+
+
+async def test_passages_go_in_batches_of_like_length_and_come_back_in_order() -> None:
+    embedder = Fake()
+    texts = ["x" * (length * 37 % 101) for length in range(50)]
+    assert await embedder.embed_passages(texts) == [[float(len(text))] for text in texts]
+    assert [len(batch) for batch in embedder.batches] == [BATCH, BATCH, BATCH, 2]
+    lengths = [len(text) for batch in embedder.batches for text in batch]
+    assert lengths == sorted(lengths)
+    assert await embedder.embed_passages([]) == []
+    embedder.close()
+
+
+async def test_two_uploads_take_turns() -> None:
+    embedder = Fake()
+    await asyncio.gather(embedder.embed_passages(["a"] * 64), embedder.embed_passages(["bb"] * 64))
+    assert [batch[0] for batch in embedder.batches[:4]] == ["a", "bb", "a", "bb"]
+    embedder.close()
+
+
+@pytest.mark.model
+async def test_the_real_model() -> None:
+    embedder = SentenceEmbedder(ModelFiles(packaged_folder()))
+    cat, kitten, bond = await embedder.embed_passages(
+        ["A cat sleeps on the sofa.", "A kitten naps on the couch.", "Government bond yields rose sharply."]
+    )
+    query = await embedder.embed_query("sleeping cat")
+
+    def cosine(one: Sequence[float], other: Sequence[float]) -> float:
+        return sum(a * b for a, b in zip(one, other, strict=True))
+
+    assert len(query) == DIMENSION
+    assert cosine(query, query) == pytest.approx(1, abs=1e-5)
+    assert cosine(cat, kitten) > 0.5 > cosine(cat, bond)
+    assert cosine(query, cat) > cosine(query, bond) + 0.3
+    both = await asyncio.gather(embedder.embed_passages(["text"] * 40), embedder.embed_query("another query"))
+    assert len(both[0]) == 40
+    embedder.close()
