@@ -84,6 +84,51 @@ async def test_zero_bytes_in_text_are_left_out(parse):
     assert document.text == "beforeafter and a good deal more of ordinary text behind it"
 
 
+MERGED = [
+    "Region | City | Tonnes",
+    "Region: North | City: Kiel | Tonnes: 1",
+    "Region: North | City: Riga | Tonnes: 2",
+    "Region: Sum | Tonnes: 3",
+]
+
+
+async def test_merged_cells_of_html_keep_values_under_their_names(parse):
+    source = (
+        "<table><tr><th>Region<th>City<th>Tonnes<tr><td rowspan=2>North<td>Kiel<td>1<tr><td>Riga<td>2"
+        "<tr><td colspan=2>Sum<td>3</table>"
+    )
+
+    document = await parse(source.encode(), "merged.html")
+
+    assert [block.text for block in document.blocks] == MERGED
+
+
+async def test_merged_cells_of_docx_keep_values_under_their_names(parse):
+    written = docx.Document()
+    table = written.add_table(4, 3)
+    for cell, text in zip(
+        table._cells,
+        ["Region", "City", "Tonnes", "North", "Kiel", "1", "-", "Riga", "2", "Sum", "-", "3"],
+        strict=True,
+    ):
+        cell.text = text.replace("-", "")
+    table.cell(1, 0).merge(table.cell(2, 0))
+    table.cell(3, 0).merge(table.cell(3, 1))
+
+    document = await parse(_saved(written), "merged.docx")
+
+    assert [block.text for block in document.blocks] == MERGED
+
+
+@pytest.mark.parametrize("span", ["999999999", "-1", "0", "x", "1e9", "²"])
+async def test_absurd_spans(parse, span):
+    cell = f"<td colspan='{span}' rowspan='{span}'>wide</td><td>beside</td>"
+
+    document = await parse(f"<table><tr>{cell}</tr><tr><td>below</td></tr></table>".encode(), "absurd.html")
+
+    assert {"wide", "beside", "below"} <= set(document.text.replace("|", " ").replace(":", " ").split())
+
+
 @pytest.mark.parametrize("name", ["odd.html", "odd.md"])
 async def test_control_characters_in_markup_are_left_out(parse, name):
     source = b"<p>before\x0b and\x00 after&#1;</p><img alt='a\x02 crane'><p>" + b"more words " * 20 + b"</p>"

@@ -13,6 +13,7 @@ from lxml import html as lxml_html
 
 from adapters.outbound.parsing.cleaning import one_line
 from adapters.outbound.parsing.sections import Sections
+from adapters.outbound.parsing.spans import expand_spans
 from adapters.outbound.parsing.tables import rows_to_blocks
 from domain.knowledge.documents import Block, BlockKind
 
@@ -104,6 +105,9 @@ def table_caption(markup: str) -> str:
 
 def table_rows(markup: str) -> Iterator[tuple[int, list[str]]]:
     """`(row number, cells)` of a table in HTML."""
-    table = lxml_html.fragment_fromstring(markup, create_parent="div")
+    table = lxml_html.fragment_fromstring(markup, create_parent="div").find("table")
+    if table is None:
+        return
+    expand_spans(table)
     for number, row in enumerate(table.iter("tr"), start=1):
         yield number, [" ".join(cell.itertext()) for cell in row.iterchildren("td", "th")]

@@ -188,7 +188,7 @@ class Run:
 
     def _refusal(self, reason: str, message: str, logged: str) -> Refusal:
         if logged:
-            _log.warning("reading a file failed: %s", logged, extra={"file_name": self._name})
+            _log.warning("%s could not be read: %s", self._name, logged)
         return _REFUSALS[reason](message)
 
     def _end(self) -> dict[str, Any] | None:
@@ -207,7 +207,7 @@ class Run:
         return end
 
     def _what_happened(self, code: int, said: str) -> Refusal:
-        _log.warning("the reader of a file ended with %s: %s", code, said, extra={"file_name": self._name})
+        _log.warning("the reader of %s ended with %s: %s", self._name, code, said)
         if -code in (signal.SIGXCPU, signal.SIGKILL, signal.SIGXFSZ):
             return self._too_large("reading it takes more time or memory than a file may take")
         if any(sign in said for sign in _OUT_OF_MEMORY):

@@ -15,6 +15,7 @@ from lxml import html as lxml_html
 from adapters.outbound.parsing.cleaning import one_line, without_controls
 from adapters.outbound.parsing.engines import elements
 from adapters.outbound.parsing.reading import Job, Reading
+from adapters.outbound.parsing.spans import expand_spans
 from adapters.outbound.parsing.text import decode
 from domain.knowledge.documents import Block
 
@@ -83,6 +84,8 @@ def tidy(root: Any) -> None:
     for element in list(root.iter(*_DROPPED)):
         if element.getparent() is not None:
             element.drop_tree()
+    for table in list(root.iter("table")):
+        expand_spans(table)
     for element in list(root.iter(etree.Element)):
         _tidy_one(element)
 
