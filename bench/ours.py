@@ -1,0 +1,78 @@
+"""Servers of our own for the bench: the gateway with durable intake, straight or over a remote core.
+
+python -m bench.ours intake DSN PORT          REST gateway on its use cases; no worker
+python -m bench.ours core DSN GRPC_PORT       gRPC core; no worker
+python -m bench.ours gateway PORT TARGET      REST gateway over a remote core
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+
+import uvloop
+
+from adapters.outbound.core_client.callbacks import RemoteCallbacks
+from adapters.outbound.core_client.connection import CoreConnection
+from apps.container import Container
+from apps.grpc_server.part import GrpcPart
+from apps.http_gateway.main import build_remote_gateway
+from apps.parts import RestPart, StoragePart
+from apps.process import Part, run
+from apps.rest import build_gateway
+from apps.settings import Settings, load
+from apps.starting import listen
+
+KEY = "YmVuY2gtYmVuY2gtYmVuY2gtYmVuY2gtYmVuY2gtMTI="
+
+
+def settings(**more: str) -> Settings:
+    return load(
+        {
+            "DATA_DIR": tempfile.gettempdir(),
+            "INTERNAL_SERVICE_KEY": "bench",
+            "CONFIG_ENCRYPTION_KEY": KEY,
+            "LOG_LEVEL": "error",
+            **more,
+        },
+        env_file=None,
+    )
+
+
+def main(arguments: list[str]) -> int:
+    match arguments:
+        case ["intake", dsn, port]:
+            return uvloop.run(_intake(dsn, int(port)))
+        case ["core", dsn, port]:
+            return uvloop.run(_core(dsn, port))
+        case ["gateway", port, target]:
+            return uvloop.run(_gateway(int(port), target))
+    raise SystemExit(__doc__)
+
+
+async def _intake(dsn: str, port: int) -> int:
+    container = Container(settings=settings(), dsn=dsn, solitary=True)
+    listener = listen("127.0.0.1", port, "PORT")
+    return await run(
+        [StoragePart(container, "standalone"), RestPart(build_gateway(container), listener)], _ready
+    )
+
+
+async def _core(dsn: str, port: str) -> int:
+    container = Container(settings=settings(GRPC_PORT=port), dsn=dsn, solitary=True)
+    return await run([StoragePart(container, "core"), GrpcPart(container)], _ready)
+
+
+async def _gateway(port: int, target: str) -> int:
+    core = CoreConnection(target)
+    app = build_remote_gateway(settings(), core, RemoteCallbacks(core))
+    parts: list[Part] = [RestPart(app, listen("127.0.0.1", port, "PORT"))]
+    return await run(parts, _ready)
+
+
+def _ready() -> None:
+    print("ready", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
