@@ -1,0 +1,66 @@
+@s4.3 @s6
+Feature: Mailboxes
+  People talk to a resource by mail: to a mailbox over IMAP and SMTP, or to a Gmail mailbox.
+
+  Rule: New mail is found by polling and answered in its thread
+
+    Scenario Outline: A mail to <mailbox>
+      Given <mailbox> that echoes
+      When Ann mails "Is it running?" with the subject "The engine"
+      Then Ann is answered "Is it running?" with the subject "Re: The engine"
+      And the answer belongs to her mail
+      And it is marked as automatic
+
+      Examples:
+        | mailbox         |
+        | a mailbox       |
+        | a Gmail mailbox |
+
+    Scenario Outline: Files are sent as download links
+      Given <mailbox> whose resource answers with a file
+      When Ann mails "The report, please" with the subject "Report"
+      Then Ann is answered with a link to the file
+
+      Examples:
+        | mailbox         |
+        | a mailbox       |
+        | a Gmail mailbox |
+
+  Rule: The first look takes what is unread, or for Gmail what comes from then on
+
+    Scenario: Unread mail in a mailbox
+      Given mail "I was here before" in the mailbox
+      And a mailbox that echoes
+      Then Ann is answered "I was here before" with the subject "Re: Before"
+      And the mail is marked as read
+
+    Scenario: Older mail at Gmail
+      Given mail "I was here before" at Gmail
+      And a Gmail mailbox that echoes
+      When Ann mails "I am new" with the subject "New"
+      Then Ann is answered "I am new" with the subject "Re: New"
+      And nothing else was sent
+
+  Rule: Machines are not answered
+
+    Scenario Outline: An auto-reply to <mailbox>
+      Given <mailbox> that echoes
+      When a machine mails "I am away"
+      And Ann mails "Hello" with the subject "Hi"
+      Then Ann is answered "Hello" with the subject "Re: Hi"
+      And nothing else was sent
+
+      Examples:
+        | mailbox         |
+        | a mailbox       |
+        | a Gmail mailbox |
+
+  Rule: Credentials that do not work are told, and fail no create
+
+    Scenario: A wrong password
+      Given a mailbox with a wrong password
+      Then the instance was made, and says "user name and password"
+
+    Scenario: A revoked grant
+      Given a Gmail mailbox whose grant was revoked
+      Then the instance was made, and says "invalid_grant"

@@ -1,0 +1,223 @@
+"""The steps of mailboxes.feature."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from email.message import Message
+from typing import Any
+
+import pytest
+from pytest_bdd import given, parsers, scenarios, then, when
+
+from tests.drivers.platform import PlatformDriver
+from tests.drivers.ways import Rest, Way
+from tests.drivers.world import PATIENCE, World
+from tests.support.mail import PASSWORD, USER, Mailbox, Postbox, imap_server, smtp_server
+from tests.support.platforms.gmail import CLIENT, Gmail
+
+scenarios("mailboxes.feature")
+
+OFTEN = 0.02
+"""Minutes between two polls."""
+_numbers = itertools.count(1)
+
+
+@dataclass
+class Outside:
+    imap: Mailbox
+    smtp: Postbox
+    google: PlatformDriver
+
+
+@pytest.fixture(scope="module", autouse=True)
+def outside(request: pytest.FixtureRequest) -> Iterator[Outside]:
+    """The mail servers that the module's world talks to."""
+    with imap_server() as imap, smtp_server() as smtp:
+        google = PlatformDriver()
+        request.module.SETTINGS = {"MAIL_API_URL": google.url, "GOOGLE_TOKEN_URL": f"{google.url}/token"}
+        yield Outside(imap, smtp, google)
+        google.close()
+
+
+@dataclass
+class Post:
+    """The mail that goes to and fro; `kind` is 'email' or 'mail-api'."""
+
+    way: Way
+    outside: Outside
+    kind: str = ""
+    created: Any = None
+    mailed: str = ""
+
+    @property
+    def gmail(self) -> Gmail:
+        assert isinstance(self.outside.google.platform, Gmail)
+        return self.outside.google.platform
+
+    def sent(self) -> list[Message]:
+        return self.outside.smtp.mails + [mail for _, mail in self.gmail.sent]
+
+    def create(self, resource: str = "agent::echo", **changes: Any) -> None:
+        config = {"checkInterval": OFTEN, **(CLIENT if self.kind == "mail-api" else self._servers())}
+        body = {"channelId": self.kind, "channelName": "Mail", "config": {**config, **changes}}
+        self.created = self.way.create("ann", {**body, "downStreamResourceId": resource})
+        assert self.created.outcome == "created", self.created
+
+    def _servers(self) -> dict[str, Any]:
+        return {
+            "smtpHost": "127.0.0.1",
+            "smtpPort": self.outside.smtp.port,
+            "imapHost": "127.0.0.1",
+            "imapPort": self.outside.imap.port,
+            "username": USER,
+            "password": PASSWORD,
+            "fromEmail": USER,
+        }
+
+    def mail(self, text: str, subject: str, **headers: str) -> None:
+        self.mailed = f"<{next(_numbers)}@client.example>"
+        fields = {
+            "From": "Ann <ann@client.example>",
+            "Subject": subject,
+            "Message-ID": self.mailed,
+            **headers,
+        }
+        if self.kind == "mail-api":
+            self.gmail.arrive(f"m{next(_numbers)}", text, headers=fields)
+            return
+        head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+        self.outside.imap.put(f"{head}\r\n{text}\r\n".encode())
+
+
+@pytest.fixture
+def way(world: World) -> Iterator[Way]:
+    """One way in is enough: what is specified here happens behind all of them."""
+    made = Rest(world)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def post(way: Way, outside: Outside) -> Iterator[Post]:
+    outside.google.show(Gmail())
+    outside.imap.empty()
+    outside.smtp.mails.clear()
+    yield Post(way, outside)
+    assert outside.google.platform.faults == []
+
+
+def soon(ready: Callable[[], bool]) -> bool:
+    """Whether something comes about within the world's patience."""
+    moment = threading.Event()
+    for _ in range(int(PATIENCE / 0.05)):
+        if ready():
+            return True
+        moment.wait(0.05)
+    return False
+
+
+MAILBOX = r"(?P<mailbox>a mailbox|a Gmail mailbox)"
+
+
+def kind_of(mailbox: str) -> str:
+    return "mail-api" if "Gmail" in mailbox else "email"
+
+
+@given(parsers.re(MAILBOX + " that echoes"))
+def echoing(post: Post, mailbox: str) -> None:
+    post.kind = kind_of(mailbox)
+    post.create()
+    if post.kind == "mail-api":
+        assert soon(lambda: any(seen.path.endswith("/history") for seen in post.gmail.seen))
+
+
+@given(parsers.re(MAILBOX + " whose resource answers with a file"))
+def filing(post: Post, world: World, mailbox: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from domain.routing.model import ResultArtifact, RunResult
+
+    async def run(*_: Any, **__: Any) -> RunResult:
+        return RunResult(
+            "Here it is", (ResultArtifact("r.pdf", "application/pdf", "https://x.example/r.pdf"),)
+        )
+
+    monkeypatch.setattr(type(world.container.downstream()), "run", run)
+    echoing(post, mailbox)
+
+
+@given(parsers.re(r"mail \"(?P<text>[^\"]+)\" (?P<where>in the mailbox|at Gmail)"))
+def earlier(post: Post, text: str, where: str) -> None:
+    post.kind = kind_of("a Gmail mailbox" if "Gmail" in where else "a mailbox")
+    post.mail(text, "Before")
+
+
+@given("a mailbox with a wrong password")
+def wrong_password(post: Post) -> None:
+    post.kind = "email"
+    post.create(password="wrong")
+
+
+@given("a Gmail mailbox whose grant was revoked")
+def revoked(post: Post) -> None:
+    post.kind = "mail-api"
+    post.gmail.grant_error = "invalid_grant"
+    post.create()
+
+
+@when(parsers.re(r"Ann mails \"(?P<text>[^\"]+)\" with the subject \"(?P<subject>[^\"]+)\""))
+def ann_mails(post: Post, text: str, subject: str) -> None:
+    post.mail(text, subject)
+
+
+@when(parsers.re(r"a machine mails \"(?P<text>[^\"]+)\""))
+def machine_mails(post: Post, text: str) -> None:
+    post.mail(text, "Away", **{"Auto-Submitted": "auto-replied"})
+
+
+@then(parsers.re(r"Ann is answered \"(?P<text>[^\"]+)\" with the subject \"(?P<subject>[^\"]+)\""))
+def answered(post: Post, text: str, subject: str) -> None:
+    assert soon(lambda: bool(post.sent())), "nothing was sent"
+    mail = post.sent()[0]
+    assert (mail["To"], mail["Subject"]) == ("Ann <ann@client.example>", subject)
+    assert plain(mail) == text
+
+
+def plain(mail: Any) -> str:
+    return str(mail.get_body(("plain",)).get_content()).strip()
+
+
+@then("the answer belongs to her mail")
+def threaded(post: Post) -> None:
+    mail = post.sent()[0]
+    assert mail["In-Reply-To"] == mail["References"] == post.mailed
+
+
+@then("it is marked as automatic")
+def automatic(post: Post) -> None:
+    assert post.sent()[0]["Auto-Submitted"] == "auto-replied"
+
+
+@then("Ann is answered with a link to the file")
+def linked(post: Post) -> None:
+    assert soon(lambda: bool(post.sent())), "nothing was sent"
+    assert "r.pdf (https://x.example/r.pdf)" in plain(post.sent()[0])
+
+
+@then("the mail is marked as read")
+def read(post: Post) -> None:
+    assert soon(lambda: not post.outside.imap.uids("UNSEEN"))
+
+
+@then("nothing else was sent")
+def nothing_else(post: Post) -> None:
+    assert len(post.sent()) == 1
+
+
+@then(parsers.re(r"the instance was made, and says \"(?P<words>[^\"]+)\""))
+def says(post: Post, words: str) -> None:
+    assert words in post.created.body["webhookError"]
+    health = post.way.health("ann", post.created.body["instanceId"])
+    assert health.body["healthy"] is False
+    assert any(words in warning for warning in health.body["warnings"])

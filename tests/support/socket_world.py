@@ -1,0 +1,87 @@
+"""One process that keeps linked devices, on a real database, with a scripted account."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable
+
+from adapters.inbound.sockets.supervisor import Supervisor
+from adapters.outbound.channels.linked_device_messaging.channel import LinkedDeviceMessaging
+from adapters.outbound.channels.registry import Registry
+from adapters.outbound.security.box import Seal
+from adapters.outbound.storage.health import PostgresHealth
+from adapters.outbound.storage.inbox import PostgresInbox
+from adapters.outbound.storage.instances import PostgresInstances
+from adapters.outbound.storage.links import PostgresLinks
+from adapters.outbound.storage.pool import Database
+from domain.instances.model import Instance, NewInstance
+from domain.pairing.service import PairingService
+from ports.http import Http
+from tests.support.channels import kit
+from tests.support.linked_device import ScriptedDevice, ScriptedDevices
+
+CHANNEL = "linked-device-messaging"
+NO_HTTP: Http = object()  # type: ignore[assignment]
+
+
+class Told:
+    """A notifier that remembers."""
+
+    def __init__(self) -> None:
+        self.codes: list[tuple[int, str]] = []
+
+    async def pairing_code(self, instance_id: int, code: str) -> None:
+        self.codes.append((instance_id, code))
+
+
+class SocketWorld:
+    """One process: its links, its supervisor, its device."""
+
+    def __init__(self, database: Database, seal: Seal, owner: int, lack: str | None = None) -> None:
+        self.database = database
+        self.created: Instance | None = None
+        self.device = ScriptedDevice()
+        self.devices = ScriptedDevices(self.device, lack)
+        self.told = Told()
+        self.instances = PostgresInstances(database, seal, lambda _: None)
+        self.health = PostgresHealth(database)
+        self.links = PostgresLinks(database, owner, self.instances, self.health, self.told)
+        channels = Registry((LinkedDeviceMessaging(kit(NO_HTTP, devices=self.devices)),))
+        self.channels = channels
+        inbox = PostgresInbox(database, lambda: None)
+        self.inbox = inbox
+        self.supervisor = Supervisor(self.links, self.instances, channels, inbox, restart_after=0)
+        self.pairing = PairingService(self.links, channels, wait=5)
+
+    async def create(self, user: str = "ann") -> Instance:
+        new = NewInstance(CHANNEL, "wa", {"phoneNumber": "4915112345678"}, "agent::echo")
+        instance = await self.instances.add(user, new)
+        await self.pairing.saved(instance)
+        self.created = instance
+        return instance
+
+    async def wa_status(self, instance: Instance) -> object:
+        found = await self.instances.find(instance.id)
+        assert found is not None
+        return found.config.get("waStatus")
+
+    @property
+    def only(self) -> int:
+        """The instance that was created."""
+        assert self.created is not None
+        return self.created.id
+
+    @staticmethod
+    async def until(holds: Callable[[], object]) -> None:
+        """Waits for something to come about; `holds` may give a coroutine."""
+        async with asyncio.timeout(15):
+            while True:
+                found = holds()
+                if await found if inspect.iscoroutine(found) else found:
+                    return
+                await asyncio.sleep(0.02)
+
+    async def stop(self) -> None:
+        await self.supervisor.stop()
+        await self.inbox.close()
