@@ -201,6 +201,7 @@ def mrkdwn(text: str) -> str:
 def whatsapp(text: str) -> str:
     """Code blocks are closed."""
     assert text.count("```") % 2 == 0, "a code block is left open"
+    assert "````" not in text, "a fence with a backtick too many"
     return text.replace("\u200b", "")
 
 

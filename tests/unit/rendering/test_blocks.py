@@ -77,6 +77,11 @@ def test_fences_inside_of_code_are_broken_where_they_would_end_it(markup: Markup
     assert only(markup, "````\n```\nx\n```\n````").count("```") == 2
 
 
+def test_backticks_at_the_edges_of_code_do_not_lengthen_the_fence() -> None:
+    assert only(Markup.WHATSAPP, "~~~\n`a`\n~~~") == "```\u200b`a`\u200b```"
+    assert only(Markup.TELEGRAM_MARKDOWN, "~~~\na `b`\n~~~") == "```\na `b`\u200b```"
+
+
 def test_mattermost_gets_a_longer_fence() -> None:
     assert only(Markup.MATTERMOST, "````\n```\nx\n```\n````") == "````\n```\nx\n```\n````"
 

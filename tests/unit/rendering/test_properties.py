@@ -43,7 +43,7 @@ SOUP = st.sampled_from(
         "word",
         "a_b",
         "\n\n",
-        "https://a.b/c_d_e?f=1&g=*",
+        "https://a.b/c_d_e?f=1&g=* ",
         "](http://x.y)",
         "> ",
         "- ",

@@ -68,6 +68,13 @@ def broken_fences(text: str) -> str:
     return re.sub("`(?=``)", f"`{ZERO_WIDTH}", text)
 
 
+def between_fences(text: str) -> str:
+    """Code that may stand right between two fences of three backticks."""
+    before = ZERO_WIDTH if text.startswith("`") else ""
+    after = ZERO_WIDTH if text.endswith("`") else ""
+    return f"{before}{broken_fences(text)}{after}"
+
+
 def marks_of(spans: Spans, marks: Mapping[Kind, str]) -> str:
     """The marks that stand around a run."""
     return "".join(marks[span.kind] for span in spans if span.kind in EMPHASIS)

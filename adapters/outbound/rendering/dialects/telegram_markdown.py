@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from adapters.outbound.rendering.dialect import Layout
-from adapters.outbound.rendering.dialects.base import broken_fences
+from adapters.outbound.rendering.dialects.base import between_fences
 from adapters.outbound.rendering.dialects.telegram import Telegram
 from adapters.outbound.rendering.flow import Kind, Run, Span, Spans
 
@@ -44,7 +44,7 @@ class TelegramMarkdown(Telegram):
         if not kept:
             return _SPECIAL.sub(r"\\\1", text)
         if kept[0].kind is Kind.PRE:
-            return broken_fences(text)
+            return between_fences(text)
         if kept[0].kind is Kind.LINK:
             return text.translate(_BRACKETS)
         if kept[0].kind is Kind.CODE:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adapters.outbound.rendering.dialect import Layout, has
-from adapters.outbound.rendering.dialects.base import broken_fences, marks_of, outside_code, unmarked
+from adapters.outbound.rendering.dialects.base import between_fences, marks_of, outside_code, unmarked
 from adapters.outbound.rendering.dialects.plain import Plain
 from adapters.outbound.rendering.flow import Kind, Run, Span, Spans
 
@@ -28,7 +28,7 @@ class WhatsApp(Plain):
 
     def text(self, text: str, run: Run, *, line_start: bool) -> str:
         if has(run.spans, Kind.PRE):
-            return broken_fences(text)
+            return between_fences(text)
         return text if has(run.spans, Kind.CODE) else unmarked(text, marks_of(run.spans, _MARKS))
 
     def line_prefix(self, spans: Spans) -> str:
