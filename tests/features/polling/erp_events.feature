@@ -1,0 +1,68 @@
+@s4.3 @s6
+Feature: Odoo
+  What happens to records in Odoo goes to the resource, and its answer becomes a note.
+
+  Rule: Records that are created, changed or deleted after watching has begun are reported
+
+    Scenario: A new record
+      Given a watch on partners with the events create,write,unlink
+      When "Workshop GmbH" is made in Odoo
+      And the next look comes
+      Then the resource is told of a create event with "Workshop GmbH"
+      And the record gets the note "Noted"
+
+    Scenario: A changed record
+      Given the partner "Old" in Odoo
+      And a watch on partners with the events create,write,unlink
+      When it is renamed to "New" in Odoo
+      And the next look comes
+      Then the resource is told of a write event with "New"
+
+    Scenario: A deleted record
+      Given the partner "Old" in Odoo
+      And a watch on partners with the events create,write,unlink
+      When it is deleted in Odoo
+      And the next look comes
+      Then the resource is asked 'Odoo unlink event in res.partner (ID: 1): {"id": 1}'
+
+    Scenario: What was there before
+      Given the partner "Old" in Odoo
+      And a watch on partners with the events create,write,unlink
+      When the next look comes
+      Then the resource is asked nothing
+
+  Rule: Only the events that are asked for are reported
+
+    Scenario: Only deletions
+      Given the partner "Old" in Odoo
+      And a watch on partners with the events unlink
+      When it is renamed to "New" in Odoo
+      And the next look comes
+      Then the resource is asked nothing
+
+  Rule: Each change is reported once
+
+    Scenario: Two looks
+      Given a watch on partners with the events create,write,unlink
+      When "Workshop GmbH" is made in Odoo
+      And the next look comes
+      And the next look comes
+      Then the resource is asked once
+
+  Rule: Our own notes are no events
+
+    Scenario: A note on the record
+      Given a watch on partners with the events create,write,unlink
+      When "Workshop GmbH" is made in Odoo
+      And the next look comes
+      And the note has been written
+      And the next look comes
+      Then the resource is asked once
+
+  Rule: Credentials that are refused end the polling, and the health says so
+
+    Scenario: The API key is revoked
+      Given a watch on partners with the events create,write,unlink
+      When the API key is revoked
+      And the next look comes
+      Then its health says "does not take database, username and password"

@@ -1,0 +1,93 @@
+"""The steps of cron.feature that are its own."""
+
+from __future__ import annotations
+
+import json
+import uuid
+
+from pytest_bdd import given, parsers, scenarios, then, when
+
+from tests.features.polling.conftest import Watch
+from tests.support.waiting import until
+
+THROUGH = "way"
+CHANNEL_ID = "cron"
+scenarios("cron.feature")
+
+
+@given(parsers.parse("a schedule with {config}"))
+def schedule(watch: Watch, config: str) -> None:
+    assert watch.create(json.loads(config)).outcome == "created"
+
+
+@when(parsers.parse("a schedule is asked for with the expression {expression}"))
+def asked_for(watch: Watch, expression: str) -> None:
+    watch.create({"cronSchedule": expression, "message": "x"})
+
+
+@when(parsers.re("its time (comes|came long ago)"))
+def time_comes(watch: Watch) -> None:
+    watch.run_now()
+
+
+@when(parsers.parse("it is updated to {config}"))
+def updated(watch: Watch, config: str) -> None:
+    watch.replies.append(watch.way.update("ann", watch.id, {"config": json.loads(config)}))
+
+
+@when("it is deleted")
+def deleted(watch: Watch) -> None:
+    watch.replies.append(watch.way.delete("ann", watch.id))
+
+
+@when(parsers.re(r"manual_trigger is called with (?P<body>[({n].*)"))
+def triggered(watch: Watch, body: str) -> None:
+    content = b"" if body == "(nothing)" else body.encode()
+    watch.replies.append(watch.way.call("cron", watch.id, content, {}, "manual_trigger"))
+
+
+@when(parsers.parse('manual_trigger is called with the secret "{secret}"'))
+def triggered_secretly(watch: Watch, secret: str) -> None:
+    headers = {"X-Webhook-Secret": secret}
+    watch.replies.append(watch.way.call("cron", watch.id, b"", headers, "manual_trigger"))
+
+
+@when(parsers.parse('its callback "{callback}" is called'))
+def called(watch: Watch, callback: str) -> None:
+    watch.replies.append(watch.way.call("cron", watch.id, b"", {}, callback))
+
+
+@then("it says that it is accepted, with a request id")
+def says_accepted(watch: Watch) -> None:
+    body = watch.replies[-1].body
+    assert set(body) == {"status", "requestId"}
+    assert body["status"] == "accepted"
+    uuid.UUID(body["requestId"])
+
+
+@then("it is planned again for a Monday at 9")
+def planned_monday(watch: Watch) -> None:
+    assert (watch.next_run.isoweekday(), watch.next_run.hour, watch.next_run.minute) == (1, 9, 0)
+    assert watch.next_run > watch.world.clock.now()
+
+
+@then(parsers.parse("it is planned for {time} UTC"))
+def planned_at(watch: Watch, time: str) -> None:
+    assert f"{watch.next_run:%H:%M}" == time
+
+
+@then("it is not planned")
+def not_planned(watch: Watch) -> None:
+    assert watch.next_run is None
+
+
+@then("the instance is gone")
+def gone(watch: Watch) -> None:
+    until(lambda: watch.way.instance("ann", watch.id).outcome == "not found", "the instance removes itself")
+    assert watch.way.instances("ann").body == []
+
+
+@then(parsers.parse("the error names {words}"))
+def error_names(watch: Watch, words: str) -> None:
+    assert words in watch.replies[-1].error
+    assert "cronSchedule" in watch.replies[-1].error

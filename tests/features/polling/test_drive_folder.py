@@ -1,0 +1,101 @@
+"""The steps of drive_folder.feature that are its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pytest_bdd import given, parsers, scenarios, then, when
+
+from adapters.outbound.channels.drive_folder import push
+from tests.features.polling.conftest import Watch
+from tests.support.channels import NOW
+from tests.support.platforms.drive import CLIENT, FOLDER, Drive
+from tests.support.waiting import until
+
+THROUGH = "way"
+CHANNEL_ID = "drive-folder"
+PLATFORM = Drive
+SETTING = "DRIVE_FOLDER_API_URL GOOGLE_TOKEN_URL"
+CONFIG: dict[str, Any] = {**CLIENT, "folderId": FOLDER}
+scenarios("drive_folder.feature")
+
+
+@pytest.fixture
+def drive(watch: Watch) -> Drive:
+    platform = watch.platform.platform
+    assert isinstance(platform, Drive)
+    return platform
+
+
+@given(parsers.parse('"{name}" in the folder'))
+@when(parsers.parse('"{name}" is put into the folder'))
+def put(drive: Drive, name: str) -> None:
+    drive.contents[drive.put(name)] = b"content"
+
+
+@given("a watch on a folder")
+def watching(watch: Watch) -> None:
+    watch.create(CONFIG)
+    watch.begin()
+
+
+@given(parsers.parse("a watch on a folder for {types}"))
+def watching_types(watch: Watch, types: str) -> None:
+    watch.create({**CONFIG, "fileTypes": types})
+    watch.begin()
+
+
+@when(parsers.parse('"{name}" is changed'))
+def changed(drive: Drive, name: str) -> None:
+    (file_id,) = [each["id"] for each in drive.files.values() if each["name"] == name]
+    drive.change(file_id)
+
+
+@when("the answer has been written")
+def written(watch: Watch, drive: Drive) -> None:
+    assert watch.platform.wait_until(lambda: bool(drive.uploaded))
+
+
+@when("access is revoked")
+def revoked(drive: Drive) -> None:
+    drive.grant_error = "invalid_grant"
+    drive.tokens.clear()
+
+
+@when(parsers.parse("Google reports a {state}"))
+def reported(watch: Watch, state: str) -> None:
+    channel = push.channel(CONFIG, "https://agents.example/webhook", NOW)
+    _report(watch, state, channel["token"])
+
+
+@when("somebody else reports a change")
+def reported_falsely(watch: Watch) -> None:
+    _report(watch, "change", "0" * 64)
+
+
+def _report(watch: Watch, state: str, token: str) -> None:
+    channel = push.channel(CONFIG, "https://agents.example/webhook", NOW)
+    headers = {
+        "X-Goog-Channel-ID": channel["id"],
+        "X-Goog-Channel-Token": token,
+        "X-Goog-Resource-State": state,
+    }
+    watch.replies.append(watch.way.call("drive-folder", watch.id, b"", headers, "webhook"))
+
+
+@then(parsers.parse('the answer stands in "{name}"'))
+def stands(watch: Watch, drive: Drive, name: str) -> None:
+    assert watch.platform.wait_until(lambda: bool(drive.uploaded))
+    ((metadata, _, content),) = drive.uploaded
+    assert metadata["name"] == name
+    assert content == b"Noted: File updated"
+
+
+@then(parsers.parse('its health says "{words}"'))
+def health_says(watch: Watch, words: str) -> None:
+    def says() -> bool:
+        health = watch.way.health("ann", watch.id).body
+        return words in str(health["lastError"]) and health["healthy"] is False
+
+    until(says, f"the health says {words}")

@@ -1,0 +1,94 @@
+"""The steps of erp_events.feature that are its own."""
+
+from __future__ import annotations
+
+import pytest
+from pytest_bdd import given, parsers, scenarios, then, when
+
+from tests.features.polling.conftest import Watch
+from tests.support.platforms import odoo
+from tests.support.waiting import until
+
+THROUGH = "way"
+CHANNEL_ID = "erp-events"
+PLATFORM = odoo.Odoo
+scenarios("erp_events.feature")
+
+
+@pytest.fixture
+def server(watch: Watch) -> odoo.Odoo:
+    platform = watch.platform.platform
+    assert isinstance(platform, odoo.Odoo)
+    return platform
+
+
+@given(parsers.parse('the partner "{name}" in Odoo'))
+def partner(server: odoo.Odoo, name: str) -> None:
+    server.make(name)
+
+
+@given(parsers.parse("a watch on partners with the events {events}"))
+def watching(watch: Watch, server: odoo.Odoo, events: str) -> None:
+    watch.create(
+        {
+            "erpUrl": "{platform}",
+            "database": odoo.DATABASE,
+            "username": odoo.LOGIN,
+            "password": odoo.KEY,
+            "models": "res.partner",
+            "events": events,
+        }
+    )
+    watch.begin()
+    server.wait(minutes=1)
+
+
+@when(parsers.parse('"{name}" is made in Odoo'))
+def made(server: odoo.Odoo, name: str) -> None:
+    server.make(name)
+
+
+@when(parsers.parse('it is renamed to "{name}" in Odoo'))
+def renamed(server: odoo.Odoo, name: str) -> None:
+    server.change(1, name=name)
+
+
+@when("it is deleted in Odoo")
+def deleted(server: odoo.Odoo) -> None:
+    server.remove(1)
+
+
+@when("the note has been written")
+def noted(watch: Watch, server: odoo.Odoo) -> None:
+    assert watch.platform.wait_until(lambda: bool(server.notes))
+    server.wait(minutes=1)
+
+
+@when("the API key is revoked")
+def revoked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(odoo, "KEY", "another key")
+
+
+@then(parsers.parse('the resource is told of a {event} event with "{name}"'))
+def told(watch: Watch, event: str, name: str) -> None:
+    head = f"Odoo {event} event in res.partner (ID: 1): {{"
+    assert watch.resource.wait_until(lambda: bool(watch.asked))
+    assert watch.asked[0].startswith(head)
+    assert f'"name": "{name}"' in watch.asked[0]
+
+
+@then(parsers.parse('the record gets the note "{words}"'))
+def note(watch: Watch, server: odoo.Odoo, words: str) -> None:
+    assert watch.platform.wait_until(lambda: bool(server.notes))
+    ((model, record_id, written),) = server.notes
+    assert (model, record_id) == ("res.partner", 1)
+    assert words in written["body"]
+
+
+@then(parsers.parse('its health says "{words}"'))
+def health_says(watch: Watch, words: str) -> None:
+    def says() -> bool:
+        health = watch.way.health("ann", watch.id).body
+        return words in str(health["lastError"]) and health["healthy"] is False
+
+    until(says, f"the health says {words}")
