@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ _LIBXML_NO_MEMORY = 2  # xmlParserErrors.XML_ERR_NO_MEMORY, in the code of lxml'
 def run(out: socket.socket, request: dict[str, Any], scratch: Path, parent: int) -> None:
     """Does what `request` asks, and never comes back."""
     status = 1
+    sys.dont_write_bytecode = True
     try:
         os.setsid()
         walls.die_with_parent(parent)

@@ -24,6 +24,7 @@ from domain.refusals import Refusal, TooLarge, Unavailable, Unreadable, Unsuppor
 
 _log = logging.getLogger(__name__)
 
+_NURSERY = "adapters.outbound.parsing.fence.nursery"
 _STOP_SECONDS = 5.0
 _REFUSALS: dict[str, type[Refusal]] = {kind.reason: kind for kind in (Unsupported, Unreadable, TooLarge)}
 _OUT_OF_MEMORY = ("memory allocation", "bad_alloc", "out of memory", "cannot allocate", "MemoryError")
@@ -38,7 +39,6 @@ _QUIET_LIBRARIES = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
-    "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONUTF8": "1",
 }
 _COSTS = ("cpu_seconds", "peak_kilobytes")
@@ -95,16 +95,12 @@ class Nursery:
         self._base = Path(tempfile.mkdtemp(prefix="switchboard-parsing-"))
         self._control, far = socket.socketpair()
         with far:
+            command = [sys.executable, "-P", "-m", _NURSERY, str(far.fileno()), str(self._base)]
             self._process = subprocess.Popen(  # noqa: S603 - our own module, under our own interpreter
-                [
-                    sys.executable,
-                    "-m",
-                    "adapters.outbound.parsing.fence.nursery",
-                    str(far.fileno()),
-                    str(self._base),
-                ],
+                command,
                 pass_fds=[far.fileno()],
                 env=_environment(self._base),
+                cwd=self._base,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
             )
@@ -227,12 +223,6 @@ def lost(name: str) -> Unavailable:
 def _environment(base: Path) -> dict[str, str]:
     """No setting and no secret of the service is handed to what reads strangers' files."""
     kept = {key: os.environ[key] for key in _KEPT_ENVIRONMENT if key in os.environ}
-    path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)  # noqa: PTH109 - as the interpreter has it
-    return {
-        **kept,
-        **_QUIET_LIBRARIES,
-        **_FEW_PAGE_FAULTS,
-        "PYTHONPATH": path,
-        "HOME": str(base),
-        "TMPDIR": str(base),
-    }
+    path = os.pathsep.join(os.path.abspath(entry) for entry in sys.path)  # noqa: PTH100 - "" is the current folder
+    here = {"PYTHONPATH": path, "HOME": str(base), "TMPDIR": str(base)}
+    return {**kept, **_QUIET_LIBRARIES, **_FEW_PAGE_FAULTS, **here}
