@@ -12,7 +12,6 @@ from dependency_injector import containers, providers
 
 from adapters.inbound.sockets.supervisor import Supervisor
 from adapters.outbound.absent import (
-    NoApprovals,
     NoFiles,
 )
 from adapters.outbound.blobs.files import FileBlobs
@@ -35,6 +34,7 @@ from adapters.outbound.notifier import OwnerNotifier
 from adapters.outbound.parsing.parser import FencedParser, ParsingOptions
 from adapters.outbound.security.box import Seal
 from adapters.outbound.storage.chat_history import PostgresChatHistory
+from adapters.outbound.storage.confirmations import PostgresConfirmations
 from adapters.outbound.storage.conversations import PostgresConversations, Wakes
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.identities import PostgresIdentities
@@ -63,6 +63,7 @@ from apps.downstream import Resources
 from apps.settings import Settings
 from domain.access.service import AccessService
 from domain.channels.service import CatalogueService
+from domain.confirmations.service import ConfirmationService
 from domain.delivery.service import DeliveryService
 from domain.instances.service import InstanceService
 from domain.intake.model import IntakeRules
@@ -78,6 +79,7 @@ from domain.knowledge.retention.service import Retention, Sweeper
 from domain.knowledge.search.service import SearchService
 from domain.pairing.service import PairingService
 from domain.polling.service import PollingService
+from domain.routing.asking.service import AskingService
 from domain.routing.service import ConversationService
 from ports.blobs import Blobs
 from ports.channels import Kit
@@ -261,7 +263,9 @@ class Container(containers.DeclarativeContainer):
     downstream = providers.Singleton(_traced, traces.provided.downstream, resources.provided.runner)
     people = providers.Singleton(PostgresIdentities, database)
     verification = providers.Singleton(verifying.service, settings, database, people, seal, http, clock, ids)
-    approvals = providers.Singleton(NoApprovals)
+    approvals = providers.Singleton(
+        ConfirmationService, providers.Singleton(PostgresConfirmations, database), clock, ids
+    )
     notifier = providers.Singleton(
         OwnerNotifier,
         instances,
@@ -323,10 +327,8 @@ class Container(containers.DeclarativeContainer):
         conversations,
         instances,
         channels,
-        downstream,
         people,
-        approvals,
-        files,
+        providers.Singleton(AskingService, downstream, approvals, files, clock, ids, meter),
         health,
         clock,
         meter,

@@ -95,6 +95,7 @@ class WorkerPart:
                 Chore("lease renewal", 10.0, self._renew),
                 Chore("untaken answers", 1.0, conversations.send_untaken),
                 Chore("silent processes", 600.0, container.processes().bury),
+                Chore("expired confirmations", 60.0, container.approvals().expire),
                 Chore("expired verifications", 600.0, partial(sweep, container.database())),
             ]
         )

@@ -42,25 +42,51 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """A message as far as it may decide something; `event_id` is the same at each try of the same event."""
+
+    event_id: int
+    text: str
+    choice: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """How a pending confirmation was decided. `original` is the text of the message that led to it."""
 
     confirmation_id: str
     tool: str
     decision: str
+    original: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What a message means for the pending confirmation of its session.
+
+    Without `decision` it is a message like any other. `prompt` is the question to be asked (again) in place
+    of working on the message. `stale`: the press of a button whose question is no longer open.
+    """
+
+    decision: Decision | None = None
+    approved_tools: tuple[str, ...] = ()
+    prompt: Prompt | None = None
+    stale: bool = False
 
 
 class Approvals(Protocol):
     """Pending tool confirmations (interface 2.7, 3.3)."""
 
-    async def decide(self, asker: Asker, text: str, choice: str | None) -> Decision | None:
-        """What this message decides; None when it decides nothing (a pending one of this asker is cleared)."""
+    async def decide(self, asker: Asker, said: Said) -> Ruling:
+        """What this message decides; any other text of the sender who was asked clears the question."""
         ...
 
-    async def ask(self, asker: Asker, tool: str, parameters: Mapping[str, Any]) -> Prompt:
+    async def begin(self, asker: Asker, decision: Decision) -> bool:
+        """Whether the decision may be handed on now: an approval once, so that its tool never runs twice."""
+        ...
+
+    async def ask(
+        self, asker: Asker, said: Said, original: str, tool: str, parameters: Mapping[str, Any]
+    ) -> Prompt:
         """Makes the pending confirmation of a session, replacing an older one."""
-        ...
-
-    async def approved_tools(self, asker: Asker) -> Sequence[str]:
-        """Tools approved for the whole session."""
         ...

@@ -114,10 +114,14 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A leased conversation and its next events, in order."""
+    """A leased conversation and its next events, in order.
+
+    `attended`: something is on record of its tool confirmations, so each message has to be held against it.
+    """
 
     lane: Lane
     waiting: Sequence[Waiting]
+    attended: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from domain.channels.messages import Artifact, Event
 from domain.instances.model import Instance
-from domain.refusals import NotBuilt
 from domain.routing.model import InputFile, ResultArtifact
-from ports.people import Asker, Decision, Prompt
-
-
-class NoApprovals:
-    async def decide(self, asker: Asker, text: str, choice: str | None) -> Decision | None:
-        return None
-
-    async def ask(self, asker: Asker, tool: str, parameters: Mapping[str, Any]) -> Prompt:
-        raise NotBuilt("confirmations")
-
-    async def approved_tools(self, asker: Asker) -> Sequence[str]:
-        return ()
 
 
 class NoFiles:

@@ -10,11 +10,12 @@ import orjson
 
 from adapters.outbound.storage.batching import Batcher
 from adapters.outbound.storage.codec import dump, event_from_json, result_to_json
+from adapters.outbound.storage.confirmations import ATTENDED
 from adapters.outbound.storage.lanes import INBOUND, Lanes, Side
 from adapters.outbound.storage.pool import Connection, Database
 from ports.storage import Conversation, Lane, Processed, Waiting
 
-SIDE = Side(INBOUND, "inbox", "id event attempts received_at")
+SIDE = Side(INBOUND, "inbox", "id event attempts received_at", flag=ATTENDED)
 
 RECORD = """
 WITH r AS (
@@ -96,7 +97,9 @@ class PostgresConversations:
         leased = await self._lanes.lease(SIDE, count, busy)
         return [
             Conversation(
-                lane, [Waiting(id, event_from_json(event), attempts, at) for id, event, attempts, at in rows]
+                lane,
+                [Waiting(id, event_from_json(event), attempts, at) for id, event, attempts, at, _ in rows],
+                attended=rows[0][-1],
             )
             for lane, rows in leased
         ]

@@ -38,15 +38,18 @@ UPDATE inbox SET attempts = attempts + 1 FROM (
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What differs between the two sides of `lease`."""
+    """What differs between the two sides of `lease`. `flag`: a condition on the lane `t`, its value the last
+    column of each row."""
 
     kind: int
     table: str
     columns: str
+    flag: str = ""
 
     def statement(self) -> str:
         columns = ", ".join(f"m.{name}" for name in self.columns.split())
         inner = ", ".join(self.columns.split())
+        flag = f", {self.flag}" if self.flag else ""
         return f"""
             WITH due AS (
                 SELECT instance_id, lane_key FROM lane
@@ -58,7 +61,7 @@ class Side:
                 AND l.instance_id = due.instance_id AND l.lane_key = due.lane_key
                 RETURNING l.instance_id, l.lane_key
             )
-            SELECT t.instance_id, t.lane_key, {columns} FROM taken t LEFT JOIN LATERAL (
+            SELECT t.instance_id, t.lane_key, {columns}{flag} FROM taken t LEFT JOIN LATERAL (
                 SELECT {inner} FROM {self.table} r
                 WHERE r.instance_id = t.instance_id AND r.lane_key = t.lane_key AND r.status = 0
                 ORDER BY r.id LIMIT {ROWS_PER_LANE}

@@ -1,0 +1,36 @@
+"""Pending tool confirmations as values (interface 2.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A question to a sender. `asked_of` is the sender, `asked_by` the event whose answer was the question.
+
+    `original` is the text of the message that led to it. A decided question stays until the next message of
+    its session, so that the event that decided it (`decided_by`) can be worked on again after a crash.
+    """
+
+    id: str
+    tool: str
+    parameters: Mapping[str, Any]
+    nonce: str
+    asked_of: str
+    asked_by: int
+    original: str
+    expires_at: datetime
+    decision: str | None = None
+    decided_by: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """What is on record of a session: the question, and the tools approved for all of it."""
+
+    pending: Pending | None = None
+    tools: tuple[str, ...] = field(default=())

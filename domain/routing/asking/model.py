@@ -1,0 +1,29 @@
+"""What the work on one lease holds on to, and how it ends early."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from domain.instances.model import Instance
+
+
+@dataclass(slots=True)
+class Talk:
+    """A conversation under lease. `attended`: its messages are held against its tool confirmations.
+
+    `channel` is the instance's channel, whose faces tell what it can do.
+    """
+
+    instance: Instance
+    channel: Any
+    attended: bool
+
+
+class GaveUp(Exception):
+    """An event that ends in an apology: `words` for the sender, `reason` for the record."""
+
+    def __init__(self, words: str, reason: str) -> None:
+        super().__init__(reason)
+        self.words = words
+        self.reason = reason

@@ -1,0 +1,182 @@
+"""A message is put to its resource, and what comes back made into an answer, a question about a tool included."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import partial
+
+from domain.channels.messages import Answer, Event
+from domain.confirmations.choices import is_approval
+from domain.confirmations.rules import NO_LONGER_OPEN, OUTCOMES, unclear
+from domain.refusals import Invalid
+from domain.routing.asking.model import GaveUp, Talk
+from domain.routing.model import (
+    APPROVED_FOR_SESSION,
+    Approval,
+    Resource,
+    RunRequest,
+    RunResult,
+    RunSender,
+)
+from domain.routing.resource import parse_resource
+from domain.routing.words import APOLOGY, NO_RESOURCE
+from ports.channels import Decides, Types
+from ports.clock import Clock, Ids
+from ports.downstream import Downstream, DownstreamFailed
+from ports.files import MessageFiles
+from ports.metrics import Meter
+from ports.people import Approvals, Asker, Decision, Ruling, Said
+from ports.storage import Waiting
+
+log = logging.getLogger(__name__)
+
+COURTESY_SECONDS = 5.0
+"""What a platform gets for showing that somebody is writing, or that a button was pressed."""
+
+MAX_TOOLS = 8
+"""How many tools that are approved for the session one message may use one after the other."""
+
+
+class AskingService:
+    """Asks the resource of an instance."""
+
+    def __init__(
+        self,
+        downstream: Downstream,
+        approvals: Approvals,
+        files: MessageFiles,
+        clock: Clock,
+        ids: Ids,
+        meter: Meter,
+    ) -> None:
+        self._downstream = downstream
+        self._approvals = approvals
+        self._files = files
+        self._clock = clock
+        self._ids = ids
+        self._meter = meter
+        self._courtesies: set[asyncio.Task[None]] = set()
+
+    async def answer(self, talk: Talk, waiting: Waiting, user_id: str | None) -> Answer | None:
+        """The answer to a message, None where it gets none. Raises `GaveUp`."""
+        event = waiting.event
+        if talk.instance.resource_id is None:
+            return Answer(NO_RESOURCE)
+        asker = Asker(talk.instance.id, event.session_id, event.sender.external_id)
+        said = Said(waiting.id, event.text, event.choice)
+        ruling = await self._ruling(talk, asker, said)
+        if ruling.stale:
+            self._show(talk, event, NO_LONGER_OPEN)
+            return None
+        if ruling.prompt is not None:
+            return Answer(ruling.prompt.text, (), ruling.prompt.choices)
+        decision = ruling.decision
+        if decision is None and event.choice is not None and is_approval(event.choice):
+            return None
+        if decision is not None and event.choice is not None:
+            self._show(talk, event, OUTCOMES[decision.decision])
+        request = await self._request(talk, event, user_id, ruling)
+        if decision is not None and not await self._approvals.begin(asker, decision):
+            return Answer(unclear(decision.tool))
+        return await self._asked(talk, event, asker, said, request)
+
+    async def _ruling(self, talk: Talk, asker: Asker, said: Said) -> Ruling:
+        if talk.attended:
+            return await self._approvals.decide(asker, said)
+        return Ruling(stale=said.choice is not None and is_approval(said.choice))
+
+    async def _request(self, talk: Talk, event: Event, user_id: str | None, ruling: Ruling) -> RunRequest:
+        instance, decision = talk.instance, ruling.decision
+        return RunRequest(
+            resource=_resource(instance.resource_id or ""),
+            request_id=event.request_id,
+            instance_id=instance.id,
+            channel_id=instance.channel_id,
+            session_id=event.session_id,
+            sender=RunSender(event.sender.external_id, event.sender.display_name, user_id),
+            text=event.text if decision is None else decision.original,
+            files=tuple(await self._files.taken_in(instance, event)),
+            approval=_approval(decision),
+            approved_tools=ruling.approved_tools,
+            owner=instance.user_id,
+        )
+
+    async def _asked(self, talk: Talk, event: Event, asker: Asker, said: Said, request: RunRequest) -> Answer:
+        typing = None
+        if isinstance(talk.channel, Types):
+            typing = self._aside(partial(talk.channel.typing, talk.instance.config, event.target))
+        try:
+            result = await self._settled(request)
+        finally:
+            if typing:
+                typing.cancel()
+        artifacts = tuple(await self._files.given_out(result.artifacts))
+        wanted = result.confirmation
+        if wanted is None:
+            return Answer(result.text, artifacts)
+        prompt = await self._approvals.ask(asker, said, request.text, wanted.tool, wanted.parameters)
+        talk.attended = True
+        text = f"{result.text}\n\n{prompt.text}" if result.text else prompt.text
+        return Answer(text, artifacts, prompt.choices)
+
+    async def _settled(self, request: RunRequest) -> RunResult:
+        """Runs the resource, and again where it asks for a tool that is approved for the session."""
+        result = await self._run(request)
+        for _ in range(MAX_TOOLS + 1):
+            wanted = result.confirmation
+            if wanted is None or wanted.tool not in request.approved_tools:
+                return result
+            approval = Approval(self._ids.request_id(), wanted.tool, APPROVED_FOR_SESSION)
+            # Another request id, as resources recognise a repeated request by it.
+            again = replace(request, request_id=self._ids.request_id(), approval=approval)
+            before, result = result, await self._run(again)
+            text = "\n\n".join(each for each in (before.text, result.text) if each)
+            result = RunResult(text, before.artifacts + result.artifacts, result.confirmation)
+        raise GaveUp(APOLOGY, f"the downstream resource asked for approved tools over {MAX_TOOLS} times")
+
+    async def _run(self, request: RunRequest) -> RunResult:
+        started = self._clock.now()
+        outcome = "answered"
+        try:
+            return await self._downstream.run(request)
+        except DownstreamFailed as failed:
+            outcome = "failed"
+            raise GaveUp(APOLOGY, f"the downstream resource failed: {failed}") from failed
+        finally:
+            seconds = (self._clock.now() - started).total_seconds()
+            self._meter.downstream(request.resource.kind, outcome, seconds)
+
+    def _show(self, talk: Talk, event: Event, outcome: str) -> None:
+        if isinstance(talk.channel, Decides):
+            self._aside(partial(talk.channel.decided, talk.instance.config, event.target, outcome))
+
+    def _aside(self, courtesy: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
+        """Does beside the work what a slow platform must not hold it up with."""
+        task = asyncio.create_task(_briefly(courtesy))
+        self._courtesies.add(task)
+        task.add_done_callback(self._courtesies.discard)
+        return task
+
+
+async def _briefly(courtesy: Callable[[], Awaitable[None]]) -> None:
+    try:
+        async with asyncio.timeout(COURTESY_SECONDS):
+            await courtesy()
+    except TimeoutError:
+        log.warning("a platform was too slow to show what goes on")
+    except Exception:
+        log.exception("a platform could not be told what goes on")
+
+
+def _approval(decision: Decision | None) -> Approval | None:
+    return Approval(decision.confirmation_id, decision.tool, decision.decision) if decision else None
+
+
+def _resource(text: str) -> Resource:
+    try:
+        return parse_resource(text)
+    except Invalid as error:
+        raise GaveUp(NO_RESOURCE, error.message) from error

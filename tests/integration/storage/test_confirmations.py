@@ -1,0 +1,104 @@
+"""Questions about tools in the database: decided once and begun once, whoever comes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from adapters.outbound.storage.confirmations import PostgresConfirmations
+from adapters.outbound.storage.pool import Database
+from domain.confirmations.model import Pending, SessionState
+
+NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+DAY = timedelta(hours=24)
+SESSION = "a session \0 with a NUL and " + "x" * 500
+
+
+def pending(id: str = "c1", *, asked_by: int = 1) -> Pending:
+    parameters = {"to": "ada\0", "n": 2}
+    return Pending(id, "tool\0", parameters, "nonce", "ada", asked_by, "please", NOW + timedelta(minutes=10))
+
+
+@pytest.fixture
+async def database(database_url: str) -> AsyncIterator[Database]:
+    opened = Database(database_url)
+    await opened.open()
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def instance(database: Database) -> int:
+    row = await database.fetch_one(
+        "INSERT INTO channel_instance (user_id, channel_id, channel_name, config)"
+        " VALUES ('ann', 'http-webhook', 'Hook', '') RETURNING id"
+    )
+    assert row is not None
+    return int(row[0])
+
+
+async def test_comes_back_as_it_was_kept(database: Database, instance: int) -> None:
+    store = PostgresConfirmations(database)
+    assert await store.load(instance, SESSION, NOW, NOW - DAY) == SessionState()
+    await store.put(instance, SESSION, pending())
+    assert await store.load(instance, SESSION, NOW, NOW - DAY) == SessionState(pending())
+    assert await store.load(instance, "another", NOW, NOW - DAY) == SessionState()
+
+
+async def test_is_decided_by_one_of_many(database: Database, instance: int) -> None:
+    store = PostgresConfirmations(database)
+    await store.put(instance, SESSION, pending())
+    tries = [store.decide(instance, SESSION, pending(), "approved", 10 + n, NOW) for n in range(20)]
+    assert sum(await asyncio.gather(*tries)) == 1
+
+
+async def test_is_begun_by_one_of_many(database: Database, instance: int) -> None:
+    store = PostgresConfirmations(database)
+    await store.put(instance, SESSION, pending())
+    assert sum(await asyncio.gather(*(store.begin(instance, SESSION, "c1") for _ in range(20)))) == 1
+
+
+async def test_is_not_decided_at_the_tenth_minute_or_once_replaced(database: Database, instance: int) -> None:
+    store = PostgresConfirmations(database)
+    await store.put(instance, SESSION, pending())
+    late = NOW + timedelta(minutes=10)
+    assert not await store.decide(instance, SESSION, pending(), "approved", 2, late)
+    await store.put(instance, SESSION, pending("c2"))
+    assert not await store.decide(instance, SESSION, pending("c1"), "approved", 2, NOW)
+    assert await store.decide(instance, SESSION, pending("c2"), "rejected", 2, NOW)
+
+
+async def test_a_replacement_is_open_again(database: Database, instance: int) -> None:
+    store = PostgresConfirmations(database)
+    await store.put(instance, SESSION, pending())
+    await store.decide(instance, SESSION, pending(), "approved", 2, NOW)
+    await store.begin(instance, SESSION, "c1")
+    await store.put(instance, SESSION, pending("c2", asked_by=2))
+    assert (await store.load(instance, SESSION, NOW, NOW - DAY)).pending == pending("c2", asked_by=2)
+    assert await store.begin(instance, SESSION, "c2")
+
+
+async def test_approvals_last_until_a_day_of_silence(database: Database, instance: int) -> None:
+    store = PostgresConfirmations(database)
+    await store.put(instance, SESSION, pending())
+    await store.decide(instance, SESSION, pending(), "approved_for_session", 2, NOW)
+    later = NOW + DAY - timedelta(seconds=1)
+    assert (await store.load(instance, SESSION, later, later - DAY)).tools == ("tool\0",)
+    again = later + DAY
+    assert (await store.load(instance, SESSION, again, again - DAY)).tools == ()
+
+
+async def test_what_is_over_is_removed_and_nothing_else(database: Database, instance: int) -> None:
+    store = PostgresConfirmations(database)
+    await store.put(instance, "open", pending())
+    await store.put(instance, "decided", pending())
+    await store.decide(instance, "decided", pending(), "approved_for_session", 2, NOW)
+    assert await store.expire(NOW, NOW - DAY) == 0
+    soon = NOW + timedelta(minutes=10)
+    assert await store.expire(soon, soon - DAY) == 1
+    assert (await store.load(instance, "decided", soon, soon - DAY)).tools == ("tool\0",)
+    much_later = soon + DAY
+    assert await store.expire(much_later, much_later - DAY) == 2
