@@ -11,10 +11,13 @@ from psycopg import AsyncConnection
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
+from domain.knowledge.text_match import FUZZY_FLOOR
 from domain.refusals import Unavailable
 
 Connection = AsyncConnection[TupleRow]
 
+SEARCH_WIDTH = 600
+"""Candidates that a search of a vector index keeps: also far from all clusters most true neighbours are found."""
 AWAY = "the database is away for the moment; try again shortly"
 
 
@@ -37,6 +40,7 @@ class Database:
             reconnect_timeout=30.0,
             check=None,
             kwargs={"autocommit": True, "application_name": "switchboard"},
+            configure=_configure,
             name="switchboard",
         )
 
@@ -76,6 +80,14 @@ class Database:
         """Runs one statement; the number of rows it touched."""
         async with self.connection() as connection:
             return (await connection.execute(query, parameters)).rowcount
+
+
+async def _configure(connection: Connection) -> None:
+    """How wide vector indexes are searched, and from where on words count as similar."""
+    await connection.execute(
+        "SELECT set_config('hnsw.ef_search', %s, false), set_config('pg_trgm.similarity_threshold', %s, false)",
+        (str(SEARCH_WIDTH), str(FUZZY_FLOOR)),
+    )
 
 
 @asynccontextmanager

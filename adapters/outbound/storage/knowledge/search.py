@@ -1,7 +1,8 @@
 """The two searches over one base in PostgreSQL.
 
 The base's id and all term hashes stand as literals in the statements: only then does the planner use the
-base's own vector index and the postings of its own terms.
+base's own vector index and the postings of its own terms. How wide vector indexes are searched, and which
+words count as similar, is set on every connection of the pool.
 """
 
 from __future__ import annotations
@@ -12,9 +13,8 @@ from typing import Any
 from psycopg import sql
 
 from adapters.outbound.storage.knowledge.forms import lex, term_hash, vector_text
-from adapters.outbound.storage.knowledge.vector_indexes import DROP_UNDER
 from adapters.outbound.storage.pool import Connection, Database
-from domain.knowledge.text_match import FUZZY_FLOOR, Query, Statistics, TextMatch, unknown_words
+from domain.knowledge.text_match import Query, Statistics, TextMatch, unknown_words
 from ports.embedding import Vector
 from ports.knowledge_storage import Candidate, Passage
 
@@ -38,14 +38,16 @@ WITH m AS MATERIALIZED (
 ) SELECT seq, terms FROM m ORDER BY lex <#> {weights}::sparsevec, seq LIMIT {limit}
 """
 NEAREST = """
-SELECT i.seq, 1 - (i.embedding <=> {vector}::halfvec) FROM chunk_index i
-WHERE i.kb_id = {base} AND i.model = {model} ORDER BY i.embedding <=> {vector}::halfvec LIMIT {limit}
+SELECT seq, 1 - distance FROM (
+    SELECT i.seq, i.embedding <=> %s::halfvec AS distance FROM chunk_index i
+    WHERE i.kb_id = {base} AND i.model = {model} ORDER BY 2 LIMIT {limit}
+) nearest
 """
 PASSAGES = """
 SELECT c.seq, c.chunk_id, c.text, c.context, c.metadata, f.file_hash, f.file_name, i.terms,
-    CASE WHEN i.model = {model} THEN 1 - (i.embedding <=> {vector}::halfvec) END
+    CASE WHEN i.model = {model} THEN 1 - (i.embedding <=> %s::halfvec) END
 FROM chunk c JOIN chunk_index i ON i.kb_id = c.kb_id AND i.seq = c.seq JOIN kb_file f ON f.id = c.file_id
-WHERE c.kb_id = {base} AND i.kb_id = {base} AND c.seq = ANY({keys}::int8[])
+WHERE c.kb_id = {base} AND i.kb_id = {base} AND c.seq = ANY(%s) AND i.seq = ANY(%s)
 """
 
 
@@ -74,11 +76,7 @@ class PostgresChunkIndex:
     ) -> dict[str, dict[str, float]]:
         """The words of the base that are like the unknown ones; their frequencies join the others."""
         statement = sql.SQL(SIMILAR).format(words=list(unknown), base=base_id, limit=FUZZY_TERMS)
-        async with connection.transaction():
-            await connection.execute(
-                sql.SQL("SET LOCAL pg_trgm.similarity_threshold = {}").format(FUZZY_FLOOR)
-            )
-            rows = await _all(connection, statement)
+        rows = await _all(connection, statement)
         similar: dict[str, dict[str, float]] = {}
         for word, term, df, likeness in rows:
             similar.setdefault(word, {})[term] = likeness
@@ -100,10 +98,8 @@ class PostgresChunkIndex:
             weights=lex({hashes[term]: weight for term, weight in weights.items()}),
             limit=CANDIDATES,
         )
-        async with self._database.connection() as connection, connection.transaction():
-            if common:  # almost every row fits: the first ones are found without reading long postings
-                await connection.execute("SET LOCAL enable_bitmapscan = off")
-            rows = await _all(connection, statement)
+        async with self._database.connection() as connection:
+            rows = await (_first(connection, statement) if common else _all(connection, statement))
         return [Candidate(str(seq), _held(hashes, terms)) for seq, terms in rows]
 
     async def nearest(
@@ -112,16 +108,10 @@ class PostgresChunkIndex:
         model = await self._model(fingerprint)
         if model is None:
             return []
-        statement = sql.SQL(NEAREST).format(
-            vector=vector_text(vector), base=base_id, model=model, limit=limit
-        )
+        statement = sql.SQL(NEAREST).format(base=base_id, model=model, limit=limit)
         async with self._database.connection() as connection:
-            if not await self._is_large(connection, base_id):
-                rows = await _all(connection, statement)
-            else:
-                async with connection.transaction():
-                    await connection.execute("SET LOCAL hnsw.ef_search = 200")
-                    rows = await _all(connection, statement)
+            cursor = await connection.execute(statement, (vector_text(vector),), binary=True)
+            rows: list[Any] = await cursor.fetchall()
         return [(str(seq), float(cosine)) for seq, cosine in rows]
 
     async def passages(
@@ -135,22 +125,14 @@ class PostgresChunkIndex:
         if not keys:
             return []
         model = await self._model(fingerprint) if vector is not None else None
-        statement = sql.SQL(PASSAGES).format(
-            model=model,
-            vector=vector_text(vector) if vector is not None else None,
-            base=base_id,
-            keys=[int(key) for key in keys],
-        )
+        statement = sql.SQL(PASSAGES).format(model=model, base=base_id)
+        wanted = [int(key) for key in keys]
+        given = vector_text(vector) if vector is not None else None
         hashes = {term: term_hash(base_id, term) for term in vocabulary}
         async with self._database.connection() as connection:
-            rows = await _all(connection, statement)
+            cursor = await connection.execute(statement, (given, wanted, wanted), binary=True)
+            rows: list[Any] = await cursor.fetchall()
         return [_passage(row, hashes) for row in rows]
-
-    async def _is_large(self, connection: Connection, base_id: int) -> bool:
-        cursor = await connection.execute(
-            "SELECT FROM knowledge_base WHERE id = %s AND chunk_count > %s", (base_id, DROP_UNDER)
-        )
-        return await cursor.fetchone() is not None
 
     async def _model(self, fingerprint: str) -> int | None:
         """The number of a model; None when it has embedded nothing yet."""
@@ -167,6 +149,13 @@ class PostgresChunkIndex:
 async def _all(connection: Connection, statement: sql.Composed) -> list[Any]:
     cursor = await connection.execute(statement, binary=True, prepare=False)
     return await cursor.fetchall()
+
+
+async def _first(connection: Connection, statement: sql.Composed) -> list[Any]:
+    """For what almost every row fits: the first rows are found without reading long postings."""
+    async with connection.transaction():
+        await connection.execute("SET LOCAL enable_bitmapscan = off")
+        return await _all(connection, statement)
 
 
 def _passage(row: Any, hashes: dict[str, int]) -> Passage:

@@ -1,0 +1,1 @@
+"""Latency and recall of search over synthetic bases."""
