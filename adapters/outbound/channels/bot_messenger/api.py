@@ -81,11 +81,11 @@ class BotApi:
         body = answer.json()
         if answer.ok and at(body, "ok") is True:
             return Sent(Outcome.SENT, ref=text(body, "result", "message_id")), None
-        description = self._safe(config, _description(answer))
+        description = self._safe(config, text(body, "description"))
         wait = at(body, "parameters", "retry_after")
         if answer.status == 429:
             known = wait if isinstance(wait, int | float) and wait >= 0 else answer.retry_after
-            return Sent(Outcome.RETRY_AFTER, description, retry_after=known), None
+            return Sent(Outcome.RETRY_AFTER, description or "HTTP 429", retry_after=known), None
         sent = by_status(answer, description)
         if sent.outcome is Outcome.SENT:
             return Sent(Outcome.UNKNOWN, f"Telegram gave an answer that is none: {description}"), None

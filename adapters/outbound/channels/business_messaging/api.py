@@ -48,7 +48,7 @@ class GraphApi:
             raise PlatformError(f"WhatsApp: {error}") from None
         body = answer.json()
         if not answer.ok or not isinstance(body, dict):
-            raise PlatformError(f"WhatsApp: {_words(answer)}")
+            raise PlatformError(f"WhatsApp: {_words(answer) or f'HTTP {answer.status}'}")
         return body
 
     async def message(self, config: Config, body: Mapping[str, Any]) -> Sent:
@@ -125,4 +125,4 @@ def judged(answer: HttpAnswer) -> Sent:
 def _words(answer: HttpAnswer) -> str:
     error = at(answer.json(), "error")
     words = text(error, "error_data", "details") or text(error, "message")
-    return " ".join(filter(None, (text(error, "code"), words))) or f"HTTP {answer.status}"
+    return " ".join(filter(None, (text(error, "code"), words)))

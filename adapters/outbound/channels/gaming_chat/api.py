@@ -44,7 +44,7 @@ class DiscordApi:
             raise PlatformError(f"Discord: {error}") from None
         body = answer.json()
         if not answer.ok or not isinstance(body, dict):
-            raise PlatformError(f"Discord: {_words(answer)}")
+            raise PlatformError(f"Discord: {_words(answer) or f'HTTP {answer.status}'}")
         return body
 
     async def call(
@@ -99,4 +99,4 @@ def _judged(answer: HttpAnswer) -> Tried:
 
 def _words(answer: HttpAnswer) -> str:
     body = answer.json()
-    return " ".join(filter(None, (text(body, "code"), text(body, "message")))) or f"HTTP {answer.status}"
+    return " ".join(filter(None, (text(body, "code"), text(body, "message"))))

@@ -41,7 +41,7 @@ class WebApi:
             raise PlatformError(f"Slack: {error}") from None
         body = answer.json()
         if at(body, "ok") is not True or not isinstance(body, dict):
-            raise PlatformError(f"Slack: {_reason(answer)}")
+            raise PlatformError(f"Slack: {_reason(answer) or f'HTTP {answer.status}'}")
         return body
 
     async def deliver(self, request: HttpRequest) -> tuple[Sent, Mapping[str, Any]]:
@@ -95,6 +95,6 @@ def judged(answer: HttpAnswer) -> Sent:
 
 def _reason(answer: HttpAnswer) -> str:
     body = answer.json()
-    words = text(body, "error") or f"HTTP {answer.status}"
+    words = text(body, "error")
     needed = text(body, "needed")
     return f"{words} (needed: {needed})" if needed else words
