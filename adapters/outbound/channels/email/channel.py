@@ -122,13 +122,13 @@ class Email:
             uid: int | None = int(source["uid"])
             if box.number_of("UIDVALIDITY") != source["uidValidity"]:
                 uid = box.find(str(source["messageId"])) if source["messageId"] else None
-            return box.content(uid) if uid is not None else None
+            raw = box.content(uid) if uid is not None else None
+            files = read_mail(raw).files if raw is not None else ()
+            return next((file.content for file in files if file.index == int(source["index"])), None)
 
-        raw = await self._mailboxes.work(config, job)
-        files = read_mail(raw).files if raw is not None else ()
-        if int(source["index"]) >= len(files):
+        content = await self._mailboxes.work(config, job)
+        if content is None:
             raise PlatformError("the mail with this file is no longer in the mailbox")
-        content = files[int(source["index"])].content
         for start in range(0, len(content), 65536):
             yield content[start : start + 65536]
 
