@@ -12,6 +12,7 @@ from adapters.outbound.channels.drive_folder.api import Drive
 from adapters.outbound.channels.drive_folder.definition import DEFINITION
 from adapters.outbound.oauth.google import GoogleTokens
 from adapters.outbound.oauth.google_api import GoogleApi, words_of
+from adapters.outbound.oauth.tokens import TokenRefused, TokenUnavailable
 from domain.channels.messages import Answer, Attachment, Config, Facts, Part, RawCall, Received, Sent, Target
 from domain.channels.model import ChannelDefinition
 from ports.channels import Kit, PlatformError, Polled, PollFailed
@@ -48,9 +49,14 @@ class DriveFolder:
     async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
         return await delivery.send(self._drive, self._kit.artifacts, config, part, key)
 
-    def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:
-        source = attachment.source
-        return self._drive.download(config, str(source["fileId"]), str(source.get("export") or ""))
+    async def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:
+        """The bytes of a file. Raises `HttpFailed`, `PlatformError` when the credentials are not taken."""
+        file_id, export = str(attachment.source["fileId"]), str(attachment.source.get("export") or "")
+        try:
+            async for piece in self._drive.download(config, file_id, export):
+                yield piece
+        except (TokenRefused, TokenUnavailable) as error:
+            raise PlatformError(str(error)) from error
 
     async def probe(self, config: Config) -> None:
         """Reads the folder. Raises `PlatformError`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from urllib.parse import urlsplit
@@ -26,6 +27,8 @@ from domain.channels.messages import (
 from domain.channels.model import ChannelDefinition
 from ports.channels import Kit, PlatformError
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
+
+log = logging.getLogger(__name__)
 
 _SOON = 4.0
 """Seconds for each of two requests that a call waits for; Teams gives it 15."""
@@ -74,10 +77,10 @@ class Teams:
             await self._connector.send(config, target, body, timeout=5.0)
 
     async def decided(self, config: Config, target: Target, outcome: str) -> None:
-        """Raises `PlatformError` when the prompt could not be replaced."""
+        """Best effort: the decision holds whether or not the prompt can be replaced."""
         sent = await delivery.decided(self._connector, config, target, outcome)
         if sent is not None and sent.outcome is not Outcome.SENT:
-            raise PlatformError(f"Teams did not replace the prompt: {sent.detail}")
+            log.warning("a pressed prompt could not be replaced: %s", sent.detail)
 
     async def probe(self, config: Config) -> None:
         """Gets a token with the bot's credentials. An incoming webhook cannot be tried without posting.
@@ -96,8 +99,13 @@ class Teams:
         except (TokenRefused, TokenUnavailable) as error:
             raise PlatformError(f"Microsoft did not take appId and appPassword: {error}") from error
 
-    def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:
-        return self._connector.download(config, str(attachment.source["url"]))
+    async def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:
+        """The bytes of a file. Raises `HttpFailed`, `PlatformError` when the credentials are not taken."""
+        try:
+            async for piece in self._connector.download(config, str(attachment.source["url"])):
+                yield piece
+        except (TokenRefused, TokenUnavailable) as error:
+            raise PlatformError(str(error)) from error
 
     def _metadata_url(self) -> str:
         base = self._kit.address(OPENID).rstrip("/")

@@ -110,6 +110,7 @@ async def decided(connector: Connector, config: Config, target: Target, outcome:
     prompt = str(target.get("prompt") or "")
     if not prompt or way(config, target) != BOT:
         return None
+    words = outcome.replace("_", " ").capitalize()
     without_reply = {**target, "replyTo": ""}
-    content = cards.activity(without_reply, attachments=[cards.adaptive_card(outcome)])
+    content = cards.activity(without_reply, attachments=[cards.adaptive_card(words)])
     return await connector.send(config, target, content, replaces=prompt, timeout=10.0)

@@ -256,6 +256,17 @@ async def test_a_file_that_is_gone_cannot_be_fetched(
         assert [piece async for piece in channel.fetch(CONFIG, event.attachments[0])]
 
 
+async def test_a_file_cannot_be_fetched_with_dead_credentials(
+    drive: Drive, poll: Poller, channel: DriveFolder
+) -> None:
+    await poll()
+    drive.put("plan.pdf")
+    (event,) = await poll()
+    dead = {**CONFIG, "refreshToken": "dead"}
+    with pytest.raises(PlatformError, match="invalid_grant"):
+        assert [piece async for piece in channel.fetch(dead, event.attachments[0])]
+
+
 # --- trouble
 
 

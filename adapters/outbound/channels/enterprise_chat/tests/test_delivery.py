@@ -266,10 +266,10 @@ async def test_shows_that_it_is_writing(channel: Channel, teams: Teams, target: 
 
 async def test_a_pressed_prompt_is_replaced(channel: Channel, teams: Teams, target: dict[str, Any]) -> None:
     await deliver(channel, BOT, target, Answer("May I?", choices=CHOICES))
-    await channel.decided(BOT, {**target, "prompt": "1:1"}, "approved")
+    await channel.decided(BOT, {**target, "prompt": "1:1"}, "approved_for_session")
     card = teams.activities["1:1"]["attachments"][0]["content"]
     assert "actions" not in card
-    assert card["body"][0]["text"] == "approved"
+    assert card["body"][0]["text"] == "Approved for session"
 
 
 async def test_a_typed_decision_replaces_nothing(
@@ -279,13 +279,13 @@ async def test_a_typed_decision_replaces_nothing(
     assert teams.seen == []
 
 
-async def test_a_prompt_that_cannot_be_replaced_is_said(
-    channel: Channel, teams: Teams, target: dict[str, Any]
+async def test_a_prompt_that_cannot_be_replaced_is_no_failure(
+    channel: Channel, teams: Teams, target: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     await deliver(channel, BOT, target, Answer("warm up"))
     teams.next_reply(404, {"error": {"code": "NotFound"}})
-    with pytest.raises(PlatformError, match="NotFound"):
-        await channel.decided(BOT, {**target, "prompt": "9"}, "approved")
+    await channel.decided(BOT, {**target, "prompt": "9"}, "approved")
+    assert "NotFound" in caplog.text
 
 
 # --- through an incoming webhook
@@ -425,6 +425,12 @@ async def test_probing_tries_the_credentials(channel: Channel, teams: Teams) -> 
 async def test_pictures_of_the_service_are_fetched_with_the_token(channel: Channel, teams: Teams) -> None:
     picture = Attachment("x.png", "image/png", {"url": f"{teams.url}/v3/attachments/1/views/original"})
     assert b"".join([piece async for piece in channel.fetch(BOT, picture)]) == b"picture"
+
+
+async def test_a_picture_cannot_be_fetched_with_wrong_credentials(channel: Channel, teams: Teams) -> None:
+    picture = Attachment("x.png", "image/png", {"url": f"{teams.url}/v3/attachments/1/views/original"})
+    with pytest.raises(PlatformError, match="AADSTS7000215"):
+        assert [piece async for piece in channel.fetch({**BOT, "appPassword": "wrong"}, picture)]
 
 
 async def test_other_files_are_fetched_without_it(channel: Channel, teams: Teams) -> None:
