@@ -390,3 +390,13 @@ async def test_the_nursery_can_be_stopped_and_started_again():
     nursery.stop()
 
     assert nursery.pid is None
+
+
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_to_the_whole_group_leaves_the_end_to_the_service(own, note, sent):
+    await own.parse(note, "note.txt")
+    pid = own.reading_process
+    os.kill(pid, sent)
+
+    assert (await own.parse(note, "note.txt")).text == "A short note."
+    assert own.reading_process == pid

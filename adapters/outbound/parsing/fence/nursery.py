@@ -153,7 +153,7 @@ def _last_words(path: Path) -> str:
 def main() -> None:
     """Started by the service with the descriptor of the control socket and the folder for scratch files."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the service ends us
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # so does the end of a service unit
     walls.leave_the_network()
     control = socket.socket(fileno=int(sys.argv[1]))
     Nursery(control, Path(sys.argv[2])).serve()
