@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import op
 
-revision = "0001"
+revision = "0001_core"
 down_revision = None
 branch_labels = None
 depends_on = None

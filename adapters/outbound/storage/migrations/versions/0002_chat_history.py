@@ -5,7 +5,7 @@ from __future__ import annotations
 from alembic import op
 
 revision = "0002_chat_history"
-down_revision = "0001"
+down_revision = "0001_core"
 branch_labels = None
 depends_on = None
 

@@ -1,0 +1,49 @@
+"""Migrations: one chain, two processes at once, nothing imported when nothing is to be done."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import psycopg
+from alembic.script import ScriptDirectory
+
+from adapters.outbound.storage.migrate import MIGRATIONS, head, migrate
+from tests.support.postgres import on_database
+
+
+def test_the_chain_is_linear_and_numbered() -> None:
+    scripts = ScriptDirectory(str(MIGRATIONS))
+    revisions = [script.revision for script in reversed(list(scripts.walk_revisions()))]
+
+    assert scripts.get_heads() == [head()]
+    assert revisions == sorted(revisions)
+    numbers = [int(revision.partition("_")[0]) for revision in revisions]
+    assert numbers[0] == 1
+    assert all(later == earlier + 1 for earlier, later in pairwise(numbers))
+
+
+def test_several_starts_at_once_migrate_once(postgres_dsn: str) -> None:
+    with psycopg.connect(on_database(postgres_dsn, "postgres"), autocommit=True) as connection:
+        connection.execute("CREATE DATABASE from_nothing")
+        try:
+            dsn = on_database(postgres_dsn, "from_nothing")
+            with ThreadPoolExecutor(3) as pool:
+                list(pool.map(migrate, [dsn] * 3))
+            with psycopg.connect(dsn) as migrated:
+                assert migrated.execute("SELECT version_num FROM alembic_version").fetchall() == [(head(),)]
+        finally:
+            connection.execute("DROP DATABASE from_nothing WITH (FORCE)")
+
+
+def test_a_database_at_the_newest_schema_needs_no_alembic(database_url: str) -> None:
+    code = (
+        "import sys; from adapters.outbound.storage.migrate import migrate; migrate(sys.argv[1]);"
+        "sys.exit('alembic' in sys.modules or 'sqlalchemy' in sys.modules)"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code, database_url], check=False, timeout=60)
+
+    assert done.returncode == 0
