@@ -25,6 +25,10 @@ def main(settings: Settings) -> int:
         container = Container(settings=settings, dsn=dsn, solitary=False)
         parts: list[Part] = [StoragePart(container, "core"), GrpcPart(container)]
         address = listening_address(settings)
-        return await run(parts, lambda: print(f"Switchboard core is ready at {address}", flush=True))
+        try:
+            return await run(parts, lambda: print(f"Switchboard core is ready at {address}", flush=True))
+        finally:
+            await container.parser().close()
+            container.embedder().close()
 
     return uvloop.run(serve())

@@ -16,7 +16,7 @@ from domain.refusals import Unavailable
 
 Connection = AsyncConnection[TupleRow]
 
-SEARCH_WIDTH = 600
+SEARCH_WIDTH = 1000
 """Candidates that a search of a vector index keeps: also far from all clusters most true neighbours are found."""
 AWAY = "the database is away for the moment; try again shortly"
 
