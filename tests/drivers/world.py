@@ -87,6 +87,7 @@ class World:
             except Unavailable:  # a deadlock with what the worker does every second
                 continue
         self.container.hub().lost()
+        await self.container.http().close()  # a later receiver may listen where an earlier one did
 
     def stop(self) -> None:
         self.run(self._stop())
