@@ -11,9 +11,7 @@ from typing import TypeVar
 from dependency_injector import containers, providers
 
 from adapters.inbound.sockets.supervisor import Supervisor
-from adapters.outbound.absent import (
-    NoFiles,
-)
+from adapters.outbound.artifacts import Artifacts
 from adapters.outbound.blobs.files import FileBlobs
 from adapters.outbound.blobs.s3 import Bucket, S3Blobs
 from adapters.outbound.blobs.signing import Credentials
@@ -33,6 +31,7 @@ from adapters.outbound.metrics import PrometheusMeter
 from adapters.outbound.notifier import OwnerNotifier
 from adapters.outbound.parsing.parser import FencedParser, ParsingOptions
 from adapters.outbound.security.box import Seal
+from adapters.outbound.security.file_tokens import SignedTokens
 from adapters.outbound.storage.chat_history import PostgresChatHistory
 from adapters.outbound.storage.confirmations import PostgresConfirmations
 from adapters.outbound.storage.conversations import PostgresConversations, Wakes
@@ -65,6 +64,7 @@ from domain.access.service import AccessService
 from domain.channels.service import CatalogueService
 from domain.confirmations.service import ConfirmationService
 from domain.delivery.service import DeliveryService
+from domain.files.service import MessageFilesService, StoredFiles
 from domain.instances.service import InstanceService
 from domain.intake.model import IntakeRules
 from domain.intake.service import IntakeService
@@ -86,6 +86,10 @@ from ports.channels import Kit
 from ports.use_cases import UseCases
 
 T = TypeVar("T")
+
+
+LARGEST_MESSAGE_FILE = 100 * 1024 * 1024
+"""Bytes of one attachment or artifact."""
 
 
 def _incarnation() -> int:
@@ -189,11 +193,21 @@ class Container(containers.DeclarativeContainer):
     conversations = providers.Singleton(PostgresConversations, database, lanes, wakes)
     outbox = providers.Singleton(PostgresOutbox, database, lanes, hub.provided.waiting)
 
-    files = providers.Singleton(NoFiles)
+    blobs = providers.Singleton(_blobs, settings, http, clock)
+    blob_holds = providers.Singleton(PostgresBlobHolds, database)
+    shared_files = providers.Singleton(
+        StoredFiles,
+        blobs,
+        blob_holds,
+        providers.Singleton(SignedTokens, settings.provided.config_encryption_key),
+        clock,
+        settings.provided.agent_url,
+        LARGEST_MESSAGE_FILE,
+    )
     kit = providers.Singleton(
         Kit,
         http=traced_http,
-        artifacts=files,
+        artifacts=providers.Singleton(Artifacts, blobs, http, LARGEST_MESSAGE_FILE),
         clock=clock,
         ids=ids,
         address=providers.Singleton(_addresses, settings),
@@ -201,13 +215,12 @@ class Container(containers.DeclarativeContainer):
         devices=providers.Singleton(_devices, settings),
     )
     channels = providers.Singleton(Registry.build, kit)
+    files = providers.Singleton(MessageFilesService, shared_files, channels, health)
     chat_history = providers.Singleton(PostgresChatHistory, database)
-    blobs = providers.Singleton(_blobs, settings, http, clock)
     parser = providers.Singleton(_parser, settings)
     model_files = providers.Singleton(_model_files, settings)
     embedder = providers.Singleton(_embedder, settings, model_files)
     bases = providers.Singleton(PostgresBases, database)
-    blob_holds = providers.Singleton(PostgresBlobHolds, database)
     uploads = providers.Singleton(PostgresUploads, database)
     chunk_index = providers.Singleton(PostgresChunkIndex, database)
     vector_indexes = providers.Singleton(VectorIndexes, database)
@@ -321,6 +334,7 @@ class Container(containers.DeclarativeContainer):
         bases=base_service,
         files=file_service,
         search=search_service,
+        shared=shared_files,
     )
     conversation_service = providers.Singleton(
         ConversationService,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from domain.channels.messages import Artifact, Event
@@ -20,4 +22,41 @@ class MessageFiles(Protocol):
 
     async def given_out(self, artifacts: Sequence[ResultArtifact]) -> Sequence[Artifact]:
         """A result's artifacts, each with an address that can be fetched; bytes are stored first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SharedFile:
+    """A stored file behind a signed address: `blob` is its key in the blob store."""
+
+    blob: str
+    name: str
+    mime_type: str
+
+
+class FileTokens(Protocol):
+    """Makes and checks what a signed address holds."""
+
+    def sign(self, file: SharedFile, until: datetime) -> str: ...
+
+    def read(self, token: str, now: datetime) -> SharedFile | None:
+        """None for a token that is forged or over."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFile:
+    """A file that is being served. `size` in bytes."""
+
+    name: str
+    mime_type: str
+    size: int
+    content: AsyncIterator[bytes]
+
+
+class SharedFiles(Protocol):
+    """The use case behind signed addresses."""
+
+    async def open(self, token: str) -> OpenFile:
+        """Raises `NotFound`."""
         ...

@@ -20,6 +20,7 @@ from domain.instances.model import (
     SaveResult,
 )
 from domain.verification.model import BotLink, CodeSent, OAuthResult
+from ports.files import SharedFiles
 from ports.knowledge import KnowledgeBases, KnowledgeFiles, KnowledgeSearch
 
 
@@ -151,3 +152,4 @@ class UseCases:
     bases: KnowledgeBases
     files: KnowledgeFiles
     search: KnowledgeSearch
+    shared: SharedFiles

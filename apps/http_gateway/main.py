@@ -15,6 +15,7 @@ from adapters.outbound.core_client.callbacks import RemoteCallbacks
 from adapters.outbound.core_client.channels import RemoteAccess, RemoteCatalogue, RemoteInstances
 from adapters.outbound.core_client.connection import CoreConnection
 from adapters.outbound.core_client.knowledge import RemoteBases, RemoteFiles, RemoteSearch
+from adapters.outbound.core_client.message_files import RemoteSharedFiles
 from adapters.outbound.core_client.verification import RemoteVerification
 from adapters.outbound.metrics import PrometheusMeter
 from apps import logs
@@ -62,6 +63,7 @@ def build_remote_gateway(settings: Settings, core: CoreConnection, callbacks: Re
         bases=RemoteBases(core),
         files=RemoteFiles(core),
         search=RemoteSearch(core),
+        shared=RemoteSharedFiles(core),
     )
     options = GatewayOptions(
         agent_url=settings.agent_url,

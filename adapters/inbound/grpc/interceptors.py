@@ -22,6 +22,7 @@ OPEN_SERVICES = (
     "/grpc.health.v1.Health/",
     "/grpc.reflection.",
     "/switchboard.channels.v1.CallbackService/",
+    "/switchboard.channels.v1.MessageFileService/",
 )
 OPEN_METHODS = frozenset(
     {

@@ -14,6 +14,8 @@ from switchboard.channels.v1 import (
     callbacks_pb2_grpc,
     catalogue_pb2,
     catalogue_pb2_grpc,
+    files_pb2,
+    files_pb2_grpc,
     instances_pb2,
     instances_pb2_grpc,
 )
@@ -25,6 +27,7 @@ from adapters.inbound.grpc.callbacks import CallbackServicer
 from adapters.inbound.grpc.channels import AccessServicer, CatalogueServicer, InstanceServicer
 from adapters.inbound.grpc.interceptors import Guard
 from adapters.inbound.grpc.knowledge import KnowledgeServicer
+from adapters.inbound.grpc.message_files import MessageFileServicer
 from adapters.inbound.grpc.verification import VerificationServicer
 from ports.clock import Ids
 from ports.use_cases import UseCases
@@ -43,6 +46,7 @@ FILES = (
     access_pb2,
     callbacks_pb2,
     catalogue_pb2,
+    files_pb2,
     instances_pb2,
     knowledge_pb2,
     verification_pb2,
@@ -60,6 +64,7 @@ async def build(use_cases: UseCases, ids: Ids, bind: Callable[[str], None]) -> g
     verification_pb2_grpc.add_VerificationServiceServicer_to_server(
         VerificationServicer(use_cases.verification), server
     )
+    files_pb2_grpc.add_MessageFileServiceServicer_to_server(MessageFileServicer(use_cases.shared), server)
     knowledge = KnowledgeServicer(use_cases.bases, use_cases.files, use_cases.search)
     knowledge_pb2_grpc.add_KnowledgeServiceServicer_to_server(knowledge, server)
     await _operations(server)

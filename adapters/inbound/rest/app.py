@@ -9,7 +9,16 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from adapters.inbound.rest import catalogue, errors, instances, knowledge, knowledge_files, ops, verification
+from adapters.inbound.rest import (
+    catalogue,
+    errors,
+    instances,
+    knowledge,
+    knowledge_files,
+    message_files,
+    ops,
+    verification,
+)
 from adapters.inbound.rest.callbacks import CallbackBranch
 from adapters.inbound.rest.gate import App, Gate
 from adapters.inbound.rest.openapi import describe
@@ -44,6 +53,7 @@ def build(use_cases: UseCases, clock: Clock, ids: Ids, options: GatewayOptions) 
     api.include_router(verification.router(use_cases.verification, ids, options.platform_url))
     api.include_router(knowledge_files.router(use_cases.files))
     api.include_router(knowledge.router(use_cases.bases, use_cases.search))
+    api.include_router(message_files.router(use_cases.shared))
     api.include_router(ops.router(options.checks, options.metrics))
     api.openapi = lambda: describe(api)  # type: ignore[method-assign]
     gate = Gate(

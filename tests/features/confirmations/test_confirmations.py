@@ -174,7 +174,7 @@ def minutes_pass(world: World, minutes: int, seconds: int) -> None:
 @when(parsers.parse("{hours:d} hours pass"))
 def hours_pass(world: World, hours: int) -> None:
     waiting = world.container.database().fetch
-    until(lambda: not world.run(waiting("SELECT FROM inbox WHERE status = 0")), "the inbox is worked off")
+    until(lambda: not world.run(waiting("SELECT 1 FROM inbox WHERE status = 0")), "the inbox is worked off")
     world.clock.advance(timedelta(hours=hours))
 
 

@@ -166,6 +166,7 @@ def gateway(service: VerificationService, clock: SetClock) -> httpx.AsyncClient:
         bases=nothing,
         files=nothing,
         search=nothing,
+        shared=nothing,
     )
     options = GatewayOptions(
         agent_url="http://localhost:3011",

@@ -1,0 +1,35 @@
+"""Reads the bytes of an answer's files."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from domain.channels.messages import Artifact
+from ports.blobs import Blobs
+from ports.http import Http, HttpRequest
+
+TIMEOUT = 60.0
+
+
+class Artifacts:
+    """`ports.channels.ArtifactReader`: our own copy where there is one, else the address that a resource gave,
+    under the outbound address policy."""
+
+    def __init__(self, blobs: Blobs, http: Http, max_bytes: int) -> None:
+        self._blobs = blobs
+        self._http = http
+        self._max_bytes = max_bytes
+
+    def read(self, artifact: Artifact) -> AsyncIterator[bytes]:
+        if artifact.blob is not None:
+            return self._blobs.open(artifact.blob)
+        return self._http.stream(
+            HttpRequest(
+                "GET",
+                artifact.url,
+                timeout=TIMEOUT,
+                user_address=True,
+                follow_redirects=True,
+                max_bytes=self._max_bytes,
+            )
+        )

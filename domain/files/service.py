@@ -1,0 +1,123 @@
+"""Files of messages: attachments on their way to the resource, artifacts on their way to the sender."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+from datetime import timedelta
+from functools import partial
+from urllib.parse import quote
+
+from domain.channels.messages import Artifact, Attachment, Event
+from domain.instances.model import Instance
+from domain.refusals import NotFound, TooLarge, Unavailable
+from domain.routing.model import InputFile, ResultArtifact
+from ports.blobs import Blobs, StoredBlob
+from ports.channels import Channels, Fetches, PlatformError
+from ports.clock import Clock
+from ports.files import FileTokens, OpenFile, SharedFile
+from ports.knowledge_storage import BlobHolds
+from ports.storage import HealthStore
+
+log = logging.getLogger(__name__)
+
+LIFE = timedelta(hours=20)
+"""How long a signed address is good. The bytes of messages are kept for a day, then swept."""
+
+MOST_FILES = 20
+"""Attachments of one message that are fetched."""
+
+FETCH_SECONDS = 60.0
+"""What fetching one attachment may take."""
+
+FILES_PATH = "/api/agent/files"
+
+
+class StoredFiles:
+    """Stores bytes and makes signed addresses of them; serves those addresses."""
+
+    def __init__(
+        self, blobs: Blobs, holds: BlobHolds, tokens: FileTokens, clock: Clock, base: str, max_bytes: int
+    ) -> None:
+        self._blobs = blobs
+        self._holds = holds
+        self._tokens = tokens
+        self._clock = clock
+        self._base = base.rstrip("/")
+        self._max_bytes = max_bytes
+
+    async def store(self, content: AsyncIterator[bytes]) -> StoredBlob:
+        """Raises `TooLarge`."""
+        return await self._blobs.put(content, self._max_bytes, partial(_hold, self._holds))
+
+    def address(self, file: SharedFile) -> str:
+        """A signed absolute address, good for `LIFE`."""
+        token = self._tokens.sign(file, self._clock.now() + LIFE)
+        return f"{self._base}{FILES_PATH}/{token}/{quote(file.name, safe='', errors='replace')}"
+
+    async def open(self, token: str) -> OpenFile:
+        file = self._tokens.read(token, self._clock.now())
+        if file is None:
+            raise NotFound("this address is not, or no longer, good")
+        size = await self._blobs.size(file.blob)
+        return OpenFile(file.name, file.mime_type, size, self._blobs.open(file.blob))
+
+
+class MessageFilesService:
+    """`ports.files.MessageFiles`."""
+
+    def __init__(self, stored: StoredFiles, channels: Channels, health: HealthStore) -> None:
+        self._stored = stored
+        self._channels = channels
+        self._health = health
+
+    async def taken_in(self, instance: Instance, event: Event) -> Sequence[InputFile]:
+        channel = self._channels.find(instance.channel_id) if event.attachments else None
+        if not isinstance(channel, Fetches):
+            return ()
+        files = []
+        for attachment in event.attachments[:MOST_FILES]:
+            try:
+                files.append(await self._fetched(channel, instance, attachment))
+            except Unavailable:
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever it is, the message itself goes on
+                reason = _reason(error)
+                log.warning("an attachment was not fetched: %s", reason, extra={"instance": instance.id})
+                await self._health.failed(instance.id, f"fetching an attachment: {reason}")
+        return files
+
+    async def _fetched(self, channel: Fetches, instance: Instance, attachment: Attachment) -> InputFile:
+        async with asyncio.timeout(FETCH_SECONDS):
+            blob = await self._stored.store(channel.fetch(instance.config, attachment))
+        name, mime_type = attachment.name or "file", attachment.mime_type or "application/octet-stream"
+        address = self._stored.address(SharedFile(blob.key, name, mime_type))
+        return InputFile(name, mime_type, blob.size, address)
+
+    async def given_out(self, artifacts: Sequence[ResultArtifact]) -> Sequence[Artifact]:
+        return [await self._given(each) for each in artifacts]
+
+    async def _given(self, artifact: ResultArtifact) -> Artifact:
+        if artifact.data is None:
+            return Artifact(artifact.name, artifact.mime_type, artifact.url or "")
+        blob = await self._stored.store(_once(artifact.data))
+        address = self._stored.address(SharedFile(blob.key, artifact.name, artifact.mime_type))
+        return Artifact(artifact.name, artifact.mime_type, address, blob.key, blob.size)
+
+
+async def _hold(holds: BlobHolds, blob: StoredBlob) -> None:
+    await holds.hold(blob.key, blob.size)
+
+
+async def _once(data: bytes) -> AsyncIterator[bytes]:
+    yield data
+
+
+def _reason(error: Exception) -> str:
+    """Words for the record; an unknown error's own words may hold a secret."""
+    if isinstance(error, TimeoutError):
+        return "the platform was too slow"
+    if isinstance(error, (PlatformError, TooLarge)):
+        return str(error)
+    return type(error).__name__
