@@ -1,4 +1,4 @@
-"""What drives the knowledge bases (interface 4.6): the inbound ports."""
+"""What drives the knowledge bases: the inbound ports."""
 
 from __future__ import annotations
 

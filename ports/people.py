@@ -75,7 +75,7 @@ class Ruling:
 
 
 class Approvals(Protocol):
-    """Pending tool confirmations (interface 2.7, 3.3)."""
+    """Pending tool confirmations."""
 
     async def decide(self, asker: Asker, said: Said) -> Ruling:
         """What this message decides; any other text of the sender who was asked clears the question."""

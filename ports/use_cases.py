@@ -36,7 +36,7 @@ class Access(Protocol):
 
 
 class Catalogue(Protocol):
-    """The channel definitions (interface 4.1)."""
+    """The channel definitions."""
 
     async def definitions(self) -> Sequence[ChannelDefinition]: ...
 
@@ -50,7 +50,7 @@ class Catalogue(Protocol):
 
 
 class Instances(Protocol):
-    """Channel instances (interface 4.2)."""
+    """Channel instances."""
 
     async def list(self, caller: Caller) -> Sequence[InstanceView]: ...
 
@@ -91,7 +91,7 @@ class Instances(Protocol):
 
 
 class Callbacks(Protocol):
-    """Calls of the platforms (interface 4.3)."""
+    """Calls of the platforms."""
 
     async def handle(self, channel_id: str, instance_id: int, call: RawCall) -> RawAnswer:
         """Proves, stores and acknowledges a call. Raises `NotFound`, `Unauthenticated`, `Invalid`."""
@@ -99,7 +99,7 @@ class Callbacks(Protocol):
 
 
 class Verification(Protocol):
-    """Verified identities and the ways to them (interface 4.5)."""
+    """Verified identities and the ways to them."""
 
     async def providers(self) -> Mapping[str, bool]:
         """Which providers are set up on this server, by id, in their order."""

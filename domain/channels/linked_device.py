@@ -1,4 +1,4 @@
-"""The life of a linked device (interface 3.2), and which of its messages are for us. Pure."""
+"""The life of a linked device, and which of its messages are for us. Pure."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class RawAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """An external identity (interface 2.6): `field` such as 'phone' or 'email', and its value."""
+    """An external identity: `field` such as 'phone' or 'email', and its value."""
 
     field: str
     value: str

@@ -32,7 +32,7 @@ class Format(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ConfigField:
-    """One field of an instance's `config` (interface 2.4)."""
+    """One field of an instance's `config`."""
 
     name: str
     type: FieldType
@@ -72,7 +72,7 @@ class TextLimit:
 
 @dataclass(frozen=True, slots=True)
 class ChannelDefinition:
-    """A channel type as the catalogue shows it (interface 2.2), and what the engine must know of it.
+    """A channel type as the catalogue shows it, and what the engine must know of it.
 
     `text_limit` None means that a message has no limit. `buttons` is how many choices one message can
     offer natively; 0 means that choices are typed.
@@ -110,4 +110,4 @@ ACCESS_MODE = ConfigField(
     choices=("open", "allowlist"),
 )
 COMMON_FIELDS = (IDENTIFY_USERS, ACCESS_MODE)
-"""Optional fields of every channel except cron, drive-folder and erp-events (interface 2.4)."""
+"""Optional fields of every channel except cron, drive-folder and erp-events."""

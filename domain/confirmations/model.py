@@ -1,4 +1,4 @@
-"""Pending tool confirmations as values (interface 2.7)."""
+"""Pending tool confirmations as values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reply decides, and how a question reads. Pure (interface 2.7, 3.3)."""
+"""What a reply decides, and how a question reads. Pure."""
 
 from __future__ import annotations
 

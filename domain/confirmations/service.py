@@ -1,4 +1,4 @@
-"""Questions about tools: asked, decided, cleared, expired (interface 3.3)."""
+"""Questions about tools: asked, decided, cleared, expired."""
 
 from __future__ import annotations
 

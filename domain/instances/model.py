@@ -1,4 +1,4 @@
-"""A channel instance (interface 2.3) and what is known of its health."""
+"""A channel instance and what is known of its health."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class InstanceChange:
 
 @dataclass(frozen=True, slots=True)
 class SaveResult:
-    """What create and update answer (interface 4.2).
+    """What create and update answer.
 
     `webhook_registered` is None for channels that do not register their webhook themselves.
     """
@@ -77,7 +77,7 @@ class SaveResult:
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """The answer to a pairing request; a failure is an answer, not an error (interface 7)."""
+    """The answer to a pairing request; a failure is an answer, not an error."""
 
     success: bool
     code: str | None
@@ -101,7 +101,7 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One part of a reply on its way (decisions 5.3)."""
+    """One part of a reply on its way."""
 
     id: int
     status: str
@@ -137,7 +137,7 @@ class Deliveries:
 
 @dataclass(frozen=True, slots=True)
 class LiveSocket:
-    """A connection that is up (interface 4.1, status endpoint)."""
+    """A connection that is up."""
 
     instance_id: int
     channel_id: str

@@ -34,7 +34,7 @@ STATES = ("pending", "sent", "dead")
 
 
 class InstanceService:
-    """The use cases of interface 4.2. `callback_address` is what the platforms call, without a final slash."""
+    """The use cases of channel instances. `callback_address` is what the platforms call, without a final slash."""
 
     def __init__(
         self,
@@ -218,7 +218,7 @@ class InstanceService:
         return (error is None if required else None), error
 
     async def keep_registered(self, instance_id: int) -> None:
-        """Registers the webhook again where the platform no longer calls it as we set it (interface 4.2, 3)."""
+        """Registers the webhook again where the platform no longer calls it as we set it."""
         instance = await self._store.find(instance_id)
         channel = self._channels.find(instance.channel_id) if instance else None
         if instance is None or not isinstance(channel, Registers):
@@ -238,7 +238,7 @@ class InstanceService:
         return [instance.id for instance in await self._store.of_channels(ids)]
 
     def webhook_address(self, instance: Instance) -> str:
-        """The address that the platform calls (interface 4.3)."""
+        """The address that the platform calls."""
         return f"{self._callback_address}/api/agent/channels/{instance.channel_id}/{instance.id}/webhook"
 
 

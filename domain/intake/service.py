@@ -26,7 +26,7 @@ LOOK_AGAIN = 5.0
 
 
 class IntakeService:
-    """The use case behind the callback address (interface 4.3)."""
+    """The use case behind the callback address."""
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Format(StrEnum):
-    """The upload formats of the contract (interface 4.6 rule 5)."""
+    """The upload formats of the contract."""
 
     PDF = "pdf"
     DOCX = "docx"

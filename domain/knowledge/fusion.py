@@ -1,4 +1,4 @@
-"""Brings the results of the text match and of the vector search into one order (interface 4.6 rule 3)."""
+"""Brings the results of the text match and of the vector search into one order."""
 
 from __future__ import annotations
 

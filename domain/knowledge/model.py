@@ -1,4 +1,4 @@
-"""The values of knowledge bases: bases, permissions, files, chunks, results (interface 2.8 to 2.11)."""
+"""The values of knowledge bases: bases, permissions, files, chunks, results."""
 
 from __future__ import annotations
 

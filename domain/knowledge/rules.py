@@ -1,4 +1,4 @@
-"""Who may do what with a knowledge base (interface 5 rule 6)."""
+"""Who may do what with a knowledge base."""
 
 from __future__ import annotations
 

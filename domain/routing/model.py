@@ -9,7 +9,7 @@ from typing import Any
 
 
 class ResourceKind(StrEnum):
-    """What a resource id may name (interface 2.5)."""
+    """What a resource id may name."""
 
     AGENT = "agent"
     APP = "app"
@@ -71,7 +71,7 @@ class Approval:
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """One message for a resource (decisions 4).
+    """One message for a resource.
 
     `owner` is the user whom the instance belongs to: what a built-in resource may read is what this user may
     read; it is not handed to resources outside. `timeout` bounds the whole run, retries included, in seconds.

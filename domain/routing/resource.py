@@ -1,4 +1,4 @@
-"""Reads downstream resource ids (interface 2.5). Pure."""
+"""Reads downstream resource ids. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verification of external identities (interface 2.6, 4.5)."""
+"""Verification of external identities."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ BAD_LINK = "token: the verification link is expired or was used already"
 
 
 class VerificationService:
-    """The use cases of interface 4.5. `offered` are the providers whose settings are all there; `secret` keys
+    """The use cases of verification. `offered` are the providers whose settings are all there; `secret` keys
     the digests of one-time codes."""
 
     def __init__(

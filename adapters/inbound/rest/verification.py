@@ -1,4 +1,4 @@
-"""Identity verification over REST (interface 4.5)."""
+"""Identity verification over REST."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searches one base in two ways at once (interface 4.6 rule 3)."""
+"""Searches one base in two ways at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the WhatsApp linked-device channel is (interface 2.2, 2.4)."""
+"""What the WhatsApp linked-device channel is."""
 
 from __future__ import annotations
 
