@@ -20,7 +20,8 @@ from ports.knowledge_storage import Candidate, Passage
 
 POSTINGS = 2000
 """How many postings a query may touch: its rarest words, as many as fit."""
-CANDIDATES = 40
+CANDIDATES = 120
+"""So many of them by weight hold the ten best by score."""
 FUZZY_WORDS = 3
 FUZZY_TERMS = 8
 ALL_COMMON = 500
