@@ -48,8 +48,10 @@ def build_remote_gateway(settings: Settings, core: CoreConnection, callbacks: Re
 
     async def core_ready() -> None:
         async with asyncio.timeout(2):
-            while core.channel.get_state(try_to_connect=True) is not grpc.ChannelConnectivity.READY:
-                await core.channel.wait_for_state_change(core.channel.get_state())
+            state = core.channel.get_state(try_to_connect=True)
+            while state is not grpc.ChannelConnectivity.READY:
+                await core.channel.wait_for_state_change(state)
+                state = core.channel.get_state(try_to_connect=True)
 
     async def metrics() -> bytes:
         return meter.exposition()
