@@ -1,0 +1,156 @@
+"""The steps of durability.feature: several services on one database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+
+import pytest
+from pytest_bdd import given, parsers, scenarios, then, when
+
+from domain.routing.words import GAVE_UP
+from tests.drivers.receiver import Delivery, Receiver
+from tests.drivers.ways import UseCases
+from tests.drivers.world import World
+
+scenarios("durability.feature")
+
+
+class Scene:
+    """The first service, which accepts, and what its receiver got."""
+
+    def __init__(self, make: Callable[..., World]) -> None:
+        self.make = make
+        self.first = make(worker=False)
+        self.receiver = Receiver(self.first)
+        self.way = UseCases(self.first)
+        body = {
+            "channelId": "http-webhook",
+            "channelName": "Durable",
+            "config": {"responseWebhookUrl": self.receiver.url},
+            "downStreamResourceId": "agent::echo",
+        }
+        self.instance_id = self.way.create("ann", body).body["instanceId"]
+
+    def accept(self, text: str, session: str, key: str | None = None, way: UseCases | None = None) -> None:
+        body = json.dumps({"message": text, "sessionId": session}).encode()
+        headers = {"Idempotency-Key": key} if key else {}
+        reply = (way or self.way).call("http-webhook", self.instance_id, body, headers, "webhook")
+        assert reply.outcome == "done"
+
+    def start(self) -> World:
+        """Another service, with a worker, on the same database and with the same keys."""
+        return self.make(CONFIG_ENCRYPTION_KEY=self.first.settings.config_encryption_key)
+
+    def got(self, count: int) -> list[Delivery]:
+        return self.receiver.wait_for(count)
+
+    def execute(self, statement: str, *parameters: object) -> None:
+        self.first.run(self.first.container.database().execute(statement, parameters))
+
+
+@pytest.fixture
+def scene(make_world: Callable[..., World]) -> Iterator[Scene]:
+    made = Scene(make_world)
+    yield made
+    made.receiver.close()
+
+
+@given("a service without a worker")
+def without_worker(scene: Scene) -> None:
+    assert scene.instance_id
+
+
+@given(parsers.parse("{count:d} messages are accepted"))
+@when(parsers.parse("{count:d} messages are accepted"))
+@when(parsers.parse("{count:d} message is accepted"))
+def accepted(scene: Scene, count: int) -> None:
+    for number in range(count):
+        scene.accept(f"message {number}", "one")
+
+
+@given(parsers.parse("{count:d} messages of {sessions:d} conversations are accepted"))
+def accepted_in(scene: Scene, count: int, sessions: int) -> None:
+    for number in range(count):
+        scene.accept(f"message {number}", f"session {number % sessions}")
+
+
+@when(parsers.parse('the message with the identity "{key}" is accepted'))
+def accepted_with_key(scene: Scene, key: str) -> None:
+    scene.accept("message 0", "one", key)
+
+
+@when(parsers.parse('the message with the identity "{key}" is accepted there once more'))
+def accepted_again(scene: Scene, second: World, key: str) -> None:
+    scene.accept("message 0", "one", key, UseCases(second))
+
+
+@given("a worker leased their conversation and died")
+def leased_and_died(scene: Scene) -> None:
+    scene.execute("UPDATE lane SET owner = 4711, due_at = now() + interval '1 hour'")
+
+
+@given("three workers died over the first message")
+def three_died(scene: Scene) -> None:
+    scene.execute("UPDATE inbox SET attempts = 3 WHERE id = (SELECT min(id) FROM inbox)")
+
+
+@given(parsers.parse("the receiver refuses the first {count:d} tries"))
+def refuses(scene: Scene, count: int) -> None:
+    scene.receiver.script = [(503, {})] * count
+
+
+@when("a service with a worker starts on the same database", target_fixture="second")
+def starts(scene: Scene) -> World:
+    return scene.start()
+
+
+@when("two services with workers start on the same database")
+def two_start(scene: Scene) -> None:
+    scene.start()
+    scene.start()
+
+
+def _settled(scene: Scene) -> None:
+    """No row is left to be worked on or sent, so nothing can come any more."""
+    rows = scene.first.run(
+        scene.first.container.database().fetch(
+            "SELECT 1 FROM inbox WHERE status = 0 UNION ALL SELECT 1 FROM outbox WHERE status = 2"
+        )
+    )
+    assert rows == []
+
+
+@then(parsers.parse("each of the {count:d} messages is answered once"))
+def answered_once(scene: Scene, count: int) -> None:
+    tries = len(scene.receiver.script) + count
+    answers = {each.json["response"] for each in scene.got(max(count, tries))}
+    assert answers == {f"message {number}" for number in range(count)}
+    _settled(scene)
+
+
+@then(parsers.parse("each of the {count:d} messages is answered once, in order"))
+def answered_in_order(scene: Scene, count: int) -> None:
+    assert [each.json["response"] for each in scene.got(count)] == [f"message {n}" for n in range(count)]
+    _settled(scene)
+
+
+@then("the first message gets an apology and the second its answer")
+def apology(scene: Scene) -> None:
+    assert [each.json["response"] for each in scene.got(2)] == [GAVE_UP, "message 1"]
+
+
+@then("each conversation is answered in order, each message once")
+def conversations_in_order(scene: Scene) -> None:
+    seen: dict[str, list[int]] = {}
+    for each in scene.got(40):
+        seen.setdefault(each.json["sessionId"], []).append(int(each.json["response"].rpartition(" ")[2]))
+    assert len(scene.receiver.deliveries) == 40
+    assert len(seen) == 4
+    assert all(numbers == sorted(numbers) and len(numbers) == 10 for numbers in seen.values())
+
+
+@then("every try carried the same idempotency key")
+def same_key(scene: Scene) -> None:
+    tries = scene.got(3)
+    assert len({each.headers["idempotency-key"] for each in tries}) == 1
