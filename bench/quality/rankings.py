@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from apps.container import Container
+from domain.knowledge.fusion import Hit, fuse
 from domain.knowledge.text_match import Query, TextMatch, phrases_in
 from ports.knowledge_storage import Passage
 
@@ -30,11 +31,12 @@ class Rankings:
         passages = await index.passages(self._base_id, keys, match.vocabulary, vector, fingerprint)
         scores = {each.key: (_score(query, match, each), each.cosine) for each in passages}
         names = {each.key: each.file_name.removesuffix(".txt") for each in passages}
+        hits = [Hit(key, text=score, cosine=cosine) for key, (score, cosine) in scores.items()]
         results = await self._container.search_service().find(self._base_id, text)
         return {
             "vector alone": _documents(names, {key: cosine for key, (_, cosine) in scores.items()}),
             "text alone": _documents(names, {key: score for key, (score, _) in scores.items() if score > 0}),
-            "hybrid": _documents(names, {key: max(both) for key, both in scores.items()}),
+            "hybrid": list(dict.fromkeys(names[hit.key] for hit in fuse(hits, limit=len(hits)))),
             "hybrid, the ten results": list(
                 dict.fromkeys(each.file_name.removesuffix(".txt") for each in results)
             ),
