@@ -51,7 +51,7 @@ def main() -> int:
 
 
 def _measured(*, quick: bool) -> tuple[list[Row], dict[str, object]]:
-    rounds, seconds = (1, 1.0) if quick else (5, 3.0)
+    rounds, seconds = (1, 1.0) if quick else (3, 3.0)
     raw: dict[str, object] = {"at": datetime.now(UTC).isoformat(), "python": platform.python_version()}
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:

@@ -14,9 +14,9 @@ from ports.storage import Accepted, CallResult
 
 ADD = """
 WITH input AS (
-    SELECT t.*, row_number() OVER () AS n
-    FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::float8[])
-      AS t(instance_id, lane_key, event_key, event, wait)
+    SELECT t.*
+    FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::float8[]) WITH ORDINALITY
+      AS t(instance_id, lane_key, event_key, event, wait, n)
     JOIN channel_instance i ON i.id = t.instance_id
 ), fresh AS (
     INSERT INTO inbox (instance_id, lane_key, event_key, event, await_until)
