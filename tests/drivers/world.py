@@ -24,6 +24,7 @@ from apps.parts import StoragePart, WorkerPart
 from apps.process import Part
 from apps.settings import Settings, load
 from domain.access.model import Role
+from domain.refusals import Unavailable
 from tests.drivers.clockwork import MovableClock
 
 T = TypeVar("T")
@@ -80,9 +81,15 @@ class World:
             " AND NOT relispartition AND relname NOT IN ('alembic_version', 'process', 'embedding_model')"
         )
         statements = "; ".join(f'DELETE FROM "{name}"' for (name,) in rows)
-        await database.execute(
-            f"SET session_replication_role = replica; {statements}; RESET session_replication_role"
-        )
+        everything = f"SET session_replication_role = replica; {statements}; RESET session_replication_role"
+        for _ in range(10):
+            try:
+                await database.execute(everything)
+                break
+            except Unavailable:  # a deadlock with what the worker does every second
+                continue
+        else:
+            raise AssertionError("the database could not be emptied")
         self.container.hub().lost()
         await self.container.http().close()  # a later receiver may listen where an earlier one did
 
