@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from adapters.outbound.storage.batching import Batcher
 from adapters.outbound.storage.codec import event_to_json, key_of, result_from_json
@@ -40,12 +41,31 @@ JOIN inbox i USING (instance_id, event_key)
 
 
 @dataclass(frozen=True, slots=True)
-class _Arrival:
+class Arrival:
+    """An event as a row of the inbox."""
+
     instance_id: int
     lane_key: str
     event_key: str
     event: str
-    wait: float | None
+    wait: float | None = None
+
+    @classmethod
+    def of(cls, instance_id: int, event: Event, wait: float | None = None) -> Arrival:
+        """The row of an event; one without a key of its own gets a fresh one."""
+        key = key_of(event.key) if event.key is not None else f"none:{uuid.uuid4()}"
+        return cls(instance_id, key_of(event.session_id), key, event_to_json(event), wait)
+
+
+def columns(arrivals: Sequence[Arrival]) -> tuple[list[Any], ...]:
+    """The parameters of `ADD`."""
+    return (
+        [each.instance_id for each in arrivals],
+        [each.lane_key for each in arrivals],
+        [each.event_key for each in arrivals],
+        [each.event for each in arrivals],
+        [each.wait for each in arrivals],
+    )
 
 
 class PostgresInbox:
@@ -54,32 +74,16 @@ class PostgresInbox:
     def __init__(self, database: Database, arrived: Callable[[], None]) -> None:
         self._database = database
         self._arrived = arrived
-        self._batcher: Batcher[_Arrival, Accepted] = Batcher(self._flush)
+        self._batcher: Batcher[Arrival, Accepted] = Batcher(self._flush)
 
     async def add(
         self, instance_id: int, events: Sequence[Event], wait: float | None = None
     ) -> Sequence[Accepted]:
-        arrivals = [
-            _Arrival(
-                instance_id,
-                key_of(event.session_id),
-                key_of(event.key) if event.key is not None else f"none:{uuid.uuid4()}",
-                event_to_json(event),
-                wait,
-            )
-            for event in events
-        ]
+        arrivals = [Arrival.of(instance_id, event, wait) for event in events]
         return [await self._batcher.submit((each.instance_id, each.lane_key), each) for each in arrivals]
 
-    async def _flush(self, arrivals: Sequence[_Arrival]) -> Sequence[Accepted]:
-        columns = (
-            [each.instance_id for each in arrivals],
-            [each.lane_key for each in arrivals],
-            [each.event_key for each in arrivals],
-            [each.event for each in arrivals],
-            [each.wait for each in arrivals],
-        )
-        rows = await self._database.fetch(ADD, columns)
+    async def _flush(self, arrivals: Sequence[Arrival]) -> Sequence[Accepted]:
+        rows = await self._database.fetch(ADD, columns(arrivals))
         fresh = {(instance_id, key): id for instance_id, key, id in rows}
         if fresh:
             self._arrived()
@@ -90,7 +94,7 @@ class PostgresInbox:
         return await self._known(arrivals, accepted)
 
     async def _known(
-        self, arrivals: Sequence[_Arrival], accepted: Sequence[Accepted | None]
+        self, arrivals: Sequence[Arrival], accepted: Sequence[Accepted | None]
     ) -> Sequence[Accepted]:
         """Fills in the ids of those that had been there before."""
         missing = [n for n, each in enumerate(accepted) if each is None]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import orjson
 
-from adapters.outbound.storage.codec import dump, event_to_json, key_of
-from adapters.outbound.storage.inbox import ADD
+from adapters.outbound.storage.codec import dump
+from adapters.outbound.storage.inbox import ADD, Arrival, columns
 from adapters.outbound.storage.pool import Database
 from domain.channels.messages import Event
 from ports.schedules import Due
@@ -78,16 +77,16 @@ class PostgresSchedules:
         self, due: Due, events: Sequence[Event], cursor: Mapping[str, Any] | None, at: datetime | None
     ) -> Sequence[bool] | None:
         stored = dump(cursor) if cursor is not None else None
-        columns = _columns(due.instance_id, events)
+        arrivals = [Arrival.of(due.instance_id, event) for event in events]
         async with self._database.transaction() as connection:
             finished = await connection.execute(FINISH, (stored, at, due.instance_id, due.planned))
             if finished.rowcount == 0:
                 return None
-            rows = await (await connection.execute(ADD, columns)).fetchall() if events else []
+            rows = await (await connection.execute(ADD, columns(arrivals))).fetchall() if events else []
         if rows:
             self._arrived()
         fresh = {key for _, key, _ in rows}
-        return [key in fresh for key in columns[2]]
+        return [each.event_key in fresh for each in arrivals]
 
     async def failed(self, due: Due, at: datetime | None) -> None:
         await self._database.execute(
@@ -129,13 +128,3 @@ class PostgresSchedules:
         for (instance_id,) in rows:
             self._removed(instance_id)
         return [row[0] for row in rows]
-
-
-def _columns(instance_id: int, events: Sequence[Event]) -> tuple[list[Any], ...]:
-    return (
-        [instance_id] * len(events),
-        [key_of(each.session_id) for each in events],
-        [key_of(each.key) if each.key is not None else f"none:{uuid.uuid4()}" for each in events],
-        [event_to_json(each) for each in events],
-        [None] * len(events),
-    )
