@@ -146,17 +146,17 @@ class ChildDevice:
 
     async def _ask(self, do: str, **fields: Any) -> Any:
         process = self._process
-        if process is None or process.stdin is None or process.returncode is not None:
+        if process is None or process.stdin is None or self._reader is None or self._reader.done():
+            # Its output ends before its exit status is known: what is asked from then on nobody would answer.
             raise DeviceError("the device's process has ended", before_sending=True)
         number = next(self._numbers)
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting[number] = future
         try:
             process.stdin.write(json.dumps({"id": number, "do": do, **fields}).encode() + b"\n")
-            await process.stdin.drain()
             async with asyncio.timeout(ANSWER_TIMEOUT):
                 return await future
-        except (ConnectionError, TimeoutError) as failure:
+        except TimeoutError as failure:
             raise DeviceError(f"the device does not answer: {type(failure).__name__}") from failure
         finally:
             self._waiting.pop(number, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -13,7 +14,7 @@ from adapters.outbound.linked_device.neonize_devices import ChildDevice, Neonize
 from ports.linked_device import DeviceError, Dropped, Incoming, Linked, LoggedOut, OutgoingFile, Unlinked
 
 CHILD = """
-import json, sys
+import json, os, sys
 def say(**fields):
     print(json.dumps(fields), flush=True)
 for line in sys.stdin:
@@ -31,6 +32,9 @@ for line in sys.stdin:
         open(asked["path"], "w").write(asked["message"]); say(id=number, ok=None)
     if do == "send" and asked["text"] == "die":
         sys.exit(3)
+    if do == "send" and asked["text"] == "fall silent":
+        sys.stdout.close()
+        os.close(1)
 """
 
 
@@ -63,6 +67,26 @@ async def test_the_end_of_the_process_ends_the_device(device: ChildDevice) -> No
     assert [event async for event in device.events()] == []
     with pytest.raises(DeviceError):
         await device.pair("4915")
+
+
+async def test_a_process_that_is_just_ending_answers_nobody(device: ChildDevice) -> None:
+    """Its output has ended, its exit status is not there yet."""
+    await device.send("chat", "fall silent", None, "ID")
+    assert [event async for event in device.events()] == []
+    assert device._process is not None
+    assert device._process.returncode is None
+    with pytest.raises(DeviceError, match="has ended") as failed:
+        await device.pair("4915")
+    assert failed.value.before_sending
+
+
+async def test_what_is_asked_while_the_process_ends_fails_at_once(device: ChildDevice) -> None:
+    asked = [device.send("chat", "die", None, "ID"), device.pair("never answered")]
+    async with asyncio.timeout(10):
+        answered, failure = await asyncio.gather(*asked, return_exceptions=True)
+    assert answered == "chatdieNone"
+    assert isinstance(failure, DeviceError)
+    assert not failure.before_sending
 
 
 async def test_a_process_that_does_not_start_is_said_so(tmp_path: Path) -> None:
