@@ -78,8 +78,13 @@ def _die() -> NoReturn:
 
 
 def main() -> None:
-    from apps.standalone import main as _  # noqa: F401 - paid once for all children
-
+    for imported_late in (
+        "apps.standalone.main",
+        "apps.cli",
+        "fakeredis.aioredis",
+        "uvicorn.protocols.http.httptools_impl",
+    ):
+        importlib.import_module(imported_late)
     for line in sys.stdin:
         order = json.loads(line)
         child = os.fork()

@@ -4,23 +4,38 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 
-class Receiver:
-    """`bodies` are the JSON objects received, in order; each is answered with 200."""
+def _nothing(_: Any) -> Any:
+    return None
 
-    def __init__(self) -> None:
+
+class Receiver:
+    """`bodies` are the JSON objects received, in order, `keys` their idempotency keys.
+
+    Each is answered with 200 and the JSON that `answer` makes of it, with an empty body where that is None.
+    """
+
+    def __init__(self, answer: Callable[[Any], Any] = _nothing) -> None:
         self.bodies: list[Any] = []
-        bodies = self.bodies
+        self.keys: list[str | None] = []
+        bodies, keys = self.bodies, self.keys
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
-                bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                keys.append(self.headers["Idempotency-Key"])
+                bodies.append(body)
+                made = answer(body)
+                content = b"" if made is None else json.dumps(made).encode()
                 self.send_response(200)
-                self.send_header("Content-Length", "0")
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(content)))
                 self.end_headers()
+                self.wfile.write(content)
 
             def log_message(self, format: str, *args: Any) -> None:
                 return
