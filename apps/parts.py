@@ -71,7 +71,6 @@ class WorkerPart:
                 partial(lanes.reclaim, CONVERSATIONS),
                 hub.inbound,
                 concurrency=settings.worker_concurrency,
-                per_instance=max(1, settings.worker_concurrency // 4),
             ),
             LaneLoop(
                 "deliveries",
@@ -81,7 +80,6 @@ class WorkerPart:
                 partial(lanes.reclaim, DELIVERIES),
                 hub.outbound,
                 concurrency=settings.worker_concurrency,
-                per_instance=max(1, settings.worker_concurrency // 4),
             ),
         ]
         self._resources = container.resources()

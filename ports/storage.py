@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -106,10 +106,26 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A leased queue of one conversation, inbound or outbound."""
+    """A leased queue of one conversation, inbound or outbound. `user_id`: whose instance it is."""
 
     instance_id: int
     key: str
+    user_id: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How many lanes a worker has places for.
+
+    No instance and no user gets more than its share of them; `instances` and `users` say what is left to
+    those that hold some already, 0 for nothing.
+    """
+
+    lanes: int
+    per_instance: int
+    per_user: int
+    instances: Mapping[int, int] = field(default_factory=dict)
+    users: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +189,8 @@ class Inbox(Protocol):
 class Conversations(Protocol):
     """Leases on conversations with waiting events."""
 
-    async def lease(self, count: int, busy: Sequence[int] = ()) -> Sequence[Conversation]:
-        """At most `count` conversations that nobody works on; none of the instances in `busy`."""
+    async def lease(self, room: Room) -> Sequence[Conversation]:
+        """Conversations that nobody works on, those that wait longest first."""
         ...
 
     async def record(self, processed: Processed) -> None:
@@ -206,7 +222,7 @@ class OutgoingLane:
 class Outbox(Protocol):
     """Reply parts, in order within a conversation."""
 
-    async def lease(self, count: int, busy: Sequence[int] = ()) -> Sequence[OutgoingLane]: ...
+    async def lease(self, room: Room) -> Sequence[OutgoingLane]: ...
 
     async def sent(self, lane: Lane, part_id: int, ref: str, *, last: bool) -> None:
         """The platform took the part. `last` releases the lane."""

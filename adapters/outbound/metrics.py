@@ -15,8 +15,8 @@ QUEUES = """
 SELECT kind, coalesce(sum(pending), 0), count(*) FROM lane WHERE pending > 0 GROUP BY kind
 """
 OLDEST = """
-SELECT (SELECT extract(epoch FROM now() - received_at) FROM inbox WHERE status = 0 ORDER BY id LIMIT 1),
-       (SELECT extract(epoch FROM now() - created_at) FROM outbox WHERE status = 0 ORDER BY id LIMIT 1),
+SELECT (SELECT extract(epoch FROM now() - min(received_at)) FROM inbox WHERE status = 0),
+       (SELECT extract(epoch FROM now() - min(created_at)) FROM outbox WHERE status = 0),
        (SELECT count(*) FROM outbox WHERE status = 2)
 """
 NAMES = {0: "inbound", 1: "outbound"}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Generic, Protocol, TypeVar
 
 from domain.refusals import Unavailable
-from ports.storage import Lane
+from ports.storage import Lane, Room
 
 log = logging.getLogger(__name__)
 
@@ -31,27 +31,33 @@ class Waits(Protocol):
 
 
 L = TypeVar("L", bound=HasLane)
+K = TypeVar("K")
+
+
+def _all_open() -> Mapping[int, int]:
+    return {}
 
 
 class LaneLoop(Generic[L]):
     """One of the two loops of a worker.
 
-    `concurrency` is how many lanes are worked on at once, `per_instance` how many of them may belong to one
-    instance, so that a slow one does not take all places. `reclaim` frees what was leased in this process's
-    name but is not among the given lanes: called after an outage, in which the answer to a lease may be lost.
+    `concurrency` is how many lanes are worked on at once. Of these a quarter may belong to one instance and
+    three quarters to one user, so that nobody takes all places; `restrained` names instances that get fewer
+    for the moment. `reclaim` frees what was leased in this process's name but is not among the given lanes:
+    called after an outage, in which the answer to a lease may be lost.
     """
 
     def __init__(
         self,
         name: str,
-        lease: Callable[[int, Sequence[int]], Awaitable[Sequence[L]]],
+        lease: Callable[[Room], Awaitable[Sequence[L]]],
         work: Callable[[L], Awaitable[None]],
         release: Callable[[Lane, float], Awaitable[None]],
         reclaim: Callable[[Collection[Lane]], Awaitable[None]],
         bell: Waits,
         *,
         concurrency: int = 256,
-        per_instance: int = 64,
+        restrained: Callable[[], Mapping[int, int]] = _all_open,
     ) -> None:
         self._name = name
         self._lease = lease
@@ -60,9 +66,12 @@ class LaneLoop(Generic[L]):
         self._reclaim = reclaim
         self._bell = bell
         self._concurrency = concurrency
-        self._per_instance = per_instance
+        self._per_instance = max(1, concurrency // 4)
+        self._per_user = max(1, concurrency * 3 // 4)
+        self._restrained = restrained
         self._tasks: dict[asyncio.Task[None], Lane] = {}
-        self._busy: Counter[int] = Counter()
+        self._instances: Counter[int] = Counter()
+        self._users: Counter[str] = Counter()
         self._stopping = False
 
     @property
@@ -90,27 +99,50 @@ class LaneLoop(Generic[L]):
 
     async def _take(self) -> bool:
         """Takes what there is room for; whether there may be more."""
-        room = self._concurrency - len(self._tasks)
-        if room <= 0:
+        room = self._room()
+        if room.lanes <= 0:
             return False
-        full = [instance_id for instance_id, count in self._busy.items() if count >= self._per_instance]
-        leased = await self._lease(room, full)
+        leased = await self._lease(room)
         for lane in leased:
             self._start(lane)
-        return len(leased) >= room
+        return len(leased) >= room.lanes or (bool(leased) and _full(self._room()) > _full(room))
+
+    def _room(self) -> Room:
+        """Those that hold little are not named: they may exceed their share by half of it, which saves naming all."""
+        instances = {
+            each: self._per_instance - count
+            for each, count in self._instances.items()
+            if 2 * count > self._per_instance
+        }
+        for instance_id, most in self._restrained().items():
+            left = most - self._instances[instance_id]
+            instances[instance_id] = min(left, instances.get(instance_id, left))
+        users = {
+            each: self._per_user - count for each, count in self._users.items() if 2 * count > self._per_user
+        }
+        return Room(
+            self._concurrency - len(self._tasks), self._per_instance, self._per_user, instances, users
+        )
 
     def _start(self, leased: L) -> None:
-        self._busy[leased.lane.instance_id] += 1
+        lane = leased.lane
+        self._instances[lane.instance_id] += 1
+        self._users[lane.user_id] += 1
         task = asyncio.create_task(self._worked(leased))
-        self._tasks[task] = leased.lane
-        task.add_done_callback(lambda done: self._ended(done, leased.lane.instance_id))
+        self._tasks[task] = lane
+        task.add_done_callback(self._ended)
 
-    def _ended(self, task: asyncio.Task[None], instance_id: int) -> None:
-        crowded = len(self._tasks) >= self._concurrency or self._busy[instance_id] >= self._per_instance
-        self._tasks.pop(task, None)
-        self._busy[instance_id] -= 1
-        if self._busy[instance_id] <= 0:
-            del self._busy[instance_id]
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        lane = self._tasks[task]
+        crowded = (
+            len(self._tasks) >= self._concurrency
+            or self._instances[lane.instance_id] >= self._per_instance
+            or self._users[lane.user_id] >= self._per_user
+            or lane.instance_id in self._restrained()
+        )
+        del self._tasks[task]
+        _less(self._instances, lane.instance_id)
+        _less(self._users, lane.user_id)
         if crowded:
             self._bell.ring()
 
@@ -147,3 +179,14 @@ class LaneLoop(Generic[L]):
             for task in unfinished:
                 task.cancel()
             await asyncio.gather(*unfinished, return_exceptions=True)
+
+
+def _full(room: Room) -> int:
+    """How many instances and users get nothing more."""
+    return sum(left <= 0 for shares in (room.instances, room.users) for left in shares.values())
+
+
+def _less(counter: Counter[K], key: K) -> None:
+    counter[key] -= 1
+    if counter[key] <= 0:
+        del counter[key]

@@ -13,7 +13,7 @@ from adapters.outbound.storage.codec import dump, event_from_json, result_to_jso
 from adapters.outbound.storage.confirmations import ATTENDED
 from adapters.outbound.storage.lanes import INBOUND, Lanes, Side
 from adapters.outbound.storage.pool import Connection, Database
-from ports.storage import Conversation, Lane, Processed, Waiting
+from ports.storage import Conversation, Lane, Processed, Room, Waiting
 
 SIDE = Side(INBOUND, "inbox", "id event attempts received_at", flag=ATTENDED)
 
@@ -93,8 +93,8 @@ class PostgresConversations:
         self._wakes = wakes
         self._batcher: Batcher[Processed, None] = Batcher(self._flush)
 
-    async def lease(self, count: int, busy: Sequence[int] = ()) -> Sequence[Conversation]:
-        leased = await self._lanes.lease(SIDE, count, busy)
+    async def lease(self, room: Room) -> Sequence[Conversation]:
+        leased = await self._lanes.lease(SIDE, room)
         return [
             Conversation(
                 lane,

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.outbound.storage.pool import Connection, Database
-from ports.storage import Lane
+from ports.storage import Lane, Room
 
 INBOUND, OUTBOUND = 0, 1
 LEASE_SECONDS = 30
 ROWS_PER_LANE = 8
 """How many rows of one lane are worked off before others get their turn."""
+LOOK_AHEAD = 4
+"""How many times more lanes than there is room for are looked at, to find some within everybody's share."""
 
 ABANDONED = """
 SELECT l.owner FROM (
@@ -51,17 +53,33 @@ class Side:
         inner = ", ".join(self.columns.split())
         flag = f", {self.flag}" if self.flag else ""
         return f"""
-            WITH due AS (
-                SELECT instance_id, lane_key FROM lane
-                WHERE kind = {self.kind} AND pending > 0 AND due_at <= now() AND instance_id <> ALL(%s)
-                ORDER BY due_at LIMIT %s FOR UPDATE SKIP LOCKED
+            WITH waiting AS (
+                SELECT instance_id, lane_key, due_at FROM lane
+                WHERE kind = {self.kind} AND pending > 0 AND due_at <= now() AND instance_id <> ALL(%(full)s)
+                AND (cardinality(%(full_users)s::text[]) = 0 OR NOT EXISTS (SELECT FROM channel_instance i
+                    WHERE i.id = lane.instance_id AND i.user_id = ANY(%(full_users)s)))
+                ORDER BY due_at LIMIT %(count)s * {LOOK_AHEAD}
+            ), ranked AS (
+                SELECT w.*, coalesce(i.user_id, '') AS user_id,
+                    row_number() OVER (PARTITION BY w.instance_id ORDER BY w.due_at) AS of_instance,
+                    row_number() OVER (PARTITION BY i.user_id ORDER BY w.due_at) AS of_user
+                FROM waiting w LEFT JOIN channel_instance i ON i.id = w.instance_id
+            ), due AS (
+                SELECT l.instance_id, l.lane_key, r.user_id FROM ranked r JOIN lane l
+                ON l.kind = {self.kind} AND l.instance_id = r.instance_id AND l.lane_key = r.lane_key
+                LEFT JOIN unnest(%(instances)s::bigint[], %(instance_room)s::int[]) AS ir(id, room)
+                ON ir.id = r.instance_id
+                LEFT JOIN unnest(%(users)s::text[], %(user_room)s::int[]) AS ur(id, room) ON ur.id = r.user_id
+                WHERE r.of_instance <= coalesce(ir.room, %(per_instance)s)
+                AND r.of_user <= coalesce(ur.room, %(per_user)s) AND l.pending > 0 AND l.due_at <= now()
+                ORDER BY r.due_at LIMIT %(count)s FOR UPDATE OF l SKIP LOCKED
             ), taken AS (
-                UPDATE lane l SET owner = %s, due_at = now() + interval '{LEASE_SECONDS} seconds'
+                UPDATE lane l SET owner = %(owner)s, due_at = now() + interval '{LEASE_SECONDS} seconds'
                 FROM due WHERE l.kind = {self.kind}
                 AND l.instance_id = due.instance_id AND l.lane_key = due.lane_key
-                RETURNING l.instance_id, l.lane_key
+                RETURNING l.instance_id, l.lane_key, due.user_id
             )
-            SELECT t.instance_id, t.lane_key, {columns}{flag} FROM taken t LEFT JOIN LATERAL (
+            SELECT t.instance_id, t.lane_key, t.user_id, {columns}{flag} FROM taken t LEFT JOIN LATERAL (
                 SELECT {inner} FROM {self.table} r
                 WHERE r.instance_id = t.instance_id AND r.lane_key = t.lane_key AND r.status = 0
                 ORDER BY r.id LIMIT {ROWS_PER_LANE}
@@ -77,16 +95,27 @@ class Lanes:
         self._database = database
         self.owner = owner
 
-    async def lease(
-        self, side: Side, count: int, busy: Sequence[int]
-    ) -> list[tuple[Lane, list[tuple[Any, ...]]]]:
+    async def lease(self, side: Side, room: Room) -> list[tuple[Lane, list[tuple[Any, ...]]]]:
         """Leased lanes with their next rows, the rows' columns as in `side.columns`."""
+        parameters = {
+            "count": room.lanes,
+            "full": [each for each, left in room.instances.items() if left <= 0],
+            "full_users": [each for each, left in room.users.items() if left <= 0],
+            "instances": list(room.instances),
+            "instance_room": list(room.instances.values()),
+            "users": list(room.users),
+            "user_room": list(room.users.values()),
+            "per_instance": room.per_instance,
+            "per_user": room.per_user,
+            "owner": self.owner,
+        }
         async with self._database.connection() as connection:
-            cursor = await connection.execute(side.statement(), (list(busy), count, self.owner))
+            cursor = await connection.execute(side.statement(), parameters)
             rows = await cursor.fetchall()
             lanes: dict[Lane, list[tuple[Any, ...]]] = {}
             for row in rows:
-                lanes.setdefault(Lane(row[0], row[1]), []).extend([row[2:]] if row[2] is not None else [])
+                lane = Lane(row[0], row[1], row[2])
+                lanes.setdefault(lane, []).extend([row[3:]] if row[3] is not None else [])
             empty = [lane for lane, found in lanes.items() if not found]
             for lane in empty:
                 await self._settle(connection, side, lane)

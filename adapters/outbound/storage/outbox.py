@@ -12,7 +12,7 @@ from adapters.outbound.storage.lanes import OUTBOUND, Lanes, Side
 from adapters.outbound.storage.pool import Database
 from domain.channels.messages import Part
 from domain.instances.model import Deliveries, Delivery, Page
-from ports.storage import Lane, Outgoing, OutgoingLane
+from ports.storage import Lane, Outgoing, OutgoingLane, Room
 
 SIDE = Side(OUTBOUND, "outbox", "id part target key attempts")
 
@@ -100,8 +100,8 @@ class PostgresOutbox:
         self._waiting = waiting
         self._batcher: Batcher[_Finished, None] = Batcher(self._flush)
 
-    async def lease(self, count: int, busy: Sequence[int] = ()) -> Sequence[OutgoingLane]:
-        leased = await self._lanes.lease(SIDE, count, busy)
+    async def lease(self, room: Room) -> Sequence[OutgoingLane]:
+        leased = await self._lanes.lease(SIDE, room)
         return [
             OutgoingLane(
                 lane,

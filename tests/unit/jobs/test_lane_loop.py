@@ -11,7 +11,7 @@ import pytest
 from adapters.inbound.jobs import lane_loop
 from adapters.inbound.jobs.lane_loop import LaneLoop
 from domain.refusals import Unavailable
-from ports.storage import Lane
+from ports.storage import Lane, Room
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ class World:
             "test", self.lease, self.work, self.release, self.reclaim, self.bell
         )
 
-    async def lease(self, count: int, busy: Sequence[int]) -> Sequence[Leased]:
+    async def lease(self, room: Room) -> Sequence[Leased]:
         if self.lease_failures:
             self.bell.ring()
             raise self.lease_failures.pop()
-        leased, self.to_lease = self.to_lease[:count], self.to_lease[count:]
+        leased, self.to_lease = self.to_lease[: room.lanes], self.to_lease[room.lanes :]
         return leased
 
     async def reclaim(self, held: Collection[Lane]) -> None:
@@ -135,3 +135,89 @@ async def test_after_an_outage_lost_leases_are_reclaimed_before_new_ones_are_tak
     world.go_on.set()
     await world.loop.stop(1)
     await running
+
+
+class Crowd:
+    """Lanes that wait, leased as the database does; work never ends by itself."""
+
+    def __init__(self, lanes: list[Lane], restrained: dict[int, int] | None = None) -> None:
+        self.waiting = lanes
+        self.rooms: list[Room] = []
+        self.bell = Bell()
+        self.loop: LaneLoop[Leased] = LaneLoop(
+            "test",
+            self.lease,
+            self.work,
+            self.release,
+            self.reclaim,
+            self.bell,
+            concurrency=16,
+            restrained=lambda: restrained or {},
+        )
+        self.settled = asyncio.Event()
+
+    async def lease(self, room: Room) -> Sequence[Leased]:
+        self.rooms.append(room)
+        left: dict[object, int] = {**room.instances, **room.users}
+        taken = []
+        for lane in list(self.waiting):
+            of_instance = left.setdefault(lane.instance_id, room.per_instance)
+            of_user = left.setdefault(lane.user_id, room.per_user)
+            if len(taken) < room.lanes and of_instance > 0 and of_user > 0:
+                left[lane.instance_id] -= 1
+                left[lane.user_id] -= 1
+                self.waiting.remove(lane)
+                taken.append(Leased(lane))
+        if not taken:
+            self.settled.set()
+        return taken
+
+    async def work(self, leased: Leased) -> None:
+        await asyncio.Event().wait()
+
+    async def release(self, lane: Lane, delay: float) -> None:
+        return
+
+    async def reclaim(self, held: Collection[Lane]) -> None:
+        return
+
+    async def held(self) -> list[Lane]:
+        running = asyncio.create_task(self.loop.run())
+        self.bell.ring()
+        await asyncio.wait_for(self.settled.wait(), 10)
+        found = sorted(self.loop.held, key=lambda each: (each.instance_id, each.key))
+        await self.loop.stop(0)
+        await running
+        return found
+
+
+async def test_an_instance_gets_a_quarter_of_the_places() -> None:
+    busy = [Lane(1, str(number), "ann") for number in range(30)]
+    crowd = Crowd([*busy, Lane(2, "x", "ann"), Lane(3, "y", "ann")])
+    held = await crowd.held()
+    assert sum(each.instance_id == 1 for each in held) == 4
+    assert {2, 3} <= {each.instance_id for each in held}
+
+
+async def test_a_user_gets_three_quarters_of_the_places() -> None:
+    busy = [Lane(number, str(number), "ann") for number in range(30)]
+    crowd = Crowd([*busy, Lane(100, "x", "bob")])
+    held = await crowd.held()
+    assert sum(each.user_id == "ann" for each in held) == 12
+    assert Lane(100, "x") in held
+
+
+async def test_a_restrained_instance_gets_what_it_is_left() -> None:
+    crowd = Crowd(
+        [Lane(which, str(number), "ann") for number in range(9) for which in (1, 2, 3)], {1: 0, 2: 1}
+    )
+    held = await crowd.held()
+    assert [sum(each.instance_id == which for each in held) for which in (1, 2, 3)] == [0, 1, 4]
+    assert crowd.rooms[0].instances == {1: 0, 2: 1}
+
+
+async def test_those_that_hold_little_are_not_named() -> None:
+    crowd = Crowd([Lane(1, "a", "ann")])
+    await crowd.held()
+    assert crowd.rooms[-1].instances == {}
+    assert crowd.rooms[-1].users == {}

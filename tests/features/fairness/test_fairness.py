@@ -1,0 +1,202 @@
+"""The steps of fairness.feature."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+from aiohttp import web
+from pytest_bdd import given, parsers, scenarios, then, when
+
+from domain.routing.model import RunRequest, RunResult
+from tests.drivers.receiver import Receiver
+from tests.drivers.ways import UseCases
+from tests.drivers.world import PATIENCE, World
+
+SETTINGS = {"WORKER_CONCURRENCY": "16"}
+scenarios("fairness.feature")
+
+
+class Scene:
+    """Instances, what hangs, and how many were at work at a time."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.way = UseCases(world)
+        self.receiver = Receiver(world)
+        self.instances: list[int] = []
+        self.hanging: set[int] = set()
+        self.hanging_sessions: set[str] = set()
+        self.at_work: Counter[int] = Counter()
+        self.most: Counter[object] = Counter()
+        self.under_way = 0
+        self.answered: asyncio.Queue[str] = asyncio.Queue()
+        self.release = asyncio.Event()
+        world.container.resources().runner._inner._default = self
+        self.stuck_url = world.run(self._stuck())
+
+    async def _stuck(self) -> str:
+        app = web.Application()
+        app.router.add_post("/stuck", self._hang)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        return f"http://127.0.0.1:{self._runner.addresses[0][1]}/stuck"
+
+    async def _hang(self, request: web.Request) -> web.Response:
+        self.under_way += 1
+        self.most["under way"] = max(self.most["under way"], self.under_way)
+        await self.release.wait()
+        self.under_way -= 1
+        return web.Response()
+
+    async def run(self, request: RunRequest) -> RunResult:
+        """The resource behind every instance."""
+        instance_id = request.instance_id
+        self.at_work[instance_id] += 1
+        self.most[instance_id] = max(self.most[instance_id], self.at_work[instance_id])
+        self.most["hanging"] = max(self.most["hanging"], sum(self.at_work[each] for each in self.hanging))
+        if instance_id in self.hanging or request.session_id in self.hanging_sessions:
+            await self.release.wait()
+        self.at_work[instance_id] -= 1
+        return RunResult(request.text)
+
+    def create(self, user: str, url: str | None = None) -> int:
+        body = {
+            "channelId": "http-webhook",
+            "channelName": f"Fair {len(self.instances)}",
+            "config": {"responseWebhookUrl": url or self.receiver.url},
+            "downStreamResourceId": "agent::anything",
+        }
+        self.instances.append(self.way.create(user, body).body["instanceId"])
+        return self.instances[-1]
+
+    def write(self, instance_id: int, sessions: list[str]) -> None:
+        for session in sessions:
+            body = json.dumps({"message": session, "sessionId": session}).encode()
+            assert self.way.call("http-webhook", instance_id, body, {}, "webhook").outcome == "done"
+
+    def close(self) -> None:
+        self.world.run(self._end())
+        self.receiver.close()
+
+    async def _end(self) -> None:
+        self.release.set()
+        await asyncio.sleep(0)
+        await self._runner.cleanup()
+
+
+@pytest.fixture
+def scene(world: World) -> Iterator[Scene]:
+    made = Scene(world)
+    yield made
+    made.close()
+
+
+@given("an instance of ann")
+@given("another instance of ann")
+def instance_of_ann(scene: Scene) -> None:
+    scene.create("ann")
+
+
+@given("an instance of bob")
+def instance_of_bob(scene: Scene) -> None:
+    scene.create("bob")
+
+
+@given("an instance of ann whose resource hangs")
+def hanging_resource(scene: Scene) -> None:
+    scene.hanging.add(scene.create("ann"))
+
+
+@given("an instance of ann whose response address hangs")
+def hanging_address(scene: Scene) -> None:
+    scene.create("ann", scene.stuck_url)
+
+
+@given(parsers.parse("{count:d} instances of ann whose resources hang"))
+def hanging_instances(scene: Scene, count: int) -> None:
+    scene.hanging.update(scene.create("ann") for _ in range(count))
+
+
+@given("its messages have waited for 5 minutes")
+def have_waited(scene: Scene) -> None:
+    scene.write(scene.instances[0], ["old"])
+    database = scene.world.container.database()
+    scene.world.run(database.execute("UPDATE inbox SET received_at = received_at - interval '5 minutes'", ()))
+
+
+@when("1 conversation of the instance hangs in its resource")
+def one_hangs(scene: Scene) -> None:
+    scene.hanging_sessions.add("hangs")
+    scene.write(scene.instances[0], ["hangs"])
+
+
+@when(parsers.parse("{count:d} other conversations of the instance write"))
+def others_write(scene: Scene, count: int) -> None:
+    scene.write(scene.instances[-1], [f"healthy {number}" for number in range(count)])
+
+
+@when(parsers.parse("{count:d} conversations write to the first instance"))
+def write_to_first(scene: Scene, count: int) -> None:
+    scene.write(scene.instances[0], [f"first {number}" for number in range(count)])
+
+
+@when(parsers.parse("{count:d} conversations write to each instance of ann"))
+def write_to_anns(scene: Scene, count: int) -> None:
+    for instance_id in sorted(scene.hanging):
+        scene.write(instance_id, [f"ann {instance_id} {number}" for number in range(count)])
+
+
+@when(parsers.parse("{count:d} conversations write to the other"))
+@when(parsers.parse("{count:d} conversations write to bob's"))
+def write_to_other(scene: Scene, count: int) -> None:
+    others_write(scene, count)
+
+
+@then(parsers.parse("each of the {count:d} conversations is answered once"))
+def answered(scene: Scene, count: int) -> None:
+    answers = [each.json["response"] for each in scene.receiver.wait_for(count)]
+    assert sorted(answers) == sorted(f"healthy {number}" for number in range(count))
+
+
+@then("1 conversation still waits")
+def still_waits(scene: Scene) -> None:
+    assert scene.at_work.total() == 1
+
+
+@then("at most 4 conversations of an instance were worked on at a time")
+def four_of_an_instance(scene: Scene) -> None:
+    assert scene.most[scene.instances[0]] == 4
+    assert scene.most[scene.instances[1]] <= 4
+
+
+@then("at most 4 replies of the first instance were under way at a time")
+def four_replies(scene: Scene) -> None:
+    assert scene.most["under way"] == 4
+
+
+@then("at most 12 conversations of ann were worked on at a time")
+def twelve_of_ann(scene: Scene) -> None:
+    assert scene.most["hanging"] == 12
+
+
+def _metric(scene: Scene, name: str) -> float:
+    exposition = scene.world.run(scene.world.container.meter().scrape(scene.world.container.database()))
+    found = re.search(rf'^switchboard_{name}{{queue="inbound"}} (\S+)$', exposition.decode(), re.MULTILINE)
+    assert found is not None
+    return float(found[1])
+
+
+@then(parsers.parse("the metrics say that the oldest message has waited for at least {seconds:d} seconds"))
+def oldest(scene: Scene, seconds: int) -> None:
+    assert seconds <= _metric(scene, "queue_oldest_seconds") < seconds + PATIENCE
+
+
+@then("the metrics say that 1 conversation waits")
+def one_waits(scene: Scene) -> None:
+    assert _metric(scene, "queue_conversations") == 1
