@@ -191,10 +191,29 @@ class Fetches(Protocol):
 
 
 @runtime_checkable
+class Describes(Protocol):
+    """A channel that has to ask its platform for the name and the type of an attachment."""
+
+    async def described(self, config: Config, attachment: Attachment) -> Attachment:
+        """The attachment with what the platform knows of it, as it is where the platform does not tell."""
+        ...
+
+
+@runtime_checkable
 class Types(Protocol):
     """A channel that can show that an answer is being written. Best effort, never raises."""
 
     async def typing(self, config: Config, target: Target) -> None: ...
+
+
+@runtime_checkable
+class Notices(Protocol):
+    """A channel whose buttons wait until they are told that the press was seen. Best effort, never raises.
+
+    Called for buttons that are not of a prompt of ours: those hear what was `decided`.
+    """
+
+    async def noticed(self, config: Config, target: Target) -> None: ...
 
 
 @runtime_checkable

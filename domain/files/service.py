@@ -14,7 +14,7 @@ from domain.instances.model import Instance
 from domain.refusals import NotFound, TooLarge, Unavailable
 from domain.routing.model import InputFile, ResultArtifact
 from ports.blobs import Blobs, StoredBlob
-from ports.channels import Channels, Fetches, PlatformError
+from ports.channels import Channels, Describes, Fetches, PlatformError
 from ports.clock import Clock
 from ports.files import FileTokens, OpenFile, SharedFile
 from ports.knowledge_storage import BlobHolds
@@ -90,6 +90,8 @@ class MessageFilesService:
 
     async def _fetched(self, channel: Fetches, instance: Instance, attachment: Attachment) -> InputFile:
         async with asyncio.timeout(FETCH_SECONDS):
+            if isinstance(channel, Describes):
+                attachment = await channel.described(instance.config, attachment)
             blob = await self._stored.store(channel.fetch(instance.config, attachment))
         name, mime_type = attachment.name or "file", attachment.mime_type or "application/octet-stream"
         address = self._stored.address(SharedFile(blob.key, name, mime_type))

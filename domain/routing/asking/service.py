@@ -23,7 +23,7 @@ from domain.routing.model import (
 )
 from domain.routing.resource import parse_resource
 from domain.routing.words import APOLOGY, NO_RESOURCE
-from ports.channels import Decides, Types
+from ports.channels import Decides, Notices, Types
 from ports.clock import Clock, Ids
 from ports.downstream import Downstream, DownstreamFailed
 from ports.files import MessageFiles
@@ -78,6 +78,8 @@ class AskingService:
             return None
         if decision is not None and event.choice is not None:
             self._show(talk, event, OUTCOMES[decision.decision])
+        elif event.choice is not None and isinstance(talk.channel, Notices):
+            self._aside(partial(talk.channel.noticed, talk.instance.config, event.target))
         request = await self._request(talk, event, user_id, ruling)
         if decision is not None and not await self._approvals.begin(asker, decision):
             return Answer(unclear(decision.tool))

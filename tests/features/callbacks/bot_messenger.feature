@@ -24,6 +24,11 @@ Feature: Telegram
         | a mention in a topic  | message_topic   | is it running?              | -1002000300040 topic 7 |
         | a button of a program | callback_query  | c:1:approve                 | 5550001                |
 
+    Scenario: A button of a program stops waiting
+      Given a bot that echoes
+      When the platform posts callback_query
+      Then its button stops waiting
+
     Scenario Outline: <command> gets a greeting
       Given a bot that echoes
       When the platform posts <update>

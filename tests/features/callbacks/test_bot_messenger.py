@@ -44,3 +44,13 @@ def registered(instance: Instance) -> None:
     address = f"https://agents.example/api/agent/channels/bot-messenger/{instance.id}/webhook"
     assert platform.webhook["url"] == address
     assert platform.webhook["secret_token"] == secret_of(TOKEN)
+
+
+@then("its button stops waiting")
+def stops_waiting(instance: Instance) -> None:
+    platform = instance.driver.platform
+    assert isinstance(platform, Telegram)
+    query = samples.fixture("callback_query")["callback_query"]["id"]
+    assert instance.driver.wait_until(lambda: bool(platform.of("answerCallbackQuery")))
+    assert platform.of("answerCallbackQuery") == [{"callback_query_id": query}]
+    assert platform.of("editMessageReplyMarkup") == []

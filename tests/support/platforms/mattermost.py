@@ -9,6 +9,7 @@ from __future__ import annotations
 import email
 import re
 from email.message import Message
+from mimetypes import guess_type
 from typing import Any
 
 from tests.support.platforms.standin import Reply, Seen, StandIn, expect
@@ -59,6 +60,10 @@ class Mattermost(StandIn):
         if path == f"/channels/{CHANNEL}":
             return Reply(json={"id": CHANNEL, "name": "town-square"})
         file_id = path.removeprefix("/files/")
+        if file_id.endswith("/info") and file_id.removesuffix("/info") in self.files:
+            name, content = self.files[file_id.removesuffix("/info")]
+            mime_type = f"{guess_type(name)[0]}; charset=utf-8"
+            return Reply(json={"id": file_id, "name": name, "mime_type": mime_type, "size": len(content)})
         if file_id in self.files:
             return Reply(body=self.files[file_id][1])
         return self.refusal(404, "Sorry, we could not find it.")

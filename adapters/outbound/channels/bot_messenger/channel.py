@@ -60,9 +60,14 @@ class BotMessenger:
         return await self._delivery.send(config, target, part)
 
     async def typing(self, config: Config, target: Target) -> None:
-        """Shows 'typing' for five seconds; a pressed button stops waiting."""
+        """Shows 'typing' for five seconds."""
         place = {name: target[name] for name in ("chat_id", "message_thread_id") if name in target}
         await self._try(config, "sendChatAction", {**place, "action": "typing"})
+
+    async def noticed(self, config: Config, target: Target) -> None:
+        """A pressed button shows that it is being waited for until its query is answered."""
+        if query := text(target, "callback_query_id"):
+            await self._try(config, "answerCallbackQuery", {"callback_query_id": query})
 
     async def decided(self, config: Config, target: Target, outcome: str) -> None:
         """Tells who pressed what came of it, and takes the buttons away."""

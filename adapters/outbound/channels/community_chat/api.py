@@ -59,6 +59,10 @@ class Server:
         """A channel as the bot sees it. Raises `PlatformError`."""
         return await self._object(f"/channels/{channel}", "channelId")
 
+    async def file_info(self, file_id: str) -> Mapping[str, Any]:
+        """What the server knows of a file. Raises `PlatformError`."""
+        return await self._object(f"/files/{file_id}/info", "the file's id", 10.0)
+
     async def _object(self, path: str, what: str, timeout: float = 30.0) -> Mapping[str, Any]:
         try:
             answer = await self.get(path, timeout)

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from urllib.parse import quote
 
+from adapters.outbound.channels.bodies import at, text
 from adapters.outbound.channels.community_chat import delivery, webhook
 from adapters.outbound.channels.community_chat.api import Server
 from adapters.outbound.channels.community_chat.definition import DEFINITION
@@ -21,7 +22,7 @@ from domain.channels.messages import (
     Target,
 )
 from domain.channels.model import ChannelDefinition
-from ports.channels import Kit
+from ports.channels import Kit, PlatformError
 
 _SOON = 2.0
 """Seconds that a call may wait for the bot's own account: without it the call is read all the same."""
@@ -62,6 +63,20 @@ class Mattermost:
         server = self._server(config)
         await server.me()
         await server.channel(quote(str(config["channelId"]), safe=""))
+
+    async def described(self, config: Config, attachment: Attachment) -> Attachment:
+        """Name, type and size of a file: a webhook tells its id alone."""
+        try:
+            info = await self._server(config).file_info(quote(str(attachment.source["fileId"]), safe=""))
+        except PlatformError:
+            return attachment
+        size = at(info, "size")
+        return Attachment(
+            text(info, "name") or attachment.name,
+            text(info, "mime_type").partition(";")[0].strip() or attachment.mime_type,
+            attachment.source,
+            size if isinstance(size, int) and not isinstance(size, bool) and size >= 0 else None,
+        )
 
     def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:
         return self._server(config).download(f"/files/{quote(str(attachment.source['fileId']), safe='')}")

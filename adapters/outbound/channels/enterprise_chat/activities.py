@@ -7,6 +7,7 @@ https://learn.microsoft.com/en-us/microsoftteams/platform/task-modules-and-cards
 from __future__ import annotations
 
 import json
+import mimetypes
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -124,12 +125,19 @@ def _attachment(given: object, index: int) -> Attachment | None:
     if mime_type == FILE_INFO:
         url = text(given, "content", "downloadUrl")
         name = text(given, "name") or f"file-{index + 1}"
-        return Attachment(name, "application/octet-stream", {"url": url}) if _is_address(url) else None
+        known = (
+            mimetypes.guess_type(name)[0]
+            or mimetypes.guess_type(f"x.{text(given, 'content', 'fileType')}")[0]
+        )
+        return (
+            Attachment(name, known or "application/octet-stream", {"url": url}) if _is_address(url) else None
+        )
     url = text(given, "contentUrl")
     if not mime_type or mime_type.startswith(_NO_FILE) or not _is_address(url):
         return None
-    name = text(given, "name") or f"file-{index + 1}"
-    return Attachment(name, "image/png" if mime_type == "image/*" else mime_type, {"url": url})
+    mime_type = "image/png" if mime_type == "image/*" else mime_type
+    name = text(given, "name") or f"file-{index + 1}{mimetypes.guess_extension(mime_type) or ''}"
+    return Attachment(name, mime_type, {"url": url})
 
 
 def _is_address(url: str) -> bool:

@@ -24,6 +24,7 @@ RESPONSE_URL_SECONDS = 30 * 60 - 30
 RESPONSE_URL_USES = 4
 """Slack takes five answers in 30 minutes; one is left for a part that has to be sent again."""
 _BLOCK_LIMIT = TextLimit(3000)
+_RESPONSE_URL = "response_url"
 _NOT_THERE = ("not_in_channel", "channel_not_found", "is_archived", "restricted_action")
 
 
@@ -61,11 +62,14 @@ class Messages:
         self, config: Config, target: Target, message: Mapping[str, Any], index: int, key: str
     ) -> Sent:
         sent = Sent(Outcome.PERMANENT, "There is no conversation to answer in; set config.defaultChannel.")
+        later: Sent | None = None
         async for tried in self._ways(config, target, message, index, key):
             sent = tried
-            if sent.outcome is not Outcome.PERMANENT or not _other_way_may_help(sent):
+            if not _other_way_may_help(sent):
                 break
-        return sent
+            if sent.outcome is Outcome.TRANSIENT:
+                later = sent
+        return later if later and sent.outcome is Outcome.PERMANENT else sent
 
     async def _ways(
         self, config: Config, target: Target, message: Mapping[str, Any], index: int, key: str
@@ -90,8 +94,8 @@ class Messages:
         request = HttpRequest("POST", address, json=body, user_address=True)
         answer = await exchange(self._kit.http, request)
         if isinstance(answer, Sent):
-            return replace(answer, detail=f"response_url: {answer.detail}")
-        return by_status(answer, detail="response_url was refused")
+            return replace(answer, detail=f"{_RESPONSE_URL}: {answer.detail}")
+        return by_status(answer, detail=f"{_RESPONSE_URL} was refused")
 
     async def _post(
         self, config: Config, channel: str, thread: str, message: Mapping[str, Any], key: str
@@ -104,7 +108,12 @@ class Messages:
 
 
 def _other_way_may_help(sent: Sent) -> bool:
-    return "response_url" in sent.detail or sent.detail.startswith(_NOT_THERE)
+    """Whether the message is surely not there, for a reason that lies with the way."""
+    if sent.outcome is Outcome.TRANSIENT:
+        return _RESPONSE_URL in sent.detail
+    return sent.outcome is Outcome.PERMANENT and (
+        _RESPONSE_URL in sent.detail or sent.detail.startswith(_NOT_THERE)
+    )
 
 
 def message_of(payload: Mapping[str, Any]) -> dict[str, Any]:

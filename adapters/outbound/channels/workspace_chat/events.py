@@ -28,7 +28,8 @@ def read_event(body: Mapping[str, Any], known: Facts) -> Event | str:
         return reason
     channel, user, said = text(event, "channel"), text(event, "user"), text(event, "text")
     direct = _is_direct(event, channel)
-    bot = bot or _addressee(body, said, direct)
+    if not bot or (kind == "app_mention" and not mentions(said, bot)):
+        bot = _addressee(body, said, direct)
     if not direct and kind == "message" and not (bot and mentions(said, bot)):
         return "not-addressed"
     words = plain(without_mention(said, bot) if bot else said)
@@ -70,7 +71,7 @@ def _bot_user(body: Mapping[str, Any], known: Facts) -> str:
 
 
 def _addressee(body: Mapping[str, Any], said: str, direct: bool) -> str:
-    """Who the text is addressed to while the bot's own id is not known."""
+    """Who the text is addressed to, where the bot's own id is not known or is another in this workspace."""
     users = [each for each in items(body, "authed_users") if isinstance(each, str)]
     named = next((each for each in users if mentions(said, each)), "")
     return named or ("" if direct else leading_mention(said))

@@ -16,6 +16,7 @@ from ports.channels import (
     Decides,
     Fetches,
     NeedsFacts,
+    Notices,
     PlatformError,
     Probed,
     Registers,
@@ -57,7 +58,7 @@ async def deliver(
 
 
 async def test_has_the_faces_of_a_bot(channel: BotMessenger) -> None:
-    faces = (Channel, Webhook, Replies, NeedsFacts, Registers, Probed, Fetches, Types, Decides)
+    faces = (Channel, Webhook, Replies, NeedsFacts, Registers, Probed, Fetches, Types, Notices, Decides)
     assert all(isinstance(channel, face) for face in faces)
 
 
@@ -286,6 +287,12 @@ async def test_a_pressed_prompt_loses_its_buttons(channel: BotMessenger, server:
     assert server.of("editMessageReplyMarkup") == [
         {"chat_id": 5550001, "message_id": 30, "reply_markup": {"inline_keyboard": []}}
     ]
+
+
+async def test_another_button_stops_waiting(channel: BotMessenger, server: Telegram) -> None:
+    await channel.noticed(CONFIG, {"chat_id": 5550001, "callback_query_id": "99", "prompt_id": 30})
+    await channel.noticed(CONFIG, TARGET)
+    assert server.calls == [("answerCallbackQuery", {"callback_query_id": "99"})]
 
 
 async def test_a_typed_decision_changes_no_prompt(channel: BotMessenger, server: Telegram) -> None:

@@ -10,7 +10,7 @@ import pytest
 from adapters.outbound.channels.community_chat.channel import Mattermost as Channel
 from adapters.outbound.channels.community_chat.channel import build
 from domain.channels.messages import Answer, Artifact, Attachment, Outcome, Sent
-from ports.channels import Fetches, NeedsFacts, PlatformError, Probed, Replies, Types, Webhook
+from ports.channels import Describes, Fetches, NeedsFacts, PlatformError, Probed, Replies, Types, Webhook
 from ports.http import HttpFailed
 from tests.support.channels import Files, client, kit
 from tests.support.platforms.mattermost import BOT, CHANNEL, TOKEN, Mattermost
@@ -44,7 +44,7 @@ async def deliver(channel: Channel, config: dict[str, Any], answer: Answer, /, *
 
 
 async def test_has_the_faces_of_a_chat_server(channel: Channel) -> None:
-    faces = (Webhook, Replies, NeedsFacts, Types, Probed, Fetches)
+    faces = (Webhook, Replies, NeedsFacts, Types, Probed, Fetches, Describes)
     assert all(isinstance(channel, face) for face in faces)
 
 
@@ -254,3 +254,13 @@ async def test_files_are_fetched_with_the_token(
     with pytest.raises(HttpFailed):
         assert [piece async for piece in channel.fetch(config, missing)]
     assert server.seen[-1].path == "/api/v4/files/../users/me"
+
+
+async def test_a_file_is_named_by_the_server(
+    channel: Channel, server: Mattermost, config: dict[str, Any]
+) -> None:
+    server.files["f1"] = ("menu.txt", b"content")
+    told = Attachment("f1", "application/octet-stream", {"fileId": "f1"})
+    assert await channel.described(config, told) == Attachment("menu.txt", "text/plain", {"fileId": "f1"}, 7)
+    lost = Attachment("f2", "application/octet-stream", {"fileId": "f2"})
+    assert await channel.described(config, lost) == lost

@@ -259,8 +259,8 @@ def test_files_and_pictures_come_as_attachments() -> None:
     found = event(fixture("message_with_files"))
     assert found.text == ""
     assert [(each.name, each.mime_type, each.source["url"][:40]) for each in found.attachments] == [
-        ("plan.pdf", "application/octet-stream", "https://workshop-my.sharepoint.example/_"),
-        ("file-2", "image/png", "https://smba.trafficmanager.net/emea/v3/"),
+        ("plan.pdf", "application/pdf", "https://workshop-my.sharepoint.example/_"),
+        ("file-2.png", "image/png", "https://smba.trafficmanager.net/emea/v3/"),
     ]
 
 

@@ -169,6 +169,26 @@ async def test_a_command_from_elsewhere_is_answered_directly_at_last(
     assert server.messages[0]["channel"] == "U0ADA"
 
 
+@pytest.mark.parametrize(
+    ("address", "place", "outcome"),
+    [
+        ("http://127.0.0.1:9/commands", "C0ROOM", Outcome.SENT),
+        ("http://127.0.0.1:9/commands", "C0SECRET", Outcome.SENT),
+        ("", "C0SECRET", Outcome.PERMANENT),
+        ("http://127.0.0.1:9/commands", "", Outcome.TRANSIENT),
+    ],
+)
+async def test_a_response_url_that_cannot_be_reached_gives_way_to_the_conversation(
+    channel: WorkspaceChat, server: Slack, address: str, place: str, outcome: Outcome
+) -> None:
+    target = {**command(server, place), "response_url": address}
+    if not place or not address:
+        target["user"] = "U0NOBODY"
+    (sent,) = await deliver(channel, Answer("Hi"), target)
+    assert sent.outcome is outcome
+    assert len(server.messages) == (outcome is Outcome.SENT)
+
+
 async def test_a_response_url_inside_the_network_is_not_called(server: Slack) -> None:
     async with client("public-only") as http:
         channel = build(kit(http, {SETTING: server.url + "/api"}))

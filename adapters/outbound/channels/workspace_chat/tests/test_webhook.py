@@ -190,6 +190,11 @@ def test_the_bots_name_is_found_in_older_events() -> None:
     assert asked.text == "hello"
 
 
+def test_a_mention_of_the_bot_under_another_id_is_cut_out() -> None:
+    (asked,) = mention("<@W0BOT> how hot?", {"user_id": "U0BOT"}).events
+    assert asked.text == "how hot?"
+
+
 def test_who_installed_an_older_app_is_answered() -> None:
     body = fixture("message_im")
     body.pop("authorizations")
