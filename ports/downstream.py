@@ -12,12 +12,16 @@ from domain.routing.model import RunDelta, RunRequest, RunResult
 
 class DownstreamFailed(Exception):
     """A resource that gave no answer. The message is for the record, holds no secret, and is not shown to
-    senders. `retryable`: asking again may help, at best after `retry_after` seconds."""
+    senders. `retryable`: asking again may help, at best after `retry_after` seconds. `begun`: the resource
+    may have worked on the request, False when it was surely not reached or refused to."""
 
-    def __init__(self, message: str, *, retryable: bool, retry_after: float | None = None) -> None:
+    def __init__(
+        self, message: str, *, retryable: bool, retry_after: float | None = None, begun: bool = True
+    ) -> None:
         super().__init__(message)
         self.retryable = retryable
         self.retry_after = retry_after
+        self.begun = begun
 
 
 class Downstream(Protocol):

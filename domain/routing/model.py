@@ -68,6 +68,11 @@ class Approval:
     tool: str
     decision: str
 
+    @property
+    def permits(self) -> bool:
+        """Whether the tool may be used."""
+        return self.decision != REJECTED
+
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:

@@ -16,6 +16,7 @@ class Resource:
     """Stands behind every id that no built-in has; `script` makes the answers."""
 
     def __init__(self, world: World, script: Script) -> None:
+        self.world = world
         self.script = script
         self.requests: list[RunRequest] = []
         self.hold: asyncio.Event | None = None

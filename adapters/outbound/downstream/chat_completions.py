@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from adapters.outbound.downstream.chat_tools import REJECTED_BY_USER, UNDECIDED, ChatTool, call_tool
+from adapters.outbound.downstream.chat_tools import (
+    INTERRUPTED,
+    REJECTED_BY_USER,
+    UNDECIDED,
+    ChatTool,
+    call_tool,
+)
 from adapters.outbound.downstream.chat_wire import (
     EventStream,
     Reply,
@@ -19,7 +26,7 @@ from adapters.outbound.downstream.chat_wire import (
 from adapters.outbound.downstream.failures import broken_exchange, refused_answer
 from adapters.outbound.downstream.gathering import gathered
 from adapters.outbound.downstream.messages import MAX_ANSWER_BYTES, BadAnswer, checked_confirmation
-from domain.routing.model import REJECTED, Approval, Confirmation, RunDelta, RunRequest, RunResult
+from domain.routing.model import Approval, Confirmation, RunDelta, RunRequest, RunResult
 from ports.downstream import ChatHistory, DownstreamFailed, Role, Turn
 from ports.http import Http, HttpFailed, HttpRequest
 
@@ -78,10 +85,13 @@ class ChatCompletionsRunner:
             async for delta in self._rounds(talk):
                 yield delta
         except BadAnswer as error:
-            raise DownstreamFailed(f"the model's answer is unusable: {error}", retryable=False) from error
+            raise DownstreamFailed(
+                f"the model's answer is unusable: {error}", retryable=False, begun=talk.ran_tool
+            ) from error
         except DownstreamFailed as failed:
-            if talk.ran_tool and failed.retryable:
+            if talk.ran_tool:
                 raise DownstreamFailed(f"{failed}, after a tool was run", retryable=False) from failed
+            failed.begun = False
             raise
 
     async def _earlier(self, request: RunRequest) -> Sequence[Turn]:
@@ -103,10 +113,14 @@ class ChatCompletionsRunner:
                 break
         else:
             raise DownstreamFailed(f"the model asks for tools over {MAX_ROUNDS} times", retryable=False)
-        request = talk.request
-        await self._history.append(request.instance_id, request.session_id, request.request_id, talk.added)
+        await self._remember(talk)
         if confirmation:
             yield RunDelta(confirmation=confirmation)
+
+    async def _remember(self, talk: _Talk, *more: Turn) -> None:
+        request = talk.request
+        added = [*talk.added, *more]
+        await self._history.append(request.instance_id, request.session_id, request.request_id, added)
 
     async def _open(self, talk: _Talk) -> None:
         """Adds what is new: the message, or the outcome of the tool call that was waiting for a decision."""
@@ -118,10 +132,14 @@ class ChatCompletionsRunner:
             return
         if pending:
             talk.added.append(pending.result(UNDECIDED))
+        elif approval and (put_off := _put_off(talk.earlier, approval.tool)):
+            talk.added.append(put_off.turn())
+            talk.added.append(put_off.result(await self._decided(talk, put_off, approval)))
+            return
         talk.added.append(Turn(Role.USER, _words(talk.request)))
 
     async def _decided(self, talk: _Talk, pending: ToolCall, approval: Approval) -> str:
-        return REJECTED_BY_USER if approval.decision == REJECTED else await self._call(talk, pending)
+        return await self._call(talk, pending) if approval.permits else REJECTED_BY_USER
 
     async def _work_off(self, talk: _Talk, calls: Sequence[ToolCall]) -> Confirmation | None:
         """Runs the tools in order, up to the first that waits for a decision; the rest is asked for again."""
@@ -138,9 +156,16 @@ class ChatCompletionsRunner:
         return tool is not None and tool.confirm and call.name not in talk.request.approved_tools
 
     async def _call(self, talk: _Talk, call: ToolCall) -> str:
+        """The tool's answer. What the model will read of the call is on record before the tool runs, and again
+        before the model is asked: neither a crash nor a failure of the model makes it believe anything wrong."""
         tool = self._tools.get(call.name)
-        talk.ran_tool = talk.ran_tool or tool is not None
-        return await call_tool(self._http, tool, call, talk.request.request_id, talk.seconds)
+        if tool is not None:
+            await self._remember(talk, call.result(INTERRUPTED))
+            talk.ran_tool = True
+        told = await call_tool(self._http, tool, call, talk.request.request_id, talk.seconds)
+        if tool is not None:
+            await self._remember(talk, call.result(told))
+        return told
 
     async def _ask(self, talk: _Talk, reply: Reply) -> AsyncIterator[str]:
         """The texts of one answer of the model; `reply` holds all of it afterwards."""
@@ -204,6 +229,20 @@ class ChatCompletionsRunner:
         needs_call = bool(talk.added) and talk.added[0].role is Role.TOOL_RESULT
         body, call = (talk.earlier[:-1], talk.earlier[-1:]) if needs_call else (talk.earlier, ())
         return [*within_budget(body, self._model.history_tokens), *call]
+
+
+def _put_off(earlier: Sequence[Turn], tool: str) -> ToolCall | None:
+    """The latest call of a tool that was told undecided, as another sender wrote in between; a call of its own."""
+    undecided = {
+        json.loads(turn.text)["id"]
+        for turn in earlier
+        if turn.role is Role.TOOL_RESULT and json.loads(turn.text)["content"] == UNDECIDED
+    }
+    calls = [ToolCall.of(turn) for turn in earlier if turn.role is Role.TOOL_CALL]
+    for call in reversed(calls):
+        if call.name == tool:
+            return replace(call, id=f"{call.id}-again") if call.id in undecided else None
+    return None
 
 
 def _words(request: RunRequest) -> str:

@@ -15,6 +15,7 @@ MAX_RESULT = 16_000
 
 REJECTED_BY_USER = "The user rejected the use of this tool. It was not run."
 UNDECIDED = "The user did not decide on this tool. It was not run."
+INTERRUPTED = "The use of this tool was interrupted. Whether it was carried out is not known."
 
 
 @dataclass(frozen=True, slots=True)

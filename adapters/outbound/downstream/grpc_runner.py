@@ -37,6 +37,20 @@ _TRY_AGAIN = frozenset(
         grpc.StatusCode.UNKNOWN,
     }
 )
+_REFUSED = frozenset(
+    {
+        grpc.StatusCode.RESOURCE_EXHAUSTED,
+        grpc.StatusCode.UNAUTHENTICATED,
+        grpc.StatusCode.PERMISSION_DENIED,
+        grpc.StatusCode.INVALID_ARGUMENT,
+        grpc.StatusCode.NOT_FOUND,
+        grpc.StatusCode.UNIMPLEMENTED,
+    }
+)
+"""Before anything was said: answers of a resource that did not work on the request."""
+
+_UNREACHED = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED})
+"""Before there was a connection: nobody got the request."""
 
 
 class GrpcChannels:
@@ -76,11 +90,15 @@ class GrpcRunner:
         """Raises `DownstreamFailed`."""
         stub = ResourceRunnerStub(self._channels.get(self._target, self._tls))
         call = stub.Run(run_request_to_pb(request), timeout=request.timeout, metadata=self._metadata)
+        refusals = _UNREACHED | _REFUSED
         try:
+            await call.wait_for_connection()
+            refusals = _REFUSED
             async for message in call:
+                refusals = frozenset()
                 yield _delta(message)
         except aio.AioRpcError as error:
-            raise _failure(error) from error
+            raise _failure(error, begun=error.code() not in refusals) from error
         except BadAnswer as error:
             raise DownstreamFailed(f"the resource's answer is unusable: {error}", retryable=False) from error
         finally:
@@ -93,14 +111,15 @@ def _connect(target: str, tls: bool) -> aio.Channel:
     return aio.insecure_channel(target, options=_OPTIONS)
 
 
-def _failure(error: aio.AioRpcError) -> DownstreamFailed:
+def _failure(error: aio.AioRpcError, *, begun: bool) -> DownstreamFailed:
     code = error.code()
     if code is grpc.StatusCode.DEADLINE_EXCEEDED:
-        return DownstreamFailed("the resource does not answer within its time", retryable=False)
+        return DownstreamFailed("the resource does not answer within its time", retryable=False, begun=begun)
     return DownstreamFailed(
         f"the resource answers with gRPC status {code.name}",
         retryable=code in _TRY_AGAIN,
         retry_after=_retry_after(error),
+        begun=begun,
     )
 
 

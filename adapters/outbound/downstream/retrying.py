@@ -19,6 +19,7 @@ class Retrying:
     """Runs `inner` until it answers, fails for good, or the request's `timeout` leaves no room.
 
     Waits double from half a second, with a random part of up to half; Retry-After is never undercut.
+    What may have used a tool that a person approved is not tried again: that was approved for one use.
     `sleep`, `now` (monotonic seconds) and `chance` (in [0, 1)) are injected.
     """
 
@@ -45,7 +46,7 @@ class Retrying:
             try:
                 return await self._once(request, deadline - self._now())
             except DownstreamFailed as failed:
-                wait = self._wait(attempt, failed)
+                wait = None if _used_up(request, failed) else self._wait(attempt, failed)
                 if attempt >= self._attempts or wait is None or self._now() + wait >= deadline:
                     raise
             await self._sleep(wait)
@@ -66,3 +67,8 @@ class Retrying:
         backoff = min(LONGEST_WAIT, ldexp(FIRST_WAIT, attempt - 1))
         jittered = backoff * (1 + self._chance() / 2)
         return max(failed.retry_after or 0.0, jittered)
+
+
+def _used_up(request: RunRequest, failed: DownstreamFailed) -> bool:
+    approval = request.approval
+    return approval is not None and approval.permits and failed.begun

@@ -127,13 +127,14 @@ class AskingService:
     async def _settled(self, request: RunRequest) -> RunResult:
         """Runs the resource, and again where it asks for a tool that is approved for the session."""
         result = await self._run(request)
-        for _ in range(MAX_TOOLS + 1):
+        for turn in range(MAX_TOOLS + 1):
             wanted = result.confirmation
             if wanted is None or wanted.tool not in request.approved_tools:
                 return result
-            approval = Approval(self._ids.request_id(), wanted.tool, APPROVED_FOR_SESSION)
-            # Another request id, as resources recognise a repeated request by it.
-            again = replace(request, request_id=self._ids.request_id(), approval=approval)
+            # Another request id, as resources recognise a repeated request by it; the same one after a crash.
+            request_id = f"{request.request_id}-{turn + 2}"
+            approval = Approval(request_id, wanted.tool, APPROVED_FOR_SESSION)
+            again = replace(request, request_id=request_id, approval=approval)
             before, result = result, await self._run(again)
             text = "\n\n".join(each for each in (before.text, result.text) if each)
             result = RunResult(text, before.artifacts + result.artifacts, result.confirmation)
@@ -146,7 +147,10 @@ class AskingService:
             return await self._downstream.run(request)
         except DownstreamFailed as failed:
             outcome = "failed"
-            raise GaveUp(APOLOGY, f"the downstream resource failed: {failed}") from failed
+            approval = request.approval
+            doubtful = approval is not None and approval.permits and failed.begun
+            words = unclear(approval.tool) if approval and doubtful else APOLOGY
+            raise GaveUp(words, f"the downstream resource failed: {failed}") from failed
         finally:
             seconds = (self._clock.now() - started).total_seconds()
             self._meter.downstream(request.resource.kind, outcome, seconds)

@@ -120,6 +120,7 @@ Feature: Tool confirmations
       And "ada" wrote "always"
       When "ada" writes "open the valve"
       Then the resource is called again with the decision "approved_for_session"
+      And that is the second request of the same message, also after a crash
       And nobody is asked a second time
 
   Rule: A press is the typed reply, and good once
@@ -160,6 +161,20 @@ Feature: Tool confirmations
       When "ada" presses "Approve" of the first question
       Then the platform is told "This question is no longer open."
       And when "ada" presses "Approve" the resource is called again with the decision "approved"
+
+  Rule: An approval is for one use
+
+    Scenario: The resource breaks off over an approved tool
+      Given the resource breaks off after a decision
+      When "ada" writes "yes"
+      Then "ada" is told that it is not clear whether the tool was used
+      And the resource was called twice in all
+
+    Scenario: The resource breaks off over a rejected tool
+      Given the resource breaks off after a decision
+      When "ada" writes "no"
+      Then "ada" is told that no answer could be got
+      And the resource was called twice in all
 
   Rule: A new question replaces the old one
 

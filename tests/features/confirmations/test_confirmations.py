@@ -13,6 +13,8 @@ from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.outbound.channels.bot_messenger.tests import samples
 from domain.routing.model import Confirmation, RunRequest, RunResult
+from domain.routing.words import APOLOGY
+from ports.downstream import DownstreamFailed
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource
 from tests.drivers.ways import UseCases
@@ -48,11 +50,14 @@ class Chat:
     tool: str = TOOL
     always_asks: bool = False
     asks_next: str | None = None
+    breaks_off: bool = False
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
     expected: int = 1
 
     def script(self, request: RunRequest) -> RunResult:
         if request.approval is not None:
+            if self.breaks_off:
+                raise DownstreamFailed("broke off", retryable=True)
             if self.asks_next:
                 tool, self.asks_next = self.asks_next, None
                 return RunResult("", confirmation=Confirmation(tool, {}))
@@ -139,6 +144,26 @@ def asks_again(chat: Chat, tool: str) -> None:
     chat.asks_next = tool
 
 
+@given("the resource breaks off after a decision")
+def breaks_off(chat: Chat) -> None:
+    chat.breaks_off = True
+
+
+@then('"ada" is told that it is not clear whether the tool was used')
+def told_unclear(chat: Chat) -> None:
+    _told_in_chat(chat, "cannot tell whether it was carried out")
+
+
+@then('"ada" is told that no answer could be got')
+def told_sorry(chat: Chat) -> None:
+    _told_in_chat(chat, APOLOGY)
+
+
+def _told_in_chat(chat: Chat, words: str) -> None:
+    texts = chat.platform.of
+    assert chat.driver.wait_until(lambda: any(words in each["text"] for each in texts("sendMessage")))
+
+
 @given(parsers.parse('"{who}" wrote "{text}"'))
 def wrote(chat: Chat, who: str, text: str) -> None:
     before = len(chat.resource.requests)
@@ -221,6 +246,12 @@ def _decided(chat: Chat, decision: str, tool: str) -> None:
     while request.approval is None:
         request = chat.next_request()
     assert (request.approval.tool, request.approval.decision) == (tool, decision)
+
+
+@then("that is the second request of the same message, also after a crash")
+def same_after_a_crash(chat: Chat) -> None:
+    asked, approved = chat.resource.requests[-2:]
+    assert approved.request_id == f"{asked.request_id}-2"
 
 
 @then(parsers.parse('it is handed the text "{text}"'))

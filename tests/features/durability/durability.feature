@@ -40,6 +40,17 @@ Feature: Nothing accepted is lost, nothing is answered twice
       When two services with workers start on the same database
       Then each conversation is answered in order, each message once
 
+  Rule: A tool that a person approved runs once
+
+    Scenario: Two workers hold the same approval
+      Given a service without a worker
+      And a worker whose resource asks before it uses a tool
+      And the sender approved the tool
+      And the worker hangs while the tool runs
+      When its lease runs out and a second worker takes the message up
+      Then the sender is told that it is not clear whether the tool was used
+      And when the first worker goes on the tool ran once and nothing more is said
+
   Rule: A reply that was recorded is sent, also after a restart
 
     Scenario: The receiver is away at first

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Iterator
 
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
+from domain.confirmations.rules import question, unclear
+from domain.routing.model import Confirmation, RunRequest, RunResult
 from domain.routing.words import GAVE_UP
 from tests.drivers.receiver import Delivery, Receiver
+from tests.drivers.resource import Resource
 from tests.drivers.ways import UseCases
 from tests.drivers.world import World
 
@@ -24,11 +28,15 @@ class Scene:
         self.first = make(worker=False)
         self.receiver = Receiver(self.first)
         self.way = UseCases(self.first)
+        self.bind("agent::echo")
+
+    def bind(self, resource: str) -> None:
+        """From here on messages go to an instance that is bound to this resource."""
         body = {
             "channelId": "http-webhook",
-            "channelName": "Durable",
+            "channelName": resource,
             "config": {"responseWebhookUrl": self.receiver.url},
-            "downStreamResourceId": "agent::echo",
+            "downStreamResourceId": resource,
         }
         self.instance_id = self.way.create("ann", body).body["instanceId"]
 
@@ -154,3 +162,55 @@ def conversations_in_order(scene: Scene) -> None:
 def same_key(scene: Scene) -> None:
     tries = scene.got(3)
     assert len({each.headers["idempotency-key"] for each in tries}) == 1
+
+
+@given("a worker whose resource asks before it uses a tool", target_fixture="valve")
+def asking_worker(scene: Scene) -> Resource:
+    scene.bind("agent::valve")
+    return Resource(scene.start(), _asks_first)
+
+
+def _asks_first(request: RunRequest) -> RunResult:
+    if request.approval is None:
+        return RunResult("", confirmation=Confirmation("open_valve", {}))
+    return RunResult("it is open")
+
+
+@given("the sender approved the tool")
+def approved(scene: Scene, valve: Resource) -> None:
+    scene.accept("open the valve", "one")
+    assert question("open_valve", {}) in scene.got(1)[0].json["response"]
+    valve.hold = asyncio.Event()
+    scene.accept("yes", "one")
+
+
+@given("the worker hangs while the tool runs")
+def hangs(valve: Resource) -> None:
+    assert [request.approval is not None for request in valve.wait_for(2)] == [False, True]
+
+
+@when("its lease runs out and a second worker takes the message up", target_fixture="other_valve")
+def taken_up(scene: Scene) -> Resource:
+    other = Resource(scene.start(), _asks_first)
+    scene.execute("UPDATE lane SET due_at = now() WHERE owner IS NOT NULL")
+    return other
+
+
+@then("the sender is told that it is not clear whether the tool was used")
+def told_unclear(scene: Scene) -> None:
+    assert scene.got(2)[1].json["response"] == unclear("open_valve")
+
+
+@then("when the first worker goes on the tool ran once and nothing more is said")
+def ran_once(scene: Scene, valve: Resource, other_valve: Resource) -> None:
+    assert valve.hold is not None
+    valve.world.run(_set(valve.hold))
+    scene.accept("thanks", "two")
+    texts = [each.json["response"] for each in scene.got(3)]
+    assert texts[2] == question("open_valve", {}), "the answer to the other conversation"
+    runs = [each for each in (*valve.requests, *other_valve.requests) if each.approval]
+    assert len(runs) == 1
+
+
+async def _set(event: asyncio.Event) -> None:
+    event.set()

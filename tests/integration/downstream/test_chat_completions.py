@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 
 from adapters.outbound.downstream.chat_completions import ChatCompletionsRunner, ChatModel
-from adapters.outbound.downstream.chat_tools import REJECTED_BY_USER, UNDECIDED, ChatTool
+from adapters.outbound.downstream.chat_tools import INTERRUPTED, REJECTED_BY_USER, UNDECIDED, ChatTool
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
 from domain.routing.model import Approval, Confirmation, RunRequest, RunResult
@@ -266,6 +266,61 @@ class TestTools:
 
         assert server.tool_calls == []
         assert [message["content"] for message in server.messages[-2:]] == [UNDECIDED, "Never mind."]
+
+    async def test_another_senders_message_in_between_does_not_lose_the_call(self, http: AioHttp) -> None:
+        server, history = Server(calling("ring"), text("Hello Bob."), text("It rang.")), Remembered()
+        async with serving(server.handle) as base:
+            runner = ChatCompletionsRunner(http, history, model(base))
+            await runner.run(again(a_request(), 1))
+            await runner.run(again(a_request(text="Hello, I am Bob."), 2))
+            result = await runner.run(again(a_request(), 3, approval=Approval("c1", "ring", "approved")))
+
+        assert result == RunResult("It rang.")
+        assert [(path, parameters) for path, parameters, _ in server.tool_calls] == [
+            ("/tools/ring", {"times": 12})
+        ]
+        call, answer = server.messages[-2:]
+        assert call["tool_calls"][0]["id"] == answer["tool_call_id"] == "call_ring-again"
+        assert answer["content"] == "the bell rang"
+
+    async def test_a_failing_model_does_not_make_the_next_one_forget_that_a_tool_ran(
+        self, http: AioHttp
+    ) -> None:
+        failing = web.Response(status=500)
+        server, history = Server(calling("ring"), failing, text("It rang before.")), Remembered()
+        async with serving(server.handle) as base:
+            runner = ChatCompletionsRunner(http, history, model(base))
+            await runner.run(again(a_request(), 1))
+            with pytest.raises(DownstreamFailed, match="after a tool was run") as caught:
+                await runner.run(again(a_request(), 2, approval=Approval("c1", "ring", "approved")))
+            await runner.run(again(a_request(text="And?"), 3))
+
+        assert caught.value.begun
+        assert not caught.value.retryable
+        told = [message["content"] for message in server.messages if message["role"] == "tool"]
+        assert told == ["the bell rang"]
+
+    async def test_a_tool_that_hangs_is_known_to_be_unclear(self, http: AioHttp) -> None:
+        server, history = Server(calling("ring")), Remembered()
+        hanging = asyncio.Event()
+
+        async def handle(request: web.Request) -> web.StreamResponse:
+            if request.path.startswith("/tools/"):
+                hanging.set()
+                await asyncio.Event().wait()
+            return await server.handle(request)
+
+        async with serving(handle) as base:
+            runner = ChatCompletionsRunner(http, history, model(base))
+            await runner.run(again(a_request(), 1))
+            approved = again(a_request(), 2, approval=Approval("c1", "ring", "approved"))
+            task = asyncio.create_task(runner.run(approved))
+            await asyncio.wait_for(hanging.wait(), 5)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+        last = (await history.load(7, "4711", "next"))[-1]
+        assert (last.role, json.loads(last.text)["content"]) == (Role.TOOL_RESULT, INTERRUPTED)
 
     async def test_an_approval_without_its_call_is_told_in_words(self, http: AioHttp) -> None:
         server = Server(text("Which bell?"))

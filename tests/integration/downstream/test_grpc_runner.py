@@ -221,6 +221,7 @@ async def test_a_status_decides_whether_another_try_helps(
             await GrpcRunner(channels, target).run(a_request())
 
     assert caught.value.retryable is retryable
+    assert caught.value.begun, "it had said something"
     assert caught.value.retry_after == 9.0
     assert "secret" not in str(caught.value)
 
@@ -232,6 +233,47 @@ async def test_a_dead_target_is_worth_another_try(channels: GrpcChannels) -> Non
         await GrpcRunner(channels, target).run(a_request())
 
     assert caught.value.retryable
+    assert not caught.value.begun
+
+
+@pytest.mark.parametrize(
+    ("code", "begun"),
+    [
+        (grpc.StatusCode.RESOURCE_EXHAUSTED, False),
+        (grpc.StatusCode.INVALID_ARGUMENT, False),
+        (grpc.StatusCode.INTERNAL, True),
+        (grpc.StatusCode.UNKNOWN, True),
+    ],
+)
+async def test_a_status_tells_whether_the_resource_worked_on_it(
+    channels: GrpcChannels, code: grpc.StatusCode, begun: bool
+) -> None:
+    async def run(_request: pb.RunRequest, context: Any) -> AsyncIterator[pb.RunResponse]:
+        await context.abort(code, "no")
+        yield pb.RunResponse()
+
+    async with running(run) as target:
+        with pytest.raises(DownstreamFailed) as caught:
+            await GrpcRunner(channels, target).run(a_request())
+
+    assert caught.value.begun is begun
+
+
+async def test_a_resource_that_dies_over_a_request_may_have_worked_on_it(channels: GrpcChannels) -> None:
+    began = asyncio.Event()
+
+    async def run(_request: pb.RunRequest, _context: Any) -> AsyncGenerator[pb.RunResponse, None]:
+        began.set()
+        await asyncio.Event().wait()
+        yield pb.RunResponse()
+
+    async with running(run) as target:
+        task = asyncio.create_task(GrpcRunner(channels, target).run(a_request()))
+        await asyncio.wait_for(began.wait(), 5)
+    with pytest.raises(DownstreamFailed) as caught:
+        await task
+
+    assert caught.value.begun
 
 
 async def test_a_slow_resource_is_given_up(channels: GrpcChannels) -> None:

@@ -90,26 +90,29 @@ async def test_no_content_is_an_empty_answer(http: AioHttp) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "retryable"),
+    ("status", "retryable", "begun"),
     [
-        (400, False),
-        (401, False),
-        (404, False),
-        (302, False),
-        (408, True),
-        (429, True),
-        (500, True),
-        (503, True),
+        (400, False, False),
+        (401, False, False),
+        (404, False, False),
+        (302, False, False),
+        (408, True, False),
+        (429, True, False),
+        (500, True, True),
+        (502, True, True),
+        (503, True, False),
+        (504, True, True),
     ],
 )
 async def test_a_status_decides_whether_another_try_helps(
-    http: AioHttp, status: int, retryable: bool
+    http: AioHttp, status: int, retryable: bool, begun: bool
 ) -> None:
     async with serving(saying("secret of the resource", status, Location="/elsewhere")) as base:
         with pytest.raises(DownstreamFailed, match=f"status {status}") as caught:
             await HttpRunner(http, base).run(a_request())
 
     assert caught.value.retryable is retryable
+    assert caught.value.begun is begun
     assert "secret" not in str(caught.value)
 
 
@@ -165,7 +168,20 @@ async def test_a_dead_endpoint_is_worth_another_try(http: AioHttp) -> None:
         await HttpRunner(http, base + "/run?token=s3cret").run(a_request())
 
     assert caught.value.retryable
+    assert not caught.value.begun
     assert "s3cret" not in str(caught.value)
+
+
+async def test_an_endpoint_that_hangs_up_may_have_worked_on_it(http: AioHttp) -> None:
+    async def half(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"text": "ha')
+
+    async with raw_serving(half) as base:
+        with pytest.raises(DownstreamFailed) as caught:
+            await HttpRunner(http, base).run(a_request())
+
+    assert caught.value.retryable
+    assert caught.value.begun
 
 
 async def test_a_slow_endpoint_is_given_up(http: AioHttp) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 
 import pytest
 
 from adapters.outbound.downstream.retrying import Retrying
-from domain.routing.model import RunRequest, RunResult
+from domain.routing.model import Approval, RunRequest, RunResult
 from ports.downstream import Downstream, DownstreamFailed
 from tests.support.runs import Answering, a_request
 
@@ -90,6 +91,27 @@ async def test_a_failure_for_good_is_not_tried_again() -> None:
         await retrying(inner, time).run(a_request())
 
     assert len(inner.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("decision", "begun", "tries"),
+    [
+        ("approved", True, 1),
+        ("approved_for_session", True, 1),
+        ("approved", False, 2),
+        ("rejected", True, 2),
+    ],
+)
+async def test_a_tool_that_may_have_been_used_is_not_used_again(
+    decision: str, begun: bool, tries: int
+) -> None:
+    failure = DownstreamFailed("broke off", retryable=True, begun=begun)
+    inner = Answering(failure, DONE)
+
+    with contextlib.suppress(DownstreamFailed):
+        await retrying(inner, Time()).run(a_request(approval=Approval("c1", "ring", decision)))
+
+    assert len(inner.requests) == tries
 
 
 async def test_the_number_of_tries_is_bounded() -> None:
