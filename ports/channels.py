@@ -25,12 +25,13 @@ from domain.channels.messages import (
 from domain.channels.model import ChannelDefinition
 from domain.refusals import Unauthenticated
 from ports.clock import Clock, Ids
+from ports.faces import Face
 from ports.http import Addresses, Http
 from ports.linked_device import LinkDesk, LinkedDevices
 
 
 @runtime_checkable
-class Channel(Protocol):
+class Channel(Protocol, metaclass=Face):
     """Every channel: what it is."""
 
     @property
@@ -38,7 +39,7 @@ class Channel(Protocol):
 
 
 @runtime_checkable
-class Webhook(Protocol):
+class Webhook(Protocol, metaclass=Face):
     """A channel that is called by its platform. Pure: no I/O, no clock of its own."""
 
     def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
@@ -51,7 +52,7 @@ class Webhook(Protocol):
 
 
 @runtime_checkable
-class Replies(Protocol):
+class Replies(Protocol, metaclass=Face):
     """A channel that sends answers back."""
 
     def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
@@ -67,7 +68,7 @@ class Replies(Protocol):
 
 
 @runtime_checkable
-class NeedsFacts(Protocol):
+class NeedsFacts(Protocol, metaclass=Face):
     """A channel whose `receive` needs something fetched beforehand; cached by the caller."""
 
     facts_ttl: float
@@ -82,7 +83,7 @@ class StaleFacts(Unauthenticated):
 
 
 @runtime_checkable
-class AnswersInCall(Protocol):
+class AnswersInCall(Protocol, metaclass=Face):
     """A channel whose HTTP call may wait for the answer (`Event.awaits_reply`). Pure."""
 
     wait_seconds: float
@@ -103,7 +104,7 @@ class Polled:
 
 
 @runtime_checkable
-class Polls(Protocol):
+class Polls(Protocol, metaclass=Face):
     """A channel that asks its platform for what is new."""
 
     default_interval_minutes: float
@@ -114,7 +115,7 @@ class Polls(Protocol):
 
 
 @runtime_checkable
-class ConfirmsPolls(Protocol):
+class ConfirmsPolls(Protocol, metaclass=Face):
     """A polled channel that tells its platform what was taken, once it is stored (mail's \\Seen)."""
 
     async def polled(self, config: Config, stored: Sequence[Event]) -> None: ...
@@ -130,14 +131,14 @@ class PollFailed(Exception):
 
 
 @runtime_checkable
-class Watches(Protocol):
+class Watches(Protocol, metaclass=Face):
     """A polled channel that can wait for news (IMAP IDLE): returns when there may be some."""
 
     async def watch(self, config: Config, timeout: float) -> None: ...
 
 
 @runtime_checkable
-class Schedules(Protocol):
+class Schedules(Protocol, metaclass=Face):
     """A channel that fires by the clock. Pure."""
 
     def next_fire(self, config: Config, after: datetime) -> datetime | None:
@@ -154,7 +155,7 @@ class Schedules(Protocol):
 
 
 @runtime_checkable
-class Registers(Protocol):
+class Registers(Protocol, metaclass=Face):
     """A channel that sets its callback address at the platform itself."""
 
     async def register(self, config: Config, address: str) -> None:
@@ -175,7 +176,7 @@ class PlatformError(Exception):
 
 
 @runtime_checkable
-class Probed(Protocol):
+class Probed(Protocol, metaclass=Face):
     """A channel whose credentials can be tried."""
 
     async def probe(self, config: Config) -> None:
@@ -184,14 +185,14 @@ class Probed(Protocol):
 
 
 @runtime_checkable
-class Fetches(Protocol):
+class Fetches(Protocol, metaclass=Face):
     """A channel whose attachments are fetched with the platform's credentials."""
 
     def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]: ...
 
 
 @runtime_checkable
-class Describes(Protocol):
+class Describes(Protocol, metaclass=Face):
     """A channel that has to ask its platform for the name and the type of an attachment."""
 
     async def described(self, config: Config, attachment: Attachment) -> Attachment:
@@ -200,14 +201,14 @@ class Describes(Protocol):
 
 
 @runtime_checkable
-class Types(Protocol):
+class Types(Protocol, metaclass=Face):
     """A channel that can show that an answer is being written. Best effort, never raises."""
 
     async def typing(self, config: Config, target: Target) -> None: ...
 
 
 @runtime_checkable
-class Notices(Protocol):
+class Notices(Protocol, metaclass=Face):
     """A channel whose buttons wait until they are told that the press was seen. Best effort, never raises.
 
     Called for buttons that are not of a prompt of ours: those hear what was `decided`.
@@ -217,7 +218,7 @@ class Notices(Protocol):
 
 
 @runtime_checkable
-class Decides(Protocol):
+class Decides(Protocol, metaclass=Face):
     """A channel with buttons: replaces a pressed prompt so that it cannot be pressed twice."""
 
     async def decided(self, config: Config, target: Target, outcome: str) -> None: ...
@@ -228,7 +229,7 @@ Emit = Callable[[Event], Awaitable[None]]
 
 
 @runtime_checkable
-class Connected(Protocol):
+class Connected(Protocol, metaclass=Face):
     """A channel that keeps a connection; the supervisor calls `listen` under a lease."""
 
     async def listen(self, instance_id: int, config: Config, emit: Emit, desk: LinkDesk) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
@@ -45,39 +48,39 @@ class PrometheusMeter:
             "switchboard_dead_letters", "Reply parts that were given up", registry=self.registry
         )
 
-    def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
-        return Counter(f"switchboard_{name}", meaning, labels, registry=self.registry)
+    def _counter(self, name: str, meaning: str, *labels: str) -> Callable[..., Counter]:
+        """The counter of given label values. Remembered, as finding it costs more than counting."""
+        return cache(Counter(f"switchboard_{name}", meaning, labels, registry=self.registry).labels)
 
-    def _seconds(self, name: str, meaning: str, *labels: str) -> Histogram:
-        return Histogram(
-            f"switchboard_{name}_seconds", meaning, labels, buckets=SECONDS, registry=self.registry
-        )
+    def _seconds(self, name: str, meaning: str, *labels: str) -> Callable[..., Histogram]:
+        full_name = f"switchboard_{name}_seconds"
+        return cache(Histogram(full_name, meaning, labels, buckets=SECONDS, registry=self.registry).labels)
 
     def _gauge(self, name: str, meaning: str, *labels: str) -> Gauge:
         return Gauge(f"switchboard_{name}", meaning, labels, registry=self.registry)
 
     def received(self, channel_id: str, kind: str) -> None:
-        self._received.labels(channel_id, kind).inc()
+        self._received(channel_id, kind).inc()
 
     def refused(self, channel_id: str, reason: str) -> None:
-        self._refused.labels(channel_id, reason).inc()
+        self._refused(channel_id, reason).inc()
 
     def accepted(self, channel_id: str, fresh: bool) -> None:
-        (self._accepted if fresh else self._duplicates).labels(channel_id).inc()
+        (self._accepted if fresh else self._duplicates)(channel_id).inc()
 
     def processed(self, channel_id: str, outcome: str, waited: float) -> None:
-        self._processed.labels(channel_id, outcome).inc()
-        self._waited.labels(channel_id).observe(waited)
+        self._processed(channel_id, outcome).inc()
+        self._waited(channel_id).observe(waited)
 
     def downstream(self, kind: str, outcome: str, seconds: float) -> None:
-        self._downstream.labels(kind, outcome).observe(seconds)
+        self._downstream(kind, outcome).observe(seconds)
 
     def delivered(self, channel_id: str, outcome: str, seconds: float) -> None:
-        self._delivered.labels(channel_id, outcome).observe(seconds)
+        self._delivered(channel_id, outcome).observe(seconds)
 
     def exchanged(self, host: str, outcome: str, seconds: float) -> None:
         """An outbound HTTP exchange ended."""
-        self._http.labels(host, outcome).observe(seconds)
+        self._http(host, outcome).observe(seconds)
 
     def exposition(self) -> bytes:
         """All metrics in Prometheus' text format."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from domain.refusals import Fault, Invalid
 from domain.routing.model import Resource, ResourceKind
@@ -19,6 +20,7 @@ _TRAILING_INDEX = re.compile(r"(.*)_([0-9]+)", re.DOTALL)
 _FEW_COLONS = re.compile(rf"({'|'.join(ResourceKind)}):(?!:)")
 
 
+@lru_cache(1024)
 def parse_resource(text: str) -> Resource:
     """The resource that `text` names; its `str()` is the canonical form. Raises `Invalid`.
 

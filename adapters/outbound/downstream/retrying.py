@@ -41,24 +41,25 @@ class Retrying:
     async def run(self, request: RunRequest) -> RunResult:
         """Raises `DownstreamFailed`: the last one, when there were several."""
         deadline = self._now() + request.timeout
-        attempt = 1
+        attempt, attempted = 1, request
         while True:
             try:
-                return await self._once(request, deadline - self._now())
+                return await self._once(attempted, request.timeout)
             except DownstreamFailed as failed:
                 wait = None if _used_up(request, failed) else self._wait(attempt, failed)
                 if attempt >= self._attempts or wait is None or self._now() + wait >= deadline:
                     raise
             await self._sleep(wait)
             attempt += 1
+            attempted = replace(request, timeout=deadline - self._now())
 
-    async def _once(self, request: RunRequest, seconds: float) -> RunResult:
+    async def _once(self, request: RunRequest, whole: float) -> RunResult:
         try:
-            async with asyncio.timeout(seconds):
-                return await self._inner.run(replace(request, timeout=seconds))
+            async with asyncio.timeout(request.timeout):
+                return await self._inner.run(request)
         except TimeoutError:
             raise DownstreamFailed(
-                f"the resource does not answer within {request.timeout:g} s", retryable=False
+                f"the resource does not answer within {whole:g} s", retryable=False
             ) from None
 
     def _wait(self, attempt: int, failed: DownstreamFailed) -> float | None:

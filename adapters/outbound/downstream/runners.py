@@ -25,7 +25,9 @@ class Timed:
         self._seconds = seconds
 
     async def run(self, request: RunRequest) -> RunResult:
-        return await self._inner.run(replace(request, timeout=self._seconds))
+        if request.timeout != self._seconds:
+            request = replace(request, timeout=self._seconds)
+        return await self._inner.run(request)
 
 
 class Runners:

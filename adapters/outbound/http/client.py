@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urljoin
 
@@ -70,6 +71,7 @@ class AioHttp:
         tls: ssl.SSLContext | None = None,
     ) -> None:
         self._policy = policy
+        self._refuses = lru_cache(1024)(self._refused_literal)
         self._observe = observe
         self._connect_timeout = connect_timeout
         self._max_connections = max_connections
@@ -139,8 +141,8 @@ class AioHttp:
         url, headers = checked_url(request.url), checked_headers(request.headers)
         body = body_of(request, exchange.source)
         for _ in range(MAX_REDIRECTS + 1):
-            if request.user_address:
-                self._check_literal(url)
+            if request.user_address and self._refuses(url.host or ""):
+                raise refused(url.host or "")
             response = await self._session(request.user_address).request(
                 method,
                 url,
@@ -160,11 +162,10 @@ class AioHttp:
             f"{safe_url(request.url)} redirects more than {MAX_REDIRECTS} times", before_request=False
         )
 
-    def _check_literal(self, url: URL) -> None:
-        host = url.host or ""
+    def _refused_literal(self, host: str) -> bool:
+        """Whether the host is an address in itself that the policy forbids; names are seen to when resolved."""
         literal = numeric_host(host) or (host if ":" in host else None)
-        if literal is not None and not self._policy.allows(literal):
-            raise refused(host)
+        return literal is not None and not self._policy.allows(literal)
 
     def _session(self, policed: bool) -> aiohttp.ClientSession:
         session = self._sessions.get(policed)
@@ -201,6 +202,7 @@ def _begin(request: HttpRequest) -> Exchange:
     return Exchange(request, Source(), deadline, time.perf_counter())
 
 
+@lru_cache(256)
 def _host_label(url: str) -> str:
     try:
         return URL(url).host or "invalid"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Callable, Sequence
@@ -27,6 +28,7 @@ class PostgresInstances:
         self._seal = seal
         self._changed = changed
         self._cache: dict[int, tuple[float, Instance | None]] = {}
+        self._finding: dict[int, asyncio.Task[Instance | None]] = {}
 
     async def find(self, instance_id: int) -> Instance | None:
         row = await self._database.fetch_one(
@@ -36,21 +38,34 @@ class PostgresInstances:
 
     async def cached(self, instance_id: int) -> Instance | None:
         held = self._cache.get(instance_id)
-        now = time.monotonic()
-        if held and now - held[0] < CACHE_SECONDS:
+        if held and time.monotonic() - held[0] < CACHE_SECONDS:
             return held[1]
-        instance = await self.find(instance_id)
-        if len(self._cache) >= CACHE_SIZE:
-            self._cache.clear()
-        self._cache[instance_id] = (now, instance)
-        return instance
+        finding = self._finding.get(instance_id)
+        if finding is None:
+            finding = self._finding[instance_id] = asyncio.create_task(self._found(instance_id))
+        return await asyncio.shield(finding)
+
+    async def _found(self, instance_id: int) -> Instance | None:
+        """Looks once for all that ask at the same time. What was forgotten meanwhile is not remembered."""
+        now, this = time.monotonic(), asyncio.current_task()
+        try:
+            instance = await self.find(instance_id)
+            if self._finding.get(instance_id) is this:
+                if len(self._cache) >= CACHE_SIZE:
+                    self._cache.clear()
+                self._cache[instance_id] = (now, instance)
+            return instance
+        finally:
+            if self._finding.get(instance_id) is this:
+                del self._finding[instance_id]
 
     def forget(self, instance_id: int | None = None) -> None:
         """Drops one instance from memory, or all of them."""
-        if instance_id is None:
-            self._cache.clear()
-        else:
-            self._cache.pop(instance_id, None)
+        for memory in (self._cache, self._finding):
+            if instance_id is None:
+                memory.clear()
+            else:
+                memory.pop(instance_id, None)
 
     async def of_user(self, user_id: str) -> Sequence[Instance]:
         rows = await self._database.fetch(

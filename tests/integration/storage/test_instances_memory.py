@@ -1,0 +1,57 @@
+"""Instances in memory: many who ask at once cause one look, and a change is not overlooked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from adapters.outbound.security.box import Seal
+from adapters.outbound.storage.instances import PostgresInstances
+from adapters.outbound.storage.pool import Database
+from domain.instances.model import InstanceChange, NewInstance
+
+KEY = "YmVuY2gtYmVuY2gtYmVuY2gtYmVuY2gtYmVuY2gtMTI="
+
+
+class Counting(Database):
+    looks = 0
+
+    async def fetch_one(self, query: str, parameters: Any = ()) -> tuple[Any, ...] | None:
+        self.looks += query.startswith("SELECT")
+        return await super().fetch_one(query, parameters)
+
+
+@pytest.fixture
+async def database(database_url: str) -> AsyncIterator[Counting]:
+    opened = Counting(database_url)
+    await opened.open()
+    yield opened
+    await opened.close()
+
+
+async def test_many_who_ask_at_once_cause_one_look(database: Counting) -> None:
+    store = PostgresInstances(database, Seal(KEY), lambda _: None)
+    added = await store.add("ann", NewInstance("http-webhook", "one", {"a": 1}, "agent::echo"))
+
+    found = await asyncio.gather(*(store.cached(added.id) for _ in range(50)))
+
+    assert {each.channel_name for each in found if each} == {"one"}
+    assert len(found) == 50
+    assert database.looks == 1
+
+
+async def test_what_was_forgotten_during_a_look_is_looked_up_anew(database: Counting) -> None:
+    store = PostgresInstances(database, Seal(KEY), lambda _: None)
+    added = await store.add("ann", NewInstance("http-webhook", "one", {"a": 1}, "agent::echo"))
+
+    early = asyncio.create_task(store.cached(added.id))
+    await asyncio.sleep(0)
+    await store.change(added.id, InstanceChange({"a": 2}, None, None))
+    await early
+
+    later = await store.cached(added.id)
+    assert later is not None
+    assert later.config == {"a": 2}
