@@ -52,6 +52,7 @@ from adapters.outbound.storage.knowledge.vector_indexes import VectorIndexes
 from adapters.outbound.storage.lanes import Lanes
 from adapters.outbound.storage.links import PostgresLinks
 from adapters.outbound.storage.outbox import PostgresOutbox
+from adapters.outbound.storage.pace import PostgresPace
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.processes import PostgresProcesses
 from adapters.outbound.storage.schedules import PostgresSchedules
@@ -63,6 +64,7 @@ from apps.settings import Settings
 from domain.access.service import AccessService
 from domain.channels.service import CatalogueService
 from domain.confirmations.service import ConfirmationService
+from domain.delivery.pacing.service import Pacer
 from domain.delivery.service import DeliveryService
 from domain.files.service import MessageFilesService, StoredFiles
 from domain.instances.service import InstanceService
@@ -157,6 +159,12 @@ def _limits(settings: Settings) -> UploadLimits:
 
 def _wakes(hub: Hub) -> Wakes:
     return Wakes(hub.arrived, hub.waiting, hub.answered)
+
+
+def _pacer(pace: PostgresPace, clock: SystemClock, hub: Hub, meter: PrometheusMeter) -> Pacer:
+    pacer = Pacer(pace, clock, asyncio.sleep, hub.paced, meter)
+    hub.on_change(pacer.forget)
+    return pacer
 
 
 class Container(containers.DeclarativeContainer):
@@ -348,6 +356,8 @@ class Container(containers.DeclarativeContainer):
         meter,
         settings.provided.platform_url,
     )
+    pace = providers.Singleton(PostgresPace, database)
+    pacer = providers.Singleton(_pacer, pace, clock, hub, meter)
     delivery_service = providers.Singleton(
-        DeliveryService, outbox, instances, channels, health, clock, ids, meter
+        DeliveryService, outbox, instances, channels, health, pacer, clock, ids, meter
     )

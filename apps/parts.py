@@ -61,6 +61,7 @@ class WorkerPart:
     def __init__(self, container: Container) -> None:
         settings = container.settings()
         self._lanes = lanes = container.lanes()
+        self._pacer, self._pace_news = container.pacer(), container.hub().pace
         conversations, outbox, hub = container.conversations(), container.outbox(), container.hub()
         self._loops: list[LaneLoop[Any]] = [
             LaneLoop(
@@ -80,6 +81,7 @@ class WorkerPart:
                 partial(lanes.reclaim, DELIVERIES),
                 hub.outbound,
                 concurrency=settings.worker_concurrency,
+                restrained=self._pacer.restrained,
             ),
         ]
         self._resources = container.resources()
@@ -92,6 +94,8 @@ class WorkerPart:
                 Chore("abandoned leases", 1.0, self._leases.look),
                 Chore("lease renewal", 10.0, self._renew),
                 Chore("untaken answers", 1.0, conversations.send_untaken),
+                Chore("limits of platforms", 0.0, self._refresh_pace),
+                Chore("limits that have run out", 60.0, container.pace().forget),
                 Chore("silent processes", 600.0, container.processes().bury),
                 Chore("expired confirmations", 60.0, container.approvals().expire),
                 Chore("expired verifications", 600.0, partial(sweep, container.database())),
@@ -110,6 +114,13 @@ class WorkerPart:
             for loop in self._loops:
                 group.create_task(loop.run())
             self._upkeep_task = group.create_task(self._upkeep.run())
+
+    async def _refresh_pace(self) -> None:
+        """Every second, and at once when another worker found something."""
+        try:
+            await self._pacer.refresh()
+        finally:
+            await self._pace_news.wait(1.0)
 
     async def _renew(self) -> None:
         for side, loop in zip((CONVERSATIONS, DELIVERIES), self._loops, strict=True):

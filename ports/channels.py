@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, runtime_checkable
 
+from domain.channels.limits import Limits
 from domain.channels.messages import (
     Answer,
     Artifact,
@@ -65,6 +66,16 @@ class Replies(Protocol, metaclass=Face):
         Never raises for what the platform or the network does: that is what `Sent` tells.
         """
         ...
+
+
+@runtime_checkable
+class Limited(Protocol, metaclass=Face):
+    """A channel that says whom its platform's rate limits bind, and what they are. Pure.
+
+    Without it an instance is taken for an account of its own, without quotas.
+    """
+
+    def limits(self, config: Config, target: Target) -> Limits: ...
 
 
 @runtime_checkable

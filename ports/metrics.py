@@ -26,6 +26,10 @@ class Meter(Protocol):
         """A downstream resource answered or failed."""
         ...
 
+    def held_back(self, channel_id: str, reason: str) -> None:
+        """A part had to wait: 'breaker', 'account', 'place' (the platform asked for it) or 'quota'."""
+        ...
+
     def delivered(self, channel_id: str, outcome: str, seconds: float) -> None:
         """A part was sent, or not; `seconds` is the time of the try."""
         ...

@@ -68,6 +68,9 @@ class HealthRecord:
     webhook_error: str | None = None
     pairing_code: str | None = None
     next_run: datetime | None = None
+    breaker: str = "closed"
+    breaker_until: datetime | None = None
+    breaker_reason: str | None = None
 
 
 class HealthStore(Protocol):

@@ -40,6 +40,7 @@ class Hub:
     def __init__(self, *, solitary: bool) -> None:
         self.inbound = Bell()
         self.outbound = Bell()
+        self.pace = Bell()
         self.broadcast: Callable[[str], None] = _nobody
         self._solitary = solitary
         self._forget: list[Callable[[int | None], None]] = []
@@ -60,6 +61,11 @@ class Hub:
         if not self._solitary:
             self.broadcast("out")
 
+    def paced(self) -> None:
+        """What the workers share of the limits of platforms has changed."""
+        if not self._solitary:
+            self.broadcast("pace")
+
     def answered(self, inbox_id: int) -> None:
         if not self._tell(inbox_id):
             self.broadcast(f"answer:{inbox_id}")
@@ -76,6 +82,8 @@ class Hub:
                 self.inbound.ring()
             case "out":
                 self.outbound.ring()
+            case "pace":
+                self.pace.ring()
             case "answer":
                 self._tell(int(value))
             case "instance":

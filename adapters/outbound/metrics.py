@@ -20,7 +20,10 @@ SELECT kind, coalesce(sum(pending), 0), count(*) FROM lane WHERE pending > 0 GRO
 OLDEST = """
 SELECT (SELECT extract(epoch FROM now() - min(received_at)) FROM inbox WHERE status = 0),
        (SELECT extract(epoch FROM now() - min(created_at)) FROM outbox WHERE status = 0),
-       (SELECT count(*) FROM outbox WHERE status = 2)
+       (SELECT count(*) FROM outbox WHERE status = 2),
+       (SELECT count(*) FROM send_hold WHERE until > now()),
+       (SELECT count(*) FROM send_breaker WHERE until > now()),
+       (SELECT count(*) FROM send_breaker WHERE until <= now())
 """
 NAMES = {0: "inbound", 1: "outbound"}
 
@@ -40,13 +43,16 @@ class PrometheusMeter:
         self._waited = self._seconds("wait", "From receipt of an event to the start of work on it", "channel")
         self._downstream = self._seconds("downstream", "Runs of downstream resources", "kind", "outcome")
         self._delivered = self._seconds("delivery", "Tries to send a reply part", "channel", "outcome")
+        self._held_back = self._counter("held_back", "Reply parts that had to wait", "channel", "reason")
         self._http = self._seconds("outbound_http", "Outbound HTTP exchanges", "host", "outcome")
         self._depth = self._gauge("queue_depth", "Rows that wait", "queue")
         self._lanes = self._gauge("queue_conversations", "Conversations with rows that wait", "queue")
         self._age = self._gauge("queue_oldest_seconds", "Age of the oldest row that waits", "queue")
-        self._dead = Gauge(
-            "switchboard_dead_letters", "Reply parts that were given up", registry=self.registry
+        self._dead = self._gauge("dead_letters", "Reply parts that were given up")
+        self._holds = self._gauge(
+            "delivery_holds", "Accounts and conversations that wait as their platform asked"
         )
+        self._breakers = self._gauge("delivery_breakers", "Instances whose platform does not answer", "state")
 
     def _counter(self, name: str, meaning: str, *labels: str) -> Callable[..., Counter]:
         """The counter of given label values. Remembered, as finding it costs more than counting."""
@@ -74,6 +80,9 @@ class PrometheusMeter:
 
     def downstream(self, kind: str, outcome: str, seconds: float) -> None:
         self._downstream(kind, outcome).observe(seconds)
+
+    def held_back(self, channel_id: str, reason: str) -> None:
+        self._held_back(channel_id, reason).inc()
 
     def delivered(self, channel_id: str, outcome: str, seconds: float) -> None:
         self._delivered(channel_id, outcome).observe(seconds)
@@ -105,3 +114,6 @@ class PrometheusMeter:
             self._lanes.labels(name).set(lanes)
             self._age.labels(name).set(float(row[kind] or 0.0))
         self._dead.set(row[2])
+        self._holds.set(row[3])
+        self._breakers.labels("open").set(row[4])
+        self._breakers.labels("half_open").set(row[5])

@@ -156,6 +156,8 @@ def health_to_pb(health: Health) -> pb.Health:
         next_run_us=_us(health.next_run),
         queue=health.queue,
         pairing_code=health.pairing_code,
+        breaker=health.breaker,
+        breaker_until_us=_us(health.breaker_until),
     )
 
 
@@ -170,6 +172,8 @@ def health_from_pb(message: pb.Health) -> Health:
         next_run=from_us(message.next_run_us) if message.HasField("next_run_us") else None,
         queue=dict(message.queue),
         pairing_code=message.pairing_code if message.HasField("pairing_code") else None,
+        breaker=message.breaker,
+        breaker_until=from_us(message.breaker_until_us) if message.HasField("breaker_until_us") else None,
     )
 
 

@@ -8,6 +8,8 @@ from enum import StrEnum
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from domain.channels.limits import Scope
+
 Config = Mapping[str, Any]
 """An instance's configuration, a JSON object exactly as the user stored it."""
 
@@ -182,12 +184,17 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """The result of sending one part. `retry_after` is in seconds; `ref` the platform's message id."""
+    """The result of sending one part. `ref` is the platform's message id.
+
+    `retry_after` is in seconds; beside SENT it says that the next message must wait so long. `scope` says what
+    has to wait, None where the platform does not say.
+    """
 
     outcome: Outcome
     detail: str = ""
     retry_after: float | None = None
     ref: str = ""
+    scope: Scope | None = None
 
 
 class CallOutcome(StrEnum):

@@ -5,14 +5,18 @@ from __future__ import annotations
 import logging
 
 from domain.channels.messages import Outcome, Sent
+from domain.delivery.pacing.model import Sending, sending_of
+from domain.delivery.pacing.service import Pacer
 from domain.delivery.rules import next_delay
 from domain.instances.model import Instance
-from ports.channels import Channels, Replies
+from ports.channels import Channels, Limited, Replies
 from ports.clock import Clock, Ids
 from ports.metrics import Meter
-from ports.storage import HealthStore, InstanceStore, Outbox, Outgoing, OutgoingLane
+from ports.storage import HealthStore, InstanceStore, Lane, Outbox, Outgoing, OutgoingLane
 
 log = logging.getLogger(__name__)
+
+NOBODY_SENDS = "the instance is gone or its channel sends nothing"
 
 
 class DeliveryService:
@@ -24,6 +28,7 @@ class DeliveryService:
         instances: InstanceStore,
         channels: Channels,
         health: HealthStore,
+        pacer: Pacer,
         clock: Clock,
         ids: Ids,
         meter: Meter,
@@ -32,6 +37,7 @@ class DeliveryService:
         self._instances = instances
         self._channels = channels
         self._health = health
+        self._pacer = pacer
         self._clock = clock
         self._ids = ids
         self._meter = meter
@@ -41,7 +47,17 @@ class DeliveryService:
         for position, outgoing in enumerate(leased.parts, start=1):
             last = position == len(leased.parts)
             instance = await self._instances.cached(leased.lane.instance_id)
-            sent = await self._send(instance, outgoing)
+            channel = self._channels.find(instance.channel_id) if instance else None
+            if instance is None or not isinstance(channel, Replies):
+                await self._outbox.dead(leased.lane, outgoing.id, NOBODY_SENDS, last=last)
+                continue
+            sending = self._sending(instance, channel, leased.lane, outgoing)
+            later = await self._pacer.turn(sending)
+            if later:
+                await self._outbox.release(leased.lane, later)
+                return
+            sent = await self._send(channel, instance, outgoing)
+            await self._pacer.ended(sending, sent)
             if sent.outcome is Outcome.SENT:
                 await self._outbox.sent(leased.lane, outgoing.id, sent.ref, last=last)
                 continue
@@ -51,10 +67,17 @@ class DeliveryService:
                 return
             await self._outbox.dead(leased.lane, outgoing.id, sent.detail, last=last)
 
-    async def _send(self, instance: Instance | None, outgoing: Outgoing) -> Sent:
-        channel = self._channels.find(instance.channel_id) if instance else None
-        if instance is None or not isinstance(channel, Replies):
-            return Sent(Outcome.PERMANENT, "the instance is gone or its channel sends nothing")
+    def _sending(self, instance: Instance, channel: Replies, lane: Lane, outgoing: Outgoing) -> Sending:
+        """What the part counts against. A channel that cannot say it is taken for one without limits."""
+        limits = None
+        if isinstance(channel, Limited):
+            try:
+                limits = channel.limits(instance.config, outgoing.target)
+            except Exception:
+                log.exception("a channel could not tell its limits", extra={"instance": instance.id})
+        return sending_of(instance.id, instance.channel_id, lane.key, limits)
+
+    async def _send(self, channel: Replies, instance: Instance, outgoing: Outgoing) -> Sent:
         started = self._clock.now()
         sent = await self._tried(channel, instance, outgoing)
         seconds = (self._clock.now() - started).total_seconds()

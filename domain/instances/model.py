@@ -86,7 +86,11 @@ class Pairing:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What an operator sees of an instance. `warnings` are things to mend, in words."""
+    """What an operator sees of an instance. `warnings` are things to mend, in words.
+
+    `breaker` is 'closed'; 'open' while nothing is sent since the platform does not answer, until
+    `breaker_until`; 'half_open' when the next reply is tried as a probe.
+    """
 
     instance_id: int
     healthy: bool
@@ -97,6 +101,8 @@ class Health:
     next_run: datetime | None = None
     queue: Mapping[str, int] = field(default_factory=dict)
     pairing_code: str | None = None
+    breaker: str = "closed"
+    breaker_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

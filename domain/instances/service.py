@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from domain.access.model import Caller
 from domain.channels.model import ChannelDefinition
-from domain.channels.proof import missing_proof
+from domain.instances.health import health_of
 from domain.instances.model import (
     ACTIVE,
     Deliveries,
@@ -113,32 +113,8 @@ class InstanceService:
     async def health(self, caller: Caller, instance_id: int) -> Health:
         instance = await self._owned(caller, instance_id)
         record = await self._health.find(instance_id)
-        channel = self._known_channel(instance.channel_id)
-        warnings = advice(channel.definition, instance.config)
-        if record.unproved_for:
-            warnings.append(
-                f"{missing_proof(record.unproved_for)}: calls are accepted without proof of origin"
-            )
-        if instance.resource_id is None:
-            warnings.append("downStreamResourceId is not set: messages are answered with a note only")
-        failing = record.last_error_at is not None and (
-            record.last_success is None or record.last_error_at > record.last_success
-        )
-        if record.webhook_error and isinstance(channel, Registers):
-            warnings.append(f"the webhook is not registered: {record.webhook_error}")
-        elif record.webhook_error and (failing or record.last_success is None):
-            warnings.append(f"the configuration did not work when it was tried: {record.webhook_error}")
-        return Health(
-            instance_id=instance_id,
-            healthy=not warnings and not failing,
-            warnings=tuple(warnings),
-            last_success=record.last_success,
-            last_error=record.last_error,
-            last_error_at=record.last_error_at,
-            next_run=record.next_run,
-            queue=await self._health.queue(instance_id),
-            pairing_code=record.pairing_code,
-        )
+        queue = await self._health.queue(instance_id)
+        return health_of(instance, self._known_channel(instance.channel_id), record, queue)
 
     async def deliveries(
         self, caller: Caller, instance_id: int, status: str | None, limit: int, offset: int

@@ -15,7 +15,7 @@ from adapters.outbound.channels.registry import Registry
 from domain.channels.messages import Answer, Event, Outcome, RawCall, Received, Sent
 from domain.channels.model import ChannelDefinition, TextLimit, Unit
 from domain.refusals import Refusal
-from ports.channels import Channel, Replies, Webhook
+from ports.channels import Channel, Limited, Replies, Webhook
 from ports.http import AddressRefused, HttpAnswer, HttpFailed
 from tests.support.channel_samples import Sample, Scripted, folder_of, sample_of
 from tests.support.channels import NOW, kit
@@ -258,6 +258,25 @@ def test_parts_can_be_stored(channel_id: str) -> None:
     assert isinstance(channel, Replies)
     for part in channel.render(sample.config, sample.target, Answer("**Hello**")):
         assert json.loads(json.dumps(dict(part.payload))) == part.payload
+
+
+def test_every_channel_that_sends_says_whom_limits_bind() -> None:
+    sending = [each for each in REGISTRY.all() if isinstance(each, Replies)]
+    assert [each.definition.id for each in sending if not isinstance(each, Limited)] == []
+
+
+@pytest.mark.parametrize("channel_id", with_face(Limited))
+def test_limits_are_told_by_account_and_place(channel_id: str) -> None:
+    channel, sample = built(channel_id), SAMPLES[channel_id]
+    assert isinstance(channel, Limited)
+    found = channel.limits(sample.config, sample.target)
+    assert found.account.strip()
+    assert found == channel.limits(sample.config, sample.target)
+    assert channel.limits(sample.config, {}).account == found.account or channel_id in ACCOUNT_BY_TARGET
+
+
+ACCOUNT_BY_TARGET = {"enterprise-chat", "http-webhook"}
+"""Where the target decides by which way, and so by whose account, an answer goes."""
 
 
 async def sent(channel_id: str, then: HttpAnswer | HttpFailed) -> Sent:

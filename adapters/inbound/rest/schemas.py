@@ -155,6 +155,8 @@ class InstanceHealth(BaseModel):
     nextRun: str | None
     queue: dict[str, int]
     pairingCode: str | None
+    breaker: Literal["closed", "open", "half_open"]
+    breakerUntil: str | None
 
 
 class DeliveryRecord(BaseModel):

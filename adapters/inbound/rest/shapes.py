@@ -96,6 +96,8 @@ def health(value: Health) -> dict[str, Any]:
         "nextRun": optional_timestamp(value.next_run),
         "queue": dict(value.queue),
         "pairingCode": value.pairing_code,
+        "breaker": value.breaker,
+        "breakerUntil": optional_timestamp(value.breaker_until),
     }
 
 

@@ -31,8 +31,11 @@ class PostgresHealth:
     async def find(self, instance_id: int) -> HealthRecord:
         row = await self._database.fetch_one(
             "SELECT last_success_at, last_error, last_error_at, unproved_for, webhook_registered, webhook_error,"
-            " pairing_code, next_run_at FROM channel_instance i LEFT JOIN instance_health h ON h.instance_id = i.id"
-            " LEFT JOIN schedule s ON s.instance_id = i.id WHERE i.id = %s",
+            " pairing_code, next_run_at, CASE WHEN b.until > now() THEN 'open' WHEN b.until <= now() THEN 'half_open'"
+            " ELSE 'closed' END, b.until, b.reason"
+            " FROM channel_instance i LEFT JOIN instance_health h ON h.instance_id = i.id"
+            " LEFT JOIN schedule s ON s.instance_id = i.id"
+            " LEFT JOIN send_breaker b ON b.instance_id = i.id AND b.opened_at >= i.updated_at WHERE i.id = %s",
             (instance_id,),
         )
         return HealthRecord(*row) if row else HealthRecord()

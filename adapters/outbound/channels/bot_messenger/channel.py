@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 
 from adapters.outbound.channels.bodies import at, items, text
+from domain.channels.limits import Limits
 from domain.channels.messages import (
     Answer,
     Attachment,
@@ -25,6 +26,7 @@ from . import webhook
 from .api import BotApi
 from .definition import DEFINITION
 from .delivery import Delivery, render_answer
+from .limits import limits
 
 FETCH_TIMEOUT = 120.0
 MAX_DOWNLOAD = 2_000_000_000
@@ -55,6 +57,9 @@ class BotMessenger:
 
     def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
         return render_answer(config, answer)
+
+    def limits(self, config: Config, target: Target) -> Limits:
+        return limits(config, target)
 
     async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
         return await self._delivery.send(config, target, part)

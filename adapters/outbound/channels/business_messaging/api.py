@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from adapters.outbound.channels.bodies import at, items, text
 from adapters.outbound.channels.outcomes import by_status, exchange
+from domain.channels.limits import Scope
 from domain.channels.messages import Config, Outcome, Sent
 from ports.channels import Kit, PlatformError
 from ports.http import FormFile, HttpAnswer, HttpFailed, HttpRequest
@@ -18,13 +19,14 @@ SEND_TIMEOUT = 20.0
 UPLOAD_TIMEOUT = 120.0
 PAIR_SECONDS = 6.0
 """To one person the API takes a message every six seconds, after a burst of 45."""
+PAIR_RATE = 131056
 SPAM_SECONDS = 3600.0
 
 _WAITS: Mapping[int, float | None] = {
     4: 60.0,
     80007: 60.0,
     130429: 10.0,
-    131056: PAIR_SECONDS,
+    PAIR_RATE: PAIR_SECONDS,
     131048: SPAM_SECONDS,
 }
 """Throttles and the seconds to wait: the API gives no Retry-After
@@ -116,7 +118,8 @@ def judged(answer: HttpAnswer) -> Sent:
     code = at(answer.json(), "error", "code")
     words = _words(answer)
     if isinstance(code, int) and code in _WAITS:
-        return Sent(Outcome.RETRY_AFTER, words, retry_after=answer.retry_after or _WAITS[code])
+        scope = Scope.PLACE if code == PAIR_RATE else Scope.ACCOUNT
+        return Sent(Outcome.RETRY_AFTER, words, retry_after=answer.retry_after or _WAITS[code], scope=scope)
     if code in _TRY_AGAIN and answer.status != 429:
         return Sent(Outcome.TRANSIENT, words)
     return by_status(answer, words)

@@ -10,6 +10,8 @@ from adapters.outbound.channels.bodies import at, text
 from adapters.outbound.channels.community_chat import delivery, webhook
 from adapters.outbound.channels.community_chat.api import Server
 from adapters.outbound.channels.community_chat.definition import DEFINITION
+from adapters.outbound.channels.community_chat.limits import limits
+from domain.channels.limits import Limits
 from domain.channels.messages import (
     Answer,
     Attachment,
@@ -50,6 +52,9 @@ class Mattermost:
 
     def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
         return delivery.parts(answer)
+
+    def limits(self, config: Config, target: Target) -> Limits:
+        return limits(config, target)
 
     async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
         where = {**target, "channel": target.get("channel") or config["channelId"]}

@@ -10,9 +10,11 @@ from adapters.outbound.channels.bodies import text
 from adapters.outbound.channels.drive_folder import delivery, polling, push
 from adapters.outbound.channels.drive_folder.api import Drive
 from adapters.outbound.channels.drive_folder.definition import DEFINITION
+from adapters.outbound.channels.drive_folder.limits import limits
 from adapters.outbound.oauth.google import GoogleTokens
 from adapters.outbound.oauth.google_api import GoogleApi, words_of
 from adapters.outbound.oauth.tokens import TokenRefused, TokenUnavailable
+from domain.channels.limits import Limits
 from domain.channels.messages import Answer, Attachment, Config, Facts, Part, RawCall, Received, Sent, Target
 from domain.channels.model import ChannelDefinition
 from ports.channels import Kit, PlatformError, Polled, PollFailed
@@ -45,6 +47,9 @@ class DriveFolder:
 
     def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
         return delivery.parts(target, answer)
+
+    def limits(self, config: Config, target: Target) -> Limits:
+        return limits(config, target)
 
     async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
         return await delivery.send(self._drive, self._kit.artifacts, config, part, key)

@@ -13,6 +13,7 @@ from anyio import CapacityLimiter
 
 from adapters.outbound.channels.email.definition import DEFINITION
 from adapters.outbound.channels.email.imap import MailBox
+from adapters.outbound.channels.email.limits import limits
 from adapters.outbound.channels.email.mailbox import IMAP_ERRORS, Mailboxes
 from adapters.outbound.channels.email.polling import look
 from adapters.outbound.channels.email.settings import smtp_security
@@ -20,6 +21,7 @@ from adapters.outbound.mail.compose import Body, compose_reply, render_body
 from adapters.outbound.mail.mime import read_mail
 from adapters.outbound.mail.smtp import SmtpServer, Submission, classify
 from adapters.outbound.mail.sockets import TlsContexts, checked_tls
+from domain.channels.limits import Limits
 from domain.channels.messages import Answer, Attachment, Config, Event, Outcome, Part, Sent, Target
 from domain.channels.model import ChannelDefinition
 from ports.channels import Kit, PlatformError, Polled, PollFailed
@@ -84,6 +86,9 @@ class Email:
     def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
         body = render_body(answer)
         return [Part({"plain": body.plain, "html": body.html})] if body else []
+
+    def limits(self, config: Config, target: Target) -> Limits:
+        return limits(config, target)
 
     async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
         body = Body(str(part.payload["plain"]), str(part.payload["html"]))

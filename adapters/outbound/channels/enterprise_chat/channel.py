@@ -11,7 +11,9 @@ from adapters.outbound.channels.bodies import items, text
 from adapters.outbound.channels.enterprise_chat import delivery, webhook
 from adapters.outbound.channels.enterprise_chat.connector import OPENID, Connector
 from adapters.outbound.channels.enterprise_chat.definition import DEFINITION
+from adapters.outbound.channels.enterprise_chat.limits import limits
 from adapters.outbound.oauth.tokens import TokenRefused, TokenUnavailable
+from domain.channels.limits import Limits
 from domain.channels.messages import (
     Answer,
     Attachment,
@@ -62,6 +64,9 @@ class Teams:
 
     def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
         return delivery.parts(config, target, answer)
+
+    def limits(self, config: Config, target: Target) -> Limits:
+        return limits(config, target)
 
     async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
         """The Bot Connector has no idempotency key."""

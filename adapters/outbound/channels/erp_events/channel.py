@@ -8,7 +8,9 @@ from typing import Any
 
 from adapters.outbound.channels.erp_events import delivery, polling
 from adapters.outbound.channels.erp_events.definition import DEFINITION
+from adapters.outbound.channels.erp_events.limits import limits
 from adapters.outbound.channels.erp_events.rpc import OdooError, sign_in
+from domain.channels.limits import Limits
 from domain.channels.messages import Answer, Config, Part, Sent, Target
 from domain.channels.model import ChannelDefinition
 from ports.channels import Kit, PlatformError, Polled
@@ -31,6 +33,9 @@ class Odoo:
 
     def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
         return delivery.parts(config, target, answer)
+
+    def limits(self, config: Config, target: Target) -> Limits:
+        return limits(config, target)
 
     async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
         """Odoo has no idempotency key; a POST to webhookUrl carries the event's identity as webhook-id."""

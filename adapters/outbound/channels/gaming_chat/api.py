@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 from urllib.parse import quote
 
@@ -11,6 +12,7 @@ import orjson
 
 from adapters.outbound.channels.bodies import at, text
 from adapters.outbound.channels.outcomes import by_status, exchange
+from domain.channels.limits import Scope
 from domain.channels.messages import Config, Outcome, Sent
 from ports.channels import Kit, PlatformError
 from ports.http import FormFile, HttpAnswer, HttpFailed, HttpRequest
@@ -93,8 +95,20 @@ def _judged(answer: HttpAnswer) -> Tried:
     if answer.status == 429:
         wait = at(body, "retry_after")  # in seconds, with fractions
         known = [each for each in (wait, answer.retry_after) if isinstance(each, int | float) and each >= 0]
-        sent = Sent(Outcome.RETRY_AFTER, sent.detail, retry_after=max(known, default=None))
+        scope = Scope.ACCOUNT if at(body, "global") is True else Scope.PLACE
+        sent = Sent(Outcome.RETRY_AFTER, sent.detail, retry_after=max(known, default=None), scope=scope)
+    elif sent.outcome is Outcome.SENT and answer.headers.get("x-ratelimit-remaining") == "0":
+        sent = replace(sent, retry_after=_seconds(answer.headers.get("x-ratelimit-reset-after", "")))
     return Tried(sent, answer.status, code if isinstance(code, int) else 0)
+
+
+def _seconds(words: str) -> float | None:
+    """Seconds with fractions, as in X-RateLimit-Reset-After; None where there are none."""
+    try:
+        seconds = float(words)
+    except ValueError:
+        return None
+    return seconds if 0 <= seconds < inf else None
 
 
 def _words(answer: HttpAnswer) -> str:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 
 from adapters.outbound.channels.bodies import text
+from domain.channels.limits import Limits
 from domain.channels.messages import (
     Answer,
     Attachment,
@@ -27,6 +28,7 @@ from .api import DiscordApi
 from .definition import DEFINITION
 from .delivery import Delivery, render_answer
 from .gateway import Gateway
+from .limits import limits
 
 FETCH_TIMEOUT = 120.0
 MAX_DOWNLOAD = 500_000_000
@@ -59,6 +61,9 @@ class GamingChat:
 
     def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
         return render_answer(answer)
+
+    def limits(self, config: Config, target: Target) -> Limits:
+        return limits(config, target)
 
     async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
         return await self._delivery.send(config, target, part, key)

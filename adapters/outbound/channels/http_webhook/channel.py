@@ -8,9 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from adapters.outbound.channels.http_webhook.definition import DEFINITION
+from adapters.outbound.channels.http_webhook.limits import limits
 from adapters.outbound.channels.http_webhook.signatures import STANDARD_PREFIX, sign
 from adapters.outbound.channels.http_webhook.webhook import json_answer, receive
 from adapters.outbound.channels.outcomes import by_status, exchange
+from domain.channels.limits import Limits
 from domain.channels.messages import (
     Answer,
     CallOutcome,
@@ -78,6 +80,9 @@ class HttpWebhook:
                 }
             )
         ]
+
+    def limits(self, config: Config, target: Target) -> Limits:
+        return limits(config, target)
 
     async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
         body = json.dumps(part.payload, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

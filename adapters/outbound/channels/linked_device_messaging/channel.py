@@ -11,8 +11,10 @@ from pathlib import Path
 
 from adapters.outbound.channels.linked_device_messaging.definition import DEFINITION
 from adapters.outbound.channels.linked_device_messaging.life import Life
+from adapters.outbound.channels.linked_device_messaging.limits import limits
 from adapters.outbound.rendering.model import Markup
 from adapters.outbound.rendering.rendering import render
+from domain.channels.limits import Limits
 from domain.channels.messages import (
     Answer,
     Artifact,
@@ -84,6 +86,9 @@ class LinkedDeviceMessaging:
         texts = render(Markup.WHATSAPP, answer.text, DEFINITION.text_limit) if answer.text.strip() else []
         parts = [Part({"text": each.text}) for each in texts]
         return [*parts, *(Part({"file": _as_payload(each)}) for each in answer.artifacts)]
+
+    def limits(self, config: Config, target: Target) -> Limits:
+        return limits(config, target)
 
     async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
         device = self._devices.running(int(target["instance"]))

@@ -11,6 +11,7 @@ from typing import Any
 from adapters.outbound.channels.bodies import text
 from adapters.outbound.channels.mail_api.definition import DEFINITION
 from adapters.outbound.channels.mail_api.gmail import Gmail, words_of
+from adapters.outbound.channels.mail_api.limits import limits
 from adapters.outbound.channels.mail_api.messages import from_base64url, parts_of
 from adapters.outbound.channels.mail_api.polling import DEFAULT_WAIT, Poller
 from adapters.outbound.channels.outcomes import by_status, failed
@@ -18,6 +19,7 @@ from adapters.outbound.mail.compose import Body, compose_reply, render_body
 from adapters.outbound.oauth.google import GoogleTokens
 from adapters.outbound.oauth.google_api import is_rate_limit
 from adapters.outbound.oauth.tokens import TokenRefused, TokenUnavailable
+from domain.channels.limits import Limits
 from domain.channels.messages import Answer, Attachment, Config, Outcome, Part, Sent, Target
 from domain.channels.model import ChannelDefinition
 from ports.channels import Kit, PlatformError, Polled
@@ -44,6 +46,9 @@ class MailApi:
     def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
         body = render_body(answer)
         return [Part({"plain": body.plain, "html": body.html})] if body else []
+
+    def limits(self, config: Config, target: Target) -> Limits:
+        return limits(config, target)
 
     async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
         body = Body(str(part.payload["plain"]), str(part.payload["html"]))

@@ -10,6 +10,8 @@ from adapters.outbound.channels.bodies import text
 from adapters.outbound.channels.outcomes import excerpt
 from adapters.outbound.channels.sms_provider import delivery, webhook
 from adapters.outbound.channels.sms_provider.definition import DEFINITION
+from adapters.outbound.channels.sms_provider.limits import limits
+from domain.channels.limits import Limits
 from domain.channels.messages import (
     Answer,
     Attachment,
@@ -43,6 +45,9 @@ class TwilioSms:
 
     def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
         return delivery.parts(answer)
+
+    def limits(self, config: Config, target: Target) -> Limits:
+        return limits(config, target)
 
     async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
         """Twilio has no idempotency key for messages."""

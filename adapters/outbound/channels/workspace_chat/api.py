@@ -7,6 +7,7 @@ from typing import Any
 
 from adapters.outbound.channels.bodies import at, text
 from adapters.outbound.channels.outcomes import by_status, exchange
+from domain.channels.limits import Scope
 from domain.channels.messages import Config, Outcome, Sent
 from ports.channels import Kit, PlatformError
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
@@ -22,7 +23,8 @@ _TRY_AGAIN = frozenset(
         "accesslimited",
     }
 )
-_TOO_OFTEN = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
+_WORKSPACE_LIMIT = "message_limit_exceeded"
+_TOO_OFTEN = frozenset({"ratelimited", "rate_limited", _WORKSPACE_LIMIT})
 
 
 class WebApi:
@@ -85,7 +87,8 @@ def judged(answer: HttpAnswer) -> Sent:
         return Sent(Outcome.SENT, ref=text(body, "ts"))
     error = text(body, "error")
     if error in _TOO_OFTEN:
-        return Sent(Outcome.RETRY_AFTER, error, retry_after=answer.retry_after)
+        scope = Scope.ACCOUNT if error == _WORKSPACE_LIMIT else None
+        return Sent(Outcome.RETRY_AFTER, error, retry_after=answer.retry_after, scope=scope)
     if error in _TRY_AGAIN:
         return Sent(Outcome.TRANSIENT, error)
     if not error:

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from adapters.outbound.channels.bodies import text
 from adapters.outbound.channels.files import FILE
+from domain.channels.limits import Limits
 from domain.channels.messages import (
     Answer,
     Attachment,
@@ -26,6 +27,7 @@ from .api import WebApi
 from .definition import DEFINITION
 from .delivery import Messages, render_answer
 from .downloads import Downloads
+from .limits import limits
 from .prompts import Prompts
 from .uploads import Uploads
 
@@ -56,6 +58,9 @@ class WorkspaceChat:
 
     def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
         return render_answer(answer)
+
+    def limits(self, config: Config, target: Target) -> Limits:
+        return limits(config, target)
 
     async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
         sender = self._uploads if part.payload.get("kind") == FILE else self._messages

@@ -370,6 +370,8 @@ class Health(_message.Message):
     NEXT_RUN_US_FIELD_NUMBER: _builtins.int
     QUEUE_FIELD_NUMBER: _builtins.int
     PAIRING_CODE_FIELD_NUMBER: _builtins.int
+    BREAKER_FIELD_NUMBER: _builtins.int
+    BREAKER_UNTIL_US_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
     healthy: _builtins.bool
     last_success_us: _builtins.int
@@ -377,6 +379,9 @@ class Health(_message.Message):
     last_error_at_us: _builtins.int
     next_run_us: _builtins.int
     pairing_code: _builtins.str
+    breaker: _builtins.str
+    """"closed"; "open" while nothing is sent since the platform does not answer; "half_open": a probe is due."""
+    breaker_until_us: _builtins.int
     @_builtins.property
     def warnings(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     @_builtins.property
@@ -395,11 +400,15 @@ class Health(_message.Message):
         next_run_us: _builtins.int | None = ...,
         queue: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
         pairing_code: _builtins.str | None = ...,
+        breaker: _builtins.str = ...,
+        breaker_until_us: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_last_error", b"_last_error", "_last_error_at_us", b"_last_error_at_us", "_last_success_us", b"_last_success_us", "_next_run_us", b"_next_run_us", "_pairing_code", b"_pairing_code", "last_error", b"last_error", "last_error_at_us", b"last_error_at_us", "last_success_us", b"last_success_us", "next_run_us", b"next_run_us", "pairing_code", b"pairing_code"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_breaker_until_us", b"_breaker_until_us", "_last_error", b"_last_error", "_last_error_at_us", b"_last_error_at_us", "_last_success_us", b"_last_success_us", "_next_run_us", b"_next_run_us", "_pairing_code", b"_pairing_code", "breaker_until_us", b"breaker_until_us", "last_error", b"last_error", "last_error_at_us", b"last_error_at_us", "last_success_us", b"last_success_us", "next_run_us", b"next_run_us", "pairing_code", b"pairing_code"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_last_error", b"_last_error", "_last_error_at_us", b"_last_error_at_us", "_last_success_us", b"_last_success_us", "_next_run_us", b"_next_run_us", "_pairing_code", b"_pairing_code", "healthy", b"healthy", "instance_id", b"instance_id", "last_error", b"last_error", "last_error_at_us", b"last_error_at_us", "last_success_us", b"last_success_us", "next_run_us", b"next_run_us", "pairing_code", b"pairing_code", "queue", b"queue", "warnings", b"warnings"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_breaker_until_us", b"_breaker_until_us", "_last_error", b"_last_error", "_last_error_at_us", b"_last_error_at_us", "_last_success_us", b"_last_success_us", "_next_run_us", b"_next_run_us", "_pairing_code", b"_pairing_code", "breaker", b"breaker", "breaker_until_us", b"breaker_until_us", "healthy", b"healthy", "instance_id", b"instance_id", "last_error", b"last_error", "last_error_at_us", b"last_error_at_us", "last_success_us", b"last_success_us", "next_run_us", b"next_run_us", "pairing_code", b"pairing_code", "queue", b"queue", "warnings", b"warnings"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__breaker_until_us: _TypeAlias = _typing.Literal["breaker_until_us"]  # noqa: Y015
+    _WhichOneofArgType__breaker_until_us: _TypeAlias = _typing.Literal["_breaker_until_us", b"_breaker_until_us"]  # noqa: Y015
     _WhichOneofReturnType__last_error: _TypeAlias = _typing.Literal["last_error"]  # noqa: Y015
     _WhichOneofArgType__last_error: _TypeAlias = _typing.Literal["_last_error", b"_last_error"]  # noqa: Y015
     _WhichOneofReturnType__last_error_at_us: _TypeAlias = _typing.Literal["last_error_at_us"]  # noqa: Y015
@@ -410,6 +419,8 @@ class Health(_message.Message):
     _WhichOneofArgType__next_run_us: _TypeAlias = _typing.Literal["_next_run_us", b"_next_run_us"]  # noqa: Y015
     _WhichOneofReturnType__pairing_code: _TypeAlias = _typing.Literal["pairing_code"]  # noqa: Y015
     _WhichOneofArgType__pairing_code: _TypeAlias = _typing.Literal["_pairing_code", b"_pairing_code"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__breaker_until_us) -> _WhichOneofReturnType__breaker_until_us | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__last_error) -> _WhichOneofReturnType__last_error | None: ...
     @_typing.overload

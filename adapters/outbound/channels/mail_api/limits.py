@@ -1,0 +1,15 @@
+"""How often Gmail lets an account send: 250 quota units a second and user, of which a message takes 100
+(https://developers.google.com/workspace/gmail/api/reference/quota).
+"""
+
+from __future__ import annotations
+
+from adapters.outbound.channels.bodies import text
+from domain.channels.limits import Limits, Quota
+from domain.channels.messages import Config, Target
+
+OF_ACCOUNT = (Quota(150, 60.0, burst=10),)
+
+
+def limits(config: Config, target: Target) -> Limits:
+    return Limits(text(config, "refreshToken"), of_account=OF_ACCOUNT)

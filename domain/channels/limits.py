@@ -1,0 +1,48 @@
+"""How often a platform lets itself be written to. Values alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Scope(StrEnum):
+    """What a platform's wish to wait concerns."""
+
+    ACCOUNT = "account"
+    """The credential: everything that is sent with it."""
+    PLACE = "place"
+    """One conversation: a chat, a channel, a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """At most `count` messages in any `seconds`, of which `burst` may go at once."""
+
+    count: int
+    seconds: float
+    burst: int = 1
+
+    def __post_init__(self) -> None:
+        if not (0 < self.burst <= self.count and self.seconds > 0):
+            raise ValueError("a quota needs 0 < burst <= count and seconds over 0")
+
+    @property
+    def interval(self) -> float:
+        """Seconds between two messages after the burst: then no window holds more than `count`."""
+        return self.seconds / (self.count - self.burst + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Whom the limits bind, and what they are.
+
+    `account` names the credential, `place` the conversation as the platform counts it ("" where it counts
+    none); either may hold a secret and is never stored or logged as it is. What a platform does not publish
+    is left out: then its answers alone say when to wait.
+    """
+
+    account: str
+    place: str = ""
+    of_account: tuple[Quota, ...] = ()
+    of_place: tuple[Quota, ...] = ()

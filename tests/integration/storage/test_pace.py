@@ -1,0 +1,111 @@
+"""What workers share of the limits of platforms, on a real database."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from adapters.outbound.storage.pace import PostgresPace
+from adapters.outbound.storage.pool import Database
+from ports.pacing import OpenBreaker
+
+SOON = 0.3
+"""Seconds that a statement may take on a busy machine."""
+
+
+@pytest.fixture
+async def database(database_url: str) -> AsyncIterator[Database]:
+    opened = Database(database_url)
+    await opened.open()
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def pace(database: Database) -> PostgresPace:
+    return PostgresPace(database)
+
+
+async def instance(database: Database) -> int:
+    row = await database.fetch_one(
+        "INSERT INTO channel_instance (user_id, channel_id, channel_name, config)"
+        " VALUES ('ann', 'http-webhook', 'n', '\\x00') RETURNING id"
+    )
+    assert row is not None
+    return int(row[0])
+
+
+async def test_turns_come_evenly_after_the_burst(pace: PostgresPace) -> None:
+    waits = [await pace.reserve("key", 10.0, 3, 25.0) for _ in range(7)]
+    expected = [0, 0, 0, 10, 20, 30, 30]
+    assert all(want - SOON <= wait <= want for wait, want in zip(waits, expected, strict=True)), waits
+
+
+async def test_workers_at_the_same_time_get_different_turns(pace: PostgresPace) -> None:
+    waits = await asyncio.gather(*(pace.reserve("key", 10.0, 1, 1000.0) for _ in range(8)))
+    assert [round(each, -1) for each in sorted(waits)] == [0, 10, 20, 30, 40, 50, 60, 70]
+
+
+async def test_keys_do_not_concern_each_other(pace: PostgresPace) -> None:
+    assert [await pace.reserve(key, 60.0, 1, 5.0) for key in ("a", "b")] == [0, 0]
+
+
+async def test_the_longer_hold_stays(pace: PostgresPace) -> None:
+    await pace.hold("key", 60)
+    await pace.hold("key", 5)
+    await pace.hold("over", 0)
+    ((key, seconds),) = (await pace.state()).holds
+    assert key == "key"
+    assert 60 - SOON <= seconds <= 60
+
+
+async def test_a_breaker_is_there_until_it_closes(pace: PostgresPace, database: Database) -> None:
+    one = await instance(database)
+    await pace.opened(OpenBreaker(one, 10.0, 1), "connection refused")
+    await pace.opened(OpenBreaker(one, 20.0, 2), "connection refused")
+    (found,) = (await pace.state()).breakers
+    assert (found.instance_id, found.openings) == (one, 2)
+    assert 20 - SOON <= found.seconds <= 20
+    await pace.closed(one)
+    assert (await pace.state()).breakers == []
+
+
+async def test_a_change_of_the_instance_settles_its_breaker(pace: PostgresPace, database: Database) -> None:
+    one = await instance(database)
+    await pace.opened(OpenBreaker(one, 10.0, 1), "connection refused")
+    await database.execute("UPDATE channel_instance SET updated_at = now() + interval '1 millisecond'")
+    assert (await pace.state()).breakers == []
+    await database.execute("UPDATE channel_instance SET updated_at = now()")
+    await pace.opened(OpenBreaker(one, 10.0, 1), "still refused")
+    assert len((await pace.state()).breakers) == 1
+
+
+async def test_an_instance_that_is_gone_has_no_breaker(pace: PostgresPace) -> None:
+    await pace.opened(OpenBreaker(4711, 10.0, 1), "gone")
+    assert (await pace.state()).breakers == []
+
+
+async def test_what_has_run_out_is_thrown_away(pace: PostgresPace, database: Database) -> None:
+    await pace.hold("over", 0)
+    await pace.hold("holds", 60)
+    await pace.reserve("old", 0.001, 1, 1.0)
+    await pace.reserve("new", 60.0, 1, 1.0)
+    await database.execute(
+        "UPDATE send_turn SET used_until = used_until - interval '2 minutes' WHERE key = 'old'"
+    )
+    await pace.forget()
+    assert await database.fetch("SELECT key FROM send_hold UNION ALL SELECT key FROM send_turn") == [
+        ("holds",),
+        ("new",),
+    ]
+
+
+async def test_living_workers_are_counted(pace: PostgresPace, database: Database) -> None:
+    for incarnation, role, age in ((1, "worker", 0), (2, "standalone", 5), (3, "worker", 60), (4, "core", 0)):
+        await database.execute(
+            "INSERT INTO process (incarnation, role, beat_at) VALUES (%s, %s, now() - make_interval(secs => %s))",
+            (incarnation, role, age),
+        )
+    assert (await pace.state()).workers == 2

@@ -1,0 +1,368 @@
+"""Holds, turns and breakers as a worker keeps them, alone and beside others."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from domain.channels.limits import Limits, Quota, Scope
+from domain.channels.messages import Outcome, Sent
+from domain.delivery.breaker import THRESHOLD
+from domain.delivery.pacing.model import Sending, sending_of
+from domain.delivery.pacing.service import MANY_BUCKETS, PATIENCE, Pacer
+from domain.refusals import Unavailable
+from ports.pacing import OpenBreaker, SharedState
+from tests.support.channels import SetClock
+
+OK = Sent(Outcome.SENT)
+DOWN = Sent(Outcome.TRANSIENT, "connection refused")
+CHAT = Limits("token", "chat", (Quota(30, 1.0, burst=6),), (Quota(1, 1.0),))
+
+
+class Shared:
+    """What the workers share, in memory."""
+
+    def __init__(self, clock: SetClock) -> None:
+        self.clock = clock
+        self.workers = 1
+        self.until: dict[str, float] = {}
+        self.breakers: dict[int, tuple[float, int]] = {}
+        self.turns: Counter[str] = Counter()
+        self.turn_wait = 0.0
+        self.away = False
+        self.writes = 0
+
+    @property
+    def now(self) -> float:
+        return self.clock.now().timestamp()
+
+    async def state(self) -> SharedState:
+        if self.away:
+            raise Unavailable("away")
+        holds = [(key, until - self.now) for key, until in self.until.items() if until > self.now]
+        breakers = [OpenBreaker(each, until - self.now, n) for each, (until, n) in self.breakers.items()]
+        return SharedState(self.workers, holds, breakers)
+
+    async def reserve(self, key: str, interval: float, burst: int, patience: float) -> float:
+        self.turns[key] += 1
+        return self.turn_wait
+
+    async def hold(self, key: str, seconds: float) -> None:
+        self.writes += 1
+        self.until[key] = max(self.now + seconds, self.until.get(key, 0.0))
+
+    async def opened(self, breaker: OpenBreaker, reason: str) -> None:
+        self.writes += 1
+        self.breakers[breaker.instance_id] = (self.now + breaker.seconds, breaker.openings)
+
+    async def closed(self, instance_id: int) -> None:
+        self.writes += 1
+        self.breakers.pop(instance_id, None)
+
+    async def forget(self) -> None:
+        return
+
+
+class Counts:
+    def __init__(self) -> None:
+        self.held: Counter[str] = Counter()
+
+    def held_back(self, channel_id: str, reason: str) -> None:
+        self.held[reason] += 1
+
+
+class Worker:
+    """A pacer whose sleeping moves the clock."""
+
+    def __init__(self, shared: Shared) -> None:
+        self.shared = shared
+        self.slept: list[float] = []
+        self.changes = 0
+        self.meter = Counts()
+        self.pacer = Pacer(shared, shared.clock, self._sleep, self._changed, self.meter)  # type: ignore[arg-type]
+
+    async def _sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.shared.clock.advance(seconds)
+
+    def _changed(self) -> None:
+        self.changes += 1
+
+    async def turn(self, sending: Sending) -> float:
+        return await self.pacer.turn(sending)
+
+    async def ended(self, sending: Sending, sent: Sent) -> None:
+        await self.pacer.ended(sending, sent)
+
+    async def breaks(self, instance_id: int = 7) -> None:
+        for number in range(THRESHOLD):
+            await self.ended(sending(conversation=f"c{number}", instance_id=instance_id), DOWN)
+
+
+@pytest.fixture
+def shared() -> Shared:
+    return Shared(SetClock())
+
+
+@pytest.fixture
+def worker(shared: Shared) -> Worker:
+    return Worker(shared)
+
+
+@pytest.fixture
+def other(shared: Shared) -> Worker:
+    return Worker(shared)
+
+
+def sending(
+    account: str = "token", place: str = "chat", *, conversation: str = "c", instance_id: int = 7
+) -> Sending:
+    return sending_of(instance_id, "bot-messenger", conversation, Limits(account, place))
+
+
+def wait(seconds: float | None, scope: Scope | None = None) -> Sent:
+    return Sent(Outcome.RETRY_AFTER, "429", retry_after=seconds, scope=scope)
+
+
+# --- holds
+
+
+async def test_a_refused_conversation_waits_and_others_go_on(worker: Worker) -> None:
+    await worker.ended(sending(), wait(30))
+    assert await worker.turn(sending()) == pytest.approx(30)
+    assert await worker.turn(sending(place="another")) == 0
+    assert await worker.turn(sending("another token")) == 0
+    worker.shared.clock.advance(30)
+    assert await worker.turn(sending()) == 0
+
+
+async def test_a_refused_account_waits_whatever_the_conversation(worker: Worker) -> None:
+    await worker.ended(sending(), wait(30, Scope.ACCOUNT))
+    assert await worker.turn(sending(place="another", instance_id=8)) == pytest.approx(30)
+    assert worker.pacer.restrained() == {8: 0}
+    assert await worker.turn(sending("another token", instance_id=9)) == 0
+    worker.shared.clock.advance(30)
+    assert worker.pacer.restrained() == {}
+
+
+async def test_two_refused_conversations_at_a_time_mean_the_account(worker: Worker) -> None:
+    await worker.ended(sending(place="one"), wait(30))
+    assert await worker.turn(sending(place="three")) == 0
+    await worker.ended(sending(place="two"), wait(20))
+    assert await worker.turn(sending(place="three")) == pytest.approx(20)
+
+
+async def test_the_same_conversation_refused_twice_does_not_mean_the_account(worker: Worker) -> None:
+    for _ in range(2):
+        await worker.ended(sending(place="one"), wait(30))
+    assert await worker.turn(sending(place="two")) == 0
+
+
+async def test_conversations_refused_one_after_the_other_do_not_mean_the_account(worker: Worker) -> None:
+    await worker.ended(sending(place="one"), wait(30))
+    worker.shared.clock.advance(31)
+    await worker.ended(sending(place="two"), wait(30))
+    assert await worker.turn(sending(place="three")) == 0
+
+
+async def test_where_a_platform_counts_no_conversations_the_account_waits(worker: Worker) -> None:
+    await worker.ended(sending(place=""), wait(30))
+    assert await worker.turn(sending(place="")) == pytest.approx(30)
+
+
+async def test_without_limits_an_instance_is_an_account_of_its_own(worker: Worker) -> None:
+    mine, its_other = sending_of(1, "x", "a", None), sending_of(1, "x", "b", None)
+    await worker.ended(mine, wait(30))
+    assert await worker.turn(mine) == pytest.approx(30)
+    assert await worker.turn(its_other) == 0
+    await worker.ended(its_other, wait(30))
+    assert await worker.turn(sending_of(1, "x", "c", None)) == pytest.approx(30)
+    assert await worker.turn(sending_of(2, "x", "a", None)) == 0
+
+
+async def test_every_worker_holds_back_what_one_was_refused(worker: Worker, other: Worker) -> None:
+    await worker.ended(sending(), wait(30, Scope.ACCOUNT))
+    assert worker.changes == 1
+    await other.pacer.refresh()
+    assert await other.turn(sending(place="another")) == pytest.approx(30)
+    assert await other.turn(sending("another token")) == 0
+
+
+async def test_a_short_hold_is_slept_out_in_place(worker: Worker) -> None:
+    await worker.ended(sending(), wait(2))
+    assert await worker.turn(sending()) == 0
+    assert worker.slept == [pytest.approx(2)]
+
+
+async def test_a_wait_without_a_number_is_a_second(worker: Worker) -> None:
+    await worker.ended(sending(), wait(None))
+    await worker.turn(sending())
+    assert worker.slept == [pytest.approx(1)]
+
+
+async def test_no_platform_can_ask_for_more_than_an_hour_at_a_time(worker: Worker) -> None:
+    await worker.ended(sending(), wait(1e12))
+    assert await worker.turn(sending()) == pytest.approx(3600)
+
+
+async def test_a_longer_hold_is_not_cut_short_by_a_later_one(worker: Worker) -> None:
+    await worker.ended(sending(), wait(60))
+    await worker.ended(sending(), wait(6))
+    assert await worker.turn(sending()) == pytest.approx(60)
+
+
+async def test_a_message_that_used_up_the_bucket_makes_the_next_one_wait(worker: Worker) -> None:
+    await worker.ended(sending(), Sent(Outcome.SENT, retry_after=1.5))
+    assert await worker.turn(sending()) == 0
+    assert worker.slept == [pytest.approx(1.5)]
+    assert worker.shared.writes == 0
+
+
+# --- quotas
+
+
+async def test_alone_a_worker_keeps_quotas_without_a_statement(worker: Worker) -> None:
+    paced = sending_of(7, "bot-messenger", "c", CHAT)
+    for _ in range(3):
+        assert await worker.turn(paced) == 0
+    assert worker.slept == [pytest.approx(1), pytest.approx(1)]
+    assert not worker.shared.turns
+    assert not worker.shared.writes
+
+
+async def test_turns_that_are_far_off_give_the_place_back_and_reserve_nothing(worker: Worker) -> None:
+    slow = sending_of(7, "x", "c", Limits("token", "chat", of_place=(Quota(1, 60.0),)))
+    assert await worker.turn(slow) == 0
+    assert await worker.turn(slow) == pytest.approx(60)
+    assert await worker.turn(slow) == pytest.approx(60)
+    assert worker.meter.held["quota"] == 2
+
+
+async def test_an_account_that_has_used_up_its_quota_takes_no_places(worker: Worker) -> None:
+    spent = sending_of(7, "x", "c", Limits("token", "", (Quota(2, 60.0, burst=2),)))
+    waits = [await worker.turn(spent) for _ in range(3)]
+    assert waits == [0, 0, pytest.approx(60)]
+    assert worker.pacer.restrained() == {7: 0}
+    worker.shared.clock.advance(60 - PATIENCE)
+    assert worker.pacer.restrained() == {}
+    assert await worker.turn(spent) == 0
+
+
+async def test_beside_others_a_worker_far_from_the_limit_asks_nobody(worker: Worker) -> None:
+    worker.shared.workers = 2
+    await worker.pacer.refresh()
+    paced = sending_of(7, "bot-messenger", "c", CHAT)
+    for _ in range(5):
+        assert await worker.turn(paced) == 0
+        worker.shared.clock.advance(8)
+    assert not worker.shared.turns
+
+
+async def test_beside_others_a_worker_near_the_limit_reserves_its_turns(worker: Worker) -> None:
+    worker.shared.workers = 2
+    worker.shared.turn_wait = 0.5
+    await worker.pacer.refresh()
+    paced = sending_of(7, "bot-messenger", "c", Limits("token", "chat", of_place=(Quota(1, 1.0),)))
+    assert await worker.turn(paced) == 0
+    assert await worker.turn(paced) == 0
+    assert worker.slept == [0.5]
+    assert worker.shared.turns.total() == 1
+
+
+async def test_a_shared_turn_that_is_far_off_gives_the_place_back(worker: Worker) -> None:
+    worker.shared.workers = 2
+    worker.shared.turn_wait = PATIENCE + 1
+    await worker.pacer.refresh()
+    paced = sending_of(7, "bot-messenger", "c", CHAT)
+    await worker.turn(paced)
+    assert await worker.turn(paced) == PATIENCE + 1
+
+
+async def test_buckets_that_have_run_full_are_dropped(worker: Worker) -> None:
+    for number in range(MANY_BUCKETS + 1):
+        await worker.turn(sending_of(7, "x", "c", Limits("t", str(number), of_place=(Quota(1, 1.0),))))
+    worker.shared.clock.advance(2)
+    await worker.pacer.refresh()
+    assert worker.pacer._buckets == {}
+
+
+# --- breakers
+
+
+async def test_an_instance_that_does_not_answer_is_left_in_peace(worker: Worker) -> None:
+    await worker.breaks()
+    assert await worker.turn(sending()) == pytest.approx(10)
+    assert worker.pacer.restrained() == {7: 0}
+    assert await worker.turn(sending(instance_id=8)) == 0
+    assert worker.meter.held["breaker"] == 1
+
+
+async def test_one_conversation_at_a_time_is_the_probe(worker: Worker) -> None:
+    await worker.breaks()
+    worker.shared.clock.advance(10)
+    assert worker.pacer.restrained() == {7: 1}
+    assert await worker.turn(sending(conversation="probe")) == 0
+    assert await worker.turn(sending(conversation="another")) > 0
+    await worker.ended(sending(conversation="probe"), OK)
+    assert worker.pacer.restrained() == {}
+    assert await worker.turn(sending(conversation="another")) == 0
+    assert worker.shared.breakers == {}
+
+
+async def test_a_probe_that_is_lost_does_not_block_the_instance(worker: Worker) -> None:
+    await worker.breaks()
+    worker.shared.clock.advance(10)
+    await worker.turn(sending(conversation="lost"))
+    worker.shared.clock.advance(61)
+    assert await worker.turn(sending(conversation="another")) == 0
+
+
+async def test_a_failed_probe_opens_it_for_longer(worker: Worker) -> None:
+    await worker.breaks()
+    worker.shared.clock.advance(10)
+    await worker.turn(sending())
+    await worker.ended(sending(), DOWN)
+    assert await worker.turn(sending()) == pytest.approx(20)
+
+
+@pytest.mark.parametrize("sent", [Sent(Outcome.PERMANENT, "chat not found"), wait(9)])
+async def test_any_answer_shows_that_the_platform_is_there(worker: Worker, sent: Sent) -> None:
+    await worker.breaks()
+    worker.shared.clock.advance(10)
+    await worker.turn(sending())
+    await worker.ended(sending(), sent)
+    assert worker.pacer.restrained() == {}
+
+
+async def test_every_worker_learns_of_an_open_breaker_and_of_its_end(worker: Worker, other: Worker) -> None:
+    await worker.breaks()
+    await other.pacer.refresh()
+    assert other.pacer.restrained() == {7: 0}
+    worker.shared.clock.advance(10)
+    await worker.turn(sending())
+    await worker.ended(sending(), OK)
+    await other.pacer.refresh()
+    assert other.pacer.restrained() == {}
+
+
+async def test_a_changed_instance_is_tried_at_once(worker: Worker) -> None:
+    await worker.breaks()
+    worker.pacer.forget(7)
+    assert await worker.turn(sending()) == 0
+
+
+async def test_while_the_database_is_away_what_is_known_stays(worker: Worker) -> None:
+    await worker.breaks()
+    worker.shared.away = True
+    with pytest.raises(Unavailable):
+        await worker.pacer.refresh()
+    assert worker.pacer.restrained() == {7: 0}
+
+
+def test_keys_hold_nothing_of_a_secret() -> None:
+    found = sending_of(7, "bot-messenger", "c", Limits("123:SECRET", "chat", CHAT.of_account, CHAT.of_place))
+    keys = [found.account, found.place, *(each.key for each in found.budgets)]
+    assert not any("SECRET" in key or "chat:" in key.removeprefix("bot-messenger") for key in keys)
+    assert len(set(keys)) == 4
+    assert max(map(len, keys)) <= 80

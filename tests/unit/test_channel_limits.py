@@ -1,0 +1,89 @@
+"""What channels say of their platforms' rate limits, and of whom an answer of theirs concerns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from adapters.outbound.channels.bot_messenger.limits import limits as telegram
+from adapters.outbound.channels.business_messaging.api import judged as whatsapp_judged
+from adapters.outbound.channels.business_messaging.limits import limits as whatsapp
+from adapters.outbound.channels.enterprise_chat.limits import limits as teams
+from adapters.outbound.channels.gaming_chat.api import _judged as discord_judged
+from adapters.outbound.channels.workspace_chat.api import judged as slack_judged
+from adapters.outbound.channels.workspace_chat.limits import limits as slack
+from domain.channels.limits import Scope
+from domain.channels.messages import Outcome
+from ports.http import HttpAnswer
+
+
+def test_topics_of_a_telegram_group_count_together() -> None:
+    config = {"botToken": "1:a"}
+    group = telegram(config, {"chat_id": -100, "message_thread_id": 5})
+    assert group.place == telegram(config, {"chat_id": -100, "message_thread_id": 6}).place
+    assert len(group.of_place) == 2
+    assert len(telegram(config, {"chat_id": 100}).of_place) == 1
+    assert (
+        group.account
+        == telegram(config, {"chat_id": 100}).account
+        != telegram({"botToken": "2:b"}, {}).account
+    )
+
+
+def test_threads_of_a_slack_channel_count_together() -> None:
+    first, second = ({"channel": "C1", "thread_ts": each} for each in ("1.0", "2.0"))
+    assert slack({}, first) == slack({}, second) != slack({}, {"channel": "C2"})
+
+
+def test_teams_counts_by_the_way_an_answer_goes() -> None:
+    config = {"appId": "a", "appPassword": "p", "webhookUrl": "https://h"}
+    bot = teams(config, {"serviceUrl": "https://s", "conversation": "19:x"})
+    hook = teams(config, {})
+    assert (bot.place, hook.place) == ("19:x", "")
+    assert bot.account != hook.account
+
+
+def test_a_whatsapp_number_may_write_45_messages_at_once_to_a_person_and_then_one_in_six_seconds() -> None:
+    (quota,) = whatsapp({"phoneNumberId": "1"}, {"to": "49170"}).of_place
+    assert (quota.burst, quota.interval) == (45, 6.0)
+
+
+@pytest.mark.parametrize(
+    ("code", "scope"), [(131056, Scope.PLACE), (130429, Scope.ACCOUNT), (80007, Scope.ACCOUNT)]
+)
+def test_whatsapp_says_whom_a_throttle_concerns(code: int, scope: Scope) -> None:
+    body = f'{{"error": {{"code": {code}, "message": "slow down"}}}}'.encode()
+    sent = whatsapp_judged(HttpAnswer(400, {}, body))
+    assert (sent.outcome, sent.scope) == (Outcome.RETRY_AFTER, scope)
+
+
+@pytest.mark.parametrize(
+    ("body", "scope"), [(b'{"global": true}', Scope.ACCOUNT), (b'{"global": false}', Scope.PLACE)]
+)
+def test_discord_says_whom_a_429_concerns(body: bytes, scope: Scope) -> None:
+    assert discord_judged(HttpAnswer(429, {"retry-after": "3"}, body)).sent.scope is scope
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset-after": "1.25"}, 1.25),
+        ({"x-ratelimit-remaining": "1", "x-ratelimit-reset-after": "1.25"}, None),
+        ({"x-ratelimit-remaining": "0"}, None),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset-after": "soon"}, None),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset-after": "inf"}, None),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset-after": "-1"}, None),
+    ],
+)
+def test_discord_tells_when_a_bucket_is_empty(headers: dict[str, str], expected: Any) -> None:
+    sent = discord_judged(HttpAnswer(200, headers, b'{"id": "1"}')).sent
+    assert (sent.outcome, sent.retry_after) == (Outcome.SENT, expected)
+
+
+@pytest.mark.parametrize(
+    ("error", "scope"), [("ratelimited", None), ("message_limit_exceeded", Scope.ACCOUNT)]
+)
+def test_slack_says_when_the_whole_workspace_waits(error: str, scope: Scope | None) -> None:
+    sent = slack_judged(HttpAnswer(200, {}, f'{{"ok": false, "error": "{error}"}}'.encode()))
+    assert (sent.outcome, sent.scope) == (Outcome.RETRY_AFTER, scope)
