@@ -40,6 +40,7 @@ def set_up(settings: Settings) -> None:
     root.setLevel(settings.log_level.upper())
     for name in NOISY:
         logging.getLogger(name).setLevel(logging.WARNING)
+    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # `Database` says once what it says at each try
 
 
 def bind_request(request_id: str) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
 from domain.channels.messages import CallOutcome, Event, RawAnswer, RawCall, Received
 from domain.channels.proof import missing_proof
 from domain.instances.model import ACTIVE, Instance
 from domain.intake.model import IntakeRules
-from domain.refusals import Forbidden, Invalid, NotFound, Unauthenticated
+from domain.refusals import Forbidden, Invalid, NotFound, Unauthenticated, Unavailable
 from ports.channels import AnswersInCall, Channel, Channels, NeedsFacts, Schedules, StaleFacts, Webhook
 from ports.clock import Clock
 from ports.facts import FactCache
@@ -128,11 +128,21 @@ class IntakeService:
         accepted: Sequence[Accepted],
     ) -> RawAnswer:
         event, stored = next(pair for pair in zip(events, accepted, strict=True) if pair[0].awaits_reply)
-        result = None if stored.fresh else await self._inbox.result(stored.id)
+        result = None if stored.fresh else await self._looked(self._inbox.result, stored.id)
         deadline = self._clock.now() + timedelta(seconds=channel.wait_seconds)
         while result is None and (remaining := (deadline - self._clock.now()).total_seconds()) > 0:
             await self._answers.wait(stored.id, min(remaining, LOOK_AGAIN))
-            result = await self._inbox.result(stored.id)
-        result = result or await self._inbox.stop_waiting(stored.id)
+            result = await self._looked(self._inbox.result, stored.id)
+        result = result or await self._looked(self._inbox.stop_waiting, stored.id)
         found = result or CallResult(CallOutcome.TIMEOUT, None)
         return channel.answer_in_call(instance.config, event, found.outcome, found.answer)
+
+    async def _looked(
+        self, look: Callable[[int], Awaitable[CallResult | None]], inbox_id: int
+    ) -> CallResult | None:
+        """The answer if it is there. In an outage of the database there is none yet: the message is accepted,
+        so that the call must not be told to try again."""
+        try:
+            return await look(inbox_id)
+        except Unavailable:
+            return None

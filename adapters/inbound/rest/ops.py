@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
 from fastapi import APIRouter, Response
@@ -22,7 +23,8 @@ def router(checks: Mapping[str, Check], metrics: Callable[[], Awaitable[bytes]])
 
     @routes.get("/readyz", summary="Database, queue and migrations are ready", responses={503: {}})
     async def readyz() -> JsonResponse:
-        found = {name: await _state(check) for name, check in checks.items()}
+        states = await asyncio.gather(*(_state(check) for check in checks.values()))
+        found = dict(zip(checks, states, strict=True))
         ready = all(state == "ok" for state in found.values())
         return JsonResponse(
             {"status": "ok" if ready else "not ready", "checks": found},

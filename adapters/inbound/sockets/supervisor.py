@@ -53,11 +53,15 @@ class Supervisor:
 
     async def run(self) -> None:
         """Runs until it is cancelled."""
+        away = False
         while self._channels and not self._stopping:
             try:
                 await self.look()
-            except Unavailable as away:
-                log.warning("connections are not looked after for the moment: %s", away)
+                away = False
+            except Unavailable as reason:
+                if not away:
+                    log.warning("connections are not looked after for the moment: %s", reason)
+                away = True
             await asyncio.sleep(LOOK_EVERY)
         await asyncio.Event().wait()
 

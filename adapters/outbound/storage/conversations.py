@@ -12,6 +12,7 @@ from adapters.outbound.storage.batching import Batcher
 from adapters.outbound.storage.codec import dump, event_from_json, result_to_json
 from adapters.outbound.storage.confirmations import ATTENDED
 from adapters.outbound.storage.lanes import INBOUND, Lanes, Side
+from adapters.outbound.storage.outages import waited_out
 from adapters.outbound.storage.pool import Connection, Database
 from ports.storage import Conversation, Lane, Processed, Room, Waiting
 
@@ -105,7 +106,7 @@ class PostgresConversations:
         ]
 
     async def record(self, processed: Processed) -> None:
-        await self._batcher.submit(processed.lane, processed)
+        await waited_out(lambda: self._batcher.submit(processed.lane, processed))
 
     async def _flush(self, batch: Sequence[Processed]) -> Sequence[None]:
         parts = [

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import time
 
 from adapters.outbound.storage.pool import Database
+from domain.refusals import Unavailable
 from ports.storage import HealthRecord
+
+log = logging.getLogger(__name__)
 
 SUCCESS_EVERY = 10.0
 """Seconds between two notes of success of one instance, so that a busy one costs no write per message."""
@@ -50,11 +54,11 @@ class PostgresHealth:
         if now - self._noted.get(instance_id, -SUCCESS_EVERY) < SUCCESS_EVERY:
             return
         self._noted[instance_id] = now
-        await self._set(instance_id, last_success_at="now()")
+        await self._note(instance_id, last_success_at="now()")
 
     async def failed(self, instance_id: int, error: str) -> None:
         self._noted.pop(instance_id, None)
-        await self._set(instance_id, last_error=error[:2000], last_error_at="now()")
+        await self._note(instance_id, last_error=error[:2000], last_error_at="now()")
 
     async def unproved(self, instance_id: int, wanting: str | None) -> None:
         if instance_id in self._unproved and self._unproved[instance_id] == wanting:
@@ -68,6 +72,13 @@ class PostgresHealth:
     async def pairing(self, instance_id: int, code: str | None) -> None:
         """Notes the pairing code that waits to be used, None when there is none."""
         await self._set(instance_id, pairing_code=code)
+
+    async def _note(self, instance_id: int, **values: object) -> None:
+        """A note on work that was done: an outage of the database must not make it be done again."""
+        try:
+            await self._set(instance_id, **values)
+        except Unavailable:
+            log.debug("the health of an instance was not noted, the database is away")
 
     async def _set(self, instance_id: int, **values: object) -> None:
         placeholders = ["now()" if value == "now()" else "%s" for value in values.values()]

@@ -9,6 +9,7 @@ import orjson
 
 from adapters.outbound.storage.batching import Batcher
 from adapters.outbound.storage.lanes import OUTBOUND, Lanes, Side
+from adapters.outbound.storage.outages import waited_out
 from adapters.outbound.storage.pool import Database
 from domain.channels.messages import Part
 from domain.instances.model import Deliveries, Delivery, Page
@@ -114,10 +115,13 @@ class PostgresOutbox:
         ]
 
     async def sent(self, lane: Lane, part_id: int, ref: str, *, last: bool) -> None:
-        await self._batcher.submit(lane, _Finished(part_id, SENT, ref or None, None, last))
+        await self._finish(lane, _Finished(part_id, SENT, ref or None, None, last))
 
     async def dead(self, lane: Lane, part_id: int, error: str, *, last: bool) -> None:
-        await self._batcher.submit(lane, _Finished(part_id, DEAD, None, error, last))
+        await self._finish(lane, _Finished(part_id, DEAD, None, error, last))
+
+    async def _finish(self, lane: Lane, finished: _Finished) -> None:
+        await waited_out(lambda: self._batcher.submit(lane, finished))
 
     async def _flush(self, batch: Sequence[_Finished]) -> Sequence[None]:
         row = await self._database.fetch_one(

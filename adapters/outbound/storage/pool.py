@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -14,11 +15,20 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 from domain.knowledge.text_match import FUZZY_FLOOR
 from domain.refusals import Unavailable
 
+log = logging.getLogger(__name__)
+
 Connection = AsyncConnection[TupleRow]
 
 SEARCH_WIDTH = 1000
 """Candidates that a search of a vector index keeps: also far from all clusters most true neighbours are found."""
 AWAY = "the database is away for the moment; try again shortly"
+PATIENCE = 5.0
+"""Seconds that a caller waits for a connection while others hold them all."""
+SHORT_PATIENCE = 1.0
+"""The same while the server is away: platforms that call us wait three seconds at most."""
+RECONNECT_SECONDS = 2.0
+"""How long one attempt to connect is repeated, at growing intervals; the next caller begins a new one. More would
+let the pool sleep on when the server is back."""
 
 
 class Database:
@@ -28,16 +38,18 @@ class Database:
     however the server went away.
     """
 
-    def __init__(self, dsn: str, *, min_size: int = 1, max_size: int = 12, wait: float = 5.0) -> None:
+    def __init__(self, dsn: str, *, min_size: int = 1, max_size: int = 12, wait: float = PATIENCE) -> None:
         self.dsn = dsn
         self._wait = wait
+        self._away = False
+        self._held = 0
         self._pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
             dsn,
             min_size=min_size,
             max_size=max_size,
             open=False,
             timeout=wait,
-            reconnect_timeout=30.0,
+            reconnect_timeout=RECONNECT_SECONDS,
             check=None,
             kwargs={"autocommit": True, "application_name": "switchboard"},
             configure=_configure,
@@ -56,8 +68,23 @@ class Database:
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
         """A connection for a moment. Raises `Unavailable` when the server is away."""
-        async with _refusing(), self._pool.connection() as connection:
-            yield connection
+        async with _refusing():
+            try:
+                async with self._pool.connection(SHORT_PATIENCE if self._away else self._wait) as connection:
+                    self._held += 1
+                    try:
+                        yield connection
+                    finally:
+                        self._held -= 1
+                        self._note(away=connection.closed)
+            except PoolTimeout:
+                self._note(away=self._away or not self._held)
+                raise
+
+    def _note(self, *, away: bool) -> None:
+        if away is not self._away:
+            self._away = away
+            log.warning("the database is away" if away else "the database is back")
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:

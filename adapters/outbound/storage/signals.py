@@ -38,6 +38,7 @@ class Signals:
         self._outgoing: dict[str, None] = {}
         self._flusher: asyncio.Task[None] | None = None
         self._listener: asyncio.Task[None] | None = None
+        self._away = False
         self.ready = asyncio.Event()
 
     async def start(self) -> None:
@@ -76,7 +77,9 @@ class Signals:
             try:
                 await self._listen_once()
             except (psycopg.Error, OSError) as error:
-                log.warning("lost the connection for wake-ups, trying again: %s", type(error).__name__)
+                if not self._away:
+                    log.warning("lost the connection for wake-ups, trying again: %s", type(error).__name__)
+                    self._away = True
                 self._lost()
             await asyncio.sleep(RECONNECT_SECONDS)
 
@@ -89,6 +92,9 @@ class Signals:
             await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(CHANNEL)))
             self._lost()
             self.ready.set()
+            if self._away:
+                log.info("the connection for wake-ups is back")
+                self._away = False
             own = f"{self._incarnation}:"
             async for notice in connection.notifies():
                 if not notice.payload.startswith(own):

@@ -1,0 +1,203 @@
+"""The database and the queue go away under a running service, and come back."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+
+from adapters.outbound.storage.embedded import EmbeddedPostgres
+from adapters.outbound.storage.migrate import migrate
+from tests.support.forked import Forked
+from tests.support.ports import free_port
+from tests.support.receiver import Receiver
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.processes
+
+AWAY = "the database is away for the moment; try again shortly"
+DEADLINE = 3.0
+"""Seconds that the strictest platforms wait for an acknowledgement."""
+
+
+class Server:
+    """A PostgreSQL on TCP that is stopped and started."""
+
+    def __init__(self) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="sb-outage-"))
+        self._folder.chmod(0o755)
+        self._port = free_port()
+        self.start()
+        migrate(self._dsn)
+        with psycopg.connect(self._dsn, autocommit=True) as connection:
+            connection.execute("CREATE ROLE app SUPERUSER LOGIN PASSWORD 'sesame'")
+            self.url = f"postgresql://app:sesame@127.0.0.1:{self._port}/{connection.info.dbname}"
+
+    def start(self) -> None:
+        self._postgres = EmbeddedPostgres(self._folder, fast_and_unsafe=True, tcp_port=self._port)
+        self._dsn = self._postgres.start()
+
+    def stop(self) -> None:
+        self._postgres.stop()
+
+    def fetch(self, query: str) -> list[Any]:
+        with psycopg.connect(self.url) as connection:
+            return connection.execute(query).fetchall()
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        self.stop()
+        yield
+        self.start()
+
+    def close(self) -> None:
+        self.stop()
+        shutil.rmtree(self._folder)
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    made = Server()
+    yield made
+    made.close()
+
+
+class Gate:
+    """Lets calls through, or holds them up; `reached` counts those that came."""
+
+    def __init__(self) -> None:
+        self._open = threading.Event()
+        self._open.set()
+        self.reached = 0
+
+    def shut(self) -> None:
+        self._open.clear()
+
+    def open(self) -> None:
+        self._open.set()
+
+    def passing(self, answer: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def held(body: Any) -> Any:
+            self.reached += 1
+            assert self._open.wait(60)
+            return answer(body)
+
+        return held
+
+
+@dataclass
+class Scene:
+    """A service with a resource and a receiver of answers, each behind a gate."""
+
+    service: Forked
+    resource: Receiver
+    receiver: Receiver
+    resource_gate: Gate
+    receiver_gate: Gate
+    instances: dict[bool, int] = field(default_factory=dict)
+
+    def begin(self) -> None:
+        self.service.start()
+        for waits in (False, True):
+            self.instances[waits] = self.service.create_instance(
+                channelId="http-webhook",
+                channelName=f"waits {waits}",
+                config={"responseWebhookUrl": self.receiver.url, "syncResponse": waits},
+                downStreamResourceId="agent::helper",
+            )
+
+    def say(self, text: str, *, waits: bool = False) -> httpx.Response:
+        path = f"/api/agent/channels/http-webhook/{self.instances[waits]}/webhook"
+        return httpx.post(
+            self.service.base + path,
+            json={"message": text, "sessionId": text},
+            headers={"Idempotency-Key": text},
+            timeout=60,
+            trust_env=False,
+        )
+
+    def get(self, path: str) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {self.service.key}"}
+        return httpx.get(self.service.base + path, headers=headers, timeout=60, trust_env=False)
+
+    @property
+    def answers(self) -> list[str]:
+        return [body["response"] for body in self.receiver.bodies]
+
+    def answered(self, *texts: str) -> None:
+        until(lambda: {f"heard {text}" for text in texts} <= set(self.answers), f"answers to {texts}")
+
+
+@contextmanager
+def a_scene(folder: Path, database_url: str, **settings: str) -> Iterator[Scene]:
+    gates = Gate(), Gate()
+    resource = Receiver(gates[0].passing(lambda body: {"text": f"heard {body['text']}"}))
+    with resource, Receiver(gates[1].passing(lambda _: None)) as receiver:
+        service = Forked(folder, database_url, DOWNSTREAM_URL=resource.url, **settings)
+        with service.ready():
+            scene = Scene(service, resource, receiver, *gates)
+            scene.begin()
+            yield scene
+            assert service.stop() == 0
+            assert "Traceback" not in service.output
+
+
+def test_the_database_goes_away_and_comes_back(server: Server, open_folder: Path) -> None:
+    with a_scene(open_folder, server.url) as scene, ThreadPoolExecutor() as aside:
+        scene.receiver_gate.shut()
+        assert scene.say("reply under way").status_code == 200
+        until(lambda: scene.receiver_gate.reached == 1, "the reply is under way")
+        scene.resource_gate.shut()
+        assert scene.say("being worked on").status_code == 200
+        waiting = aside.submit(scene.say, "waiting call", waits=True)
+        until(lambda: scene.resource_gate.reached == 3, "both are being worked on")
+
+        with server.away():
+            scene.receiver_gate.open()
+            scene.resource_gate.open()
+            refused(lambda: scene.say("refused"))
+            refused(lambda: scene.say("refused too", waits=True))
+            refused(lambda: scene.get("/api/agent/channel-instances"))
+            ready = scene.get("/readyz")
+            assert (ready.status_code, ready.json()["checks"]["database"]) == (503, AWAY)
+            assert scene.get("/healthz").status_code == 200
+            assert scene.get("/metrics").status_code == 200
+
+        until(lambda: scene.get("/readyz").status_code == 200, "it is ready again", seconds=5)
+        assert scene.say("afterwards").status_code == 200
+        scene.answered("reply under way", "being worked on", "afterwards")
+        answer = waiting.result(60)
+        assert (answer.status_code, answer.json()["response"]) == (200, "heard waiting call")
+        until(lambda: settled(server), "everything is noted")
+        assert sorted(scene.answers) == ["heard afterwards", "heard being worked on", "heard reply under way"]
+        assert len(scene.resource.bodies) == 4, "what the outage kept from being noted is not done again"
+        listening = "SELECT query FROM pg_stat_activity WHERE application_name = 'switchboard-signals'"
+        assert [query for (query,) in server.fetch(listening)] == ['LISTEN "switchboard"']
+        assert scene.service.output.count('"the database is away"') == 1
+
+
+def refused(call: Callable[[], httpx.Response]) -> None:
+    """In an outage: a clear error in time, which asks for another try."""
+    began = time.monotonic()
+    answer = call()
+    assert time.monotonic() - began < DEADLINE
+    assert (answer.status_code, answer.json()) == (503, {"error": AWAY})
+    assert int(answer.headers["retry-after"]) > 0
+
+
+def settled(server: Server) -> bool:
+    return server.fetch(
+        "SELECT (SELECT count(*) FROM inbox WHERE status = 0), (SELECT count(*) FROM outbox WHERE status <> 1),"
+        " (SELECT count(*) FROM lane WHERE owner IS NOT NULL)"
+    ) == [(0, 0, 0)]
