@@ -99,7 +99,7 @@ class MailFailed(Exception):
 
 class Mailer(Protocol):
     async def send(self, recipient: str, subject: str, text: str) -> None:
-        """Sends one plain mail. Raises `MailFailed`."""
+        """Sends one mail, its text also as HTML; paragraphs are parted by empty lines. Raises `MailFailed`."""
         ...
 
 

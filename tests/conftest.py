@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,11 @@ __all__ = ["database_url", "open_folder", "postgres_dsn", "redis_server", "redis
 
 settings.register_profile("steady", derandomize=True, deadline=None, max_examples=60, database=None)
 settings.load_profile("steady")
+
+
+# A shell that starts the suite in the background makes it ignore SIGINT, and every process that it starts: but some
+# tests interrupt theirs.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

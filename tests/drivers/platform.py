@@ -11,6 +11,7 @@ from aiohttp.test_utils import TestServer
 
 from tests.drivers.world import PATIENCE
 from tests.support.platforms.standin import StandIn
+from tests.support.servers import close_runner
 
 
 class PlatformDriver:
@@ -49,7 +50,9 @@ class PlatformDriver:
             return self._news.wait_for(ready, PATIENCE)
 
     def close(self) -> None:
-        asyncio.run_coroutine_threadsafe(self._server.close(), self._loop).result(PATIENCE)
+        runner = self._server.runner
+        assert runner is not None
+        asyncio.run_coroutine_threadsafe(close_runner(runner), self._loop).result(PATIENCE)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()

@@ -9,6 +9,7 @@ from typing import Any
 from aiohttp import web
 
 from tests.drivers.world import PATIENCE, World
+from tests.support.servers import close_runner
 
 
 @dataclass(frozen=True)
@@ -59,4 +60,4 @@ class Receiver:
             await self._news.wait_for(lambda: len(self.deliveries) >= count)
 
     def close(self) -> None:
-        self._world.run(self._runner.cleanup())
+        self._world.run(close_runner(self._runner))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import imaplib
+import re
 import socket
 import ssl
 import subprocess
@@ -203,6 +204,14 @@ class Postbox:
             self.envelopes.append(envelope)
             self.secured.append(session.ssl is not None)
         return answer
+
+
+def code_in(mail: Message, kind: str = "plain") -> str:
+    """The one-time code that stands in the mail's text, or in its HTML."""
+    body = mail.get_body((kind,))  # type: ignore[attr-defined]
+    found = set(re.findall(r"\b\d{6}\b", body.get_content()))
+    assert len(found) == 1
+    return str(found.pop())
 
 
 def _login(server: SMTP, session: Session, envelope: Envelope, mechanism: str, data: Any) -> AuthResult:

@@ -34,7 +34,18 @@ async def serving(
     try:
         yield f"{server.scheme}://{host}:{server.port}"
     finally:
-        await server.close()
+        assert server.runner is not None
+        await close_runner(server.runner)
+
+
+async def close_runner(runner: web.BaseRunner) -> None:
+    """Ends a server, and what it accepted in the moment in which it ended."""
+    server = runner.server
+    await runner.cleanup()
+    for _ in range(3):
+        await asyncio.sleep(0)
+    if isinstance(server, web.Server):
+        await server.shutdown(0)
 
 
 def a_certificate(folder: Path, ip: str) -> ssl.SSLContext:

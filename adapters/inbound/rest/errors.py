@@ -105,7 +105,7 @@ def _fault(fault: Mapping[str, Any]) -> str:
         case "missing":
             return f"{where}: is required"
         case "model_attributes_type" | "dict_type" if where == "body":
-            return "the body must be a JSON object"
+            return "the body must be a JSON object, sent with the header Content-Type: application/json"
     message = str(fault["msg"]).removeprefix("Value error, ")
     return f"{where}: {message[:1].lower()}{message[1:]}"
 

@@ -201,6 +201,11 @@ class VerifiedIdentities(BaseModel):
     identities: list[VerifiedIdentity]
 
 
+class IdentityRemoved(BaseModel):
+    success: bool
+    message: str
+
+
 class StartEmail(Body):
     email: Text
 

@@ -10,6 +10,7 @@ from adapters.inbound.rest import schemas
 from adapters.inbound.rest.errors import JsonResponse
 from adapters.inbound.rest.routing import caller_of, errors
 from adapters.inbound.rest.verification_page import closing_page
+from domain.channels.messages import Identity
 from domain.verification.model import OAUTH_PROVIDERS
 from ports.clock import Ids
 from ports.use_cases import Verification
@@ -38,6 +39,16 @@ def router(verification: Verification, ids: Ids, platform_url: str) -> APIRouter
         found = await verification.identities(caller_of(request))
         listed = [{"field": each.field, "value": each.value} for each in found]
         return JsonResponse({"success": True, "identities": listed})
+
+    @routes.delete(
+        "/identities/{field}/{value:path}",
+        response_model=schemas.IdentityRemoved,
+        responses=errors(404),
+        summary="Remove one of the caller's verified identities",
+    )
+    async def remove_identity(request: Request, field: str, value: str) -> JsonResponse:
+        await verification.remove_identity(caller_of(request), Identity(field, value))
+        return JsonResponse({"success": True, "message": f"The identity {field} {value} is removed."})
 
     _email(routes, verification)
     _bot(routes, verification)

@@ -13,7 +13,7 @@ from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from domain.knowledge.text_match import FUZZY_FLOOR
-from domain.refusals import Unavailable
+from domain.refusals import Invalid, Unavailable
 
 log = logging.getLogger(__name__)
 
@@ -21,6 +21,7 @@ Connection = AsyncConnection[TupleRow]
 
 SEARCH_WIDTH = 1000
 """Candidates that a search of a vector index keeps: also far from all clusters most true neighbours are found."""
+UNSTORABLE = "a text holds what no text may: a NUL character or half of a surrogate pair"
 AWAY = "the database is away for the moment; try again shortly"
 PATIENCE = 5.0
 """Seconds that a caller waits for a connection while others hold them all."""
@@ -125,3 +126,7 @@ async def _refusing() -> AsyncIterator[None]:
         if isinstance(error, psycopg.errors.QueryCanceled):
             raise
         raise Unavailable(AWAY) from error
+    except (psycopg.DataError, UnicodeEncodeError) as error:
+        if isinstance(error, UnicodeEncodeError) or "NUL" in str(error):
+            raise Invalid(UNSTORABLE) from error
+        raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -92,7 +91,7 @@ class Made:
     bot: TelegramVerificationBot
     http: AioHttp
 
-    def service(self, *offered: Provider) -> VerificationService:
+    def service(self, *offered: Provider, platform_url: str = PLATFORM_URL) -> VerificationService:
         submission = Submission(AllowedAddresses(AddressPolicy()))
         server = SmtpServer("127.0.0.1", self.postbox.port, Security.OPPORTUNISTIC)
         ids = RandomIds()
@@ -110,7 +109,7 @@ class Made:
             PostgresLinks(self.database),
             PostgresStates(self.database, Seal(new_key())),
             SmtpMailer(submission, server, "verify@switchboard.example", self.clock, ids),
-            OAuthIdentities(self.http, clients, urls.__getitem__, PLATFORM_URL),
+            OAuthIdentities(self.http, clients, urls.__getitem__, platform_url),
             self.bot,
             self.clock,
             ids,
@@ -155,7 +154,9 @@ async def rest(service: VerificationService, clock: SetClock) -> AsyncIterator[h
         yield client
 
 
-def gateway(service: VerificationService, clock: SetClock) -> httpx.AsyncClient:
+def gateway(
+    service: VerificationService, clock: SetClock, platform_url: str = f"{PLATFORM_URL}/app"
+) -> httpx.AsyncClient:
     nothing: Any = object()
     use_cases = UseCases(
         access=Keys(),
@@ -170,7 +171,7 @@ def gateway(service: VerificationService, clock: SetClock) -> httpx.AsyncClient:
     )
     options = GatewayOptions(
         agent_url="http://localhost:3011",
-        platform_url=f"{PLATFORM_URL}/app",
+        platform_url=platform_url,
         max_body=100_000,
         bind=lambda _: None,
         checks={},
@@ -183,10 +184,3 @@ def gateway(service: VerificationService, clock: SetClock) -> httpx.AsyncClient:
 
 def key(user: str) -> dict[str, str]:
     return {"Authorization": f"Bearer key-{user}"}
-
-
-def code_in(postbox: Postbox) -> str:
-    """The code in the newest mail."""
-    found = re.search(r"\b(\d{6})\b", postbox.mails[-1].get_content())  # type: ignore[attr-defined]
-    assert found
-    return found.group(1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from dataclasses import dataclass
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from tests.support.platforms.standin import Reply, Seen, StandIn, expect
 
@@ -27,7 +27,8 @@ class SignIn(StandIn):
         super().__init__()
         self.grants: dict[str, Grant] = {}
         self.tokens: dict[str, dict[str, object]] = {}
-        self.form_error: str | None = None
+        self.browser_user: dict[str, object] | None = None
+        """Who is signed in in the browser; None declines."""
 
     def agree(self, auth_url: str, **user: object) -> dict[str, str]:
         """The user signs in: the query of the redirect back."""
@@ -42,9 +43,20 @@ class SignIn(StandIn):
     def answer(self, seen: Seen) -> Reply:
         if seen.path == "/token":
             return self._token(seen)
+        if seen.path == "/authorize":
+            return self._back(seen)
         expect((seen.method, seen.path) == ("GET", "/me"), "no such resource")
         user = self.tokens.get(seen.headers.get("authorization", "").removeprefix("Bearer "))
         return Reply(json=user) if user is not None else Reply(401, {"error": "invalid_auth"})
+
+    def _back(self, seen: Seen) -> Reply:
+        """The redirect by which the browser comes back."""
+        address = f"{self.url}/authorize?{urlencode(seen.query)}"
+        if self.browser_user is None:
+            query = {"state": seen.query["state"], "error": "access_denied"}
+        else:
+            query = self.agree(address, **self.browser_user)
+        return Reply(302, headers={"Location": f"{seen.query['redirect_uri']}?{urlencode(query)}"})
 
     def _token(self, seen: Seen) -> Reply:
         form = seen.form

@@ -1,0 +1,9 @@
+"""Runs email_code.feature; its steps stand in conftest.py."""
+
+from __future__ import annotations
+
+from pytest_bdd import scenarios
+
+THROUGH = "rest"
+WORKER = False
+scenarios("email_code.feature")
