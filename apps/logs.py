@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from contextvars import ContextVar
 from typing import Any
 
 import structlog
@@ -13,11 +14,13 @@ from apps.settings import Settings
 NOISY = ("aiohttp", "alembic", "arq", "asyncio", "grpc", "psycopg", "urllib3", "uvicorn")
 KEPT = ("instance", "ms", "conversation")
 
+_request: ContextVar[str] = ContextVar("request", default="")
+
 
 def set_up(settings: Settings) -> None:
     """Sends all logging of the process to standard error in one form."""
     shared: list[Any] = [
-        structlog.contextvars.merge_contextvars,
+        _with_request,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.ExtraAdder(allow=KEPT),
@@ -45,5 +48,11 @@ def set_up(settings: Settings) -> None:
 
 def bind_request(request_id: str) -> None:
     """Ties a request id to what is logged from here on in this task."""
-    structlog.contextvars.clear_contextvars()
-    structlog.contextvars.bind_contextvars(request=request_id)
+    _request.set(request_id)
+
+
+def _with_request(_logger: Any, _method: str, event: Any) -> Any:
+    request_id = _request.get()
+    if request_id:
+        event["request"] = request_id
+    return event

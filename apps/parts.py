@@ -172,6 +172,7 @@ class RestPart:
             lifespan="off",
             timeout_graceful_shutdown=int(GRACE),
             server_header=False,
+            proxy_headers=False,  # callbacks need none of them, so that is done behind their branch
             http="httptools",
             loop="none",
         )

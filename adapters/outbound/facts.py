@@ -7,8 +7,7 @@ import logging
 import time
 from typing import Any
 
-from adapters.outbound.storage.codec import dump
-from domain.channels.messages import Facts
+from domain.channels.messages import Config, Facts
 from domain.instances.model import Instance
 from ports.channels import NeedsFacts, PlatformError
 from ports.http import HttpFailed
@@ -24,41 +23,40 @@ class MemoryFacts:
     """One fetch at a time per instance; a failed one is tried again after a few seconds at the earliest."""
 
     def __init__(self) -> None:
-        self._held: dict[int, tuple[float, str, Facts]] = {}
+        self._held: dict[int, tuple[float, Config, Facts]] = {}
         self._locks: dict[int, asyncio.Lock] = {}
         self._renewed: dict[int, float] = {}
 
     async def of(self, instance: Instance, channel: NeedsFacts) -> Facts:
-        version = dump(instance.config)
-        held = self._fresh(instance.id, version)
+        held = self._fresh(instance)
         if held is not None:
             return held
         async with self._locks.setdefault(instance.id, asyncio.Lock()):
-            held = self._fresh(instance.id, version)
-            return held if held is not None else await self._fetch(instance, channel, version)
+            held = self._fresh(instance)
+            return held if held is not None else await self._fetch(instance, channel)
 
     async def renewed(self, instance: Instance, channel: NeedsFacts) -> Facts | None:
         if time.monotonic() < self._renewed.get(instance.id, float("-inf")) + RENEW_SECONDS:
             return None
         self._renewed[instance.id] = time.monotonic()
         async with self._locks.setdefault(instance.id, asyncio.Lock()):
-            return await self._fetch(instance, channel, dump(instance.config))
+            return await self._fetch(instance, channel)
 
-    def _fresh(self, instance_id: int, version: str) -> Facts | None:
-        held = self._held.get(instance_id)
-        if held and held[1] == version and time.monotonic() < held[0]:
+    def _fresh(self, instance: Instance) -> Facts | None:
+        held = self._held.get(instance.id)
+        if held and held[1] == instance.config and time.monotonic() < held[0]:
             return held[2]
         return None
 
-    async def _fetch(self, instance: Instance, channel: NeedsFacts, version: str) -> Facts:
+    async def _fetch(self, instance: Instance, channel: NeedsFacts) -> Facts:
         known: dict[str, Any] = {}
         try:
             facts, ttl = await channel.facts(instance.config), channel.facts_ttl
         except (PlatformError, HttpFailed) as error:
             log.warning("facts of a channel could not be fetched: %s", error, extra={"instance": instance.id})
             last = self._held.get(instance.id)
-            facts, ttl = (last[2] if last and last[1] == version else known), RETRY_SECONDS
-        self._held[instance.id] = (time.monotonic() + ttl, version, facts)
+            facts, ttl = (last[2] if last and last[1] == instance.config else known), RETRY_SECONDS
+        self._held[instance.id] = (time.monotonic() + ttl, instance.config, facts)
         return facts
 
     def forget(self, instance_id: int | None) -> None:

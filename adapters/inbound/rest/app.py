@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from fastapi import FastAPI
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from adapters.inbound.rest import (
     catalogue,
@@ -57,7 +58,7 @@ def build(use_cases: UseCases, clock: Clock, ids: Ids, options: GatewayOptions) 
     api.include_router(ops.router(options.checks, options.metrics))
     api.openapi = lambda: describe(api)  # type: ignore[method-assign]
     gate = Gate(
-        _app(api),
+        _app(ProxyHeadersMiddleware(cast(Any, api))),
         use_cases.access,
         ids,
         max_body=options.max_body,

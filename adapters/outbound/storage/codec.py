@@ -32,10 +32,15 @@ def key_of(text: str) -> str:
 
 def dump(value: Any) -> str:
     """JSON text. Lone surrogates, which no UTF-8 can carry, become U+FFFD."""
+    return dump_bytes(value).decode()
+
+
+def dump_bytes(value: Any) -> bytes:
+    """The same in UTF-8."""
     try:
-        return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
+        return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
     except TypeError:
-        return orjson.dumps(_mended(value), option=orjson.OPT_NON_STR_KEYS).decode()
+        return orjson.dumps(_mended(value), option=orjson.OPT_NON_STR_KEYS)
 
 
 def _mended(value: Any) -> Any:
@@ -50,7 +55,7 @@ def _mended(value: Any) -> Any:
     return value
 
 
-def event_to_json(event: Event) -> str:
+def event_to_json(event: Event) -> bytes:
     sender = event.sender
     document: dict[str, Any] = {
         "session": event.session_id,
@@ -72,7 +77,7 @@ def event_to_json(event: Event) -> str:
         "key": event.key,
     }
     document.update({name: value for name, value in optional.items() if value})
-    return dump(document)
+    return dump_bytes(document)
 
 
 def event_from_json(text: str) -> Event:

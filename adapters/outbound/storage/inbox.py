@@ -5,8 +5,8 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from adapters.outbound.storage.arrays import Bigints, Doubles, Texts
 from adapters.outbound.storage.batching import Batcher
 from adapters.outbound.storage.codec import event_to_json, key_of, result_from_json
 from adapters.outbound.storage.pool import Database
@@ -16,7 +16,7 @@ from ports.storage import Accepted, CallResult
 ADD = """
 WITH input AS (
     SELECT t.*
-    FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::float8[]) WITH ORDINALITY
+    FROM unnest(%s, %s, %s, %s, %s) WITH ORDINALITY
       AS t(instance_id, lane_key, event_key, event, wait, n)
     JOIN channel_instance i ON i.id = t.instance_id
 ), fresh AS (
@@ -35,7 +35,7 @@ SELECT instance_id, event_key, id FROM fresh
 """
 
 FIND = """
-SELECT t.n, i.id FROM unnest(%s::bigint[], %s::text[]) WITH ORDINALITY AS t(instance_id, event_key, n)
+SELECT t.n, i.id FROM unnest(%s, %s) WITH ORDINALITY AS t(instance_id, event_key, n)
 JOIN inbox i USING (instance_id, event_key)
 """
 
@@ -47,7 +47,7 @@ class Arrival:
     instance_id: int
     lane_key: str
     event_key: str
-    event: str
+    event: bytes
     wait: float | None = None
 
     @classmethod
@@ -57,14 +57,14 @@ class Arrival:
         return cls(instance_id, key_of(event.session_id), key, event_to_json(event), wait)
 
 
-def columns(arrivals: Sequence[Arrival]) -> tuple[list[Any], ...]:
+def columns(arrivals: Sequence[Arrival]) -> tuple[Bigints, Texts, Texts, Texts, Doubles]:
     """The parameters of `ADD`."""
     return (
-        [each.instance_id for each in arrivals],
-        [each.lane_key for each in arrivals],
-        [each.event_key for each in arrivals],
-        [each.event for each in arrivals],
-        [each.wait for each in arrivals],
+        Bigints(each.instance_id for each in arrivals),
+        Texts(each.lane_key for each in arrivals),
+        Texts(each.event_key for each in arrivals),
+        Texts(each.event for each in arrivals),
+        Doubles(each.wait for each in arrivals),
     )
 
 
@@ -101,7 +101,11 @@ class PostgresInbox:
         if not missing:
             return [each for each in accepted if each is not None]
         rows = await self._database.fetch(
-            FIND, ([arrivals[n].instance_id for n in missing], [arrivals[n].event_key for n in missing])
+            FIND,
+            (
+                Bigints(arrivals[n].instance_id for n in missing),
+                Texts(arrivals[n].event_key for n in missing),
+            ),
         )
         found = {missing[n - 1]: id for n, id in rows}
         return [each or Accepted(found.get(n, 0), fresh=False) for n, each in enumerate(accepted)]

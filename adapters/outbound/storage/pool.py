@@ -12,6 +12,7 @@ from psycopg import AsyncConnection
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
+from adapters.outbound.storage import arrays
 from domain.knowledge.text_match import FUZZY_FLOOR
 from domain.refusals import Invalid, Unavailable
 
@@ -111,7 +112,9 @@ class Database:
 
 
 async def _configure(connection: Connection) -> None:
-    """How wide vector indexes are searched, and from where on words count as similar."""
+    """Arrays that are packed already; how wide vector indexes are searched, and from where on words count as
+    similar."""
+    arrays.register(connection.adapters)
     await connection.execute(
         "SELECT set_config('hnsw.ef_search', %s, false), set_config('pg_trgm.similarity_threshold', %s, false)",
         (str(SEARCH_WIDTH), str(FUZZY_FLOOR)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 _COMMAND = re.compile(r"/(?P<name>[A-Za-z0-9_]{1,32})(?:@(?P<bot>[A-Za-z0-9_]+))?(?=\s|$)")
 _ANY_BOT = re.compile(r"@[A-Za-z0-9_]{1,31}bot(?![A-Za-z0-9_])[,:]?\s*", re.IGNORECASE)
@@ -39,9 +40,13 @@ def addressed(said: str, bot: Bot) -> Words:
     return Words(text[found.end() :].strip(), command=found["name"].lower(), spoken_to=True)
 
 
+@lru_cache
+def _mention(username: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w/])@{re.escape(username)}(?!\w)[,:]?\s*", re.IGNORECASE)
+
+
 def _without_mention(said: str, bot: Bot) -> str:
     if bot.username:
-        own = re.compile(rf"(?<![\w/])@{re.escape(bot.username)}(?!\w)[,:]?\s*", re.IGNORECASE)
-        return own.sub("", said).strip()
+        return _mention(bot.username).sub("", said).strip() if "@" in said else said.strip()
     # Usernames of bots end in "bot": while ours is not known, a leading one is taken for it.
     return _ANY_BOT.sub("", said, count=1).strip() if _ANY_BOT.match(said) else said.strip()
