@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import tempfile
 import threading
@@ -22,11 +23,13 @@ from adapters.outbound.storage.migrate import migrate
 from tests.support.forked import Forked
 from tests.support.ports import free_port
 from tests.support.receiver import Receiver
+from tests.support.redis import redis_program, running_redis
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.processes
 
 AWAY = "the database is away for the moment; try again shortly"
+QUEUE_AWAY = "the job queue is away for the moment; try again shortly"
 DEADLINE = 3.0
 """Seconds that the strictest platforms wait for an acknowledgement."""
 
@@ -201,3 +204,47 @@ def settled(server: Server) -> bool:
         "SELECT (SELECT count(*) FROM inbox WHERE status = 0), (SELECT count(*) FROM outbox WHERE status <> 1),"
         " (SELECT count(*) FROM lane WHERE owner IS NOT NULL)"
     ) == [(0, 0, 0)]
+
+
+def test_the_queue_goes_away_and_comes_back_empty(database_url: str, open_folder: Path) -> None:
+    program, port = redis_program(), free_port()
+    if program is None:
+        pytest.skip("no redis-server")
+    with contextlib.ExitStack() as stack:
+        queue = stack.enter_context(contextlib.ExitStack())
+        url = queue.enter_context(running_redis(program, port))
+        scene = stack.enter_context(a_scene(open_folder, database_url, REDIS_URL=url))
+        erp = stack.enter_context(Receiver(lambda _: {"error": "not today"}))
+        scene.service.create_instance(
+            channelId="erp-events", channelName="polled", config=ERP | {"erpUrl": erp.url}
+        )
+        polled(erp, 1)
+        queue.close()
+
+        until(lambda: scene.get("/readyz").status_code == 503, "it is not ready")
+        assert (
+            scene.get("/readyz").json()["checks"]["queue"]
+            == "the job queue is away for the moment; try again shortly"
+        )
+        assert scene.say("without a queue").status_code == 200
+        assert scene.say("at once", waits=True).json()["response"] == "heard at once"
+        scene.answered("without a queue")
+        before = len(erp.bodies)
+
+        stack.enter_context(running_redis(program, port))
+        until(lambda: scene.get("/readyz").status_code == 200, "it is ready again", seconds=5)
+        polled(erp, before + 2)
+
+
+ERP = {
+    "database": "works",
+    "username": "bot",
+    "password": "secret",
+    "models": "res.partner",
+    "events": "create",
+    "checkInterval": 0.01,
+}
+
+
+def polled(erp: Receiver, times: int) -> None:
+    until(lambda: len(erp.bodies) >= times, f"{times} polls", seconds=30)

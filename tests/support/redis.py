@@ -29,9 +29,9 @@ def redis_server() -> Iterator[str]:
 
 
 @contextmanager
-def running_redis(program: str) -> Iterator[str]:
-    """The URL of a server of our own while the block runs."""
-    port = free_port()
+def running_redis(program: str, port: int | None = None) -> Iterator[str]:
+    """The URL of an empty server of our own while the block runs, on a free port unless one is given."""
+    port = port or free_port()
     folder = tempfile.mkdtemp(prefix="switchboard-redis-")
     options = {"bind": "127.0.0.1", "port": str(port), "save": "", "appendonly": "no", "dir": folder}
     command = [program, *(part for name, value in options.items() for part in (f"--{name}", value))]
