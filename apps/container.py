@@ -90,10 +90,6 @@ from ports.use_cases import UseCases
 T = TypeVar("T")
 
 
-LARGEST_MESSAGE_FILE = 100 * 1024 * 1024
-"""Bytes of one attachment or artifact."""
-
-
 def _incarnation() -> int:
     """The number of this run of the process: the key of its advisory lock and the owner of its leases."""
     return secrets.randbits(62)
@@ -153,6 +149,11 @@ def _blobs(settings: Settings, http: AioHttp, clock: SystemClock) -> Blobs:
     return S3Blobs(http, bucket, clock)
 
 
+def _largest_file(settings: Settings) -> int:
+    """Bytes of one attachment or artifact."""
+    return settings.max_message_file_mb * 1024 * 1024
+
+
 def _limits(settings: Settings) -> UploadLimits:
     return UploadLimits(settings.max_upload_mb * 1024 * 1024, settings.max_files_per_upload)
 
@@ -161,8 +162,11 @@ def _wakes(hub: Hub) -> Wakes:
     return Wakes(hub.arrived, hub.waiting, hub.answered)
 
 
-def _pacer(pace: PostgresPace, clock: SystemClock, hub: Hub, meter: PrometheusMeter) -> Pacer:
-    pacer = Pacer(pace, clock, asyncio.sleep, hub.paced, meter)
+def _pacer(
+    settings: Settings, pace: PostgresPace, clock: SystemClock, hub: Hub, meter: PrometheusMeter
+) -> Pacer:
+    quotas = settings.platform_limits == "published"
+    pacer = Pacer(pace, clock, asyncio.sleep, hub.paced, meter, quotas=quotas)
     hub.on_change(pacer.forget)
     return pacer
 
@@ -201,6 +205,7 @@ class Container(containers.DeclarativeContainer):
     conversations = providers.Singleton(PostgresConversations, database, lanes, wakes)
     outbox = providers.Singleton(PostgresOutbox, database, lanes, hub.provided.waiting)
 
+    largest_file = providers.Singleton(_largest_file, settings)
     blobs = providers.Singleton(_blobs, settings, http, clock)
     blob_holds = providers.Singleton(PostgresBlobHolds, database)
     shared_files = providers.Singleton(
@@ -210,12 +215,12 @@ class Container(containers.DeclarativeContainer):
         providers.Singleton(SignedTokens, settings.provided.config_encryption_key),
         clock,
         settings.provided.agent_url,
-        LARGEST_MESSAGE_FILE,
+        largest_file,
     )
     kit = providers.Singleton(
         Kit,
         http=traced_http,
-        artifacts=providers.Singleton(Artifacts, blobs, http, LARGEST_MESSAGE_FILE),
+        artifacts=providers.Singleton(Artifacts, blobs, http, largest_file),
         clock=clock,
         ids=ids,
         address=providers.Singleton(_addresses, settings),
@@ -357,7 +362,7 @@ class Container(containers.DeclarativeContainer):
         settings.provided.platform_url,
     )
     pace = providers.Singleton(PostgresPace, database)
-    pacer = providers.Singleton(_pacer, pace, clock, hub, meter)
+    pacer = providers.Singleton(_pacer, settings, pace, clock, hub, meter)
     delivery_service = providers.Singleton(
         DeliveryService, outbox, instances, channels, health, pacer, clock, ids, meter
     )

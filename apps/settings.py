@@ -236,6 +236,9 @@ class Settings:
     )
     max_upload_mb: int = _setting("MAX_UPLOAD_MB", "100", "largest uploaded file, in MB", _whole(1, 10_000))
     max_files_per_upload: int = _setting("MAX_FILES_PER_UPLOAD", "20", "files in one upload", _whole(1, 1000))
+    max_message_file_mb: int = _setting(
+        "MAX_MESSAGE_FILE_MB", "100", "largest attachment or artifact of a message, in MB", _whole(1, 10_000)
+    )
     max_webhook_body_kb: int = _setting(
         "MAX_WEBHOOK_BODY_KB", "1024", "largest body of a callback, in KB", _whole(1, 100_000)
     )
@@ -304,6 +307,13 @@ class Settings:
     )
     otlp_endpoint: str = _setting(
         "OTEL_EXPORTER_OTLP_ENDPOINT", "", "OpenTelemetry collector for traces (OTLP over HTTP); empty: none"
+    )
+    platform_limits: str = _setting(
+        "PLATFORM_LIMITS",
+        "published",
+        "'published': the rate limits that platforms publish are kept; 'answers': only a 429 holds anything back, for"
+        " accounts with limits of their own",
+        _one_of("published", "answers"),
     )
     worker_concurrency: int = _setting(
         "WORKER_CONCURRENCY", "256", "conversations that one worker works on at once", _whole(1, 10_000)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from domain.channels.messages import Choice, Identity
@@ -16,8 +17,8 @@ class People(Protocol):
         """The user that one of these identities is verified for."""
         ...
 
-    async def may_notice(self, instance_id: int, external_id: str) -> bool:
-        """Whether a sender may be told now that it is not served: at most once in 24 hours."""
+    async def may_notice(self, instance_id: int, external_id: str, now: datetime, every: timedelta) -> bool:
+        """Whether a sender may be told now that it is not served: at most once in `every`. True counts as told."""
         ...
 
 

@@ -130,7 +130,7 @@ class InstanceService:
         if done is None:
             raise NotFound(f"the instance has no delivery {delivery_id}")
         if not done:
-            raise Conflict("the delivery is on its way already")
+            raise Conflict("the delivery is not a dead letter: it was sent, or is on its way")
 
     async def drop(self, caller: Caller, instance_id: int, delivery_id: int) -> None:
         await self._owned(caller, instance_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from datetime import timedelta
 
 from domain.channels.messages import Answer, CallOutcome, Event, Part
 from domain.instances.model import Instance
@@ -28,6 +29,10 @@ log = logging.getLogger(__name__)
 
 MAX_CRASHES = 3
 """After so many workers died over an event it is given up."""
+
+
+NOTICE_EVERY = timedelta(hours=24)
+"""How often a sender is told that only verified users are served."""
 
 
 class ConversationService:
@@ -133,7 +138,9 @@ class ConversationService:
         return await self._people.resolve(event.sender.identities) if wanted else None
 
     async def _notice(self, instance: Instance, event: Event) -> Answer | None:
-        if await self._people.may_notice(instance.id, event.sender.external_id):
+        if await self._people.may_notice(
+            instance.id, event.sender.external_id, self._clock.now(), NOTICE_EVERY
+        ):
             return Answer(not_served(self._verification_address))
         return None
 

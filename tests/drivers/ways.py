@@ -67,8 +67,11 @@ class Way(Protocol):
     def instance(self, user: str, instance_id: int) -> Reply: ...
     def health(self, user: str, instance_id: int) -> Reply: ...
     def request_pairing(self, user: str, instance_id: int) -> Reply: ...
-    def deliveries(self, user: str, instance_id: int, status: str | None) -> Reply: ...
+    def deliveries(
+        self, user: str, instance_id: int, status: str | None, limit: int = 100, offset: int = 0
+    ) -> Reply: ...
     def replay(self, user: str, instance_id: int, delivery_id: int) -> Reply: ...
+    def drop(self, user: str, instance_id: int, delivery_id: int) -> Reply: ...
     def call(
         self, channel_id: str, instance_id: int, body: bytes, headers: Mapping[str, str], callback: str
     ) -> Reply: ...
@@ -136,13 +139,20 @@ class UseCases:
             lambda pairing: {"success": pairing.success, "pairingCode": pairing.code},
         )
 
-    def deliveries(self, user: str, instance_id: int, status: str | None) -> Reply:
-        work = self._use_cases.instances.deliveries(_caller(user), instance_id, status, 100, 0)
+    def deliveries(
+        self, user: str, instance_id: int, status: str | None, limit: int = 100, offset: int = 0
+    ) -> Reply:
+        work = self._use_cases.instances.deliveries(_caller(user), instance_id, status, limit, offset)
         return self._asked(work, shapes.deliveries)
 
     def replay(self, user: str, instance_id: int, delivery_id: int) -> Reply:
         work = self._use_cases.instances.replay(_caller(user), instance_id, delivery_id)
         return self._asked(work, lambda _: None, "accepted")
+
+    def drop(self, user: str, instance_id: int, delivery_id: int) -> Reply:
+        return self._asked(
+            self._use_cases.instances.drop(_caller(user), instance_id, delivery_id), lambda _: None
+        )
 
     def call(
         self, channel_id: str, instance_id: int, body: bytes, headers: Mapping[str, str], callback: str
@@ -215,12 +225,17 @@ class Rest:
     def request_pairing(self, user: str, instance_id: int) -> Reply:
         return self._asked("POST", f"{INSTANCES}/{instance_id}/request-pairing", user)
 
-    def deliveries(self, user: str, instance_id: int, status: str | None) -> Reply:
-        query = "?limit=100" + (f"&status={status}" if status else "")
+    def deliveries(
+        self, user: str, instance_id: int, status: str | None, limit: int = 100, offset: int = 0
+    ) -> Reply:
+        query = f"?limit={limit}&offset={offset}" + (f"&status={status}" if status else "")
         return self._asked("GET", f"{INSTANCES}/{instance_id}/deliveries{query}", user)
 
     def replay(self, user: str, instance_id: int, delivery_id: int) -> Reply:
         return self._asked("POST", f"{INSTANCES}/{instance_id}/deliveries/{delivery_id}/replay", user)
+
+    def drop(self, user: str, instance_id: int, delivery_id: int) -> Reply:
+        return self._asked("DELETE", f"{INSTANCES}/{instance_id}/deliveries/{delivery_id}", user)
 
     def call(
         self, channel_id: str, instance_id: int, body: bytes, headers: Mapping[str, str], callback: str

@@ -129,6 +129,7 @@ def _settings(data_dir: Path, overrides: dict[str, str]) -> Settings:
         "INTERNAL_SERVICE_KEY": SERVICE_KEY,
         "CONFIG_ENCRYPTION_KEY": new_key(),
         "LOG_LEVEL": "error",
+        "PLATFORM_LIMITS": "answers",
         **overrides,
     }
     return load(environment, env_file=None)

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from adapters.outbound.storage.pool import Database
 from domain.channels.messages import Identity
 from domain.verification.rules import normal
-
-NOTICE_EVERY = "24 hours"
 
 GIVE = """
 INSERT INTO verified_identity (field, normal, value, user_id) VALUES (%s, %s, %s, %s)
 ON CONFLICT (field, normal) DO UPDATE SET value = excluded.value, user_id = excluded.user_id, verified_at = now()
 """
 
-NOTICE = f"""
+NOTICE = """
 INSERT INTO access_notice (instance_id, external_id, noticed_at)
-SELECT id, %s, now() FROM channel_instance WHERE id = %s
-ON CONFLICT (instance_id, external_id) DO UPDATE SET noticed_at = now()
-WHERE access_notice.noticed_at < now() - interval '{NOTICE_EVERY}'
+SELECT id, %(external_id)s, %(now)s FROM channel_instance WHERE id = %(instance_id)s
+ON CONFLICT (instance_id, external_id) DO UPDATE SET noticed_at = excluded.noticed_at
+WHERE access_notice.noticed_at <= %(now)s - %(every)s
 RETURNING 1
 """
 
@@ -62,5 +61,11 @@ class PostgresIdentities:
         )
         return str(rows[0][0]) if rows else None
 
-    async def may_notice(self, instance_id: int, external_id: str) -> bool:
-        return await self._database.fetch_one(NOTICE, (external_id, instance_id)) is not None
+    async def may_notice(self, instance_id: int, external_id: str, now: datetime, every: timedelta) -> bool:
+        parameters = {
+            "instance_id": instance_id,
+            "external_id": external_id,
+            "now": now,
+            "every": every,
+        }
+        return await self._database.fetch_one(NOTICE, parameters) is not None

@@ -57,7 +57,7 @@ WHERE l.kind = 1 AND l.instance_id = p.instance_id AND l.lane_key = p.lane_key A
 REPLAY = """
 WITH part AS (
     UPDATE outbox SET status = 0, attempts = 0, next_attempt_at = NULL, finished_at = NULL
-    WHERE id = %s AND instance_id = %s AND status <> 0 RETURNING instance_id, lane_key
+    WHERE id = %s AND instance_id = %s AND status = 2 RETURNING instance_id, lane_key
 )
 INSERT INTO lane (kind, instance_id, lane_key, pending) SELECT 1, instance_id, lane_key, 1 FROM part
 ON CONFLICT (kind, instance_id, lane_key) DO UPDATE SET pending = lane.pending + 1,

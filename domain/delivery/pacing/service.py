@@ -29,7 +29,8 @@ MANY_BUCKETS = 1000
 class Pacer:
     """What a worker asks before it sends, and tells when it has sent.
 
-    `sleep` waits for seconds; `changed` tells the other workers that what they share has changed.
+    `sleep` waits for seconds; `changed` tells the other workers that what they share has changed. Without
+    `quotas` only what platforms answer holds anything back.
     """
 
     def __init__(
@@ -39,7 +40,10 @@ class Pacer:
         sleep: Callable[[float], Awaitable[None]],
         changed: Callable[[], None],
         meter: Meter,
+        *,
+        quotas: bool = True,
     ) -> None:
+        self._quotas = quotas
         self._pace = pace
         self._clock = clock
         self._sleep = sleep
@@ -69,7 +73,7 @@ class Pacer:
     async def turn(self, sending: Sending) -> float:
         """Waits for the turn of a message: 0 when it may go, else the seconds for which its place is given back."""
         later = await self._past_holds(sending)
-        if later or not sending.budgets:
+        if later or not self._quotas or not sending.budgets:
             return later
         wait = await self._reserved(sending)
         if wait > PATIENCE:
@@ -239,6 +243,10 @@ class Pacer:
     def forget(self, instance_id: int | None) -> None:
         """An instance has changed, or None: any may have. What was held against it may be settled."""
         if instance_id is None:
+            for clear in (self._buckets.clear, self._holds.clear, self._held_places.clear):
+                clear()
+            for clear in (self._restraints.clear, self._breakers.clear, self._probes.clear):
+                clear()
             return
         self._breakers.pop(instance_id, None)
         self._probes.pop(instance_id, None)
