@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from adapters.inbound.jobs.arq_worker import SupervisedWorker
+from adapters.inbound.jobs.polls import PollRuns
 from adapters.inbound.jobs.upkeep import Chore, Upkeep
 from adapters.inbound.jobs.watching import Watchers
 from adapters.outbound.jobs.arq_queue import QUEUE
@@ -31,13 +32,12 @@ class JobsPart:
             await retention.clean()
             await history.drop_old()
 
-        self._watchers = Watchers(container.instances(), container.channels(), schedules)
-
-        async def run(instance_id: int) -> None:
-            await self._polling.run(instance_id)
-            self._watchers.begin(instance_id)
-
-        jobs = {"clean": clean, RUN: run, REGISTER: self._instances.keep_registered}
+        instances, hub = container.instances(), container.hub()
+        self._watchers = Watchers(instances, container.channels(), schedules)
+        runs = PollRuns(self._polling, instances, self._watchers.begin)
+        hub.on_change(runs.changed)
+        hub.on_change(self._watchers.changed)
+        jobs = {"clean": clean, RUN: runs.run, REGISTER: self._instances.keep_registered}
         self._upkeep_task: asyncio.Task[None] | None = None
         self._worker = SupervisedWorker(self._queue.redis, QUEUE, jobs)
         self._upkeep = Upkeep(

@@ -120,8 +120,13 @@ class Polls(Protocol, metaclass=Face):
 
     default_interval_minutes: float
 
-    async def poll(self, config: Config, cursor: Mapping[str, Any] | None, now: datetime) -> Polled:
-        """What is new since `cursor` (None on the first poll). Raises `PollFailed`."""
+    async def poll(
+        self, config: Config, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
+    ) -> Polled:
+        """What is new since `cursor`; on the first poll (None) since the instance was created at `since`.
+
+        Raises `PollFailed`.
+        """
         ...
 
 
@@ -165,16 +170,26 @@ class Schedules(Protocol, metaclass=Face):
         ...
 
 
+Registration = Mapping[str, Any]
+"""What a platform gave when a callback address was registered, as JSON: needed to take that back."""
+
+
 @runtime_checkable
 class Registers(Protocol, metaclass=Face):
     """A channel that sets its callback address at the platform itself."""
 
-    async def register(self, config: Config, address: str) -> None:
-        """Sets the callback address; idempotent. Raises `PlatformError`."""
+    async def register(self, config: Config, address: str, kept: Registration) -> Registration:
+        """Sets the callback address; idempotent. `kept` is what the last registration returned, empty before
+        the first. Raises `PlatformError`.
+        """
         ...
 
-    async def unregister(self, config: Config) -> None:
+    async def unregister(self, config: Config, kept: Registration) -> None:
         """Removes it. Raises `PlatformError`."""
+        ...
+
+    def supersedes(self, old: Config, new: Config) -> bool:
+        """Whether registering with `new` leaves behind what was registered with `old`. Pure."""
         ...
 
     async def registered(self, config: Config, address: str) -> bool:

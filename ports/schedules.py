@@ -13,12 +13,14 @@ from domain.instances.model import Instance
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A leased schedule: `planned` is when it was to run, `cursor` what the last poll stored."""
+    """A run of a leased schedule: `planned` is when it was to run, `cursor` what the last poll stored,
+    `began` tells this run from all others of the instance."""
 
     instance_id: int
     planned: datetime
     cursor: Mapping[str, Any] | None
     failures: int
+    began: datetime
 
 
 class ScheduleStore(Protocol):
@@ -29,21 +31,37 @@ class ScheduleStore(Protocol):
         ...
 
     async def due_now(self, instance_id: int) -> None:
-        """Runs as soon as somebody can; nothing happens for an instance without a schedule."""
+        """Runs as soon as somebody can, once more when a run is under way.
+
+        Nothing happens for an instance without a schedule, or one that does not run until it is changed.
+        """
         ...
 
     async def lease(self, count: int) -> Sequence[int]:
-        """Instances that are due and that nobody runs, leased to this process."""
+        """Instances that are due and that nobody runs, leased to this process until a run begins."""
         ...
 
-    async def load(self, instance_id: int) -> Due | None:
-        """The leased row; None when the lease was lost (the instance was changed or removed)."""
+    async def give_back(self, instance_ids: Sequence[int]) -> None:
+        """Gives leases back whose run has not begun."""
+        ...
+
+    async def begin(self, instance_id: int) -> Due | None:
+        """Begins the run of a leased instance, in this process whoever leased it.
+
+        None when there is no run to begin: the instance was changed or removed, or it is running already.
+        """
         ...
 
     async def finish(
-        self, due: Due, events: Sequence[Event], cursor: Mapping[str, Any] | None, at: datetime | None
+        self,
+        due: Due,
+        events: Sequence[Event],
+        cursor: Mapping[str, Any] | None,
+        at: datetime | None,
+        *,
+        retire: bool = False,
     ) -> Sequence[bool] | None:
-        """Stores events, cursor and the next run in one transaction, and gives the lease back.
+        """Stores events, cursor and the next run in one transaction; with `retire` that of `Retirement` too.
 
         Whether each event is fresh; None, with nothing stored, when the lease was lost.
         """
@@ -53,16 +71,12 @@ class ScheduleStore(Protocol):
         """A run failed: one failure more, and when to try again (None: not before the config changes)."""
         ...
 
-    async def release(self, instance_ids: Sequence[int]) -> None:
-        """Gives leases back unused."""
+    async def release(self, due: Due) -> None:
+        """The run is over, however it ended."""
         ...
 
     async def missing(self, channel_ids: Sequence[str]) -> Sequence[int]:
         """Instances of these channels that have no row yet."""
-        ...
-
-    async def retire(self, instance_id: int) -> None:
-        """The instance removes itself: it is listed no more and goes once its messages are answered."""
         ...
 
     async def bury(self) -> Sequence[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from domain.access.model import ApiKey, Role
 from domain.channels.messages import Answer, CallOutcome, Event, Part, Target
@@ -71,6 +71,7 @@ class HealthRecord:
     breaker: str = "closed"
     breaker_until: datetime | None = None
     breaker_reason: str | None = None
+    registration: Mapping[str, Any] = field(default_factory=dict)
 
 
 class HealthStore(Protocol):
@@ -87,6 +88,10 @@ class HealthStore(Protocol):
     async def unproved(self, instance_id: int, wanting: str | None) -> None: ...
 
     async def webhook(self, instance_id: int, registered: bool, error: str | None) -> None: ...
+
+    async def registration(self, instance_id: int, kept: Mapping[str, Any]) -> None:
+        """Notes what the platform gave when the callback was registered."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

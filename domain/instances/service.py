@@ -87,20 +87,34 @@ class InstanceService:
         instance = await self._store.change(existing.id, change)
         if instance is None:
             raise _unknown(existing.id)
+        if isinstance(channel, Registers) and channel.supersedes(existing.config, instance.config):
+            await self._unregister(existing, channel)
         return await self._saved(instance, channel, "updated")
 
     async def delete(self, caller: Caller, instance_id: int) -> None:
         instance = await self._owned(caller, instance_id)
         channel = self._channels.find(instance.channel_id)
         if isinstance(channel, Registers):
-            try:
-                await channel.unregister(instance.config)
-            except PlatformError as error:
-                log.warning(
-                    "the platform did not remove the webhook: %s", error, extra={"instance": instance_id}
-                )
+            await self._unregister(instance, channel)
         await self._pairings.removed(instance)
         await self._store.remove(instance_id)
+
+    async def _unregister(self, instance: Instance, channel: Registers) -> None:
+        """Takes back what was registered for an instance as it was; what the platform says stops nothing."""
+        record = await self._health.find(instance.id)
+        try:
+            await channel.unregister(instance.config, record.registration)
+        except PlatformError as error:
+            log.warning("the platform did not remove the webhook: %s", error, extra={"instance": instance.id})
+        if record.registration:
+            await self._health.registration(instance.id, {})
+
+    async def _register(self, instance: Instance, channel: Registers) -> None:
+        """Raises `PlatformError`."""
+        kept = (await self._health.find(instance.id)).registration
+        now = await channel.register(instance.config, self.webhook_address(instance), kept)
+        if now != kept:
+            await self._health.registration(instance.id, now)
 
     async def request_pairing(self, caller: Caller, instance_id: int) -> Pairing:
         instance = await self._owned(caller, instance_id)
@@ -183,7 +197,7 @@ class InstanceService:
         error: str | None = None
         try:
             if isinstance(channel, Registers):
-                await channel.register(instance.config, self.webhook_address(instance))
+                await self._register(instance, channel)
             elif isinstance(channel, Probed) and not advice(channel.definition, instance.config):
                 await channel.probe(instance.config)
         except PlatformError as refused:
@@ -202,7 +216,7 @@ class InstanceService:
         address = self.webhook_address(instance)
         try:
             if not await channel.registered(instance.config, address):
-                await channel.register(instance.config, address)
+                await self._register(instance, channel)
         except PlatformError as refused:
             await self._health.webhook(instance_id, registered=False, error=str(refused))
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -24,6 +25,9 @@ RUN = "run"
 
 AT_ONCE = 200
 """How many due instances one look hands to the queue."""
+
+LONGEST = 240.0
+"""Seconds that one poll may take."""
 
 
 class PollingService:
@@ -67,22 +71,26 @@ class PollingService:
         leased = await self._schedules.lease(AT_ONCE)
         for position, instance_id in enumerate(leased):
             try:
-                taken = await self._queue.enqueue(RUN, instance_id)
+                await self._queue.enqueue(RUN, instance_id, alone=False)
             except Unavailable:
-                await self._schedules.release(leased[position:])
+                await self._schedules.give_back(leased[position:])
                 raise
-            if not taken:  # its last run still confirms what it took; the next look finds it again
-                await self._schedules.release([instance_id])
         return len(leased) == AT_ONCE
 
     async def run(self, instance_id: int) -> None:
         """One poll or firing of a leased instance."""
-        due = await self._schedules.load(instance_id)
+        due = await self._schedules.begin(instance_id)
         if due is None:
             return
-        instance = await self._instances.find(instance_id)
+        try:
+            await self._run(due)
+        finally:
+            await self._schedules.release(due)
+
+    async def _run(self, due: Due) -> None:
+        instance = await self._instances.find(due.instance_id)
         channel = self._channels.find(instance.channel_id) if instance else None
-        if instance is None or channel is None:
+        if instance is None:
             return
         if isinstance(channel, Schedules):
             await self._fire(due, instance, channel)
@@ -92,19 +100,25 @@ class PollingService:
     async def _fire(self, due: Due, instance: Instance, channel: Schedules) -> None:
         event = channel.fired(instance.config, instance.id, due.planned)
         once = channel.fires_once(instance.config)
-        following = None if once else channel.next_fire(instance.config, self._clock.now())
-        fresh = await self._schedules.finish(due, [event], None, following)
+        after = max(self._clock.now(), due.planned)  # our clock may be behind the one that found it due
+        following = None if once else channel.next_fire(instance.config, after)
+        fresh = await self._schedules.finish(due, [event], None, following, retire=once)
         if fresh is None:
             return
         self._meter.accepted(instance.channel_id, all(fresh))
         await self._health.succeeded(instance.id)
-        if once:
-            await self._schedules.retire(instance.id)
 
     async def _poll(self, due: Due, instance: Instance, channel: Polls) -> None:
         every = interval(instance.config, channel.default_interval_minutes)
         try:
-            polled = await channel.poll(instance.config, due.cursor, self._clock.now())
+            async with asyncio.timeout(LONGEST):
+                polled = await channel.poll(
+                    instance.config, due.cursor, self._clock.now(), instance.created_at
+                )
+        except TimeoutError:
+            late = PollFailed(f"the platform took longer than {LONGEST:g} seconds to answer")
+            await self._failed(due, instance, late, every)
+            return
         except PollFailed as failed:
             await self._failed(due, instance, failed, every)
             return

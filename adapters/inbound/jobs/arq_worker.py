@@ -19,14 +19,14 @@ log = logging.getLogger(__name__)
 Job = Callable[[int], Awaitable[None]]
 
 RESTART_SECONDS = 2.0
-TIMEOUT = 60
-"""Seconds that a job may take; also how long the queue keeps a dead worker's job to itself."""
+TIMEOUT = 300
+"""Seconds that a job may take."""
 
 
 class SupervisedWorker:
     """Runs `jobs` by kind; each takes the id of its subject."""
 
-    def __init__(self, redis: ArqRedis, queue: str, jobs: Mapping[str, Job], *, max_jobs: int = 50) -> None:
+    def __init__(self, redis: ArqRedis, queue: str, jobs: Mapping[str, Job], *, max_jobs: int = 100) -> None:
         self._redis = redis
         self._queue = queue
         self._functions = [

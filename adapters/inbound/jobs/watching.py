@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 
+from adapters.inbound.jobs.instance_tasks import InstanceTasks
+from domain.instances.model import Instance
 from domain.polling.rules import interval
 from ports.channels import Channels, PollFailed, Polls, Watches
 from ports.schedules import ScheduleStore
@@ -20,35 +21,30 @@ class Watchers:
     """One watch per instance in this process, begun by the poll that this process made."""
 
     def __init__(self, instances: InstanceStore, channels: Channels, schedules: ScheduleStore) -> None:
-        self._instances = instances
         self._channels = channels
         self._schedules = schedules
-        self._running: dict[int, asyncio.Task[None]] = {}
+        self._tasks = InstanceTasks(instances)
 
-    def begin(self, instance_id: int) -> None:
+    def begin(self, instance: Instance) -> None:
         """Watches until there is news or the interval has passed; then the instance is polled."""
-        if instance_id not in self._running:
-            task = asyncio.create_task(self._watch(instance_id))
-            self._running[instance_id] = task
-            task.add_done_callback(lambda _: self._running.pop(instance_id, None))
-
-    async def stop(self) -> None:
-        tasks = list(self._running.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    async def _watch(self, instance_id: int) -> None:
-        instance = await self._instances.find(instance_id)
-        channel = self._channels.find(instance.channel_id) if instance else None
-        if instance is None or not isinstance(channel, Watches) or not isinstance(channel, Polls):
+        channel = self._channels.find(instance.channel_id)
+        if not isinstance(channel, Watches) or not isinstance(channel, Polls):
             return
         seconds = interval(instance.config, channel.default_interval_minutes).total_seconds()
-        if seconds < SHORTEST:
-            return
+        if seconds >= SHORTEST and not self._tasks.has(instance.id):
+            self._tasks.begin(instance, self._watch(instance, channel, seconds))
+
+    def changed(self, instance_id: int | None) -> None:
+        """An instance (None: any) may have changed: what it was is watched no more."""
+        self._tasks.changed(instance_id)
+
+    async def stop(self) -> None:
+        await self._tasks.stop()
+
+    async def _watch(self, instance: Instance, channel: Watches, seconds: float) -> None:
         try:
             await channel.watch(instance.config, seconds)
         except PollFailed as failed:
-            log.info("watching ended, polling goes on: %s", failed, extra={"instance": instance_id})
+            log.info("watching ended, polling goes on: %s", failed, extra={"instance": instance.id})
         else:
-            await self._schedules.due_now(instance_id)
+            await self._schedules.due_now(instance.id)

@@ -55,9 +55,10 @@ class ArqQueue:
     def __init__(self, redis: ArqRedis) -> None:
         self.redis = redis
 
-    async def enqueue(self, kind: str, subject: int = 0) -> bool:
+    async def enqueue(self, kind: str, subject: int = 0, *, alone: bool = True) -> bool:
+        job_id = f"{kind}:{subject}" if alone else None
         try:
-            job = await self.redis.enqueue_job(kind, subject, _job_id=f"{kind}:{subject}", _queue_name=QUEUE)
+            job = await self.redis.enqueue_job(kind, subject, _job_id=job_id, _queue_name=QUEUE)
         except (RedisError, OSError) as error:
             raise Unavailable(AWAY) from error
         return job is not None

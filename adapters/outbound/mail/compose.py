@@ -23,15 +23,14 @@ from domain.channels.messages import Answer, Artifact
 MAX_REFERENCES = 30
 """Ids kept in References: the first and the newest."""
 
-_REPLY_PREFIX = re.compile(r"^\s*re\s*(\[\d+\])?\s*:", re.IGNORECASE)
+_REPLY_PREFIXES = re.compile(r"^(?:\s*re\s*(?:\[\d+\]|\(\d+\))?\s*:)+\s*", re.IGNORECASE)
 _MARKS = re.compile(r"([\\\[\]*_`<>&])")
 _URL_SAFE = "%/:=&?~#+!$,;'@()*[]"
 
 
 def reply_subject(subject: str) -> str:
-    """The subject with 'Re: ' in front, once."""
-    subject = " ".join(subject.split())[:500]
-    return subject if _REPLY_PREFIX.match(subject) else f"Re: {subject}".rstrip() if subject else "Re:"
+    """The subject with 'Re: ' in front, once, however often and in whatever spelling it bore that already."""
+    return f"Re: {_REPLY_PREFIXES.sub('', ' '.join(subject.split())[:500])}".rstrip()
 
 
 def reply_target(headers: Headers) -> dict[str, Any]:

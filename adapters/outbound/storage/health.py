@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
+import orjson
+
+from adapters.outbound.storage.codec import dump
 from adapters.outbound.storage.pool import Database
 from domain.refusals import Unavailable
 from ports.storage import HealthRecord
@@ -34,15 +40,17 @@ class PostgresHealth:
 
     async def find(self, instance_id: int) -> HealthRecord:
         row = await self._database.fetch_one(
-            "SELECT last_success_at, last_error, last_error_at, unproved_for, webhook_registered, webhook_error,"
-            " pairing_code, next_run_at, CASE WHEN b.until > now() THEN 'open' WHEN b.until <= now() THEN 'half_open'"
-            " ELSE 'closed' END, b.until, b.reason"
+            "SELECT registration, last_success_at, last_error, last_error_at, unproved_for, webhook_registered,"
+            " webhook_error, pairing_code, next_run_at, CASE WHEN b.until > now() THEN 'open'"
+            " WHEN b.until <= now() THEN 'half_open' ELSE 'closed' END, b.until, b.reason"
             " FROM channel_instance i LEFT JOIN instance_health h ON h.instance_id = i.id"
             " LEFT JOIN schedule s ON s.instance_id = i.id"
             " LEFT JOIN send_breaker b ON b.instance_id = i.id AND b.opened_at >= i.updated_at WHERE i.id = %s",
             (instance_id,),
         )
-        return HealthRecord(*row) if row else HealthRecord()
+        if row is None:
+            return HealthRecord()
+        return replace(HealthRecord(*row[1:]), registration=orjson.loads(row[0] or "{}"))
 
     async def queue(self, instance_id: int) -> dict[str, int]:
         row = await self._database.fetch_one(QUEUE, {"id": instance_id})
@@ -68,6 +76,9 @@ class PostgresHealth:
 
     async def webhook(self, instance_id: int, registered: bool, error: str | None) -> None:
         await self._set(instance_id, webhook_registered=registered, webhook_error=error)
+
+    async def registration(self, instance_id: int, kept: Mapping[str, Any]) -> None:
+        await self._set(instance_id, registration=dump(kept))
 
     async def pairing(self, instance_id: int, code: str | None) -> None:
         """Notes the pairing code that waits to be used, None when there is none."""

@@ -19,6 +19,7 @@ LOOK_AHEAD = 4
 ABANDONED = """
 SELECT l.owner FROM (
     SELECT owner FROM lane WHERE owner IS NOT NULL UNION SELECT owner FROM schedule WHERE owner IS NOT NULL
+    UNION SELECT owner FROM link WHERE owner IS NOT NULL
 ) l
 WHERE NOT EXISTS (
     SELECT FROM pg_locks k WHERE k.locktype = 'advisory' AND k.granted

@@ -12,13 +12,16 @@ from adapters.outbound.storage.codec import dump
 from adapters.outbound.storage.inbox import ADD, Arrival, columns
 from adapters.outbound.storage.pool import Database
 from domain.channels.messages import Event
+from domain.refusals import Unavailable
 from ports.schedules import Due
 
-LEASE_SECONDS = 120
-"""How long a run may take; a dead runner's instance is taken up after that."""
+HANDED_SECONDS = 120
+"""How long a leased instance may wait in the queue; after that it is handed to the queue once more."""
+RUN_SECONDS = 330
+"""How long a run may take; a runner that hangs loses its instance after that, a dead one at once."""
 
 LEASE = f"""
-UPDATE schedule s SET owner = %s, lease_until = now() + interval '{LEASE_SECONDS} seconds'
+UPDATE schedule s SET owner = %s, lease_until = now() + interval '{HANDED_SECONDS} seconds', began_at = NULL
 FROM (
     SELECT instance_id FROM schedule
     WHERE next_run_at <= now() AND (lease_until IS NULL OR lease_until < now())
@@ -27,15 +30,34 @@ FROM (
 WHERE s.instance_id = due.instance_id RETURNING s.instance_id
 """
 
-FINISH = """
-UPDATE schedule SET cursor = coalesce(%s, cursor), next_run_at = %s, failures = 0, owner = NULL,
-    lease_until = NULL
-WHERE instance_id = %s AND owner IS NOT NULL AND next_run_at = %s
+BEGIN = f"""
+UPDATE schedule SET owner = %s, began_at = clock_timestamp(),
+    lease_until = now() + interval '{RUN_SECONDS} seconds'
+WHERE instance_id = %s AND owner IS NOT NULL AND began_at IS NULL AND lease_until > now()
+    AND next_run_at IS NOT NULL
+RETURNING next_run_at, cursor, failures, began_at
 """
 
-ABANDONED = """
-UPDATE schedule SET owner = NULL, lease_until = NULL WHERE owner = ANY(%s)
+MINE = "instance_id = %s AND owner = %s AND began_at = %s"
+
+FREED = """
+UPDATE schedule SET owner = NULL, lease_until = NULL, began_at = NULL, again = false,
+    next_run_at = CASE WHEN again AND next_run_at IS NOT NULL THEN least(next_run_at, now()) ELSE next_run_at END
 """
+
+DUE_NOW = """
+UPDATE schedule SET again = owner IS NOT NULL,
+    next_run_at = CASE WHEN owner IS NULL THEN now() ELSE next_run_at END
+WHERE instance_id = %s AND next_run_at IS NOT NULL
+"""
+
+PLAN = """
+INSERT INTO schedule (instance_id, next_run_at) SELECT id, %s FROM channel_instance WHERE id = %s
+ON CONFLICT (instance_id) DO UPDATE SET next_run_at = excluded.next_run_at, failures = 0, again = false,
+    owner = NULL, lease_until = NULL, began_at = NULL
+"""
+
+RETIRE = "UPDATE channel_instance SET status = 'retired' WHERE id = %s"
 
 
 class PostgresSchedules:
@@ -48,41 +70,47 @@ class PostgresSchedules:
         self._owner = owner
         self._arrived = arrived
         self._removed = removed
+        self._owed: list[Due] = []
 
     async def plan(self, instance_id: int, at: datetime | None) -> None:
-        await self._database.execute(
-            "INSERT INTO schedule (instance_id, next_run_at) SELECT id, %s FROM channel_instance WHERE id = %s"
-            " ON CONFLICT (instance_id) DO UPDATE SET next_run_at = excluded.next_run_at, failures = 0,"
-            " owner = NULL, lease_until = NULL",
-            (at, instance_id),
-        )
+        await self._database.execute(PLAN, (at, instance_id))
 
     async def due_now(self, instance_id: int) -> None:
-        await self._database.execute(
-            "UPDATE schedule SET next_run_at = now() WHERE instance_id = %s AND owner IS NULL", (instance_id,)
-        )
+        await self._database.execute(DUE_NOW, (instance_id,))
 
     async def lease(self, count: int) -> Sequence[int]:
+        while self._owed:
+            await self._free(self._owed[0])
+            del self._owed[0]
         return [row[0] for row in await self._database.fetch(LEASE, (self._owner, count))]
 
-    async def load(self, instance_id: int) -> Due | None:
-        row = await self._database.fetch_one(
-            "SELECT next_run_at, cursor, failures FROM schedule"
-            " WHERE instance_id = %s AND owner IS NOT NULL AND lease_until > now() AND next_run_at IS NOT NULL",
-            (instance_id,),
-        )
-        return Due(instance_id, row[0], orjson.loads(row[1]) if row[1] else None, row[2]) if row else None
+    async def begin(self, instance_id: int) -> Due | None:
+        row = await self._database.fetch_one(BEGIN, (self._owner, instance_id))
+        return Due(instance_id, row[0], orjson.loads(row[1]) if row[1] else None, *row[2:]) if row else None
 
     async def finish(
-        self, due: Due, events: Sequence[Event], cursor: Mapping[str, Any] | None, at: datetime | None
+        self,
+        due: Due,
+        events: Sequence[Event],
+        cursor: Mapping[str, Any] | None,
+        at: datetime | None,
+        *,
+        retire: bool = False,
     ) -> Sequence[bool] | None:
         stored = dump(cursor) if cursor is not None else None
         arrivals = [Arrival.of(due.instance_id, event) for event in events]
         async with self._database.transaction() as connection:
-            finished = await connection.execute(FINISH, (stored, at, due.instance_id, due.planned))
+            finished = await connection.execute(
+                f"UPDATE schedule SET cursor = coalesce(%s, cursor), next_run_at = %s, failures = 0 WHERE {MINE}",
+                (stored, at, *self._key(due)),
+            )
             if finished.rowcount == 0:
                 return None
             rows = await (await connection.execute(ADD, columns(arrivals))).fetchall() if events else []
+            if retire:
+                await connection.execute(RETIRE, (due.instance_id,))
+        if retire:
+            self._removed(due.instance_id)
         if rows:
             self._arrived()
         fresh = {key for _, key, _ in rows}
@@ -90,20 +118,32 @@ class PostgresSchedules:
 
     async def failed(self, due: Due, at: datetime | None) -> None:
         await self._database.execute(
-            "UPDATE schedule SET failures = failures + 1, next_run_at = %s, owner = NULL, lease_until = NULL"
-            " WHERE instance_id = %s AND owner IS NOT NULL AND next_run_at = %s",
-            (at, due.instance_id, due.planned),
+            f"UPDATE schedule SET failures = failures + 1, next_run_at = %s, again = false WHERE {MINE}",
+            (at, *self._key(due)),
         )
 
-    async def release(self, instance_ids: Sequence[int]) -> None:
+    async def release(self, due: Due) -> None:
+        try:
+            await self._free(due)
+        except Unavailable:
+            self._owed.append(due)
+            raise
+
+    async def _free(self, due: Due) -> None:
+        await self._database.execute(f"{FREED} WHERE {MINE}", self._key(due))
+
+    def _key(self, due: Due) -> tuple[Any, ...]:
+        return due.instance_id, self._owner, due.began
+
+    async def give_back(self, instance_ids: Sequence[int]) -> None:
         await self._database.execute(
-            "UPDATE schedule SET owner = NULL, lease_until = NULL WHERE instance_id = ANY(%s) AND owner = %s",
+            f"{FREED} WHERE instance_id = ANY(%s) AND owner = %s AND began_at IS NULL",
             (list(instance_ids), self._owner),
         )
 
     async def free(self, owners: Sequence[int]) -> None:
         """Takes back what dead processes were running."""
-        await self._database.execute(ABANDONED, (list(owners),))
+        await self._database.execute(f"{FREED} WHERE owner = ANY(%s)", (list(owners),))
 
     async def missing(self, channel_ids: Sequence[str]) -> Sequence[int]:
         rows = await self._database.fetch(
@@ -114,9 +154,7 @@ class PostgresSchedules:
         return [row[0] for row in rows]
 
     async def retire(self, instance_id: int) -> None:
-        await self._database.execute(
-            "UPDATE channel_instance SET status = 'retired' WHERE id = %s", (instance_id,)
-        )
+        await self._database.execute(RETIRE, (instance_id,))
         self._removed(instance_id)
 
     async def bury(self) -> Sequence[int]:

@@ -62,7 +62,7 @@ class Gmail(StandIn):
             "id": mail_id,
             "threadId": f"thread-{mail_id}",
             "labelIds": ["INBOX", "UNREAD"],
-            "internalDate": "1795435200000",
+            "internalDate": "1760000000000",
             "payload": payload,
             **changes,
         }

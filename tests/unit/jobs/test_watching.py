@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -23,7 +24,9 @@ class Mailbox:
         self.watched: list[float] = []
         self.failure: Exception | None = None
 
-    async def poll(self, config: Any, cursor: Mapping[str, Any] | None, now: datetime) -> Polled:
+    async def poll(
+        self, config: Any, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
+    ) -> Polled:
         raise AssertionError
 
     async def watch(self, config: Any, timeout: float) -> None:
@@ -39,10 +42,11 @@ class World:
     def __init__(self, channel: object, **config: Any) -> None:
         self.channel = channel
         self.instance = Instance(7, "u", "email", "n", config, None, NOW, NOW)
+        self.stored: Instance | None = self.instance
         self.due: asyncio.Queue[int] = asyncio.Queue()
 
     async def find_instance(self, instance_id: int) -> Instance | None:
-        return self.instance if instance_id == 7 else None
+        return self.stored if instance_id == 7 else None
 
     async def due_now(self, instance_id: int) -> None:
         self.due.put_nowait(instance_id)
@@ -63,14 +67,14 @@ async def test_news_makes_the_instance_due() -> None:
     mailbox = Mailbox()
     world = World(mailbox, checkInterval=2)
     watchers = world.watchers()
-    watchers.begin(7)
-    watchers.begin(7)
+    watchers.begin(world.instance)
+    watchers.begin(world.instance)
     await settled()
     assert mailbox.watched == [120.0]
     mailbox.news.set()
     assert await asyncio.wait_for(world.due.get(), 5) == 7
     await settled()
-    watchers.begin(7)
+    watchers.begin(world.instance)
     await settled()
     assert len(mailbox.watched) == 2
 
@@ -79,7 +83,7 @@ async def test_a_watch_that_fails_leaves_it_to_the_interval() -> None:
     mailbox = Mailbox()
     mailbox.failure = PollFailed("no login", fatal=True)
     world = World(mailbox)
-    world.watchers().begin(7)
+    world.watchers().begin(world.instance)
     await settled()
     assert (mailbox.watched, world.due.empty()) == ([300.0], True)
 
@@ -87,23 +91,49 @@ async def test_a_watch_that_fails_leaves_it_to_the_interval() -> None:
 @pytest.mark.parametrize("channel", [object(), None])
 async def test_other_channels_are_not_watched(channel: object) -> None:
     world = World(channel)
-    world.watchers().begin(7)
+    world.watchers().begin(world.instance)
     await settled()
     assert world.due.empty()
 
 
 async def test_quick_polls_need_no_watch() -> None:
     mailbox = Mailbox()
-    World(mailbox, checkInterval=0.1).watchers().begin(7)
+    world = World(mailbox, checkInterval=0.1)
+    world.watchers().begin(world.instance)
     await settled()
     assert mailbox.watched == []
+
+
+@pytest.mark.parametrize("now", ["changed", "removed"])
+async def test_what_was_changed_or_removed_is_watched_no_more(now: str) -> None:
+    mailbox = Mailbox()
+    world = World(mailbox)
+    watchers = world.watchers()
+    watchers.begin(world.instance)
+    await settled()
+    watchers.changed(7)  # something else of it was written
+    watchers.changed(8)
+    await settled()
+    watchers.begin(world.instance)
+    assert len(mailbox.watched) == 1
+    changed = replace(world.instance, updated_at=NOW + timedelta(seconds=1))
+    world.stored = changed if now == "changed" else None
+    watchers.changed(None)
+    await settled()
+    watchers.begin(changed)
+    await settled()
+    assert len(mailbox.watched) == 2
+    mailbox.news.set()
+    await asyncio.wait_for(world.due.get(), 5)
+    await settled()
+    assert world.due.empty()
 
 
 async def test_stopping_ends_all_watches() -> None:
     mailbox = Mailbox()
     world = World(mailbox)
     watchers = world.watchers()
-    watchers.begin(7)
+    watchers.begin(world.instance)
     await settled()
     await watchers.stop()
     assert world.due.empty()

@@ -19,7 +19,7 @@ from domain.channels.messages import (
     Target,
 )
 from domain.channels.model import ChannelDefinition
-from ports.channels import Kit, PlatformError
+from ports.channels import Kit, PlatformError, Registration
 from ports.http import HttpFailed, HttpRequest
 
 from . import webhook
@@ -92,16 +92,21 @@ class BotMessenger:
         except PlatformError:
             return
 
-    async def register(self, config: Config, address: str) -> None:
+    async def register(self, config: Config, address: str, kept: Registration) -> Registration:
         secret = webhook.secret_of(webhook.bot_token(config))
         await self._api.ask(
             config,
             "setWebhook",
             {"url": address, "secret_token": secret, "allowed_updates": list(webhook.ALLOWED_UPDATES)},
         )
+        return {}
 
-    async def unregister(self, config: Config) -> None:
+    async def unregister(self, config: Config, kept: Registration) -> None:
         await self._api.ask(config, "deleteWebhook")
+
+    def supersedes(self, old: Config, new: Config) -> bool:
+        """Another bot: the one before would go on calling."""
+        return webhook.bot_token(old) != webhook.bot_token(new)
 
     async def registered(self, config: Config, address: str) -> bool:
         info = await self._api.ask(config, "getWebhookInfo")

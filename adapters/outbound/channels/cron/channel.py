@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from adapters.outbound.channels.cron.definition import DEFINITION
 from adapters.outbound.channels.cron.schedule import next_fire
@@ -25,7 +25,7 @@ class Cron:
         return next_fire(str(config["cronSchedule"]), str(config.get("timezone") or "UTC"), after)
 
     def fired(self, config: Config, instance_id: int, at: datetime) -> Event:
-        scheduled = at.isoformat()
+        scheduled = at.astimezone(UTC).isoformat()
         return firing(
             config, str(instance_id), key=f"{instance_id}:{scheduled}", raw={"scheduledAt": scheduled}
         )

@@ -17,12 +17,10 @@ from adapters.outbound.oauth.tokens import TokenRefused, TokenUnavailable
 from domain.channels.limits import Limits
 from domain.channels.messages import Answer, Attachment, Config, Facts, Part, RawCall, Received, Sent, Target
 from domain.channels.model import ChannelDefinition
-from ports.channels import Kit, PlatformError, Polled, PollFailed
+from ports.channels import Kit, PlatformError, Polled, PollFailed, Registration
 from ports.http import HttpAnswer
 
 _GONE = 404
-_ALIVE = 2
-"""How many notification channels of an instance live at a time."""
 
 
 class DriveFolder:
@@ -33,14 +31,15 @@ class DriveFolder:
     def __init__(self, kit: Kit) -> None:
         self._kit = kit
         self._api = GoogleApi(kit.http, GoogleTokens(kit.http, kit.clock, kit.address))
-        self._watched: dict[str, dict[str, str]] = {}
 
     @property
     def definition(self) -> ChannelDefinition:
         return DEFINITION
 
-    async def poll(self, config: Config, cursor: Mapping[str, Any] | None, now: datetime) -> Polled:
-        return await polling.poll(self._drive, config, cursor)
+    async def poll(
+        self, config: Config, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
+    ) -> Polled:
+        return await polling.poll(self._drive, config, cursor, now, since)
 
     def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
         return push.receive(config, call)
@@ -69,41 +68,48 @@ class DriveFolder:
         if text(folder, "mimeType") not in ("", "application/vnd.google-apps.folder"):
             raise PlatformError("folderId names a file, not a folder.")
 
-    async def register(self, config: Config, address: str) -> None:
+    async def register(self, config: Config, address: str, kept: Registration) -> Registration:
         """Asks for push notifications where Google can call, else only tries the credentials.
 
-        Idempotent: the same channel asked for twice is one. Raises `PlatformError`.
+        Idempotent: the same channel asked for twice is one. Keeps the ids by which the channels are stopped.
+        Raises `PlatformError`.
         """
         reported_to = str(config.get("webhookUrl") or address)
         if not push.can_be_called(reported_to):
             await self.probe(config)
-            return
-        await self._watch(config, push.channel(config, reported_to, self._kit.clock.now()))
+            return kept
+        channel = push.channel(config, reported_to, self._kit.clock.now())
+        resource = await self._watch(config, channel)
+        return push.remembered(kept, channel["id"], resource) if resource else kept
 
-    async def unregister(self, config: Config) -> None:
-        """Stops the notification channels that this process made; others end by themselves within two hours.
-
-        Raises `PlatformError`.
-        """
-        for channel_id, resource in self._watched.pop(push.same_account(config), {}).items():
+    async def unregister(self, config: Config, kept: Registration) -> None:
+        """Stops the notification channels, whichever process made them. Raises `PlatformError`."""
+        refusals = []
+        for channel_id, resource in push.known(kept).items():
             answer = await self._answered(self._drive.stop(config, channel_id, resource))
             if not answer.ok and answer.status != _GONE:
-                raise PlatformError(words_of(answer, "Google Drive"))
+                refusals.append(words_of(answer, "Google Drive"))
+        if refusals:
+            raise PlatformError(refusals[0])
+
+    def supersedes(self, old: Config, new: Config) -> bool:
+        """Channels are made with the credentials, for an address, and prove themselves by both."""
+        names = ("clientId", "clientSecret", "refreshToken", "folderId", "webhookUrl")
+        return any(old.get(name) != new.get(name) for name in names)
 
     async def registered(self, config: Config, address: str) -> bool:
         """Google lists no notification channels, so they are asked for again unless Google cannot call."""
         return not push.can_be_called(str(config.get("webhookUrl") or address))
 
-    async def _watch(self, config: Config, channel: Mapping[str, Any]) -> None:
+    async def _watch(self, config: Config, channel: Mapping[str, Any]) -> str:
+        """The id of what is watched; empty when the channel is there already."""
         start = await self._asked(self._drive.start_page_token(config))
         answer = await self._answered(self._drive.watch(config, text(start, "startPageToken"), channel))
         if answer.ok:
-            watched = self._watched.setdefault(push.same_account(config), {})
-            watched[channel["id"]] = text(answer.json(), "resourceId")
-            for ended in list(watched)[:-_ALIVE]:
-                del watched[ended]
-        elif not push.is_there_already(answer.json()):
-            raise PlatformError(words_of(answer, "Google Drive"))
+            return text(answer.json(), "resourceId")
+        if push.is_there_already(answer.json()):
+            return ""
+        raise PlatformError(words_of(answer, "Google Drive"))
 
     async def _asked(self, call: Awaitable[HttpAnswer]) -> Mapping[str, Any]:
         answer = await self._answered(call)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Awaitable, Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
 from adapters.outbound.channels.bodies import at, items, text
@@ -26,6 +27,8 @@ AT_ONCE = 500
 
 MAX_ATTACHED = 25 * 1024 * 1024
 DEFAULT_WAIT = 60.0
+_AHEAD = timedelta(minutes=1)
+"""How far Google's clock may be ahead of ours."""
 _FOLDER = "application/vnd.google-apps.folder"
 _SHORTCUT = "application/vnd.google-apps.shortcut"
 _OFFICE = "application/vnd.openxmlformats-officedocument"
@@ -37,14 +40,18 @@ NATIVE = {
 """Google's own types: the extension that names them in fileTypes, and what they are exported to."""
 
 
-async def poll(drive: Drive, config: Config, cursor: Mapping[str, Any] | None) -> Polled:
-    """What changed since the cursor; the first poll only takes the snapshot. Raises `PollFailed`."""
+async def poll(
+    drive: Drive, config: Config, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
+) -> Polled:
+    """What changed since the cursor; on the first poll since the instance was made. Raises `PollFailed`."""
     files = await _listed(drive, config)
     present = {text(each, "id"): _state(each) for each in files}
     folder = str(config["folderId"])
-    if cursor is None or cursor.get("folder") != folder:
-        return Polled((), {"folder": folder, "files": present})
-    known: Mapping[str, str] = cursor["files"]
+    known: Mapping[str, str]
+    if cursor is None:
+        known = {text(each, "id"): _state(each) for each in files if not _came_after(each, since, now)}
+    else:  # of another folder, what is there now is where watching begins
+        known = cursor["files"] if cursor.get("folder") == folder else dict(present)
     fresh = [each for each in files if known.get(text(each, "id")) != present[text(each, "id")]]
     fresh.sort(key=lambda each: text(each, "modifiedTime"))
     taken, left = fresh[:AT_ONCE], fresh[AT_ONCE:]
@@ -52,6 +59,21 @@ async def poll(drive: Drive, config: Config, cursor: Mapping[str, Any] | None) -
         _restore(present, known, text(each, "id"))
     events = [_event(each, config) for each in taken if _is_wanted(each, config)]
     return Polled(events, {"folder": folder, "files": present}, more=bool(left))
+
+
+def _came_after(each: Mapping[str, Any], since: datetime, now: datetime) -> bool:
+    """Whether a file was made or changed after a moment. Google sets the time of its making; that of its change
+    may be set by anybody, so one in the future says nothing."""
+    made, changed = (_time(each, name) for name in ("createdTime", "modifiedTime"))
+    return (made is not None and made >= since) or (changed is not None and since <= changed <= now + _AHEAD)
+
+
+def _time(each: Mapping[str, Any], name: str) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(text(each, name))
+    except ValueError:
+        return None
+    return found if found.tzinfo else None
 
 
 def _restore(present: dict[str, str], known: Mapping[str, str], file_id: str) -> None:

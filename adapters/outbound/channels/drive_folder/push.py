@@ -23,6 +23,10 @@ from domain.refusals import NotFound, Unauthenticated
 PERIOD = 3600
 """Seconds after which a new channel takes over; each lives for two periods."""
 
+_ALIVE = 2
+"""How many notification channels of an instance live at a time."""
+_CHANNELS = "channels"
+
 ACKNOWLEDGED = RawAnswer(200)
 POLL = "poll"
 _SYNC = "sync"
@@ -68,13 +72,20 @@ def is_there_already(body: object) -> bool:
     return any(text(each, "reason") == "channelIdNotUnique" for each in items(body, "error", "errors"))
 
 
+def known(kept: Mapping[str, Any]) -> Mapping[str, str]:
+    """The channels that were made, by id, with the resource that each watches; the newest last."""
+    return {text(each, "id"): text(each, "resourceId") for each in items(kept, _CHANNELS)}
+
+
+def remembered(kept: Mapping[str, Any], channel_id: str, resource_id: str) -> Mapping[str, Any]:
+    """What is kept with a new channel, without those that have ended by themselves."""
+    channels = {**known(kept), channel_id: resource_id}
+    alive = list(channels.items())[-_ALIVE:]
+    return {_CHANNELS: [{"id": name, "resourceId": resource} for name, resource in alive]}
+
+
 def _token(config: Config, channel_id: str) -> str:
     return _digest(config, f"token {channel_id}")
-
-
-def same_account(config: Config) -> str:
-    """Names the account and folder of an instance without its secrets."""
-    return _digest(config, f"account {config['folderId']}")
 
 
 def _digest(config: Config, words: str) -> str:

@@ -51,7 +51,11 @@ class Email:
     def definition(self) -> ChannelDefinition:
         return DEFINITION
 
-    async def poll(self, config: Config, cursor: Mapping[str, Any] | None, now: datetime) -> Polled:
+    async def poll(
+        self, config: Config, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
+    ) -> Polled:
+        """Takes what is unread, whenever it came."""
+
         def job(box: MailBox) -> Polled:
             self._expected[_account_key(config)] = box.number_of("UIDNEXT")
             return look(box, config, cursor, now)

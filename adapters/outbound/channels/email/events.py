@@ -22,24 +22,27 @@ _HOUR = 3600.0
 
 @dataclass(slots=True)
 class Memory:
-    """The cursor. `taken` are UIDs that were handed on and may still be unread on the server; `threads`
-    holds the times (epoch seconds) of the last hour's mails by thread."""
+    """The cursor. `account` names the mailbox; `taken` are UIDs that were handed on and may still be unread on
+    the server; `threads` holds the times (epoch seconds) of the last hour's mails by thread."""
 
     uid_validity: int
+    account: str
     last_uid: int = 0
     taken: set[int] = field(default_factory=set)
     threads: dict[str, list[float]] = field(default_factory=dict)
 
     @classmethod
-    def load(cls, cursor: Mapping[str, Any] | None, uid_validity: int, now: datetime) -> Memory:
-        """From a stored cursor. UIDs of another UIDVALIDITY say nothing any more (RFC 9051, 2.3.1.1)."""
+    def load(cls, cursor: Mapping[str, Any] | None, uid_validity: int, account: str, now: datetime) -> Memory:
+        """From a stored cursor. UIDs of another mailbox or UIDVALIDITY say nothing (RFC 9051, 2.3.1.1)."""
         stored = cursor or {}
         since = now.timestamp() - _HOUR
         recent = {
             thread: [at for at in times if at > since] for thread, times in stored.get("threads", {}).items()
         }
-        memory = cls(uid_validity, threads={thread: times for thread, times in recent.items() if times})
-        if stored.get("uidValidity") == uid_validity:
+        memory = cls(
+            uid_validity, account, threads={thread: times for thread, times in recent.items() if times}
+        )
+        if stored.get("uidValidity") == uid_validity and stored.get("account") == account:
             memory.taken = set(stored.get("taken", ()))
             memory.last_uid = int(stored.get("lastUid", 0))
         return memory
@@ -47,6 +50,7 @@ class Memory:
     def dump(self) -> dict[str, Any]:
         return {
             "uidValidity": self.uid_validity,
+            "account": self.account,
             "lastUid": self.last_uid,
             "taken": sorted(self.taken),
             "threads": self.threads,

@@ -26,7 +26,7 @@ def look(box: MailBox, config: Config, cursor: Mapping[str, Any] | None, now: da
     The stored cursor proves that the mails it calls taken are safe with us: those that are unread all the
     same (we stopped before saying so) are marked now.
     """
-    memory = Memory.load(cursor, box.number_of("UIDVALIDITY"), now)
+    memory = Memory.load(cursor, box.number_of("UIDVALIDITY"), _account(config), now)
     unseen = box.unseen()
     late = memory.taken.intersection(unseen)
     box.mark_seen(sorted(late))
@@ -74,6 +74,12 @@ def _read(
     except Exception as failure:  # noqa: BLE001 - whatever it is, one mail must not stop the mailbox
         reason = f"the mail cannot be read: {type(failure).__name__}: {failure}"[:500]
         return unreadable(place, hashlib.sha256(content).hexdigest(), reason)
+
+
+def _account(config: Config) -> str:
+    """Names the mailbox; two of them may well have the same UIDVALIDITY."""
+    named = "\0".join(str(config[name]).strip().lower() for name in ("imapHost", "imapPort", "username"))
+    return hashlib.sha256(named.encode()).hexdigest()[:16]
 
 
 def _thread(session_id: str) -> str:

@@ -28,8 +28,10 @@ class Odoo:
     def definition(self) -> ChannelDefinition:
         return DEFINITION
 
-    async def poll(self, config: Config, cursor: Mapping[str, Any] | None, now: datetime) -> Polled:
-        return await polling.poll(self._kit.http, config, cursor)
+    async def poll(
+        self, config: Config, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
+    ) -> Polled:
+        return await polling.poll(self._kit.http, config, cursor, since)
 
     def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
         return delivery.parts(config, target, answer)

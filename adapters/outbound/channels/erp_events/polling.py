@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from adapters.outbound.channels.bodies import at, items
@@ -14,8 +15,11 @@ from ports.channels import Polled, PollFailed
 from ports.http import Http
 
 
-async def poll(http: Http, config: Config, cursor: Mapping[str, Any] | None) -> Polled:
-    """What happened since the cursor; the first poll only notes where watching begins. Raises `PollFailed`."""
+async def poll(http: Http, config: Config, cursor: Mapping[str, Any] | None, since: datetime) -> Polled:
+    """What happened since the cursor; on the first poll since the instance was made. Raises `PollFailed`.
+
+    Of a model or database that the configuration names only now, nothing from before is reported.
+    """
     source = _source(config)
     known = cursor["models"] if cursor and cursor.get("source") == source else {}
     try:
@@ -26,7 +30,7 @@ async def poll(http: Http, config: Config, cursor: Mapping[str, Any] | None) -> 
     cursors: dict[str, Any] = {}
     more = False
     for model in listed(config, "models"):
-        look = await _look(session, config, model, known.get(model))
+        look = await _look(session, config, model, known.get(model), since if cursor is None else None)
         events += [_event(change) for change in look.changes]
         cursors[model] = look.cursor
         more = more or look.more
@@ -44,10 +48,12 @@ def _source(config: Config) -> str:
     return f"{str(config['erpUrl']).rstrip('/')} {config['database']}"
 
 
-async def _look(session: Session, config: Config, model: str, cursor: Mapping[str, Any] | None) -> Look:
+async def _look(
+    session: Session, config: Config, model: str, cursor: Mapping[str, Any] | None, since: datetime | None
+) -> Look:
     watcher = Watcher(session, model, frozenset(each.lower() for each in listed(config, "events")))
     try:
-        return Look((), await watcher.begin()) if cursor is None else await watcher.look(cursor)
+        return await watcher.begin(since) if cursor is None else await watcher.look(cursor)
     except OdooError as error:
         raise _failed(f"{model}: {error}", error) from error
     except (AttributeError, KeyError, TypeError, ValueError) as error:

@@ -7,9 +7,12 @@ newest stamp seen, never from a clock of ours. Deleted records are found by comp
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from adapters.outbound.channels.bodies import items, text
@@ -33,7 +36,8 @@ _EVERYTHING = {"active_test": False}
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What happened to a record. `record` holds its fields, its id alone when it is gone."""
+    """What happened to a record. `record` holds its fields, its id alone when it is gone; `stamp` is what it is
+    known by from now on."""
 
     model: str
     event: str
@@ -64,28 +68,57 @@ class Watcher:
     events: frozenset[str]
     _names: list[str] = field(default_factory=list)
 
-    async def begin(self) -> Mapping[str, Any]:
-        """Where watching begins: what is there now is not reported."""
+    async def begin(self, since: datetime | None) -> Look:
+        """Where watching begins: at `since`, or with None now. What is there by then is not reported.
+
+        Raises `OdooError`.
+        """
         newest = await self._call(
             "search_read", domain=[], fields=["write_date"], order="write_date desc", limit=1
         )
-        since = text(newest[0], "write_date") if newest else ""
-        seen = {each["id"]: each["write_date"] for each in await self._stamps(since, MOST)} if since else {}
-        return self._cursor(since, seen, await self._ids())
+        last = text(newest[0], "write_date") if newest else ""
+        start = since.astimezone(UTC).strftime(_STAMP) if since else ""
+        if start and last >= start:
+            stamps = await self._stamps(start, MOST)
+            before = {each["id"]: each["write_date"] for each in stamps if each["write_date"] < start}
+            return await self._changed(stamps, before, start, created_since=start)
+        seen = {each["id"]: each["write_date"] for each in await self._stamps(last, MOST)} if last else {}
+        return Look((), self._cursor(last, seen, await self._ids()))
 
     async def look(self, cursor: Mapping[str, Any]) -> Look:
         """What happened since the cursor. Raises `OdooError`."""
         since, seen = text(cursor, "since"), {int(key): each for key, each in cursor["seen"].items()}
         stamps = await self._stamps(since, len(seen) + MOST)
-        fresh = [each for each in stamps if seen.get(each["id"]) != each["write_date"]]
-        taken = fresh[:AT_ONCE]
-        changes = [change async for change in self._read(taken, _earlier(since), seen)]
-        ids = await self._ids()
-        changes += self._gone(cursor, ids)
+        known = unpacked(cursor["ids"]) if "ids" in cursor else set()
+        return await self._changed(stamps, seen, since, created_since=_earlier(since), known=known)
+
+    async def _changed(
+        self,
+        stamps: Sequence[Mapping[str, Any]],
+        seen: Mapping[int, str],
+        since: str,
+        *,
+        created_since: str,
+        known: AbstractSet[int] = frozenset(),
+    ) -> Look:
+        fresh = [each for each in stamps if _stamp_of(seen.get(each["id"])) != each["write_date"]]
+        taken = [*_worth_another_look(stamps, seen, since), *fresh[:AT_ONCE]]
         newest = max([since, *(each["write_date"] for each in taken)])
-        kept = {**seen, **{each["id"]: each["write_date"] for each in taken}}
-        recent = {key: stamp for key, stamp in kept.items() if stamp >= _earlier(newest)}
-        return Look(changes, self._cursor(newest, recent, ids), more=len(fresh) > len(taken))
+        records = await self._read([each["id"] for each in taken])
+        changes, kept = [], dict(seen)
+        for each in taken:
+            record, mark = records.get(each["id"]), seen.get(each["id"])
+            kept[each["id"]] = known_by = _mark(each["write_date"], record, mark, newest)
+            event = self._event(record, created_since, mark)
+            if event and known_by != _stamp_of(mark):
+                again = _stamp_of(mark) == each["write_date"]
+                stamp = known_by if again else each["write_date"]
+                changes.append(Change(self.model, event, each["id"], stamp, record or {}))
+        ids = await self._ids()
+        if UNLINK in self.events:
+            changes += [Change(self.model, UNLINK, each, "", {"id": each}) for each in sorted(known - ids)]
+        recent = {key: mark for key, mark in kept.items() if mark >= _earlier(newest)}
+        return Look(changes, self._cursor(newest, recent, ids), more=len(fresh) > AT_ONCE)
 
     async def _stamps(self, since: str, limit: int) -> list[dict[str, Any]]:
         """Ids and stamps in the window, the oldest first."""
@@ -95,23 +128,21 @@ class Watcher:
         )
         return [each for each in found if isinstance(each["id"], int) and text(each, "write_date")]
 
-    async def _read(
-        self, taken: Sequence[Mapping[str, Any]], known_since: str, seen: Mapping[int, str]
-    ) -> AsyncIterator[Change]:
-        """The changes of records that are reported, in the order of their stamps."""
-        if not taken or not self.events & {CREATE, WRITE}:
-            return
-        ids = [each["id"] for each in taken]
+    async def _read(self, ids: Sequence[int]) -> Mapping[int, Mapping[str, Any]]:
+        """The records, without those that were deleted in between."""
+        if not ids or not self.events & {CREATE, WRITE}:
+            return {}
         names = await self._field_names()
-        found = await self._call("search_read", domain=[["id", "in", ids]], fields=names)
-        records = {each["id"]: each for each in found}
-        for each in taken:
-            record = records.get(each["id"])
-            if record is None:  # deleted in between
-                continue
-            event = _event(record, known_since, each["id"] in seen)
-            if event in self.events and not self._is_own(event, record):
-                yield Change(self.model, event, each["id"], each["write_date"], record)
+        found = await self._call("search_read", domain=[["id", "in", list(ids)]], fields=names)
+        return {each["id"]: each for each in found}
+
+    def _event(self, record: Mapping[str, Any] | None, created_since: str, mark: str | None) -> str | None:
+        """What happened to a record: one made since the last look is created, any other was written. None when
+        that is not to be reported."""
+        if record is None:
+            return None
+        event = CREATE if mark is None and text(record, "create_date") >= created_since else WRITE
+        return event if event in self.events and not self._is_own(event, record) else None
 
     def _is_own(self, event: str, record: Mapping[str, Any]) -> bool:
         """Our notes change a record too; and they are records themselves, for who watches mail."""
@@ -135,11 +166,6 @@ class Watcher:
             return set()
         return {each for each in await self._call("search", domain=[]) if isinstance(each, int)}
 
-    def _gone(self, cursor: Mapping[str, Any], ids: set[int]) -> Iterator[Change]:
-        if UNLINK in self.events and "ids" in cursor:
-            for each in sorted(unpacked(cursor["ids"]) - ids):
-                yield Change(self.model, UNLINK, each, "", {"id": each})
-
     def _cursor(self, since: str, seen: Mapping[int, str], ids: set[int]) -> Mapping[str, Any]:
         kept = {"since": since, "seen": {str(key): stamp for key, stamp in seen.items()}}
         return {**kept, "ids": packed(ids)} if UNLINK in self.events else kept
@@ -150,9 +176,31 @@ class Watcher:
         return await self.session.call(self.model, method, **arguments)
 
 
-def _event(record: Mapping[str, Any], known_since: str, was_seen: bool) -> str:
-    """A record made since the last look is created, any other one was written."""
-    return CREATE if not was_seen and text(record, "create_date") >= known_since else WRITE
+def _worth_another_look(
+    stamps: Sequence[Mapping[str, Any]], seen: Mapping[int, str], since: str
+) -> list[Mapping[str, Any]]:
+    """The records of the newest second that is known, and by content: they may have been written once more in
+    that second, after we had looked."""
+    found = [
+        each
+        for each in stamps
+        if each["write_date"] == since and seen.get(each["id"], "").startswith(f"{since}#")
+    ]
+    return found[:AT_ONCE]
+
+
+def _stamp_of(mark: str | None) -> str:
+    return (mark or "").partition("#")[0]
+
+
+def _mark(stamp: str, record: Mapping[str, Any] | None, mark: str | None, newest: str) -> str:
+    """What a record is known by: its stamp, and in the newest second its content too, until that was found the
+    same at a second look."""
+    if stamp != newest or record is None:
+        return stamp
+    content = json.dumps(record, sort_keys=True, default=str).encode()
+    found = f"{stamp}#{hashlib.sha256(content).hexdigest()[:12]}"
+    return stamp if found == mark else found
 
 
 def _earlier(stamp: str) -> str:

@@ -40,8 +40,10 @@ class MailApi:
     def definition(self) -> ChannelDefinition:
         return DEFINITION
 
-    async def poll(self, config: Config, cursor: Mapping[str, Any] | None, now: datetime) -> Polled:
-        return await self._poller.step(config, cursor, now)
+    async def poll(
+        self, config: Config, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
+    ) -> Polled:
+        return await self._poller.step(config, cursor, now, since)
 
     def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
         body = render_body(answer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -36,13 +37,15 @@ _GONE = frozenset({400, 404, 410})
 @dataclass(frozen=True, slots=True)
 class Position:
     """The cursor. `history_id`: everything before it is taken. `page`: the next page of the list that is
-    being read; with `searching` that list is a search, made because the history was too old. Mail from
-    before `since` is not ours; `good` is when a poll last came to its end (both in epoch milliseconds)."""
+    being read; with `searching` that list is a search, made because the history was too old or nothing was read
+    yet. Mail from before `since` is not ours; `good` is when a poll last came to its end (both in epoch
+    milliseconds). `grant` names the credentials with which all this was learnt."""
 
     history_id: str
     address: str
     since: int
     good: int
+    grant: str
     page: str = ""
     searching: bool = False
 
@@ -53,6 +56,7 @@ class Position:
             address=str(cursor["address"]),
             since=int(cursor["since"]),
             good=int(cursor["good"]),
+            grant=str(cursor.get("grant", "")),
             page=str(cursor.get("page", "")),
             searching=bool(cursor.get("searching", False)),
         )
@@ -63,6 +67,7 @@ class Position:
             "address": self.address,
             "since": self.since,
             "good": self.good,
+            "grant": self.grant,
             "page": self.page,
             "searching": self.searching,
         }
@@ -74,13 +79,22 @@ class Poller:
     def __init__(self, gmail: Gmail) -> None:
         self._gmail = gmail
 
-    async def step(self, config: Config, cursor: Mapping[str, Any] | None, now: datetime) -> Polled:
-        """Raises `PollFailed`."""
+    async def step(
+        self, config: Config, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
+    ) -> Polled:
+        """The first step notes the position; then what came between `since` and there is searched for.
+
+        Raises `PollFailed`.
+        """
         at_ms = int(now.timestamp() * 1000)
         try:
             if cursor is None:
-                return Polled((), (await self._present(config, at_ms, at_ms)).dump())
+                created = int(since.timestamp() * 1000)
+                begun = replace(await self._present(config, created, created), searching=True)
+                return Polled((), begun.dump(), more=True)
             position = Position.load(cursor)
+            if position.grant != _grant(config):
+                return await self._regranted(config, position, at_ms)
             if position.searching:
                 return await self._search(config, position, at_ms)
             return await self._history(config, position, at_ms)
@@ -96,7 +110,14 @@ class Poller:
         history_id, address = text(profile, "historyId"), text(profile, "emailAddress")
         if not history_id:
             raise PollFailed("Gmail's profile has no historyId")
-        return Position(history_id, address, since, good)
+        return Position(history_id, address, since, good, _grant(config))
+
+    async def _regranted(self, config: Config, position: Position, at_ms: int) -> Polled:
+        """Other credentials: of the same mailbox the position holds, of another one watching begins now."""
+        fresh = await self._present(config, at_ms, at_ms)
+        if fresh.address == position.address:
+            return Polled((), replace(position, grant=fresh.grant).dump(), more=True)
+        return Polled((), fresh.dump())
 
     async def _history(self, config: Config, position: Position, at_ms: int) -> Polled:
         answer = await self._gmail.history(config, position.history_id, position.page)
@@ -162,6 +183,12 @@ class Poller:
             whole = replace(part, data=from_base64url(text(answer.json(), "data")), attachment_id="")
             parts[parts.index(part)] = whole
         return parts
+
+
+def _grant(config: Config) -> str:
+    """Names the credentials without telling them."""
+    secret = f"{config['clientId']}\n{config['refreshToken']}"
+    return hashlib.sha256(secret.encode()).hexdigest()[:16]
 
 
 def _arrived(message: Mapping[str, Any]) -> int:

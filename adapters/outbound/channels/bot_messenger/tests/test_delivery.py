@@ -246,7 +246,7 @@ async def test_a_server_that_is_not_there_can_be_tried_again() -> None:
 async def test_registers_with_the_secret_and_the_updates(channel: BotMessenger, server: Telegram) -> None:
     address = "https://agents.example/api/agent/channels/bot-messenger/7/webhook"
     assert not await channel.registered(CONFIG, address)
-    await channel.register(CONFIG, address)
+    await channel.register(CONFIG, address, {})
     assert server.webhook == {
         "url": address,
         "secret_token": secret_of(TOKEN),
@@ -256,13 +256,18 @@ async def test_registers_with_the_secret_and_the_updates(channel: BotMessenger, 
     assert not await channel.registered(CONFIG, address + "2")
     server.webhook["allowed_updates"] = ["message"]
     assert not await channel.registered(CONFIG, address)
-    await channel.unregister(CONFIG)
+    await channel.unregister(CONFIG, {})
     assert server.webhook == {"url": ""}
+
+
+async def test_another_bot_leaves_a_webhook_behind(channel: BotMessenger) -> None:
+    assert channel.supersedes(CONFIG, {**CONFIG, "botToken": "8:another"})
+    assert not channel.supersedes(CONFIG, {**CONFIG, "parseMode": "Markdown"})
 
 
 async def test_a_refused_registration_says_why(channel: BotMessenger) -> None:
     with pytest.raises(PlatformError, match="HTTPS URL must be provided"):
-        await channel.register(CONFIG, "http://agents.example/webhook")
+        await channel.register(CONFIG, "http://agents.example/webhook", {})
 
 
 async def test_probes_with_get_me(channel: BotMessenger) -> None:

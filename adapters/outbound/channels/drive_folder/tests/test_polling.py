@@ -51,7 +51,7 @@ class Poller:
         self.more = False
 
     async def __call__(self, **changes: Any) -> list[Event]:
-        polled: Polled = await self.channel.poll({**CONFIG, **changes}, self.cursor, NOW)
+        polled: Polled = await self.channel.poll({**CONFIG, **changes}, self.cursor, NOW, NOW)
         self.cursor = json.loads(json.dumps(dict(polled.cursor)))
         self.more = polled.more
         return list(polled.events)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import pytest
@@ -109,7 +110,7 @@ def test_any_headers_are_refused(headers: dict[str, str]) -> None:
 
 
 async def test_google_is_asked_to_call(channel: DriveFolder, drive: Drive) -> None:
-    await channel.register(CONFIG, ADDRESS)
+    await channel.register(CONFIG, ADDRESS, {})
     (asked,) = drive.watching.values()
     assert asked["address"] == ADDRESS
     assert NOW.timestamp() + 3600 < int(asked["expiration"]) / 1000 <= NOW.timestamp() + 7200
@@ -118,22 +119,22 @@ async def test_google_is_asked_to_call(channel: DriveFolder, drive: Drive) -> No
 
 
 async def test_asking_twice_makes_one_channel(channel: DriveFolder, drive: Drive) -> None:
-    await channel.register(CONFIG, ADDRESS)
-    await channel.register(CONFIG, ADDRESS)
+    await channel.register(CONFIG, ADDRESS, {})
+    await channel.register(CONFIG, ADDRESS, {})
     assert len(drive.watching) == 1
 
 
 async def test_a_new_channel_takes_over_before_the_old_one_ends(
     channel: DriveFolder, drive: Drive, clock: SetClock
 ) -> None:
-    await channel.register(CONFIG, ADDRESS)
+    await channel.register(CONFIG, ADDRESS, {})
     clock.advance(3600)
-    await channel.register(CONFIG, ADDRESS)
+    await channel.register(CONFIG, ADDRESS, {})
     assert len(drive.watching) == 2
 
 
 async def test_the_configured_address_wins(channel: DriveFolder, drive: Drive) -> None:
-    await channel.register({**CONFIG, "webhookUrl": "https://proxy.example/drive"}, ADDRESS)
+    await channel.register({**CONFIG, "webhookUrl": "https://proxy.example/drive"}, ADDRESS, {})
     assert [each["address"] for each in drive.watching.values()] == ["https://proxy.example/drive"]
 
 
@@ -152,11 +153,11 @@ async def test_the_configured_address_wins(channel: DriveFolder, drive: Drive) -
 async def test_where_google_cannot_call_only_the_credentials_are_tried(
     channel: DriveFolder, drive: Drive, address: str
 ) -> None:
-    await channel.register(CONFIG, address)
+    await channel.register(CONFIG, address, {})
     assert drive.watching == {}
     assert await channel.registered(CONFIG, address) is True
     with pytest.raises(PlatformError, match="invalid_grant"):
-        await channel.register({**CONFIG, "refreshToken": "wrong"}, address)
+        await channel.register({**CONFIG, "refreshToken": "wrong"}, address, {})
 
 
 async def test_a_refusal_is_passed_on_in_googles_words(channel: DriveFolder, drive: Drive) -> None:
@@ -171,27 +172,56 @@ async def test_a_refusal_is_passed_on_in_googles_words(channel: DriveFolder, dri
         401, error(401, "Unauthorized WebHook callback channel", "push.webhookUrlUnauthorized").json
     )
     with pytest.raises(PlatformError, match="Unauthorized WebHook"):
-        await channel.register(CONFIG, ADDRESS)
+        await channel.register(CONFIG, ADDRESS, {})
 
 
-async def test_channels_are_stopped(channel: DriveFolder, drive: Drive, clock: SetClock) -> None:
-    await channel.register(CONFIG, ADDRESS)
+async def test_channels_are_stopped_by_any_process(
+    channel: DriveFolder, drive: Drive, clock: SetClock
+) -> None:
+    kept = await channel.register(CONFIG, ADDRESS, {})
     clock.advance(3600)
-    await channel.register(CONFIG, ADDRESS)
-    await channel.unregister(CONFIG)
+    kept = await channel.register(CONFIG, ADDRESS, json.loads(json.dumps(kept)))
+    assert await channel.register(CONFIG, ADDRESS, kept) == kept
+    other = build(channel._kit)
+    await other.unregister(CONFIG, kept)
     assert drive.watching == {}
     assert len(drive.stopped) == 2
-    await channel.unregister(CONFIG)
+    await other.unregister(CONFIG, kept)
 
 
-async def test_a_channel_that_has_ended_is_stopped_already(channel: DriveFolder, drive: Drive) -> None:
-    await channel.register(CONFIG, ADDRESS)
-    drive.watching.clear()
-    await channel.unregister(CONFIG)
+async def test_channels_that_have_ended_are_not_kept(
+    channel: DriveFolder, drive: Drive, clock: SetClock
+) -> None:
+    kept: Mapping[str, Any] = {}
+    for _ in range(4):
+        kept = await channel.register(CONFIG, ADDRESS, kept)
+        clock.advance(3600)
+    assert list(push.known(kept)) == list(drive.watching)[-2:]
 
 
-async def test_a_stop_that_fails_is_said(channel: DriveFolder, drive: Drive) -> None:
-    await channel.register(CONFIG, ADDRESS)
+async def test_a_stop_that_fails_is_said_and_the_others_are_stopped(
+    channel: DriveFolder, drive: Drive, clock: SetClock
+) -> None:
+    kept = await channel.register(CONFIG, ADDRESS, {})
+    clock.advance(3600)
+    kept = await channel.register(CONFIG, ADDRESS, kept)
     drive.next_reply(500)
     with pytest.raises(PlatformError):
-        await channel.unregister(CONFIG)
+        await channel.unregister(CONFIG, kept)
+    assert len(drive.watching) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("refreshToken", "another", True),
+        ("folderId", "another", True),
+        ("webhookUrl", "https://proxy.example/drive", True),
+        ("fileTypes", "pdf", False),
+        ("checkInterval", 3, False),
+    ],
+)
+async def test_what_leaves_channels_behind(
+    channel: DriveFolder, name: str, value: Any, expected: bool
+) -> None:
+    assert channel.supersedes(CONFIG, {**CONFIG, name: value}) is expected

@@ -51,8 +51,10 @@ async def test_a_reply_stays_in_its_thread_and_says_that_it_is_automatic(
     [
         ("Question", "Re: Question"),
         ("Re: Question", "Re: Question"),
-        ("RE: Question", "RE: Question"),
-        ("re[2]: Question", "re[2]: Question"),
+        ("RE: Question", "Re: Question"),
+        ("re[2]: Question", "Re: Question"),
+        ("Re: RE:re : Question", "Re: Question"),
+        ("Reading: a question", "Re: Reading: a question"),
         ("", "Re:"),
         ("Über\r\nBcc: x@evil.example", "Re: Über Bcc: x@evil.example"),
     ],

@@ -22,7 +22,7 @@ def test_the_channel_has_the_faces_of_a_mailbox(channel: Email) -> None:
 async def test_the_first_poll_takes_what_is_unread_now(channel: Email, mailbox: Mailbox) -> None:
     mailbox.put(mail("seen before", "old@x.example"), flags="\\Seen")
     mailbox.put(mail("first", "a@x.example"), mail("second", "b@x.example"))
-    found = await channel.poll(settings(imapPort=mailbox.port), None, NOW)
+    found = await channel.poll(settings(imapPort=mailbox.port), None, NOW, NOW)
     assert [event.text for event in found.events] == ["first", "second"]
     assert [event.session_id for event in found.events] == ["<a@x.example>", "<b@x.example>"]
     assert found.more is False
@@ -31,19 +31,19 @@ async def test_the_first_poll_takes_what_is_unread_now(channel: Email, mailbox: 
 async def test_mail_stays_unread_until_its_event_is_stored(channel: Email, mailbox: Mailbox) -> None:
     config = settings(imapPort=mailbox.port)
     mailbox.put(mail())
-    found = await channel.poll(config, None, NOW)
+    found = await channel.poll(config, None, NOW, NOW)
     assert mailbox.uids("UNSEEN") == mailbox.uids()
     await channel.polled(config, found.events)
     assert mailbox.uids("UNSEEN") == []
-    assert (await channel.poll(config, found.cursor, NOW)).events == []
+    assert (await channel.poll(config, found.cursor, NOW, NOW)).events == []
 
 
 async def test_a_stop_before_marking_doubles_nothing(channel: Email, mailbox: Mailbox) -> None:
     config = settings(imapPort=mailbox.port)
     mailbox.put(mail("one", "1@x.example"))
-    first = await channel.poll(config, None, NOW)
+    first = await channel.poll(config, None, NOW, NOW)
     mailbox.put(mail("two", "2@x.example"))
-    second = await channel.poll(config, first.cursor, NOW)
+    second = await channel.poll(config, first.cursor, NOW, NOW)
     assert [event.text for event in second.events] == ["two"]
     assert mailbox.uids("SEEN") == mailbox.uids()[:1]
 
@@ -51,17 +51,17 @@ async def test_a_stop_before_marking_doubles_nothing(channel: Email, mailbox: Ma
 async def test_a_stop_before_storing_finds_the_same_event_again(channel: Email, mailbox: Mailbox) -> None:
     config = settings(imapPort=mailbox.port)
     mailbox.put(mail())
-    one = await channel.poll(config, None, NOW)
-    other = await channel.poll(config, None, NOW)
+    one = await channel.poll(config, None, NOW, NOW)
+    other = await channel.poll(config, None, NOW, NOW)
     assert [event.key for event in one.events] == [event.key for event in other.events]
 
 
 async def test_mail_that_the_owner_marks_as_unread_is_taken(channel: Email, mailbox: Mailbox) -> None:
     config = settings(imapPort=mailbox.port)
     mailbox.put(mail("read on the phone", "p@x.example"), flags="\\Seen")
-    first = await channel.poll(config, None, NOW)
+    first = await channel.poll(config, None, NOW, NOW)
     mailbox.flag(mailbox.uids()[0], "-FLAGS", "\\Seen")
-    second = await channel.poll(config, first.cursor, NOW)
+    second = await channel.poll(config, first.cursor, NOW, NOW)
     assert [event.text for event in second.events] == ["read on the phone"]
 
 
@@ -69,21 +69,33 @@ async def test_a_new_uidvalidity_finds_the_same_mail_under_the_same_key(
     channel: Email, mailbox: Mailbox
 ) -> None:
     mailbox.put(mail("one", "1@x.example"), mail("two", message_id=""))
-    first = await channel.poll(settings(imapPort=mailbox.port), None, NOW)
+    first = await channel.poll(settings(imapPort=mailbox.port), None, NOW, NOW)
     with imap_server() as moved:
         moved.put(mail("zero", "0@x.example"), mail("one", "1@x.example"), mail("two", message_id=""))
-        second = await channel.poll(settings(imapPort=moved.port), first.cursor, NOW)
+        second = await channel.poll(settings(imapPort=moved.port), first.cursor, NOW, NOW)
     assert second.cursor["uidValidity"] != first.cursor["uidValidity"]
     assert [event.text for event in second.events] == ["zero", "one", "two"]
     assert [event.key for event in second.events][1:] == [event.key for event in first.events]
 
 
+async def test_another_mailbox_with_the_same_uidvalidity_is_read_anew(
+    channel: Email, mailbox: Mailbox
+) -> None:
+    config = settings(imapPort=mailbox.port)
+    mailbox.put(mail("one", "1@x.example"))
+    taken = dict((await channel.poll(config, None, NOW, NOW)).cursor)
+    elsewhere = {**taken, "account": "another mailbox with a mail of the same UID"}
+    assert (await channel.poll(config, taken, NOW, NOW)).events == []
+    mailbox.flag(mailbox.uids()[0], "-FLAGS", "\\Seen")
+    assert [event.text for event in (await channel.poll(config, elsewhere, NOW, NOW)).events] == ["one"]
+
+
 async def test_a_full_mailbox_is_taken_in_pieces_in_order(channel: Email, mailbox: Mailbox) -> None:
     config = settings(imapPort=mailbox.port)
     mailbox.put(*(mail(f"number {n}", f"{n}@x.example") for n in range(MAX_MAILS + 2)))
-    first = await channel.poll(config, None, NOW)
+    first = await channel.poll(config, None, NOW, NOW)
     assert first.more is True
-    second = await channel.poll(config, first.cursor, NOW)
+    second = await channel.poll(config, first.cursor, NOW, NOW)
     assert second.more is False
     texts = [event.text for event in (*first.events, *second.events)]
     assert texts == [f"number {n}" for n in range(MAX_MAILS + 2)]
@@ -92,9 +104,9 @@ async def test_a_full_mailbox_is_taken_in_pieces_in_order(channel: Email, mailbo
 async def test_automatic_mail_is_no_event_and_does_not_come_again(channel: Email, mailbox: Mailbox) -> None:
     config = settings(imapPort=mailbox.port)
     mailbox.put(mail("I am away", "away@x.example", Auto_Submitted="auto-replied"))
-    first = await channel.poll(config, None, NOW)
+    first = await channel.poll(config, None, NOW, NOW)
     assert first.events == []
-    second = await channel.poll(config, first.cursor, NOW)
+    second = await channel.poll(config, first.cursor, NOW, NOW)
     assert second.events == []
     assert mailbox.uids("UNSEEN") == []
 
@@ -108,26 +120,26 @@ async def test_mail_that_breaks_the_reader_is_put_on_record(
     monkeypatch.setattr("adapters.outbound.channels.email.polling.read_mail", broken)
     config = settings(imapPort=mailbox.port)
     mailbox.put(mail())
-    found = await channel.poll(config, None, NOW)
+    found = await channel.poll(config, None, NOW, NOW)
     assert [event.unreadable for event in found.events] == [
         "the mail cannot be read: RecursionError: too deep"
     ]
     await channel.polled(config, found.events)
     assert mailbox.uids("UNSEEN") == []
-    assert (await channel.poll(config, found.cursor, NOW)).events == []
+    assert (await channel.poll(config, found.cursor, NOW, NOW)).events == []
 
 
 async def test_a_loop_in_one_thread_is_cut_for_the_hour(channel: Email, mailbox: Mailbox) -> None:
     config = settings(imapPort=mailbox.port)
     mailbox.put(mail("again", "n@x.example", References="<root@x.example>"))
-    found = await channel.poll(config, None, NOW)
+    found = await channel.poll(config, None, NOW, NOW)
     thread = next(iter(found.cursor["threads"]))
     mailbox.put(mail("again", "m@x.example", References="<root@x.example>"))
     mailbox.put(mail("other", "o@x.example"))
     full = {**found.cursor, "threads": {thread: [NOW.timestamp()] * MAX_PER_THREAD}}
-    assert [event.text for event in (await channel.poll(config, full, NOW)).events] == ["other"]
+    assert [event.text for event in (await channel.poll(config, full, NOW, NOW)).events] == ["other"]
     stale = {**found.cursor, "threads": {thread: [NOW.timestamp() - 3601] * MAX_PER_THREAD}}
-    assert len((await channel.poll(config, stale, NOW)).events) == 2
+    assert len((await channel.poll(config, stale, NOW, NOW)).events) == 2
 
 
 async def test_a_huge_mail_is_read_in_part(
@@ -136,7 +148,7 @@ async def test_a_huge_mail_is_read_in_part(
     monkeypatch.setattr("adapters.outbound.channels.email.polling.MAX_MAIL", 500)
     monkeypatch.setattr("adapters.outbound.channels.email.polling.CUT_MAIL", 300)
     mailbox.put(mail("x" * 2000))
-    found = await channel.poll(settings(imapPort=mailbox.port), None, NOW)
+    found = await channel.poll(settings(imapPort=mailbox.port), None, NOW, NOW)
     assert found.events[0].raw["truncated"] is True
     assert 0 < len(found.events[0].text) < 300
 
@@ -154,7 +166,7 @@ WITH_FILE = mail(
 async def test_files_are_fetched_when_they_are_wanted(channel: Email, mailbox: Mailbox) -> None:
     config = settings(imapPort=mailbox.port)
     mailbox.put(WITH_FILE)
-    found = await channel.poll(config, None, NOW)
+    found = await channel.poll(config, None, NOW, NOW)
     (file,) = found.events[0].attachments
     assert (file.name, file.mime_type, file.size) == ("note.txt", "text/plain", 9)
     assert b"".join([piece async for piece in channel.fetch(config, file)]) == b"the bytes"
@@ -165,7 +177,7 @@ async def test_files_are_fetched_when_they_are_wanted(channel: Email, mailbox: M
 
 async def test_a_file_is_found_again_after_the_mailbox_was_moved(channel: Email, mailbox: Mailbox) -> None:
     mailbox.put(WITH_FILE)
-    found = await channel.poll(settings(imapPort=mailbox.port), None, NOW)
+    found = await channel.poll(settings(imapPort=mailbox.port), None, NOW, NOW)
     (file,) = found.events[0].attachments
     with imap_server() as moved:
         moved.put(mail("other", "other@x.example"), WITH_FILE)
@@ -175,17 +187,17 @@ async def test_a_file_is_found_again_after_the_mailbox_was_moved(channel: Email,
 
 async def test_idle_tells_of_mail_at_once(channel: Email, mailbox: Mailbox) -> None:
     config = settings(imapPort=mailbox.port)
-    found = await channel.poll(config, None, NOW)
+    found = await channel.poll(config, None, NOW, NOW)
     with anyio.fail_after(20):
         async with anyio.create_task_group() as group:
             group.start_soon(channel.watch, config, 1000.0)
             await anyio.to_thread.run_sync(mailbox.put, mail())
-    assert len((await channel.poll(config, found.cursor, NOW)).events) == 1
+    assert len((await channel.poll(config, found.cursor, NOW, NOW)).events) == 1
 
 
 async def test_mail_between_poll_and_idle_is_noticed(channel: Email, mailbox: Mailbox) -> None:
     config = settings(imapPort=mailbox.port)
-    await channel.poll(config, None, NOW)
+    await channel.poll(config, None, NOW, NOW)
     mailbox.put(mail())
     with anyio.fail_after(20):
         await channel.watch(config, 1000.0)
@@ -201,30 +213,30 @@ async def test_a_cancelled_watch_ends_at_once(channel: Email, mailbox: Mailbox) 
 async def test_a_wrong_password_is_fatal_and_not_told(channel: Email, mailbox: Mailbox) -> None:
     config = settings(imapPort=mailbox.port, password="hunter2-wrong")
     with pytest.raises(PollFailed, match="did not take the user name and password") as failure:
-        await channel.poll(config, None, NOW)
+        await channel.poll(config, None, NOW, NOW)
     assert failure.value.fatal is True
     assert "hunter2-wrong" not in str(failure.value)
 
 
 async def test_a_password_cannot_smuggle_in_commands(channel: Email, mailbox: Mailbox) -> None:
     with pytest.raises(PollFailed, match="line breaks"):
-        await channel.poll(settings(imapPort=mailbox.port, password="x\r\na1 DELETE INBOX"), None, NOW)
+        await channel.poll(settings(imapPort=mailbox.port, password="x\r\na1 DELETE INBOX"), None, NOW, NOW)
 
 
 async def test_a_password_beyond_ascii_can_be_used(channel: Email, mailbox: Mailbox) -> None:
     with pytest.raises(PollFailed, match="did not take the user name and password"):
-        await channel.poll(settings(imapPort=mailbox.port, password="pässwörd"), None, NOW)
+        await channel.poll(settings(imapPort=mailbox.port, password="pässwörd"), None, NOW, NOW)
 
 
 async def test_nobody_listening_is_not_fatal(channel: Email) -> None:
     with pytest.raises(PollFailed, match="cannot be reached") as failure:
-        await channel.poll(settings(imapPort=1), None, NOW)
+        await channel.poll(settings(imapPort=1), None, NOW, NOW)
     assert failure.value.fatal is False
 
 
 async def test_a_metadata_address_is_never_called(channel: Email) -> None:
     with pytest.raises(PollFailed, match="outbound address policy") as failure:
-        await channel.poll(settings(imapHost="169.254.169.254"), None, NOW)
+        await channel.poll(settings(imapHost="169.254.169.254"), None, NOW, NOW)
     assert failure.value.fatal is True
 
 
@@ -233,9 +245,9 @@ async def test_starttls_is_used_when_offered_and_its_certificate_checked(
 ) -> None:
     with imap_server(certificate) as secured:
         config = settings(imapPort=secured.port)
-        assert (await channel.poll(config, None, NOW)).events == []
+        assert (await channel.poll(config, None, NOW, NOW)).events == []
         with pytest.raises(PollFailed, match="TLS with"):
-            await distrustful.poll(config, None, NOW)
+            await distrustful.poll(config, None, NOW, NOW)
 
 
 async def test_probe_tries_both_servers(channel: Email, mailbox: Mailbox, smtp: Postbox) -> None:

@@ -50,9 +50,10 @@ class Poller:
         self.config = config
         self.cursor: Mapping[str, Any] | None = None
         self.more = False
+        self.created = NOW
 
     async def __call__(self, **changes: Any) -> list[Event]:
-        polled: Polled = await self.channel.poll({**self.config, **changes}, self.cursor, NOW)
+        polled: Polled = await self.channel.poll({**self.config, **changes}, self.cursor, NOW, self.created)
         self.cursor = json.loads(json.dumps(dict(polled.cursor)))
         self.more = polled.more
         return list(polled.events)
@@ -76,6 +77,50 @@ async def test_the_first_poll_reports_nothing(odoo: Odoo, poll: Poller) -> None:
     odoo.make("Old")
     assert await poll() == []
     assert await poll() == []
+
+
+async def test_the_first_poll_reports_what_came_after_the_instance(odoo: Odoo, poll: Poller) -> None:
+    old, changed = odoo.make("Old"), odoo.make("Old too")
+    odoo.wait(minutes=2)
+    poll.created = odoo.time.replace(microsecond=400_000)
+    odoo.change(changed, name="New name")
+    made = odoo.make("New")
+    odoo.wait(hours=1)
+    assert heads(await poll()) == [
+        f"Odoo write event in res.partner (ID: {changed})",
+        f"Odoo create event in res.partner (ID: {made})",
+    ]
+    assert await poll() == []
+    odoo.change(old, name="New too")
+    assert heads(await poll()) == [f"Odoo write event in res.partner (ID: {old})"]
+
+
+async def test_a_second_change_within_the_second_that_was_looked_at(odoo: Odoo, poll: Poller) -> None:
+    await poll()
+    odoo.wait(minutes=1)
+    first, second = odoo.make("One"), odoo.make("Two")
+    assert len(await poll()) == 2
+    odoo.change(first, name="One more")
+    third = odoo.make("Three")
+    events = await poll()
+    assert heads(events) == [
+        f"Odoo write event in res.partner (ID: {first})",
+        f"Odoo create event in res.partner (ID: {third})",
+    ]
+    assert events[0].key is not None
+    assert events[0].key.startswith(f"res.partner:{first}:2026-11-20 09:01:00#")
+    odoo.change(second, by=OURSELVES)
+    assert [await poll() for _ in range(3)] == [[], [], []]
+
+
+async def test_records_that_stay_as_they_are_are_not_read_for_ever(odoo: Odoo, poll: Poller) -> None:
+    await poll()
+    odoo.make("One")
+    for _ in range(2):
+        await poll()
+    reads = [each for each in odoo.reads if "name" in each]
+    await poll()
+    assert [each for each in odoo.reads if "name" in each] == reads
 
 
 async def test_a_new_record_is_created(odoo: Odoo, poll: Poller) -> None:
@@ -287,7 +332,7 @@ async def test_a_server_that_answers_nonsense_is_survived(odoo: Odoo, poll: Poll
 async def test_the_outbound_policy_holds(odoo: Odoo, config: dict[str, Any]) -> None:
     async with client("public-only") as http:
         with pytest.raises(PollFailed):
-            await build(kit(http)).poll(config, None, NOW)
+            await build(kit(http)).poll(config, None, NOW, NOW)
     assert odoo.seen == []
 
 

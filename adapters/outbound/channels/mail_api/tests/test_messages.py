@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -100,16 +101,22 @@ def test_no_message_breaks_the_reader(found: dict[str, Any]) -> None:
         event_of(found, parts_of(found), ADDRESS)
 
 
+async def begun(channel: MailApi) -> Mapping[str, Any]:
+    """The cursor from which on new mail is found."""
+    first = await channel.poll(CLIENT, None, NOW, NOW)
+    return (await channel.poll(CLIENT, first.cursor, NOW, NOW)).cursor
+
+
 async def test_a_long_text_is_fetched_apart(channel: MailApi, gmail: Gmail) -> None:
-    start = (await channel.poll(CLIENT, None, NOW)).cursor
+    start = await begun(channel)
     gmail.attachments["long"] = b"a long text"
     gmail.arrive("m", payload={"body": {"size": 11, "attachmentId": "long"}})
-    (event,) = (await channel.poll(CLIENT, start, NOW)).events
+    (event,) = (await channel.poll(CLIENT, start, NOW, NOW)).events
     assert (event.text, event.attachments) == ("a long text", ())
 
 
 async def test_files_are_fetched_when_they_are_wanted(channel: MailApi, gmail: Gmail) -> None:
-    start = (await channel.poll(CLIENT, None, NOW)).cursor
+    start = await begun(channel)
     gmail.attachments["ANGjd"] = b"\xff" * 100_000
     pieces = [
         part("text/plain", "see"),
@@ -122,7 +129,7 @@ async def test_files_are_fetched_when_they_are_wanted(channel: MailApi, gmail: G
         part("text/plain", "inline", part_id="2", filename="i.txt"),
     ]
     gmail.arrive("m", payload={"mimeType": "multipart/mixed", "body": {"size": 0}, "parts": pieces})
-    (event,) = (await channel.poll(CLIENT, start, NOW)).events
+    (event,) = (await channel.poll(CLIENT, start, NOW, NOW)).events
     picture, note = event.attachments
     assert b"".join([each async for each in channel.fetch(CLIENT, picture)]) == b"\xff" * 100_000
     assert b"".join([each async for each in channel.fetch(CLIENT, note)]) == b"inline"

@@ -23,7 +23,7 @@ async def to_the_end(
     """Polls until there is no more, as the poller does."""
     events: list[Event] = []
     for _ in range(20):
-        found = await channel.poll(CLIENT, cursor, NOW)
+        found = await channel.poll(CLIENT, cursor, NOW, NOW)
         events += found.events
         cursor = found.cursor
         if not found.more:
@@ -37,20 +37,46 @@ def test_the_channel_has_the_faces_of_a_mailbox(channel: MailApi) -> None:
 
 
 async def test_what_was_there_before_is_not_taken(channel: MailApi, gmail: Gmail) -> None:
-    gmail.arrive("old")
+    gmail.arrive("old", internalDate=EARLIER)
     events, cursor = await to_the_end(channel, None)
     assert events == []
     gmail.arrive("new", "Hi there")
-    (event,) = (await channel.poll(CLIENT, cursor, NOW)).events
+    (event,) = (await channel.poll(CLIENT, cursor, NOW, NOW)).events
     assert (event.key, event.session_id, event.text) == ("new", "thread-new", "Hi there")
     assert event.sender.external_id == "ann@client.example"
+
+
+async def test_mail_between_the_creation_and_the_first_poll_is_taken(channel: MailApi, gmail: Gmail) -> None:
+    gmail.arrive("old", internalDate=EARLIER)
+    gmail.arrive("early", internalDate=LATER)
+    events, cursor = await to_the_end(channel, None)
+    assert [event.key for event in events] == ["early"]
+    assert await to_the_end(channel, cursor) == ([], cursor)
+
+
+async def test_a_renewed_refresh_token_of_the_mailbox_loses_nothing(channel: MailApi, gmail: Gmail) -> None:
+    _, start = await to_the_end(channel, None)
+    gmail.arrive("meanwhile")
+    events, cursor = await to_the_end(channel, {**start, "grant": "that of the token before"})
+    assert [event.key for event in events] == ["meanwhile"]
+    assert cursor["grant"] == start["grant"]
+
+
+async def test_another_mailbox_begins_anew(channel: MailApi, gmail: Gmail) -> None:
+    _, start = await to_the_end(channel, None)
+    gmail.arrive("old there", internalDate=LATER)
+    before = {**start, "grant": "of another mailbox", "address": "other@gmail.example"}
+    events, cursor = await to_the_end(channel, before)
+    assert events == []
+    gmail.arrive("new", internalDate=LATER)
+    assert [event.key for event in (await to_the_end(channel, cursor))[0]] == ["new"]
 
 
 async def test_all_pages_are_read_before_the_position_moves(channel: MailApi, gmail: Gmail) -> None:
     _, start = await to_the_end(channel, None)
     for number in range(5):
         gmail.arrive(f"m{number}")
-    first = await channel.poll(CLIENT, start, NOW)
+    first = await channel.poll(CLIENT, start, NOW, NOW)
     assert (first.more, first.cursor["historyId"]) == (True, start["historyId"])
     events, cursor = await to_the_end(channel, start)
     assert [event.key for event in events] == ["m0", "m1", "m2", "m3", "m4"]
@@ -113,28 +139,28 @@ async def test_mail_that_is_gone_again_is_left_out(channel: MailApi, gmail: Gmai
 async def test_an_expired_token_is_replaced_once(channel: MailApi, gmail: Gmail) -> None:
     _, start = await to_the_end(channel, None)
     gmail.tokens.clear()
-    await channel.poll(CLIENT, start, NOW)
+    await channel.poll(CLIENT, start, NOW, NOW)
     assert gmail.issued == 2
-    await channel.poll(CLIENT, start, NOW)
+    await channel.poll(CLIENT, start, NOW, NOW)
     assert gmail.issued == 2
 
 
 async def test_the_token_is_renewed_before_it_ends(channel: MailApi, gmail: Gmail, clock: SetClock) -> None:
     _, start = await to_the_end(channel, None)
     clock.advance(3600)
-    await channel.poll(CLIENT, start, NOW)
+    await channel.poll(CLIENT, start, NOW, NOW)
     assert gmail.issued == 2
 
 
 async def test_redirect_uri_is_sent_where_present(channel: MailApi, gmail: Gmail) -> None:
     gmail.redirect_uri = "https://here.example/back"
-    await channel.poll({**CLIENT, "redirectUri": gmail.redirect_uri}, None, NOW)
+    await channel.poll({**CLIENT, "redirectUri": gmail.redirect_uri}, None, NOW, NOW)
 
 
 async def test_a_revoked_grant_is_fatal(channel: MailApi, gmail: Gmail) -> None:
     gmail.grant_error = "invalid_grant"
     with pytest.raises(PollFailed, match="invalid_grant") as failure:
-        await channel.poll(CLIENT, None, NOW)
+        await channel.poll(CLIENT, None, NOW, NOW)
     assert failure.value.fatal is True
     assert "client-secret" not in str(failure.value)
 
@@ -155,7 +181,7 @@ async def test_gmails_refusals_are_no_end(
     _, start = await to_the_end(channel, None)
     gmail.next_reply(status, body)
     with pytest.raises(PollFailed, match=f"Gmail answered {status}") as failure:
-        await channel.poll(CLIENT, start, NOW)
+        await channel.poll(CLIENT, start, NOW, NOW)
     assert (failure.value.fatal, failure.value.retry_after) == (False, wait)
 
 
@@ -163,7 +189,7 @@ async def test_gmails_own_wait_is_kept(channel: MailApi, gmail: Gmail) -> None:
     _, start = await to_the_end(channel, None)
     gmail.next_reply(429, {}, Retry_After="7")
     with pytest.raises(PollFailed) as failure:
-        await channel.poll(CLIENT, start, NOW)
+        await channel.poll(CLIENT, start, NOW, NOW)
     assert failure.value.retry_after == 7.0
 
 
@@ -173,7 +199,7 @@ async def test_a_failed_message_moves_nothing(channel: MailApi, gmail: Gmail) ->
     gmail.next_reply(200, {"history": [{"messagesAdded": [{"message": {"id": "m"}}]}], "historyId": "2000"})
     gmail.next_reply(500)
     with pytest.raises(PollFailed):
-        await channel.poll(CLIENT, start, NOW)
+        await channel.poll(CLIENT, start, NOW, NOW)
     events, _ = await to_the_end(channel, start)
     assert [event.key for event in events] == ["m"]
 
@@ -183,4 +209,4 @@ async def test_a_broken_connection_is_a_failed_poll(channel: MailApi, gmail: Gma
     gmail.drop()
     gmail.drop()  # the client asks once more on a new connection, as reading is safe to repeat
     with pytest.raises(PollFailed, match="cannot be reached"):
-        await channel.poll(CLIENT, start, NOW)
+        await channel.poll(CLIENT, start, NOW, NOW)
