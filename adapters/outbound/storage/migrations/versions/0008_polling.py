@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from alembic import op
 
-revision = "0007_polling"
-down_revision = "0006_confirmations"
+revision = "0008_polling"
+down_revision = "0007_pacing"
 branch_labels = None
 depends_on = None
 
