@@ -266,6 +266,10 @@ class Connected(Protocol, metaclass=Face):
         """The instance is gone: unlinks the account and clears the stored state."""
         ...
 
+    async def stored(self) -> Sequence[int]:
+        """The instances of which there is stored state here."""
+        ...
+
     def lacks(self) -> str | None:
         """What this installation lacks for the channel, None when nothing."""
         ...

@@ -125,6 +125,10 @@ class LinkedDevices(Protocol):
         """The device of an instance, while it runs in this process."""
         ...
 
+    async def stored(self) -> Sequence[int]:
+        """The instances of which there is stored state."""
+        ...
+
     async def forget(self, instance_id: int) -> None:
         """Removes the stored state of an instance whose device does not run."""
         ...

@@ -29,6 +29,11 @@ class Links(Protocol):
         """Gives all leases back."""
         ...
 
+    async def gone(self, instance_ids: Sequence[int]) -> Sequence[int]:
+        """Those of these instances that were removed. One that never was here is not gone: the state may
+        belong to another database."""
+        ...
+
     async def note(self, instance_id: int) -> LinkStatus:
         """Makes an instance's link known, and writes its status into config.waStatus."""
         ...

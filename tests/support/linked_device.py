@@ -71,6 +71,7 @@ class ScriptedDevices:
         self.lack = lack
         self.opened: list[int] = []
         self.forgotten: list[int] = []
+        self.states: list[int] = []
 
     def missing(self) -> str | None:
         return self.lack
@@ -83,6 +84,9 @@ class ScriptedDevices:
 
     def running(self, instance_id: int) -> ScriptedDevice | None:
         return self.device if instance_id in self.opened else None
+
+    async def stored(self) -> list[int]:
+        return self.states
 
     async def forget(self, instance_id: int) -> None:
         self.forgotten.append(instance_id)

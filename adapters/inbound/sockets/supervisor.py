@@ -49,6 +49,8 @@ class Supervisor:
             if isinstance(channel, Connected) and channel.lacks() is None
         }
         self._kept: dict[int, _Kept] = {}
+        self._partings: set[asyncio.Task[None]] = set()
+        self._swept = False
         self._stopping = False
 
     async def run(self) -> None:
@@ -72,13 +74,23 @@ class Supervisor:
             await self._end(instance_id)
         for instance_id in sorted(held):
             await self._keep(instance_id)
+        if not self._swept:
+            await self._sweep()
+            self._swept = True
+
+    async def _sweep(self) -> None:
+        """Parts from accounts whose instances were removed while nobody kept their connections."""
+        for channel in self._channels.values():
+            for instance_id in await self._links.gone(await channel.stored()):
+                self._part(instance_id, channel)
 
     async def stop(self) -> None:
         """Ends all connections and gives their leases back."""
         self._stopping = True
-        for kept in self._kept.values():
-            kept.task.cancel()
-        await asyncio.gather(*(kept.task for kept in self._kept.values()), return_exceptions=True)
+        tasks = [*self._partings, *(kept.task for kept in self._kept.values())]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         self._kept.clear()
         if self._channels:
             await self._links.let_go()
@@ -101,7 +113,20 @@ class Supervisor:
         kept = self._kept.pop(instance_id)
         await self._cancelled(kept)
         if await self._instances.find(instance_id) is None:
-            await kept.channel.unlink(instance_id)
+            self._part(instance_id, kept.channel)
+
+    def _part(self, instance_id: int, channel: Connected) -> None:
+        """Unlinks beside the rounds, which must not wait for it: leases would run out meanwhile."""
+        parting = asyncio.create_task(self._unlink(instance_id, channel))
+        self._partings.add(parting)
+        parting.add_done_callback(self._partings.discard)
+
+    @staticmethod
+    async def _unlink(instance_id: int, channel: Connected) -> None:
+        try:
+            await channel.unlink(instance_id)
+        except Exception:
+            log.exception("an account was not unlinked", extra={"instance": instance_id})
 
     @staticmethod
     async def _cancelled(kept: _Kept) -> None:

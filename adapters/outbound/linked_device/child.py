@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import itertools
 import json
 import os
 import sys
@@ -16,12 +17,10 @@ import threading
 from pathlib import Path
 from typing import Any
 
-MEDIA = {
-    "imageMessage": "image",
-    "videoMessage": "video",
-    "audioMessage": "audio",
-    "documentMessage": "document",
-}
+from adapters.outbound.linked_device.contents import media_of, seconds, text_of
+
+READY_WAIT = 15.0
+"""Seconds until the connection is up, or a code cannot be asked for."""
 
 
 class Lines:
@@ -46,6 +45,7 @@ class Device:
         self._lines = lines
         self._client: Any = None
         self._ready = threading.Event()
+        self._numbers = itertools.count(1)
         self.deeds = {
             "connect": self.connect,
             "pair": self.pair,
@@ -63,11 +63,13 @@ class Device:
         threading.Thread(target=self._run, args=(client,), daemon=True).start()
 
     def _made(self) -> Any:
+        """A client under a name of its own: the library ends what bears the name of a client that is thrown
+        away, which must not be the one that took its place."""
         from neonize import events
         from neonize.client import NewClient
 
-        client = NewClient(self._database)
-        client.event(events.ConnectedEv)(lambda *_: self._tell("linked"))
+        client = NewClient(self._database, uuid=f"device-{next(self._numbers)}")
+        client.event(events.ConnectedEv)(lambda *_: self._linked())
         client.event(events.LoggedOutEv)(lambda _, each: self._tell("logged_out", reason=str(each.Reason)))
         client.event(events.DisconnectedEv)(lambda *_: self._tell("dropped", reason="disconnected"))
         client.event(events.StreamReplacedEv)(lambda *_: self._tell("dropped", reason="stream replaced"))
@@ -87,6 +89,10 @@ class Device:
             if client is self._client:
                 self._tell("dropped", reason=str(failure)[:300])
 
+    def _linked(self) -> None:
+        self._ready.set()
+        self._tell("linked")
+
     def _unlinked(self) -> None:
         """The library offers a QR code: the connection is up and no account is linked."""
         if not self._ready.is_set():
@@ -94,36 +100,57 @@ class Device:
             self._tell("unlinked")
 
     def pair(self, request: dict[str, Any]) -> str:
-        if not self._ready.wait(15):
+        """The library hangs up when nobody has entered a code for some minutes, and does not say so."""
+        if self._client is not None and self._ready.is_set() and not self._client.is_connected:
+            self.connect({})
+        if not self._ready.wait(READY_WAIT):
             raise RuntimeError("the messaging service cannot be reached")
         return str(self._client.PairPhone(request["phone"], True))
 
     def logout(self, _: dict[str, Any]) -> None:
-        """Unlinks and forgets; begins again with a fresh device."""
-        if self._client is not None and self._client.is_logged_in():
-            self._client.logout()
-        self._stop()
-        for path in Path(self._database).parent.glob(Path(self._database).name + "*"):
-            path.unlink(missing_ok=True)
-        self.connect({})
+        """Unlinks the account and forgets; begins again with a fresh device.
+
+        Where the account cannot be told, as the connection cannot be made, the state is forgotten all the same.
+        """
+        if self._client is None and Path(self._database).exists():
+            self.connect({})
+            self._ready.wait(READY_WAIT)
+        try:
+            if self._client is not None and self._client.is_logged_in:
+                self._client.logout()
+        finally:
+            self._stop()
+            for path in Path(self._database).parent.glob(Path(self._database).name + "*"):
+                path.unlink(missing_ok=True)
+            self.connect({})
 
     def send(self, request: dict[str, Any]) -> str:
         from neonize.utils.jid import build_jid
 
         user, _, server = request["chat"].partition("@")
         to = build_jid(user, server or "s.whatsapp.net")
-        path, kind = request.get("path"), str(request.get("mime") or "").partition("/")[0]
-        if not path:
-            return str(self._client.send_message(to, request["text"]).ID)
-        if kind == "image":
-            return str(self._client.send_image(to, path).ID)
-        if kind == "video":
-            return str(self._client.send_video(to, path).ID)
-        if kind == "audio":
-            return str(self._client.send_audio(to, path).ID)
-        return str(
-            self._client.send_document(to, path, filename=request["name"], mimetype=request["mime"]).ID
-        )
+        message = self._file(request) if request.get("path") else request["text"]
+        return str(self._client.send_message(to, message).ID)
+
+    def _file(self, request: dict[str, Any]) -> Any:
+        """A file as what it is; as a document where it cannot be read as that: the library needs ffmpeg for
+        video and audio, and knows few forms of pictures."""
+        from neonize.exc import NeonizeError
+
+        client, path, mime_type = self._client, request["path"], str(request.get("mime") or "")
+        native = {
+            "image": client.build_image_message,
+            "video": client.build_video_message,
+            "audio": client.build_audio_message,
+        }.get(mime_type.partition("/")[0])
+        if native is not None:
+            try:
+                return native(path)
+            except NeonizeError:
+                raise
+            except Exception as failure:  # noqa: BLE001 - whatever the readers of pictures and ffmpeg raise
+                sys.stderr.write(f"sent as a document: {type(failure).__name__}\n")
+        return client.build_document_message(path, filename=request["name"], mimetype=mime_type)
 
     def download(self, request: dict[str, Any]) -> None:
         from neonize.proto.waE2E.WAWebProtobufsE2E_pb2 import Message
@@ -147,11 +174,11 @@ class Device:
             chat=f"{source.Chat.User}@{source.Chat.Server}",
             senders=self._sender_ids(source),
             name=info.Pushname,
-            text=_text(received.Message),
-            at=_seconds(info.Timestamp),
+            text=text_of(received.Message),
+            at=seconds(info.Timestamp),
             fromMe=source.IsFromMe,
             group=source.IsGroup,
-            media=_media(received.Message),
+            media=media_of(received.Message),
         )
 
     def _sender_ids(self, source: Any) -> list[str]:
@@ -165,48 +192,6 @@ class Device:
                     known.append(self._client.get_pn_from_lid(jid))
         known.sort(key=lambda jid: jid.Server != "s.whatsapp.net")
         return list(dict.fromkeys(jid.User for jid in known if jid.User))
-
-
-def _inner(message: Any) -> Any:
-    """The message inside wrappers for disappearing messages and captions."""
-    for name in ("ephemeralMessage", "viewOnceMessage", "viewOnceMessageV2", "documentWithCaptionMessage"):
-        if message.HasField(name):
-            return _inner(getattr(message, name).message)
-    return message
-
-
-def _text(message: Any) -> str:
-    inner = _inner(message)
-    if inner.conversation:
-        return str(inner.conversation)
-    if inner.HasField("extendedTextMessage"):
-        return str(inner.extendedTextMessage.text)
-    for name in MEDIA:
-        if inner.HasField(name) and hasattr(getattr(inner, name), "caption"):
-            return str(getattr(inner, name).caption)
-    return ""
-
-
-def _media(message: Any) -> list[dict[str, Any]]:
-    inner = _inner(message)
-    found = []
-    for name, kind in MEDIA.items():
-        if inner.HasField(name):
-            media = getattr(inner, name)
-            found.append(
-                {
-                    "name": getattr(media, "fileName", "") or f"{kind}",
-                    "mime": media.mimetype.partition(";")[0] or "application/octet-stream",
-                    "size": media.fileLength or None,
-                    "message": base64.b64encode(inner.SerializeToString()).decode(),
-                }
-            )
-    return found
-
-
-def _seconds(timestamp: int) -> float:
-    """Some versions tell milliseconds."""
-    return timestamp / 1000 if timestamp > 10**11 else float(timestamp)
 
 
 def main(database: str) -> None:

@@ -68,6 +68,9 @@ class NeonizeDevices:
     def running(self, instance_id: int) -> ChildDevice | None:
         return self._running.get(instance_id)
 
+    async def stored(self) -> Sequence[int]:
+        return sorted(int(path.stem) for path in self._folder.glob("*.db") if path.stem.isdigit())
+
     async def forget(self, instance_id: int) -> None:
         for path in self._folder.glob(f"{instance_id}.db*"):
             path.unlink(missing_ok=True)

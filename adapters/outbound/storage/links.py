@@ -44,6 +44,12 @@ WHERE instance_id = %s AND (asked < {ASKS_PER_HOUR} OR asked_since < now() - int
 RETURNING wanted
 """
 
+GONE = """
+SELECT n FROM unnest(%s::bigint[]) AS t(n)
+WHERE n <= (SELECT last_value FROM channel_instance_id_seq)
+    AND NOT EXISTS (SELECT FROM channel_instance i WHERE i.id = n) ORDER BY n
+"""
+
 LIVE = """
 SELECT i.id, i.channel_id, i.channel_name, l.status, l.up_since
 FROM link l JOIN channel_instance i ON i.id = l.instance_id
@@ -83,6 +89,9 @@ class PostgresLinks:
             "UPDATE link SET owner = NULL, lease_until = NULL, up_since = NULL WHERE owner = ANY(%s)",
             (list(owners),),
         )
+
+    async def gone(self, instance_ids: Sequence[int]) -> Sequence[int]:
+        return [row[0] for row in await self._database.fetch(GONE, (list(instance_ids),))]
 
     async def note(self, instance_id: int) -> LinkStatus:
         await self._database.execute(

@@ -128,8 +128,23 @@ async def test_a_removed_instance_is_unlinked(worlds: Callable[..., SocketWorld]
     await until(lambda: "connect" in world.device.did)
     await world.instances.remove(instance.id)
     await world.supervisor.look()
-    assert world.devices.forgotten == [instance.id]
+    await until(lambda: world.devices.forgotten == [instance.id])
     assert "logout" in world.device.did
+
+
+async def test_what_was_removed_while_nobody_looked_is_unlinked_at_the_start(
+    worlds: Callable[..., SocketWorld],
+) -> None:
+    world = worlds()
+    kept = await world.create()
+    removed = await world.create("bob")
+    await world.instances.remove(removed.id)
+    elsewhere = removed.id + 1000  # never an instance of this database
+    world.devices.states = [kept.id, removed.id, elsewhere]
+    await world.supervisor.look()
+    await until(lambda: world.devices.forgotten == [removed.id])
+    await world.supervisor.look()
+    assert world.devices.forgotten == [removed.id]
 
 
 async def test_a_changed_configuration_starts_the_connection_anew(worlds: Callable[..., SocketWorld]) -> None:

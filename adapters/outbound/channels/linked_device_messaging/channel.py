@@ -67,6 +67,9 @@ class LinkedDeviceMessaging:
             await desk.up(None)
             await device.close()
 
+    async def stored(self) -> Sequence[int]:
+        return await self._devices.stored()
+
     async def unlink(self, instance_id: int) -> None:
         if self._devices.missing():
             return

@@ -56,6 +56,8 @@ class Life:
         self._pairing_wait = pairing_wait
         self._status = LinkStatus.PAIRING
         self._wants_code = False
+        self._has_code = False
+        """Whether a code was made over the present connection; the next one needs another."""
         self._connected_at = 0.0
         self._turn = asyncio.Lock()
 
@@ -90,7 +92,7 @@ class Life:
             await self._desk.up(self._clock.now())
             await self._happened(Happening.LINKED)
         elif isinstance(event, Unlinked):
-            if self._wants_code:
+            if self._wants_code and not self._has_code:
                 await self._request_code()
         elif isinstance(event, LoggedOut):
             await self._desk.up(None)
@@ -122,6 +124,7 @@ class Life:
             await self._connect()
 
     async def _connect(self) -> None:
+        self._has_code = False
         try:
             await self._device.connect()
         except DeviceError as failure:
@@ -130,6 +133,7 @@ class Life:
                 await self._desk.no_code(str(failure))
 
     async def _cleared(self) -> None:
+        self._has_code = False
         try:
             await self._device.logout()
         except DeviceError as failure:
@@ -144,6 +148,7 @@ class Life:
         except DeviceError as failure:
             await self._desk.no_code(str(failure))
         else:
+            self._has_code = True
             await self._desk.code(code)
 
     async def _message(self, message: Incoming) -> None:

@@ -96,9 +96,12 @@ async def test_a_process_that_does_not_start_is_said_so(tmp_path: Path) -> None:
 
 
 async def test_forgetting_removes_the_state_of_one_instance(tmp_path: Path) -> None:
+    devices = NeonizeDevices(tmp_path)
+    assert await devices.stored() == []
     for name in ("7.db", "7.db-wal", "77.db"):
         (tmp_path / name).write_text("x")
-    await NeonizeDevices(tmp_path).forget(7)
+    assert await devices.stored() == [7, 77]
+    await devices.forget(7)
     assert [path.name for path in sorted(tmp_path.glob("*"))] == ["77.db"]  # noqa: ASYNC240 - a test's files
 
 

@@ -83,11 +83,18 @@ async def test_a_drop_reconnects_and_stays_connected() -> None:
 
 async def test_a_logout_clears_the_state_and_asks_for_a_new_code() -> None:
     device, desk = ScriptedDevice(), Desk(CONNECTED)
-    device.happen(Linked(), LoggedOut("by the phone"))
+    device.happen(Linked(), LoggedOut("by the phone"), Unlinked())
     await live(device, desk)
     assert device.did == ["connect", "logout", "pair 4915112345678"]
     assert desk.statuses == [CONNECTED, LOGGED_OUT]
     assert desk.codes == [None, "AAAA-1111"]
+
+
+async def test_each_connection_without_an_account_makes_one_code() -> None:
+    device, desk = ScriptedDevice(), Desk(PAIRING)
+    device.happen(Unlinked(), Unlinked(), Dropped("nobody entered it"), Unlinked())
+    await live(device, desk)
+    assert desk.codes == ["AAAA-1111", "BBBB-2222"]
 
 
 async def test_a_code_that_does_not_come_in_time_is_said_so() -> None:

@@ -1,0 +1,339 @@
+"""The child against the library itself, where the extra `linked-device` is installed; without the network.
+
+Its messages are built by hand and given to the handlers that the library would call.
+"""
+
+from __future__ import annotations
+
+import base64
+import inspect
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adapters.outbound.linked_device.child import Device
+from adapters.outbound.linked_device.neonize_devices import event_from
+from ports.linked_device import Dropped, Incoming, Linked, LoggedOut, Unlinked
+
+pytest.importorskip("neonize", reason="the extra linked-device is not installed", exc_type=ImportError)
+
+from neonize import client as library
+from neonize import events
+from neonize.exc import GetJIDFromStoreError, NeonizeError, UploadError
+from neonize.proto import Neonize_pb2 as told
+from neonize.proto.waE2E.WAWebProtobufsE2E_pb2 import Message
+
+NUMBER, HIDDEN = "4917012345678", "987654321012345"
+
+
+class Heard:
+    """What the child said, in place of its standard output."""
+
+    def __init__(self) -> None:
+        self.lines: list[dict[str, Any]] = []
+
+    def write(self, **fields: Any) -> None:
+        self.lines.append(json.loads(json.dumps(fields)))
+
+    @property
+    def last(self) -> Any:
+        return event_from(self.lines[-1])
+
+
+@pytest.fixture
+def heard() -> Heard:
+    return Heard()
+
+
+@pytest.fixture
+def device(tmp_path: Path, heard: Heard) -> Device:
+    made = Device(str(tmp_path / "7.db"), heard)  # type: ignore[arg-type]
+    made._client = made._made()
+    return made
+
+
+def happen(device: Device, event: Any) -> None:
+    """As the library calls the handler of an event."""
+    code = events.EVENT_TO_INT[type(event)]
+    device._client.event.list_func[code](device._client, event)
+
+
+@pytest.mark.parametrize(
+    ("event", "expected"),
+    [
+        (told.Connected(status=True), Linked()),
+        (told.LoggedOut(OnConnect=False), LoggedOut("any")),
+        (told.Disconnected(status=True), Dropped("disconnected")),
+        (told.StreamReplaced(), Dropped("stream replaced")),
+        (told.ClientOutdated(), Dropped("client outdated")),
+    ],
+)
+def test_the_life_of_a_connection(device: Device, heard: Heard, event: Any, expected: Any) -> None:
+    happen(device, event)
+    assert type(heard.last) is type(expected)
+    if not isinstance(expected, LoggedOut):
+        assert heard.last == expected
+
+
+def test_a_qr_code_means_that_no_account_is_linked(device: Device, heard: Heard) -> None:
+    device._client.event._qr(device._client, b"2@abc")
+    device._client.event._qr(device._client, b"2@def")
+    assert [event_from(line) for line in heard.lines] == [Unlinked()]
+
+
+def received(message: Any, *, sender: Any = None, alt: Any = None, **source: Any) -> Any:
+    chat = told.JID(User=NUMBER, Server="s.whatsapp.net", RawAgent=0, Device=0, Integrator=0, IsEmpty=False)
+    info = told.MessageInfo(ID="3EB0", Pushname="Bob", Timestamp=1795176000, Type="text")
+    info.MessageSource.Chat.CopyFrom(source.pop("chat", chat))
+    info.MessageSource.Sender.CopyFrom(sender or chat)
+    if alt is not None:
+        info.MessageSource.SenderAlt.CopyFrom(alt)
+    info.MessageSource.IsFromMe = source.pop("from_me", False)
+    info.MessageSource.IsGroup = source.pop("group", False)
+    made = told.Message()
+    made.Info.CopyFrom(info)
+    made.Message.CopyFrom(message)
+    return made
+
+
+def of(kind: str, **fields: Any) -> Any:
+    message = Message()
+    part = getattr(message, kind)
+    part.SetInParent()
+    for name, value in fields.items():
+        setattr(part, name, value)
+    return message
+
+
+def wrapped(wrapper: str, inner: Any) -> Any:
+    message = Message()
+    getattr(message, wrapper).message.CopyFrom(inner)
+    return message
+
+
+WRAPPERS = ["ephemeralMessage", "viewOnceMessage", "viewOnceMessageV2", "viewOnceMessageV2Extension"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        Message(conversation="Hello"),
+        of("extendedTextMessage", text="Hello"),
+        *(wrapped(each, Message(conversation="Hello")) for each in WRAPPERS),
+    ],
+)
+def test_texts(device: Device, heard: Heard, message: Any) -> None:
+    happen(device, received(message))
+    assert heard.last == Incoming(
+        "3EB0", f"{NUMBER}@s.whatsapp.net", (NUMBER,), "Bob", "Hello", 1795176000.0, media=()
+    )
+
+
+@pytest.mark.parametrize(
+    ("message", "name", "mime_type", "text"),
+    [
+        (
+            of("imageMessage", mimetype="image/png", caption="See", fileLength=9),
+            "image.png",
+            "image/png",
+            "See",
+        ),
+        (of("videoMessage", mimetype="video/mp4", fileLength=9), "video.mp4", "video/mp4", ""),
+        (of("ptvMessage", mimetype="video/mp4", fileLength=9), "video.mp4", "video/mp4", ""),
+        (of("audioMessage", mimetype="audio/mpeg; x=1", fileLength=9), "audio.mp3", "audio/mpeg", ""),
+        (
+            wrapped(
+                "documentWithCaptionMessage",
+                of(
+                    "documentMessage",
+                    mimetype="application/pdf",
+                    fileName="plan.pdf",
+                    caption="Plan",
+                    fileLength=9,
+                ),
+            ),
+            "plan.pdf",
+            "application/pdf",
+            "Plan",
+        ),
+    ],
+)
+def test_media(
+    device: Device,
+    heard: Heard,
+    message: Any,
+    name: str,
+    mime_type: str,
+    text: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    happen(device, received(message))
+    (media,) = heard.last.media
+    assert (media.name, media.mime_type, media.size, heard.last.text) == (name, mime_type, 9, text)
+    asked: list[Any] = []
+    monkeypatch.setattr(library.NewClient, "download_any", lambda _, *given: asked.append(given))
+    device.download({"message": media.ref["message"], "path": "/tmp/out"})
+    assert asked == [(Message.FromString(base64.b64decode(media.ref["message"])), "/tmp/out")]
+
+
+def test_a_group(device: Device, heard: Heard) -> None:
+    group = told.JID(User="120363", Server="g.us", RawAgent=0, Device=0, Integrator=0, IsEmpty=False)
+    happen(device, received(Message(conversation="Hello"), chat=group, group=True, from_me=True))
+    assert (heard.last.chat, heard.last.is_group, heard.last.from_me) == ("120363@g.us", True, True)
+
+
+def jid(user: str, server: str) -> Any:
+    return told.JID(User=user, Server=server, RawAgent=0, Device=0, Integrator=0, IsEmpty=False)
+
+
+def test_all_ids_of_a_sender_are_told_the_number_first(
+    device: Device, heard: Heard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hidden, number = jid(HIDDEN, "lid"), jid(NUMBER, "s.whatsapp.net")
+    monkeypatch.setattr(library.NewClient, "get_pn_from_lid", lambda *_: number)
+    happen(device, received(Message(conversation="Hello"), sender=hidden))
+    assert heard.last.sender_ids == (NUMBER, HIDDEN)
+    happen(device, received(Message(conversation="Hello"), sender=hidden, alt=number))
+    assert heard.last.sender_ids == (NUMBER, HIDDEN)
+
+    def unknown(*_: Any) -> Any:
+        raise GetJIDFromStoreError("no number")
+
+    monkeypatch.setattr(library.NewClient, "get_pn_from_lid", unknown)
+    happen(device, received(Message(conversation="Hello"), sender=hidden))
+    assert heard.last.sender_ids == (HIDDEN,)
+
+
+NATIVE = [
+    ("image/png", "build_image_message"),
+    ("video/mp4", "build_video_message"),
+    ("audio/ogg", "build_audio_message"),
+]
+
+
+class Sending:
+    """What the library was asked to build and to send."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.monkeypatch = monkeypatch
+        self.built: list[dict[str, Any]] = []
+        self.sent: list[Any] = []
+        self.replace("send_message", self._send)
+
+    def replace(self, method: str, act: Any) -> None:
+        signature = inspect.signature(getattr(library.NewClient, method))
+        self.monkeypatch.setattr(
+            library.NewClient,
+            method,
+            lambda *args, **options: act(signature.bind(*args, **options).arguments),
+        )
+
+    def _send(self, given: dict[str, Any]) -> Any:
+        self.sent.append((given["to"].User, given["to"].Server, given["message"]))
+        return told.SendResponse(ID="3EB1", Timestamp=1, ServerID=1)
+
+    def build(self, method: str, failure: Exception | None = None) -> None:
+        def act(given: dict[str, Any]) -> Any:
+            if failure:
+                raise failure
+            self.built.append({name: each for name, each in given.items() if name != "self"})
+            return f"a {method}"
+
+        self.replace(method, act)
+
+
+CHAT = f"{NUMBER}@s.whatsapp.net"
+FILE = {"chat": CHAT, "path": "/tmp/x", "name": "x.pdf"}
+
+
+def test_text_is_sent(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    sending = Sending(monkeypatch)
+    assert device.send({"chat": CHAT, "text": "Hello"}) == "3EB1"
+    assert sending.sent == [(NUMBER, "s.whatsapp.net", "Hello")]
+
+
+@pytest.mark.parametrize(("mime_type", "method"), NATIVE)
+def test_files_are_sent_as_what_they_are(
+    device: Device, mime_type: str, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sending = Sending(monkeypatch)
+    sending.build(method)
+    assert device.send({**FILE, "mime": mime_type}) == "3EB1"
+    assert sending.built == [{"file": "/tmp/x"}]
+    assert sending.sent == [(NUMBER, "s.whatsapp.net", f"a {method}")]
+
+
+@pytest.mark.parametrize(("mime_type", "method"), [*NATIVE, ("application/pdf", "")])
+def test_what_cannot_be_read_is_sent_as_a_document(
+    device: Device, mime_type: str, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sending = Sending(monkeypatch)
+    if method:
+        sending.build(method, FileNotFoundError("ffprobe"))
+    sending.build("build_document_message")
+    device.send({**FILE, "mime": mime_type})
+    assert sending.built == [{"file": "/tmp/x", "filename": "x.pdf", "mimetype": mime_type}]
+
+
+def test_an_upload_that_fails_is_no_reason_for_a_document(
+    device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sending = Sending(monkeypatch)
+    sending.build("build_image_message", UploadError("no route"))
+    with pytest.raises(UploadError):
+        device.send({**FILE, "mime": "image/png"})
+    assert sending.sent == []
+
+
+def test_what_is_called_is_there_as_it_is_called() -> None:
+    client = library.NewClient
+    inspect.signature(client.__init__).bind(None, "7.db", uuid="device-1")
+    inspect.signature(client.PairPhone).bind(None, NUMBER, True)
+    for name in ("connect", "logout", "stop"):
+        inspect.signature(getattr(client, name)).bind(None)
+    assert isinstance(client.is_logged_in, property)
+    assert isinstance(client.is_connected, property)
+    assert issubclass(GetJIDFromStoreError, NeonizeError)
+
+
+def test_logging_out_unlinks_and_forgets(
+    device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    did: list[str] = []
+    monkeypatch.setattr(library.NewClient, "is_logged_in", property(lambda _: True))
+    for name in ("logout", "stop", "connect"):
+        monkeypatch.setattr(library.NewClient, name, lambda _, name=name: did.append(name))
+    for name in ("7.db", "7.db-wal", "77.db"):
+        (tmp_path / name).write_text("x")
+    device.logout({})
+    assert did[:2] == ["logout", "stop"]
+    assert [path.name for path in tmp_path.glob("*.db*")] == ["77.db"]
+
+
+def test_a_stored_account_is_connected_before_it_is_unlinked(
+    tmp_path: Path, heard: Heard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    did: list[str] = []
+    monkeypatch.setattr(library.NewClient, "is_logged_in", property(lambda _: True))
+    monkeypatch.setattr(library.NewClient, "stop", lambda _: did.append("stop"))
+    monkeypatch.setattr(library.NewClient, "logout", lambda _: did.append("logout"))
+    device = Device(str(tmp_path / "7.db"), heard)  # type: ignore[arg-type]
+    monkeypatch.setattr(library.NewClient, "connect", lambda _: device._linked())
+    (tmp_path / "7.db").write_text("x")
+    device.logout({})
+    assert did == ["logout", "stop"]
+
+
+def test_a_code_over_a_connection_that_was_hung_up_on(
+    device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    did: list[str] = []
+    device._unlinked()
+    monkeypatch.setattr(library.NewClient, "is_connected", property(lambda _: False))
+    monkeypatch.setattr(library.NewClient, "stop", lambda _: did.append("stop"))
+    monkeypatch.setattr(library.NewClient, "connect", lambda _: device._unlinked())
+    monkeypatch.setattr(library.NewClient, "PairPhone", lambda _, phone, push: f"{phone} {push}")
+    assert device.pair({"phone": NUMBER}) == f"{NUMBER} True"
+    assert did == ["stop"]
