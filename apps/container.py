@@ -355,7 +355,7 @@ class Container(containers.DeclarativeContainer):
         instances,
         channels,
         people,
-        providers.Singleton(AskingService, downstream, approvals, files, clock, ids, meter),
+        providers.Singleton(AskingService, downstream, approvals, files, clock, ids, meter, conversations),
         health,
         clock,
         meter,

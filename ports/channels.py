@@ -234,6 +234,26 @@ class Types(Protocol, metaclass=Face):
 
 
 @runtime_checkable
+class Drafts(Protocol, metaclass=Face):
+    """A channel that can show an answer while it is being made, in a message that it changes.
+
+    The finished answer takes the message's place: `render` finds its name in `Answer.draft`.
+    """
+
+    draft_seconds: float
+    """The least time between two changes, and before the first."""
+
+    def beginning(self, config: Config, target: Target, text: str) -> str:
+        """Pure: what is shown of an unfinished answer, in the platform's markup; empty for nothing."""
+        ...
+
+    async def draft(self, config: Config, target: Target, beginning: str, draft: str, key: str) -> Sent:
+        """Shows a beginning: changes the message `draft`, or sends one where that is empty. `ref` names the
+        message; `key` is the idempotency key of sending it. Never raises."""
+        ...
+
+
+@runtime_checkable
 class Notices(Protocol, metaclass=Face):
     """A channel whose buttons wait until they are told that the press was seen. Best effort, never raises.
 

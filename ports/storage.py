@@ -104,12 +104,14 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """An event to be worked on. `attempts` counts the workers that died over it."""
+    """An event to be worked on. `attempts` counts the workers that died over it; `draft` names the message
+    in which one of them showed its answer."""
 
     id: int
     event: Event
     attempts: int
     received_at: datetime
+    draft: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +193,14 @@ class Inbox(Protocol):
 
     async def stop_waiting(self, inbox_id: int) -> CallResult | None:
         """Nobody waits any more: a later answer goes out as parts. The answer, when it just came."""
+        ...
+
+
+class DraftStore(Protocol):
+    """Messages that show unfinished answers."""
+
+    async def drafted(self, inbox_id: int, draft: str) -> None:
+        """The answer to this event is shown in that message."""
         ...
 
 

@@ -155,13 +155,17 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What goes back to the sender: Markdown text, files, and choices where an approval is asked for."""
+    """What goes back to the sender: Markdown text, files, and choices where an approval is asked for.
+
+    `draft` is the channel's name for the message that shows the unfinished answer: the answer takes its place.
+    """
 
     text: str
     artifacts: tuple[Artifact, ...] = ()
     choices: tuple[Choice, ...] = ()
     request_id: str = ""
     session_id: str = ""
+    draft: str = ""
 
 
 @dataclass(frozen=True, slots=True)

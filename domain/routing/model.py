@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -74,12 +74,18 @@ class Approval:
         return self.decision != REJECTED
 
 
+Progress = Callable[[str], None]
+"""Hears of an answer that is being made: its whole text so far, each time that there is more of it. A try that
+fails is followed by one that begins anew."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunRequest:
     """One message for a resource.
 
     `owner` is the user whom the instance belongs to: what a built-in resource may read is what this user may
     read; it is not handed to resources outside. `timeout` bounds the whole run, retries included, in seconds.
+    `progress` hears of the answer of a resource that gives it in pieces.
     """
 
     resource: Resource
@@ -94,6 +100,7 @@ class RunRequest:
     approval: Approval | None = None
     approved_tools: tuple[str, ...] = ()
     timeout: float = 120.0
+    progress: Progress | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from datetime import timedelta
 
 from domain.channels.messages import Answer, CallOutcome, Event, Part
@@ -83,6 +84,7 @@ class ConversationService:
         self, conversation: Conversation, waiting: Waiting, talk: Talk, last: bool
     ) -> Processed:
         instance, error = talk.instance, None
+        talk.draft = waiting.draft
         started = self._clock.now()
         try:
             answer = await self._answer(waiting, talk)
@@ -111,8 +113,12 @@ class ConversationService:
     ) -> Processed:
         event, channel = waiting.event, talk.channel
         parts: tuple[Part, ...] = ()
+        if answer is None and talk.draft:
+            answer = Answer("")
         if answer is not None:
-            answer = _addressed(answer, event)
+            answer = replace(
+                answer, request_id=event.request_id, session_id=event.session_id, draft=talk.draft
+            )
             if isinstance(channel, Replies):
                 parts = tuple(channel.render(talk.instance.config, event.target, answer))
         result = None
@@ -143,7 +149,3 @@ class ConversationService:
         ):
             return Answer(not_served(self._verification_address))
         return None
-
-
-def _addressed(answer: Answer, event: Event) -> Answer:
-    return Answer(answer.text, answer.artifacts, answer.choices, event.request_id, event.session_id)

@@ -75,7 +75,7 @@ class ChatCompletionsRunner:
 
     async def run(self, request: RunRequest) -> RunResult:
         """Raises `DownstreamFailed`."""
-        return await gathered(self.stream(request))
+        return await gathered(self.stream(request), request.progress)
 
     async def stream(self, request: RunRequest) -> AsyncIterator[RunDelta]:
         """Raises `DownstreamFailed`; not retryable once a tool has run, which must not run twice."""

@@ -84,7 +84,7 @@ class GrpcRunner:
 
     async def run(self, request: RunRequest) -> RunResult:
         """Raises `DownstreamFailed`."""
-        return await gathered(self.stream(request))
+        return await gathered(self.stream(request), request.progress)
 
     async def stream(self, request: RunRequest) -> AsyncIterator[RunDelta]:
         """Raises `DownstreamFailed`."""

@@ -16,7 +16,7 @@ from adapters.outbound.storage.outages import waited_out
 from adapters.outbound.storage.pool import Connection, Database
 from ports.storage import Conversation, Lane, Processed, Room, Waiting
 
-SIDE = Side(INBOUND, "inbox", "id event attempts received_at", flag=ATTENDED)
+SIDE = Side(INBOUND, "inbox", "id event attempts received_at draft", flag=ATTENDED)
 
 RECORD = """
 WITH r AS (
@@ -99,7 +99,10 @@ class PostgresConversations:
         return [
             Conversation(
                 lane,
-                [Waiting(id, event_from_json(event), attempts, at) for id, event, attempts, at, _ in rows],
+                [
+                    Waiting(id, event_from_json(event), attempts, at, draft or "")
+                    for id, event, attempts, at, draft, _ in rows
+                ],
                 attended=rows[0][-1],
             )
             for lane, rows in leased
@@ -137,6 +140,9 @@ class PostgresConversations:
             self._wakes.outbound()
         if rows and rows[0][3]:
             self._wakes.inbound()
+
+    async def drafted(self, inbox_id: int, draft: str) -> None:
+        await self._database.execute("UPDATE inbox SET draft = %s WHERE id = %s", (draft, inbox_id))
 
     async def release(self, lane: Lane, delay: float = 0.0) -> None:
         await self._lanes.release(SIDE, lane, delay)

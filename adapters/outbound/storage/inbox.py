@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adapters.outbound.storage.arrays import Bigints, Doubles, Texts
 from adapters.outbound.storage.batching import Batcher
@@ -52,7 +52,10 @@ class Arrival:
 
     @classmethod
     def of(cls, instance_id: int, event: Event, wait: float | None = None) -> Arrival:
-        """The row of an event; one without a key of its own gets a fresh one."""
+        """The row of an event. One without a key of its own gets a fresh one, as does one without a request id:
+        the request id is what resources know the event by, at each try."""
+        if not event.request_id:
+            event = replace(event, request_id=str(uuid.uuid4()))
         key = key_of(event.key) if event.key is not None else f"none:{uuid.uuid4()}"
         return cls(instance_id, key_of(event.session_id), key, event_to_json(event), wait)
 

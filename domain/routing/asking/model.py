@@ -12,12 +12,14 @@ from domain.instances.model import Instance
 class Talk:
     """A conversation under lease. `attended`: its messages are held against its tool confirmations.
 
-    `channel` is the instance's channel, whose faces tell what it can do.
+    `channel` is the instance's channel, whose faces tell what it can do. `draft` names the message that shows
+    the answer to the present event while it is being made, empty while there is none.
     """
 
     instance: Instance
     channel: Any
     attended: bool
+    draft: str = ""
 
 
 class GaveUp(Exception):

@@ -13,9 +13,11 @@ from domain.confirmations.choices import is_approval
 from domain.confirmations.rules import NO_LONGER_OPEN, OUTCOMES, unclear
 from domain.refusals import Invalid
 from domain.routing.asking.model import GaveUp, Talk
+from domain.routing.drafting.service import Drafting
 from domain.routing.model import (
     APPROVED_FOR_SESSION,
     Approval,
+    Progress,
     Resource,
     RunRequest,
     RunResult,
@@ -23,13 +25,13 @@ from domain.routing.model import (
 )
 from domain.routing.resource import parse_resource
 from domain.routing.words import APOLOGY, NO_RESOURCE
-from ports.channels import Decides, Notices, Types
+from ports.channels import Decides, Drafts, Notices, Types
 from ports.clock import Clock, Ids
 from ports.downstream import Downstream, DownstreamFailed
 from ports.files import MessageFiles
 from ports.metrics import Meter
 from ports.people import Approvals, Asker, Decision, Ruling, Said
-from ports.storage import Waiting
+from ports.storage import DraftStore, Waiting
 
 log = logging.getLogger(__name__)
 
@@ -51,6 +53,7 @@ class AskingService:
         clock: Clock,
         ids: Ids,
         meter: Meter,
+        drafts: DraftStore,
     ) -> None:
         self._downstream = downstream
         self._approvals = approvals
@@ -58,6 +61,7 @@ class AskingService:
         self._clock = clock
         self._ids = ids
         self._meter = meter
+        self._drafts = drafts
         self._courtesies: set[asyncio.Task[None]] = set()
 
     async def answer(self, talk: Talk, waiting: Waiting, user_id: str | None) -> Answer | None:
@@ -111,7 +115,7 @@ class AskingService:
         if isinstance(talk.channel, Types):
             typing = self._aside(partial(talk.channel.typing, talk.instance.config, event.target))
         try:
-            result = await self._settled(request)
+            result = await self._shown(talk, event, said, request)
         finally:
             if typing:
                 typing.cancel()
@@ -124,6 +128,13 @@ class AskingService:
         text = f"{result.text}\n\n{prompt.text}" if result.text else prompt.text
         return Answer(text, artifacts, prompt.choices)
 
+    async def _shown(self, talk: Talk, event: Event, said: Said, request: RunRequest) -> RunResult:
+        """The result, shown while it is being made where the channel can do that."""
+        if not isinstance(talk.channel, Drafts):
+            return await self._settled(request)
+        async with Drafting(talk.channel, self._drafts, talk, event, said.event_id) as drafting:
+            return await self._settled(replace(request, progress=drafting.told))
+
     async def _settled(self, request: RunRequest) -> RunResult:
         """Runs the resource, and again where it asks for a tool that is approved for the session."""
         result = await self._run(request)
@@ -134,7 +145,8 @@ class AskingService:
             # Another request id, as resources recognise a repeated request by it; the same one after a crash.
             request_id = f"{request.request_id}-{turn + 2}"
             approval = Approval(request_id, wanted.tool, APPROVED_FOR_SESSION)
-            again = replace(request, request_id=request_id, approval=approval)
+            progress = _after(result.text, request.progress)
+            again = replace(request, request_id=request_id, approval=approval, progress=progress)
             before, result = result, await self._run(again)
             text = "\n\n".join(each for each in (before.text, result.text) if each)
             result = RunResult(text, before.artifacts + result.artifacts, result.confirmation)
@@ -175,6 +187,13 @@ async def _briefly(courtesy: Callable[[], Awaitable[None]]) -> None:
         log.warning("a platform was too slow to show what goes on")
     except Exception:
         log.exception("a platform could not be told what goes on")
+
+
+def _after(text: str, progress: Progress | None) -> Progress | None:
+    """Tells of what follows a text together with that text."""
+    if progress is None or not text:
+        return progress
+    return lambda more: progress(f"{text}\n\n{more}")
 
 
 def _approval(decision: Decision | None) -> Approval | None:

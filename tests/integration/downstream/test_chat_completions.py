@@ -124,6 +124,15 @@ async def test_a_message_is_answered_by_the_model(http: AioHttp, streams: bool) 
     assert asked["tools"][0]["function"]["parameters"] == {"type": "object"}
 
 
+async def test_the_answer_is_heard_of_as_it_is_made(http: AioHttp, streams: bool) -> None:
+    heard: list[str] = []
+    server = Server(text("noon"))
+    async with serving(server.handle) as base:
+        runner = ChatCompletionsRunner(http, Remembered(), model(base, stream=streams))
+        await runner.run(a_request(progress=heard.append))
+    assert heard == (["n", "no", "noo", "noon"] if streams else ["noon"])
+
+
 async def test_what_is_not_set_is_not_sent(http: AioHttp) -> None:
     server = Server(text("a"))
     async with serving(server.handle) as base:

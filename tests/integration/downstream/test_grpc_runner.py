@@ -103,6 +103,14 @@ async def test_the_message_goes_out_whole(channels: GrpcChannels) -> None:
     assert "authorization" not in metadata
 
 
+async def test_the_answer_is_heard_of_as_it_is_made(channels: GrpcChannels) -> None:
+    heard: list[str] = []
+    messages = [pb.RunResponse(text_delta=each) for each in ("It ", "is ", "", "noon.")]
+    async with running(saying(*messages)) as target:
+        await GrpcRunner(channels, target).run(a_request(progress=heard.append))
+    assert heard == ["It ", "It is ", "It is noon."]
+
+
 async def test_deltas_are_joined(channels: GrpcChannels) -> None:
     messages = [
         pb.RunResponse(text_delta="It is "),

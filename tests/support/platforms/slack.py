@@ -25,6 +25,7 @@ class Slack(StandIn):
         super().__init__()
         self.messages: list[dict[str, Any]] = []
         self.updates: list[dict[str, Any]] = []
+        self.deleted: list[dict[str, Any]] = []
         self.responses: list[dict[str, Any]] = []
         self.response_uses_left = 5
         self.uploads: dict[str, bytes] = {}
@@ -86,10 +87,23 @@ class Slack(StandIn):
         )
 
     def _chat_update(self, body: dict[str, Any]) -> Reply:
-        expect(set(body) == {"channel", "ts", "text", "blocks"}, f"fields {set(body)}")
-        _check_blocks(body["blocks"])
+        expect(set(body) - {"blocks"} == {"channel", "ts", "text"}, f"fields {set(body)}")
+        expect(1 <= len(body["text"]) <= 4000, "msg_too_long")
+        _check_blocks(body.get("blocks", []))
         self.updates.append(body)
-        return Reply(json={"ok": True, "ts": body["ts"]})
+        number = int(body["ts"].partition(".")[2]) - 1
+        if number < len(self.messages):
+            changed = {name: value for name, value in body.items() if name != "ts"}
+            kept = {name: value for name, value in self.messages[number].items() if name != "blocks"}
+            self.messages[number] = {**kept, **changed}
+        return Reply(json={"ok": True, "channel": body["channel"], "ts": body["ts"]})
+
+    def _chat_delete(self, body: dict[str, Any]) -> Reply:
+        expect(set(body) == {"channel", "ts"}, f"fields {set(body)}")
+        if body in self.deleted:
+            return refused("message_not_found")
+        self.deleted.append(body)
+        return Reply(json={"ok": True, **body})
 
     def _files_getUploadURLExternal(self, form: dict[str, Any]) -> Reply:  # noqa: N802
         expect(set(form) == {"filename", "length"}, f"fields {set(form)}")

@@ -22,11 +22,12 @@ from domain.channels.messages import (
 from domain.channels.model import ChannelDefinition
 from ports.channels import Kit
 
-from . import webhook
+from . import drafts, webhook
 from .api import WebApi
 from .definition import DEFINITION
 from .delivery import Messages, render_answer
 from .downloads import Downloads
+from .drafts import Drafts
 from .limits import limits
 from .prompts import Prompts
 from .uploads import Uploads
@@ -36,10 +37,12 @@ class WorkspaceChat:
     """Slack, as the faces of `ports.channels` see it."""
 
     facts_ttl = 3600.0
+    draft_seconds = 1.5
 
     def __init__(self, kit: Kit) -> None:
         self._api = WebApi(kit)
-        self._messages = Messages(kit, self._api)
+        self._drafts = Drafts(self._api)
+        self._messages = Messages(kit, self._api, self._drafts)
         self._uploads = Uploads(kit, self._api, self._messages)
         self._downloads = Downloads(kit, self._api)
         self._prompts = Prompts(kit, self._api)
@@ -65,6 +68,12 @@ class WorkspaceChat:
     async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
         sender = self._uploads if part.payload.get("kind") == FILE else self._messages
         return await sender.send(config, target, part.payload, key)
+
+    def beginning(self, config: Config, target: Target, text: str) -> str:
+        return drafts.beginning(target, text)
+
+    async def draft(self, config: Config, target: Target, beginning: str, draft: str, key: str) -> Sent:
+        return await self._drafts.show(config, target, beginning, draft, key)
 
     async def decided(self, config: Config, target: Target, outcome: str) -> None:
         await self._prompts.decided(config, target, outcome)

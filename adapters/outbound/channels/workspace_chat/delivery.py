@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from typing import Any
-from uuid import UUID
 
 from adapters.outbound.channels.bodies import text
 from adapters.outbound.channels.files import file_payload
@@ -19,11 +17,14 @@ from ports.http import HttpRequest
 
 from .api import WebApi
 from .definition import TEXT_LIMIT
+from .drafts import Drafts, is_gone
+from .messages import message_id, message_of
 
 RESPONSE_URL_SECONDS = 30 * 60 - 30
 RESPONSE_URL_USES = 4
 """Slack takes five answers in 30 minutes; one is left for a part that has to be sent again."""
 _BLOCK_LIMIT = TextLimit(3000)
+WITHDRAWN = "withdrawn"
 _RESPONSE_URL = "response_url"
 _NOT_THERE = ("not_in_channel", "channel_not_found", "is_archived", "restricted_action")
 
@@ -35,8 +36,16 @@ def render_answer(answer: Answer) -> list[Part]:
     if answer.choices:
         texts = texts or [_text_part(Rendered("?", "?"))]
         texts[-1]["choices"] = [[each.label, each.value] for each in answer.choices]
-    parts = texts + [file_payload(each) for each in answer.artifacts]
+    parts = _in_place_of(answer.draft, texts) + [file_payload(each) for each in answer.artifacts]
     return [Part({**each, "index": index}) for index, each in enumerate(parts)]
+
+
+def _in_place_of(draft: str, texts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The first text takes the place of the draft; an answer without text takes the draft away."""
+    if not draft:
+        return texts
+    first = texts[:1] or [{"kind": WITHDRAWN}]
+    return [{**first[0], "draft": draft}, *texts[1:]]
 
 
 def _text_part(rendered: Rendered) -> dict[str, Any]:
@@ -46,17 +55,28 @@ def _text_part(rendered: Rendered) -> dict[str, Any]:
 class Messages:
     """Sends one message by the first way that works."""
 
-    def __init__(self, kit: Kit, api: WebApi) -> None:
+    def __init__(self, kit: Kit, api: WebApi, drafts: Drafts) -> None:
         self._kit = kit
         self._api = api
+        self._drafts = drafts
 
     async def send(self, config: Config, target: Target, payload: Mapping[str, Any], key: str) -> Sent:
-        message = message_of(payload)
-        sent = await self._by_ways(config, target, message, int(payload.get("index", 0)), key)
+        if payload.get("kind") == WITHDRAWN:
+            return await self._drafts.withdraw(config, payload["draft"])
+        sent = await self._placed(config, target, payload, message_of(payload), key)
         if sent.outcome is Outcome.PERMANENT and "invalid_blocks" in sent.detail:
-            plain = {"text": payload["plain"]}
-            sent = await self._by_ways(config, target, plain, int(payload.get("index", 0)), key)
+            sent = await self._placed(config, target, payload, {"text": payload["plain"]}, key)
         return sent
+
+    async def _placed(
+        self, config: Config, target: Target, payload: Mapping[str, Any], message: Mapping[str, Any], key: str
+    ) -> Sent:
+        """In the place of the draft; where there is none, or it is gone, as a message of its own."""
+        if draft := text(payload, "draft"):
+            sent = await self._drafts.change(config, draft, message)
+            if not is_gone(sent):
+                return sent
+        return await self._by_ways(config, target, message, int(payload.get("index", 0)), key)
 
     async def _by_ways(
         self, config: Config, target: Target, message: Mapping[str, Any], index: int, key: str
@@ -114,33 +134,3 @@ def _other_way_may_help(sent: Sent) -> bool:
     return sent.outcome is Outcome.PERMANENT and (
         _RESPONSE_URL in sent.detail or sent.detail.startswith(_NOT_THERE)
     )
-
-
-def message_of(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """The text, and with choices the blocks of a message."""
-    message: dict[str, Any] = {"text": payload["text"]}
-    if choices := payload.get("choices"):
-        message["blocks"] = [section(payload["text"]), _buttons(choices)]
-    return message
-
-
-def section(words: str) -> dict[str, Any]:
-    return {"type": "section", "text": {"type": "mrkdwn", "text": words}}
-
-
-def _buttons(choices: list[list[str]]) -> dict[str, Any]:
-    buttons = [
-        {
-            "type": "button",
-            "text": {"type": "plain_text", "text": label[:75]},
-            "action_id": f"choice_{number}",
-            "value": value,
-        }
-        for number, (label, value) in enumerate(choices, start=1)
-    ]
-    return {"type": "actions", "elements": buttons}
-
-
-def message_id(key: str) -> str:
-    """The client_msg_id of a part, a UUID: the same for every try."""
-    return str(UUID(bytes=hashlib.sha256(key.encode()).digest()[:16], version=4))

@@ -11,7 +11,7 @@ from ports.channels import Kit
 from ports.http import HttpRequest
 
 from .api import WebApi
-from .delivery import section
+from .messages import section
 
 
 class Prompts:

@@ -1,0 +1,38 @@
+"""The JSON of Slack's messages: text, blocks with buttons, and the id that tells a repeated one. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+
+def message_of(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The text, and with choices the blocks of a message."""
+    message: dict[str, Any] = {"text": payload["text"]}
+    if choices := payload.get("choices"):
+        message["blocks"] = [section(payload["text"]), _buttons(choices)]
+    return message
+
+
+def section(words: str) -> dict[str, Any]:
+    return {"type": "section", "text": {"type": "mrkdwn", "text": words}}
+
+
+def _buttons(choices: list[list[str]]) -> dict[str, Any]:
+    buttons = [
+        {
+            "type": "button",
+            "text": {"type": "plain_text", "text": label[:75]},
+            "action_id": f"choice_{number}",
+            "value": value,
+        }
+        for number, (label, value) in enumerate(choices, start=1)
+    ]
+    return {"type": "actions", "elements": buttons}
+
+
+def message_id(key: str) -> str:
+    """The client_msg_id of a part, a UUID: the same for every try."""
+    return str(UUID(bytes=hashlib.sha256(key.encode()).digest()[:16], version=4))

@@ -1,0 +1,158 @@
+"""An answer is shown while it is being made."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from domain.channels.messages import Event, Outcome, Sender, Sent
+from domain.instances.model import Instance
+from domain.routing.asking.model import Talk
+from domain.routing.drafting.service import Drafting
+from tests.support.channels import NOW
+
+SENT = Sent(Outcome.SENT, ref="m1")
+EVENT = Event("k", "s", Sender("u"), "hello", {"channel": "C1"}, request_id="r1")
+
+
+class Platform:
+    """Keeps what was shown; `outcomes` say how each exchange ends, the last one for ever."""
+
+    draft_seconds = 0.001
+
+    def __init__(self, *outcomes: Sent) -> None:
+        self.outcomes = list(outcomes) or [SENT]
+        self.shown: list[tuple[str, str, str]] = []
+        self.news = asyncio.Event()
+        self.hold: asyncio.Event | None = None
+
+    def beginning(self, config: Any, target: Any, text: str) -> str:
+        return text[:8]
+
+    async def draft(self, config: Any, target: Any, beginning: str, draft: str, key: str) -> Sent:
+        self.shown.append((beginning, draft, key))
+        self.news.set()
+        if self.hold:
+            await self.hold.wait()
+        return self.outcomes.pop(0) if len(self.outcomes) > 1 else self.outcomes[0]
+
+    async def seen(self, count: int) -> None:
+        """Waits until so much was shown."""
+        async with asyncio.timeout(5):
+            while len(self.shown) < count:
+                self.news.clear()
+                await self.news.wait()
+
+
+class Store:
+    def __init__(self) -> None:
+        self.kept: list[tuple[int, str]] = []
+
+    async def drafted(self, inbox_id: int, draft: str) -> None:
+        self.kept.append((inbox_id, draft))
+
+
+def a_talk(draft: str = "") -> Talk:
+    instance = Instance(7, "owner", "workspace-chat", "x", {}, "agent::a", NOW, NOW)
+    return Talk(instance, None, False, draft)
+
+
+def drafting(platform: Platform, store: Store, talk: Talk) -> Drafting:
+    return Drafting(platform, store, talk, EVENT, 5)
+
+
+async def test_the_message_is_sent_once_kept_and_then_changed() -> None:
+    platform, store, talk = Platform(), Store(), a_talk()
+    async with drafting(platform, store, talk) as draft:
+        draft.told("One")
+        await platform.seen(1)
+        draft.told("One two")
+        await platform.seen(2)
+    assert platform.shown == [("One", "", "draft:r1"), ("One two", "m1", "draft:r1")]
+    assert store.kept == [(5, "m1")]
+    assert talk.draft == "m1"
+
+
+async def test_an_answer_that_comes_at_once_is_not_shown_before() -> None:
+    platform = Platform()
+    platform.draft_seconds = 60
+    async with drafting(platform, Store(), a_talk()) as draft:
+        draft.told("One")
+    assert platform.shown == []
+
+
+async def test_what_looks_the_same_is_not_sent_again() -> None:
+    platform = Platform()
+    async with drafting(platform, Store(), a_talk()) as draft:
+        draft.told("12345678")
+        await platform.seen(1)
+        draft.told("12345678 and more that does not fit")
+        draft.told("abc")
+        await platform.seen(2)
+    assert [each[0] for each in platform.shown] == ["12345678", "abc"]
+
+
+async def test_a_draft_of_an_earlier_try_is_taken_up() -> None:
+    platform, store = Platform(Sent(Outcome.SENT, ref="m0")), Store()
+    async with drafting(platform, store, a_talk("m0")) as draft:
+        draft.told("Anew")
+        await platform.seen(1)
+    assert platform.shown == [("Anew", "m0", "draft:r1")]
+    assert store.kept == []
+
+
+async def test_leaving_waits_for_what_is_on_its_way() -> None:
+    platform, store, talk = Platform(), Store(), a_talk()
+    platform.hold = asyncio.Event()
+
+    async def answered() -> None:
+        async with drafting(platform, store, talk) as draft:
+            draft.told("One")
+            await platform.seen(1)
+
+    work = asyncio.create_task(answered())
+    await platform.seen(1)
+    await asyncio.sleep(0)
+    assert not work.done()
+    platform.hold.set()
+    await work
+    assert (store.kept, talk.draft) == ([(5, "m1")], "m1")
+
+
+@pytest.mark.parametrize(
+    ("draft", "outcomes", "texts"),
+    [
+        ("", [Sent(Outcome.PERMANENT), SENT], ["a"]),
+        ("", [Sent(Outcome.UNKNOWN), SENT], ["a"]),
+        ("", [Sent(Outcome.TRANSIENT), SENT], ["a", "a", "b"]),
+        ("m1", [Sent(Outcome.UNKNOWN), SENT], ["a", "a", "b"]),
+        ("", [Sent(Outcome.RETRY_AFTER, retry_after=0.001), SENT], ["a", "a", "b"]),
+        ("", [Sent(Outcome.RETRY_AFTER, retry_after=60.0), SENT], ["a"]),
+    ],
+)
+async def test_trouble_ends_it_only_where_going_on_could_double_or_is_useless(
+    draft: str, outcomes: list[Sent], texts: list[str]
+) -> None:
+    platform = Platform(*outcomes)
+    async with drafting(platform, Store(), a_talk(draft)) as told:
+        told.told("a")
+        await platform.seen(min(2, len(texts)))
+        told.told("b")
+        await platform.seen(len(texts))
+        await asyncio.sleep(0.01)
+    assert [each[0] for each in platform.shown] == texts
+
+
+async def test_a_channel_that_fails_does_not_cost_the_answer(caplog: pytest.LogCaptureFixture) -> None:
+    class Broken(Platform):
+        async def draft(self, config: Any, target: Any, beginning: str, draft: str, key: str) -> Sent:
+            self.news.set()
+            raise RuntimeError("no")
+
+    platform = Broken()
+    async with drafting(platform, Store(), a_talk()) as draft:
+        draft.told("a")
+        await platform.news.wait()
+    assert "failed to show a draft" in caplog.text
