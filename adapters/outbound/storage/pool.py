@@ -13,6 +13,7 @@ from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from adapters.outbound.storage import arrays
+from adapters.outbound.storage.knowledge.forms import HalfVector, HalfVectorDumper
 from domain.knowledge.text_match import FUZZY_FLOOR
 from domain.refusals import Invalid, Unavailable
 
@@ -20,8 +21,8 @@ log = logging.getLogger(__name__)
 
 Connection = AsyncConnection[TupleRow]
 
-SEARCH_WIDTH = 1000
-"""Candidates that a search of a vector index keeps: also far from all clusters most true neighbours are found."""
+SEARCH_WIDTH = 200
+"""Candidates that a search of a vector index keeps; queries far from all clusters are searched wider."""
 UNSTORABLE = "a text holds what no text may: a NUL character or half of a surrogate pair"
 AWAY = "the database is away for the moment; try again shortly"
 PATIENCE = 5.0
@@ -112,9 +113,10 @@ class Database:
 
 
 async def _configure(connection: Connection) -> None:
-    """Arrays that are packed already; how wide vector indexes are searched, and from where on words count as
-    similar."""
+    """Arrays that are packed already, and vectors; how wide their indexes are searched, and from where on words
+    count as similar."""
     arrays.register(connection.adapters)
+    connection.adapters.register_dumper(HalfVector, HalfVectorDumper)
     await connection.execute(
         "SELECT set_config('hnsw.ef_search', %s, false), set_config('pg_trgm.similarity_threshold', %s, false)",
         (str(SEARCH_WIDTH), str(FUZZY_FLOOR)),

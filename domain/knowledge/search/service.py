@@ -55,9 +55,11 @@ class SearchService:
         statistics = await self._index.statistics(base_id, query)
         match = TextMatch(query, statistics)
         candidates = await self._index.matches(base_id, match, statistics)
-        return match, [
-            (each.key, match.score(each.held, possible_phrases(query, each.held))) for each in candidates
-        ]
+        scores = {
+            held: match.score(held, possible_phrases(query, held))
+            for held in {candidate.held for candidate in candidates}
+        }
+        return match, [(candidate.key, scores[candidate.held]) for candidate in candidates]
 
     async def _by_vector(self, base_id: int, query: str, fingerprint: str, *, skip: bool) -> Nearest:
         if skip:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from adapters.outbound.embedding.hashed import HashedEmbedder
+from adapters.outbound.storage.knowledge import search, text_candidates
 from adapters.outbound.storage.knowledge.vector_indexes import VectorIndexes
 from adapters.outbound.storage.pool import Database
 from domain.access.model import Caller
@@ -148,17 +150,56 @@ async def test_candidates_hold_the_best_of_all_chunks(
         each.key: match.score(each.held, ())
         for each in await knowledge.index.matches(base, match, statistics)
     }
-    monkeypatch.setattr("adapters.outbound.storage.knowledge.search.POSTINGS", 5)
+    monkeypatch.setattr(text_candidates, "SMALL", 0)
+    monkeypatch.setattr(text_candidates, "POSTINGS", 5)
     few = {
         each.key: match.score(each.held, ())
         for each in await knowledge.index.matches(base, match, statistics)
     }
     best = sorted(every, key=lambda key: -every[key])[:1]
     assert set(best) <= set(few)
+    assert len(few) < len(every)
+
+
+@pytest.mark.parametrize("small", [0, 10_000], ids=["by postings", "by a scan of the base"])
+async def test_candidates_are_told_with_the_words_they_hold(
+    knowledge: Knowledge, base: int, monkeypatch: pytest.MonkeyPatch, small: int
+) -> None:
+    monkeypatch.setattr(text_candidates, "SMALL", small)
+    fillers = " ".join(f"nowhere{number}" for number in range(60))
+    query = Query.of(f"{fillers} the cooling pump of hall")
+    statistics = await knowledge.index.statistics(base, query)
+    found = await knowledge.index.matches(base, TextMatch(query, statistics), statistics)
+    held = {word for candidate in found for word in candidate.held}
+    assert {"the", "cooling", "pump"} <= max((candidate.held for candidate in found), key=len)
+    assert not {word for word in held if word.startswith("nowhere")}
+
+
+async def test_a_query_far_from_all_chunks_is_searched_wider_in_a_vector_index(
+    knowledge: Knowledge, base: int, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wider, widened = search._wider, []
+
+    async def noted(*arguments: Any) -> Any:
+        widened.append(True)
+        return await wider(*arguments)
+
+    monkeypatch.setattr(search, "_wider", noted)
+    model = (await knowledge.embedder.model()).fingerprint
+    near, far = [await knowledge.embedder.embed_query(text) for text in (FACTS["valves_txt"], "xylophone")]
+    await knowledge.index.nearest(base, far, model, 1)
+    assert not widened  # scanned exactly: nothing to widen
+    await database.execute("UPDATE knowledge_base SET chunk_count = 20000")
+    assert await VectorIndexes(database).maintain() == 1
+    await knowledge.index.nearest(base, near, model, 1)
+    assert not widened
+    await knowledge.index.nearest(base, far, model, 1)
+    assert widened
 
 
 async def test_only_common_words(
     knowledge: Knowledge, ann: Caller, base: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapters.outbound.storage.knowledge.search.POSTINGS", 1)
+    monkeypatch.setattr(text_candidates, "SMALL", 0)
+    monkeypatch.setattr(text_candidates, "POSTINGS", 1)
     assert await knowledge.search.search(ann, base, "the of")

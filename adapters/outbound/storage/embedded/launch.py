@@ -15,6 +15,7 @@ from adapters.outbound.storage.embedded.child import Child, spawn
 from adapters.outbound.storage.embedded.cluster import summary
 from adapters.outbound.storage.embedded.errors import EmbeddedPostgresError
 from adapters.outbound.storage.embedded.running import Running
+from adapters.outbound.storage.machine import part_of_memory
 
 # Recovery after a crash replays at most max_wal_size of log before the server answers.
 _READY_S = 300.0
@@ -40,6 +41,8 @@ if sys.platform == "linux":
     # of a thousand (about 0.5 s instead of 3 s on a slow disk).
     _SETTINGS["recovery_init_sync_method"] = "syncfs"
 _UNSAFE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+_BUFFERS_PART, _BUFFERS_MOST = 8, 2048
+"""Buffers take up to this part of the memory, and so many megabytes; only what is used is ever taken."""
 
 
 @dataclass(slots=True)
@@ -90,7 +93,7 @@ class Launch:
         quoted = str(self.socket_dir).replace('"', '""')
         settings = {
             **_SETTINGS,
-            **(_UNSAFE if self.unsafe else {}),
+            **(_UNSAFE if self.unsafe else {"shared_buffers": _buffers()}),
             "listen_addresses": "127.0.0.1" if self.tcp else "",
             "port": str(self.port),
             "unix_socket_directories": f'"{quoted}"',
@@ -99,6 +102,10 @@ class Launch:
         for name, value in settings.items():
             command += ["-c", f"{name}={value}"]
         return command
+
+
+def _buffers() -> str:
+    return f"{part_of_memory(_BUFFERS_PART, 128, _BUFFERS_MOST)}MB"
 
 
 def _words_of_this_start(log: Path) -> str:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from hashlib import blake2b
+from struct import pack
 from typing import Any
+
+from psycopg.adapt import Dumper
+from psycopg.pq import Format
 
 from domain.knowledge.model import Base, Chunk, FileRecord, FileStatus, Level
 from ports.embedding import Vector
@@ -31,13 +35,18 @@ def term_hash(base_id: int, term: str) -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
+def lex_place(hashed: int) -> int:
+    """Where a term stands in sparse vectors; they count from 1."""
+    return (hashed & 0x7FFFFFFF) % LEX_DIMENSIONS + 1
+
+
 def lex(weights: Mapping[int, float]) -> str:
     """A sparse vector of weights by term hash, in PostgreSQL's text form."""
     entries: dict[int, float] = {}
     for hashed, weight in weights.items():
-        index = (hashed & 0x7FFFFFFF) % LEX_DIMENSIONS + 1
+        index = lex_place(hashed)
         entries[index] = max(entries.get(index, 0.0), weight)
-    inner = ",".join(f"{index}:{weight:.6g}" for index, weight in sorted(entries.items()))
+    inner = ",".join(f"{index}:{weight:.9g}" for index, weight in sorted(entries.items()))
     return f"{{{inner}}}/{LEX_DIMENSIONS}"
 
 
@@ -48,6 +57,24 @@ def lex_of_terms(hashes: Iterable[int]) -> str:
 def vector_text(vector: Vector) -> str:
     """A dense vector in PostgreSQL's text form."""
     return "[" + ",".join([f"{value:.6g}" for value in vector]) + "]"
+
+
+class HalfVector(bytes):
+    """A dense vector as pgvector receives it: dimension, two unused bytes, half-precision numbers."""
+
+
+class HalfVectorDumper(Dumper):
+    """Sends it as it is; the server knows its type from where it stands."""
+
+    format = Format.BINARY
+
+    def dump(self, obj: HalfVector) -> bytes:
+        return obj
+
+
+def half_vector(vector: Vector) -> HalfVector:
+    """A dense vector to be sent to the server: a tenth of the work of its text form."""
+    return HalfVector(pack(f">HH{len(vector)}e", len(vector), 0, *vector))
 
 
 def base_of(row: Any) -> Base:

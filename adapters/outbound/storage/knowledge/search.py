@@ -12,19 +12,22 @@ from typing import Any
 
 from psycopg import sql
 
-from adapters.outbound.storage.knowledge.forms import lex, term_hash, vector_text
+from adapters.outbound.storage.knowledge.forms import HalfVector, half_vector
+from adapters.outbound.storage.knowledge.held_words import HeldWords
+from adapters.outbound.storage.knowledge.text_candidates import best_by_weight
+from adapters.outbound.storage.knowledge.vector_indexes import index_name
 from adapters.outbound.storage.pool import Connection, Database
 from domain.knowledge.text_match import Query, Statistics, TextMatch, unknown_words
 from ports.embedding import Vector
 from ports.knowledge_storage import Candidate, Passage
 
-POSTINGS = 2000
-"""How many postings a query may touch: its rarest words, as many as fit."""
-CANDIDATES = 120
-"""So many of them by weight hold the ten best by score."""
 FUZZY_WORDS = 3
 FUZZY_TERMS = 8
-ALL_COMMON = 500
+FAR = 0.5
+"""A query whose neighbours are less near lies outside of all clusters, where a narrow search of a vector index
+misses many of them."""
+WIDE = 1000
+"""How many candidates the search for such a query keeps; pgvector takes no more."""
 
 SIMILAR = """
 SELECT w.word, t.term, t.df, similarity(t.term, w.word) FROM unnest({words}::text[]) w(word)
@@ -33,20 +36,15 @@ CROSS JOIN LATERAL (
     ORDER BY similarity(term, w.word) DESC, df DESC, term LIMIT {limit}
 ) t
 """
-RANKED = """
-WITH m AS MATERIALIZED (
-    SELECT seq, lex, terms FROM chunk_index WHERE kb_id = {base} AND ({condition}) LIMIT {most}
-) SELECT seq, terms FROM m ORDER BY lex <#> {weights}::sparsevec, seq LIMIT {limit}
-"""
 NEAREST = """
-SELECT seq, 1 - distance FROM (
+SELECT seq, 1 - distance, (SELECT to_regclass({vector_index}) IS NOT NULL) FROM (
     SELECT i.seq, i.embedding <=> %s::halfvec AS distance FROM chunk_index i
     WHERE i.kb_id = {base} AND i.model = {model} ORDER BY 2 LIMIT {limit}
 ) nearest
 """
 PASSAGES = """
-SELECT c.seq, c.chunk_id, c.text, c.context, c.metadata, f.file_hash, f.file_name, i.terms,
-    CASE WHEN i.model = {model} THEN 1 - (i.embedding <=> %s::halfvec) END
+SELECT c.seq, c.chunk_id, c.text, c.context, c.metadata, f.file_hash, f.file_name,
+    CASE WHEN i.model = {model} THEN 1 - (i.embedding <=> %s::halfvec) END, {held}
 FROM chunk c JOIN chunk_index i ON i.kb_id = c.kb_id AND i.seq = c.seq JOIN kb_file f ON f.id = c.file_id
 WHERE c.kb_id = {base} AND i.kb_id = {base} AND c.seq = ANY(%s) AND i.seq = ANY(%s)
 """
@@ -90,18 +88,11 @@ class PostgresChunkIndex:
         }
         if not weights:
             return []
-        hashes = {term: term_hash(base_id, term) for term in match.vocabulary}
-        condition, common = _condition(weights, statistics, hashes)
-        statement = sql.SQL(RANKED).format(
-            base=base_id,
-            condition=condition,
-            most=ALL_COMMON if common else POSTINGS * 2,
-            weights=lex({hashes[term]: weight for term, weight in weights.items()}),
-            limit=CANDIDATES,
-        )
+        held = HeldWords(base_id, match.vocabulary)
+        statement = best_by_weight(base_id, weights, statistics, held)
         async with self._database.connection() as connection:
-            rows = await (_first(connection, statement) if common else _all(connection, statement))
-        return [Candidate(str(seq), _held(hashes, terms)) for seq, terms in rows]
+            rows = await _all(connection, statement)
+        return [Candidate(str(seq), held.of(masks)) for seq, *masks in rows]
 
     async def nearest(
         self, base_id: int, vector: Vector, fingerprint: str, limit: int
@@ -109,11 +100,15 @@ class PostgresChunkIndex:
         model = await self._model(fingerprint)
         if model is None:
             return []
-        statement = sql.SQL(NEAREST).format(base=base_id, model=model, limit=limit)
+        statement = sql.SQL(NEAREST).format(
+            base=base_id, model=model, limit=limit, vector_index=index_name(base_id, model)
+        )
+        given = half_vector(vector)
         async with self._database.connection() as connection:
-            cursor = await connection.execute(statement, (vector_text(vector),), binary=True)
-            rows: list[Any] = await cursor.fetchall()
-        return [(str(seq), float(cosine)) for seq, cosine in rows]
+            rows = await _nearest(connection, statement, given)
+            if rows and rows[0][2] and rows[-1][1] < FAR:
+                rows = await _wider(connection, statement, given)
+        return [(str(seq), float(cosine)) for seq, cosine, _ in rows]
 
     async def passages(
         self,
@@ -126,14 +121,18 @@ class PostgresChunkIndex:
         if not keys:
             return []
         model = await self._model(fingerprint) if vector is not None else None
-        statement = sql.SQL(PASSAGES).format(model=model, base=base_id)
+        held = HeldWords(base_id, vocabulary)
+        statement = sql.SQL(PASSAGES).format(
+            model=model,
+            base=base_id,
+            held=sql.SQL(", ").join([sql.SQL("-(i.lex <#> %s::sparsevec)")] * len(held.vectors)),
+        )
         wanted = [int(key) for key in keys]
-        given = vector_text(vector) if vector is not None else None
-        hashes = {term: term_hash(base_id, term) for term in vocabulary}
+        given = half_vector(vector) if vector is not None else None
         async with self._database.connection() as connection:
-            cursor = await connection.execute(statement, (given, wanted, wanted), binary=True)
+            cursor = await connection.execute(statement, (given, *held.vectors, wanted, wanted), binary=True)
             rows: list[Any] = await cursor.fetchall()
-        return [_passage(row, hashes) for row in rows]
+        return [_passage(row, held) for row in rows]
 
     async def _model(self, fingerprint: str) -> int | None:
         """The number of a model; None when it has embedded nothing yet."""
@@ -147,20 +146,24 @@ class PostgresChunkIndex:
         return self._models[fingerprint]
 
 
+async def _nearest(connection: Connection, statement: sql.Composed, vector: HalfVector) -> list[Any]:
+    cursor = await connection.execute(statement, (vector,), binary=True)
+    return await cursor.fetchall()
+
+
+async def _wider(connection: Connection, statement: sql.Composed, vector: HalfVector) -> list[Any]:
+    async with connection.transaction():
+        await connection.execute(f"SET LOCAL hnsw.ef_search = {WIDE}")
+        return await _nearest(connection, statement, vector)
+
+
 async def _all(connection: Connection, statement: sql.Composed) -> list[Any]:
     cursor = await connection.execute(statement, binary=True, prepare=False)
     return await cursor.fetchall()
 
 
-async def _first(connection: Connection, statement: sql.Composed) -> list[Any]:
-    """For what almost every row fits: the first rows are found without reading long postings."""
-    async with connection.transaction():
-        await connection.execute("SET LOCAL enable_bitmapscan = off")
-        return await _all(connection, statement)
-
-
-def _passage(row: Any, hashes: dict[str, int]) -> Passage:
-    key, chunk_id, text, context, metadata, file_hash, file_name, terms, cosine = row
+def _passage(row: Any, held: HeldWords) -> Passage:
+    key, chunk_id, text, context, metadata, file_hash, file_name, cosine, *masks = row
     return Passage(
         key=str(key),
         chunk_id=chunk_id,
@@ -169,52 +172,6 @@ def _passage(row: Any, hashes: dict[str, int]) -> Passage:
         metadata=metadata,
         file_hash=file_hash,
         file_name=file_name,
-        held=_held(hashes, terms),
+        held=held.of(masks),
         cosine=float(cosine or 0.0),
     )
-
-
-def _held(hashes: dict[str, int], terms: Sequence[int]) -> frozenset[str]:
-    there = set(terms)
-    return frozenset(term for term, hashed in hashes.items() if hashed in there)
-
-
-def _condition(
-    weights: dict[str, float], statistics: Statistics, hashes: dict[str, int]
-) -> tuple[sql.Composable, bool]:
-    """Which rows to look at, and whether that is so great a part of the base that order does not matter.
-
-    The rarest words as far as their postings fit; and chunks that hold all of the next ones together.
-    """
-    ranked = sorted(weights, key=lambda term: (statistics.frequency[term], term))
-    rare: list[str] = []
-    budget = POSTINGS
-    while ranked and statistics.frequency[ranked[0]] <= budget:
-        budget -= statistics.frequency[ranked[0]]
-        rare.append(ranked.pop(0))
-    parts = [_any_of([hashes[term] for term in rare])] if rare else []
-    together, expected = _together(ranked, statistics)
-    if together and (expected <= POSTINGS or not rare):
-        parts.append(_all_of([hashes[term] for term in together]))
-    common = not rare and expected > max(POSTINGS, statistics.chunks / 50)
-    return sql.SQL(" OR ").join(parts), common
-
-
-def _together(ranked: Sequence[str], statistics: Statistics) -> tuple[list[str], float]:
-    """The fewest of the rarest remaining words whose common chunks fit the budget, were they independent."""
-    chosen: list[str] = []
-    expected = float(statistics.chunks)
-    for term in ranked[:5]:
-        chosen.append(term)
-        expected *= statistics.frequency[term] / max(1, statistics.chunks)
-        if len(chosen) >= 2 and expected <= POSTINGS:
-            break
-    return chosen, expected
-
-
-def _any_of(hashes: Sequence[int]) -> sql.Composable:
-    return sql.SQL("terms && {}::int4[]").format(list(hashes))
-
-
-def _all_of(hashes: Sequence[int]) -> sql.Composable:
-    return sql.SQL("terms @> {}::int4[]").format(list(hashes))

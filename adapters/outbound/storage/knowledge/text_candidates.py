@@ -1,0 +1,108 @@
+"""Which rows of a base the text search looks at: one statement for each query.
+
+A small base, or a query whose words stand in few chunks, is answered exactly. In a large base the rarest words
+are followed as far as a budget of postings reaches, and the next ones where they stand together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import LiteralString
+
+from psycopg import sql
+
+from adapters.outbound.storage.knowledge.forms import lex, term_hash
+from adapters.outbound.storage.knowledge.held_words import HeldWords
+from domain.knowledge.text_match import Statistics
+
+SMALL = 10_000
+"""Up to so many chunks a scan of the whole base costs no more than following the postings of common words."""
+POSTINGS = 2000
+"""How many postings a query may touch in a large base: its rarest words, as many as fit."""
+FEW = 5
+"""In a small base postings are followed that are fewer than this part of its chunks."""
+ALL_COMMON = 4000
+"""Where every word is common, almost any part of a base holds chunks as good as the rest."""
+CANDIDATES = 120
+"""So many of them by weight hold the ten best by score."""
+
+# The words that a chunk holds are asked of the best alone.
+WHOLE = """
+SELECT seq, {held} FROM chunk_index WHERE kb_id = {base} AND seq = ANY(ARRAY(
+    SELECT seq FROM chunk_index WHERE kb_id = {base} ORDER BY lex <#> {weights}::sparsevec, seq LIMIT {limit}
+))
+"""
+RANKED = """
+WITH m AS MATERIALIZED (
+    SELECT seq, lex FROM chunk_index WHERE kb_id = {base} AND ({condition}) LIMIT {most}
+) SELECT seq, {held} FROM chunk_index WHERE kb_id = {base} AND seq = ANY(ARRAY(
+    SELECT seq FROM m ORDER BY lex <#> {weights}::sparsevec, seq LIMIT {limit}
+))
+"""
+FIRST = """
+SELECT seq, {held} FROM chunk_index WHERE kb_id = {base} AND seq = ANY(ARRAY(
+    SELECT seq FROM (SELECT seq, lex FROM chunk_index WHERE kb_id = {base} ORDER BY seq LIMIT {most}) m
+    ORDER BY lex <#> {weights}::sparsevec, seq LIMIT {limit}
+))
+"""
+
+
+def best_by_weight(
+    base_id: int, weights: Mapping[str, float], statistics: Statistics, held: HeldWords
+) -> sql.Composed:
+    """The statement that finds the best chunks by the weights of the words that they hold, with their masks.
+
+    `weights` names words that the base knows, at least one.
+    """
+    hashes = {term: term_hash(base_id, term) for term in weights}
+    text, condition = _plan(weights, statistics, hashes)
+    return sql.SQL(text).format(
+        base=base_id,
+        condition=condition,
+        held=sql.SQL(", ").join(sql.SQL("-(lex <#> {}::sparsevec)").format(each) for each in held.vectors),
+        most=ALL_COMMON,
+        weights=lex({hashes[term]: weight for term, weight in weights.items()}),
+        limit=CANDIDATES,
+    )
+
+
+def _plan(
+    weights: Mapping[str, float], statistics: Statistics, hashes: Mapping[str, int]
+) -> tuple[LiteralString, sql.Composable]:
+    """The rarest words as far as their postings fit; and chunks that hold all of the next ones together."""
+    if statistics.chunks <= SMALL:
+        few = sum(statistics.frequency[term] for term in weights) * FEW <= statistics.chunks
+        return (RANKED, _any_of([hashes[term] for term in weights])) if few else (WHOLE, sql.SQL(""))
+    ranked = sorted(weights, key=lambda term: (statistics.frequency[term], term))
+    rare: list[str] = []
+    budget = POSTINGS
+    while ranked and statistics.frequency[ranked[0]] <= budget:
+        budget -= statistics.frequency[ranked[0]]
+        rare.append(ranked.pop(0))
+    parts = [_any_of([hashes[term] for term in rare])] if rare else []
+    together, expected = _together(ranked, statistics)
+    if not rare and expected > max(POSTINGS, statistics.chunks / 50):
+        return FIRST, sql.SQL("")
+    if together and (expected <= POSTINGS or not rare):
+        parts.append(_all_of([hashes[term] for term in together]))
+    return RANKED, sql.SQL(" OR ").join(parts)
+
+
+def _together(ranked: Sequence[str], statistics: Statistics) -> tuple[list[str], float]:
+    """The fewest of the rarest remaining words whose common chunks fit the budget, were they independent."""
+    chosen: list[str] = []
+    expected = float(statistics.chunks)
+    for term in ranked[:5]:
+        chosen.append(term)
+        expected *= statistics.frequency[term] / max(1, statistics.chunks)
+        if len(chosen) >= 2 and expected <= POSTINGS:
+            break
+    return chosen, expected
+
+
+def _any_of(hashes: Sequence[int]) -> sql.Composable:
+    return sql.SQL("terms && {}::int4[]").format(list(hashes))
+
+
+def _all_of(hashes: Sequence[int]) -> sql.Composable:
+    return sql.SQL("terms @> {}::int4[]").format(list(hashes))
