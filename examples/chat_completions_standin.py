@@ -19,6 +19,8 @@ from aiohttp import web
 def reply(messages: list[dict[str, Any]]) -> dict[str, Any]:
     """The assistant's message."""
     last = messages[-1]
+    if last["role"] == "tool" and "It was not run." in last["content"]:
+        return {"role": "assistant", "content": "Then I do not look it up."}
     if last["role"] == "tool":
         return {"role": "assistant", "content": f"I found: {last['content']}"}
     if "look up" in last["content"]:

@@ -29,8 +29,8 @@ class Runner(ResourceRunnerServicer):
             rung = request.approval.decision != "rejected"
             yield pb.RunResponse(text_delta="Ding!" if rung else "Silence, then.")
             return
-        for word in request.text.split():
-            yield pb.RunResponse(text_delta=f"{word} ")
+        for position, word in enumerate(request.text.split()):
+            yield pb.RunResponse(text_delta=f" {word}" if position else word)
         if "bell" in request.text:
             confirmation = pb.Confirmation(tool="ring_bell", parameters_json='{"times": 1}')
             yield pb.RunResponse(confirmation=confirmation)

@@ -96,6 +96,7 @@ class ConversationService:
             log.exception("an event could not be worked on", extra={"instance": instance.id})
             answer, error = Answer(GAVE_UP), f"internal error: {type(unexpected).__name__}"
         if error:
+            log.warning("a message is not answered: %s", error, extra={"instance": instance.id})
             await self._health.failed(instance.id, error)
         outcome = "failed" if error else "answered" if answer else "silent"
         waited = (started - waiting.received_at).total_seconds()

@@ -24,6 +24,14 @@ _HEADER_NEXT = re.compile(
     r"^\*?(?:Sent|Gesendet|Envoyé|Enviado(?: el)?|Inviato|Verzonden|Date|Datum|To|An|À|Para)\s?:\*?\s",
     re.IGNORECASE,
 )
+_DEVICE = re.compile(
+    r"^\s*(?:Sent from (?:my|mail|outlook|yahoo|samsung|proton|gmail)\b|Get Outlook for\b|"
+    r"Von meinem\b.{1,40}\bgesendet|Gesendet (?:von|mit)\b|Holen Sie sich Outlook\b|"
+    r"Envoyé (?:de mon|depuis|à partir)\b|Obtenir Outlook\b|Enviado (?:desde|do meu)\b|Obtener Outlook\b|"
+    r"Inviato da\b|Verstuurd vanaf\b|Verzonden vanaf\b).{0,60}$",
+    re.IGNORECASE,
+)
+"""The line that phones and mail programs put below a mail by themselves."""
 _ATTRIBUTION_LINES = 3
 """Over how many lines an attribution may be wrapped."""
 
@@ -36,7 +44,7 @@ def own_words(text: str) -> str:
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     kept = _without_signature(lines[: _history_start(lines)])
-    kept = _without_quotes(kept)
+    kept = _without_device(_without_quotes(kept))
     words = "\n".join(kept).strip()
     return words or text.strip()
 
@@ -86,6 +94,13 @@ def _without_signature(lines: list[str]) -> list[str]:
     for index, line in enumerate(lines):
         if index and line in {"-- ", "--"}:
             return lines[:index]
+    return lines
+
+
+def _without_device(lines: list[str]) -> list[str]:
+    filled = [index for index, line in enumerate(lines) if line.strip()]
+    if len(filled) > 1 and _DEVICE.match(lines[filled[-1]]):
+        return lines[: filled[-1]]
     return lines
 
 

@@ -98,7 +98,7 @@ async def test_the_grpc_resource(router: Downstream) -> None:
     question = await router.run(ask)
     approved = await router.run(replace(ask, approval=Approval("c1", "ring_bell", "approved")))
 
-    assert question == RunResult("Ring the bell ", confirmation=Confirmation("ring_bell", {"times": 1}))
+    assert question == RunResult("Ring the bell", confirmation=Confirmation("ring_bell", {"times": 1}))
     assert approved == RunResult("Ding!")
 
 

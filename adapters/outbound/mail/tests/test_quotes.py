@@ -31,6 +31,11 @@ from adapters.outbound.mail.quotes import own_words
         ("From: the heart\nTo: you", "From: the heart\nTo: you"),
         ("> only a quotation", "> only a quotation"),
         ("a -- b\n--\nx", "a -- b"),
+        ("yes\n\nSent from my iPhone\n\n> On 20 Nov 2026, at 12:00, Bot wrote:\n> Shall I?", "yes"),
+        ("yes\n\nGet Outlook for iOS<https://aka.ms/o0ukef>", "yes"),
+        ("ja\n\nVon meinem iPhone gesendet", "ja"),
+        ("It was\nSent from my iPhone\nto yours", "It was\nSent from my iPhone\nto yours"),
+        ("Sent from my iPhone", "Sent from my iPhone"),
         ("", ""),
     ],
 )
