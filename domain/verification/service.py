@@ -162,7 +162,9 @@ class VerificationService:
 
     async def _contact(self, message: BotMessage, phone: str) -> None:
         if not message.own_contact:
-            await self._bot.say(message.chat_id, "Please share your own contact, with the button below.")
+            await self._bot.ask_for_contact(
+                message.chat_id, "Please share your own contact, with the button below."
+            )
             return
         try:
             identities = bot_identities(message.sender_id, phone)

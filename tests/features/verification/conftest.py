@@ -262,6 +262,11 @@ def bot_says(scene: Scene, words: str) -> None:
     assert scene.bot.said[-1]["chat_id"] == "77"
 
 
+@then("the button to share it is still there")
+def button_is_there(scene: Scene) -> None:
+    assert scene.bot.said[-1]["reply_markup"]["keyboard"][0][0]["request_contact"] is True
+
+
 @then(parsers.re(r"the bot asks for the contact with a button, naming " + WHO))
 def bot_asks(scene: Scene, user: str) -> None:
     asked = scene.bot.said[-1]

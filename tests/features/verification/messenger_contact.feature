@@ -13,6 +13,7 @@ Feature: Verification by the messenger's contact
     Given Ann started the bot and opened its link
     When the messenger user shares another's contact +4915112345678
     Then the bot says "your own contact"
+    And the button to share it is still there
     And Ann has no identity
 
   Scenario: A contact that a messenger user typed or forwarded has no owner
