@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from adapters.inbound.rest.schemas import Body, Pagination, Text, whole
 
@@ -34,8 +34,8 @@ class KnowledgeBaseAnswer(BaseModel):
 
 
 class CreateKnowledgeBase(Body):
-    name: Text = Field(examples=["Handbook"])
-    description: Text | None = Field(None, examples=["How we work"])
+    name: Text
+    description: Text | None = None
     kb_manifest: dict[str, Any] | None = Field(None, description="Default: { files: [] }.")
 
 
@@ -53,8 +53,8 @@ class UpdateKnowledgeBase(Body):
 
 
 class SetPermission(Body):
-    userId: Text = Field(examples=["ann"])
-    permission_level: Whole = Field(description="0 revokes, 1 READ, 2 UPDATE, 3 DELETE.", examples=[1])
+    userId: Text
+    permission_level: Whole = Field(description="0 revokes, 1 READ, 2 UPDATE, 3 DELETE.")
 
 
 class Permission(BaseModel):
@@ -107,7 +107,7 @@ class FileAnswer(BaseModel):
 
 
 class SearchRequest(Body):
-    query: Text = Field(examples=["What does error ERR-4711 mean?"])
+    query: Text
 
 
 class SearchResult(BaseModel):
@@ -122,22 +122,6 @@ class SearchResult(BaseModel):
 
 class SearchAnswer(BaseModel):
     results: list[SearchResult]
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "example": {
-                "results": [
-                    {
-                        "chunk": "ERR-4711: the pump runs dry.",
-                        "fileId": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-                        "metadata": '{"position": 0, "page": 3}',
-                        "similarity": 0.872,
-                        "chunkId": "1767225600000-6f1c1b0e-6d0e-4f7e-9a54-0a4c3f5f2b11",
-                    }
-                ]
-            }
-        }
-    )
 
 
 class Chunk(BaseModel):

@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
+from adapters.inbound.rest.examples import CALLBACKS, ERRORS, SCHEMAS
 from adapters.inbound.rest.routing import MEANING
 
 DESCRIPTION = """
@@ -24,7 +25,7 @@ OPEN_PATHS = (
     "/api/agent/verification/providers",
     "/api/agent/verification/bot-messenger-bot-webhook",
 )
-ERROR = {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorBody"}}}
+ERROR_SCHEMA = {"$ref": "#/components/schemas/ErrorBody"}
 
 
 def describe(api: FastAPI) -> dict[str, Any]:
@@ -43,8 +44,11 @@ def describe(api: FastAPI) -> dict[str, Any]:
                 operation,
                 open_to_all=path in OPEN_PATHS or path.startswith("/api/agent/verification/callback"),
             )
+    schemas = components.get("schemas", {})
     for name in ("HTTPValidationError", "ValidationError"):
-        components.get("schemas", {}).pop(name, None)
+        schemas.pop(name, None)
+    for name in schemas.keys() & SCHEMAS.keys():
+        schemas[name]["examples"] = [SCHEMAS[name]]
     api.openapi_schema = document
     return document
 
@@ -54,6 +58,10 @@ def _mend(operation: dict[str, Any], *, open_to_all: bool) -> None:
     invalid = operation["responses"].get("422", {})
     if "HTTPValidationError" in str(invalid):
         del operation["responses"]["422"]
+    for status, response in operation["responses"].items():
+        media = response.get("content", {}).get("application/json", {})
+        if status in ERRORS and media.get("schema") == ERROR_SCHEMA:
+            media["example"] = {"error": ERRORS[status]}
 
 
 def _callback() -> dict[str, Any]:
@@ -80,8 +88,12 @@ def _callback() -> dict[str, Any]:
         "502": {"description": "http-webhook, synchronous: the downstream resource failed."},
         "504": {"description": "http-webhook, synchronous: no answer within 30 seconds."},
     }
+    for status, example in CALLBACKS.items():
+        schema = {"type": "object", "properties": {key: {"type": "string"} for key in example}}
+        responses[status]["content"] = {"application/json": {"schema": schema, "example": example}}
     for status in (400, 401, 403, 404, 413, 500, 503):
-        responses[str(status)] = {"description": MEANING[status], "content": ERROR}
+        content = {"application/json": {"schema": ERROR_SCHEMA}}
+        responses[str(status)] = {"description": MEANING[status], "content": content}
     responses["401"]["description"] = "The proof of origin failed."
     operation = {
         "summary": "Webhook callback of a platform (any method)",

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
+from adapters.inbound.rest import schemas
 from adapters.inbound.rest.errors import JsonResponse
 
 Check = Callable[[], Awaitable[None]]
@@ -17,20 +18,24 @@ def router(checks: Mapping[str, Check], metrics: Callable[[], Awaitable[bytes]])
     """`checks` raise when what they look at is not ready."""
     routes = APIRouter(tags=["operations"])
 
-    @routes.get("/healthz", summary="The process is up")
+    @routes.get("/healthz", response_model=schemas.Alive, summary="The process is up")
     async def healthz() -> JsonResponse:
         return JsonResponse({"status": "ok"})
 
-    @routes.get("/readyz", summary="Database, queue and migrations are ready", responses={503: {}})
+    @routes.get(
+        "/readyz",
+        response_model=schemas.Ready,
+        summary="Database, queue and migrations are ready",
+        responses={503: {"model": schemas.NotReady, "description": "What is not ready is named."}},
+    )
     async def readyz() -> JsonResponse:
         states = await asyncio.gather(*(_state(check) for check in checks.values()))
         found = dict(zip(checks, states, strict=True))
-        ready = all(state == "ok" for state in found.values())
-        return JsonResponse(
-            {"status": "ok" if ready else "not ready", "checks": found},
-            status_code=200 if ready else 503,
-            headers={} if ready else {"retry-after": "2"},
-        )
+        missing = [f"{name}: {state}" for name, state in found.items() if state != "ok"]
+        if not missing:
+            return JsonResponse({"status": "ok", "checks": found})
+        body = {"error": "; ".join(missing), "status": "not ready", "checks": found}
+        return JsonResponse(body, status_code=503, headers={"retry-after": "2"})
 
     @routes.get("/metrics", summary="Prometheus metrics", response_class=Response)
     async def show_metrics() -> Response:

@@ -56,6 +56,25 @@ class ErrorBody(BaseModel):
     model_config = ConfigDict(json_schema_extra={"example": {"error": "config.smtpPort: must be a number"}})
 
 
+class Empty(BaseModel):
+    """An object with nothing in it."""
+
+
+class Alive(BaseModel):
+    status: Literal["ok"]
+
+
+class Ready(BaseModel):
+    status: Literal["ok"]
+    checks: dict[str, str] = Field(description="What was looked at, and ok for each.")
+
+
+class NotReady(BaseModel):
+    error: str
+    status: Literal["not ready"]
+    checks: dict[str, str] = Field(description="What was looked at, and what is wrong with it.")
+
+
 class SetupInstructions(BaseModel):
     webhookRequired: bool
     webhookPath: str
@@ -101,10 +120,10 @@ class ChannelInstance(BaseModel):
 
 
 class CreateInstance(Body):
-    channelId: Text = Field(description="Channel definition id.", examples=["http-webhook"])
-    channelName: Text = Field(description="Display name.", examples=["Support"])
-    config: Config = Field(examples=[{"webhookSecret": "s3cret", "syncResponse": True}])
-    downStreamResourceId: Text | None = Field(None, examples=["agent::echo"])
+    channelId: Text = Field(description="Channel definition id.")
+    channelName: Text = Field(description="Display name.")
+    config: Config
+    downStreamResourceId: Text | None = None
     id: Id | None = Field(None, description="Names an instance of the caller: that one is updated.")
 
 

@@ -100,6 +100,7 @@ def _bot(routes: APIRouter, verification: Verification) -> None:
 
     @routes.post(
         "/bot-messenger-bot-webhook",
+        response_model=schemas.Empty,
         responses=errors(400, 401),
         summary="Called by the messenger platform for the verification bot",
     )

@@ -10,6 +10,7 @@ import httpx
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
+from adapters.inbound.rest import knowledge_schemas, schemas
 from domain.access.service import digest
 from tests.drivers.ways import INSTANCES, Rest
 from tests.drivers.world import SERVICE_KEY, World
@@ -166,6 +167,39 @@ DOCUMENTED = (
     ("delete", "/api/agent/channels/instance/{instanceId}"),
     ("post", "/api/agent/channel-instances/{instanceId}/request-pairing"),
     ("post", "/api/agent/channels/{type}/{instanceId}/{callback}"),
+    ("get", "/api/agent/channel-instances/{instanceId}/health"),
+    ("get", "/api/agent/channel-instances/{instanceId}/deliveries"),
+    ("post", "/api/agent/channel-instances/{instanceId}/deliveries/{deliveryId}/replay"),
+    ("delete", "/api/agent/channel-instances/{instanceId}/deliveries/{deliveryId}"),
+    ("get", "/api/agent/verification/providers"),
+    ("get", "/api/agent/verification/identities"),
+    ("delete", "/api/agent/verification/identities/{field}/{value}"),
+    ("post", "/api/agent/verification/start-bot-messenger"),
+    ("post", "/api/agent/verification/bot-messenger-bot-webhook"),
+    ("post", "/api/agent/verification/bot-messenger-callback"),
+    ("post", "/api/agent/verification/start-email"),
+    ("post", "/api/agent/verification/verify-email"),
+    ("post", "/api/agent/verification/start-workspace-chat"),
+    ("post", "/api/agent/verification/start-gaming-chat"),
+    ("post", "/api/agent/verification/start-community-chat"),
+    ("get", "/api/agent/verification/callback/{provider}"),
+    ("get", "/api/agent/kb"),
+    ("post", "/api/agent/kb"),
+    ("get", "/api/agent/kb/{id}"),
+    ("put", "/api/agent/kb/{id}"),
+    ("delete", "/api/agent/kb/{id}"),
+    ("get", "/api/agent/kb/{id}/permissions"),
+    ("put", "/api/agent/kb/{id}/permissions"),
+    ("post", "/api/agent/kb/{id}/uploadfile"),
+    ("get", "/api/agent/kb/{id}/files"),
+    ("get", "/api/agent/kb/download/{fileId}"),
+    ("get", "/api/agent/kb/file/{id}"),
+    ("post", "/api/agent/kb/{id}/search"),
+    ("get", "/api/agent/kb/chunk/{id}"),
+    ("get", "/api/agent/kb/chunks/{id}"),
+    ("get", "/healthz"),
+    ("get", "/readyz"),
+    ("get", "/metrics"),
 )
 
 
@@ -183,6 +217,29 @@ def no_422(response: httpx.Response) -> None:
     for path, operations in response.json()["paths"].items():
         for operation in operations.values():
             assert "422" not in operation["responses"] or "uploadfile" in path
+
+
+@then("every JSON body has an example that fits it")
+def examples_fit(response: httpx.Response) -> None:
+    document = response.json()
+    known = document["components"]["schemas"]
+    for path, operations in document["paths"].items():
+        for operation in operations.values():
+            for body in (operation.get("requestBody", {}), *operation["responses"].values()):
+                media = body.get("content", {}).get("application/json")
+                if media is not None:
+                    _fits(media, known, path)
+
+
+def _fits(media: dict[str, Any], known: dict[str, Any], path: str) -> None:
+    schema = media["schema"].get("items", media["schema"])
+    name = schema.get("$ref", "").rpartition("/")[2]
+    example = media.get("example", (known.get(name, {}).get("examples") or [None])[0])
+    assert example is not None, (path, schema)
+    model = getattr(schemas, name, None) or getattr(knowledge_schemas, name, None)
+    if model is not None:
+        model.model_validate(example)
+        assert set(example) <= set(model.model_fields), (path, name)
 
 
 @then("every error answer has the error shape")
