@@ -88,9 +88,9 @@ def _callback() -> dict[str, Any]:
         "502": {"description": "http-webhook, synchronous: the downstream resource failed."},
         "504": {"description": "http-webhook, synchronous: no answer within 30 seconds."},
     }
-    for status, example in CALLBACKS.items():
+    for given, example in CALLBACKS.items():
         schema = {"type": "object", "properties": {key: {"type": "string"} for key in example}}
-        responses[status]["content"] = {"application/json": {"schema": schema, "example": example}}
+        responses[given]["content"] = {"application/json": {"schema": schema, "example": example}}
     for status in (400, 401, 403, 404, 413, 500, 503):
         content = {"application/json": {"schema": ERROR_SCHEMA}}
         responses[str(status)] = {"description": MEANING[status], "content": content}
