@@ -1,11 +1,9 @@
-"""HTML mail as plain text."""
+"""HTML mail as plain text. The parser is imported with the first mail, to keep an idle service small."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-
-from lxml import etree
 
 _SKIPPED = {"script", "style", "head", "title", "template", "noscript", "object", "svg"}
 _BLOCKS = {
@@ -24,6 +22,8 @@ def html_to_text(html: str, *, drop_quotes: bool = True) -> str:
 
     `drop_quotes` leaves out what mail programs mark as the quoted earlier conversation.
     """
+    from lxml import etree
+
     reader = _Reader(drop_quotes=drop_quotes)
     parser = etree.HTMLParser(target=reader, huge_tree=True, no_network=True)
     parser.feed(f"<div>{_UNREADABLE.sub('', html)}</div>")

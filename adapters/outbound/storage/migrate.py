@@ -1,15 +1,20 @@
 """Brings a database to the newest schema. Safe when several processes start at once.
 
-Alembic and SQLAlchemy are imported only when there is something to migrate: a start with the newest schema
-spares their time and memory.
+Alembic and SQLAlchemy are imported only when there is something to migrate, and by a process of its own: the
+service spares their time and memory.
 """
 
 from __future__ import annotations
 
 import logging
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import psycopg
+
+log = logging.getLogger(__name__)
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 LOCK = 7_020_631_155
@@ -47,7 +52,7 @@ def _revision(connection: psycopg.Connection) -> str | None:
     return str(row[0]) if row else None
 
 
-def first_line(error: Exception) -> str:
+def first_line(error: BaseException) -> str:
     """The first line of a driver's message, which is what a person needs."""
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
@@ -83,18 +88,13 @@ def _check_extension(connection: psycopg.Connection, name: str, least: tuple[int
 
 
 def _upgrade(dsn: str) -> None:
-    from alembic import command
-    from alembic.config import Config
-    from sqlalchemy import create_engine, text
-    from sqlalchemy.pool import NullPool
-
-    logging.getLogger("alembic").setLevel(logging.WARNING)
-    engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(dsn), poolclass=NullPool)
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    with engine.connect() as connection:
-        connection.execute(text("SET lock_timeout = '30s'"))
-        connection.commit()
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
-    engine.dispose()
+    """In a process of its own, so that the memory that Alembic and SQLAlchemy take ends with it."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "-m", "adapters.outbound.storage.upgrade"]
+    done = subprocess.run(  # noqa: S603 - our own interpreter and module
+        command, input=dsn, env=environment, stderr=subprocess.PIPE, text=True, check=False
+    )
+    if done.returncode:
+        log.error("the migrations failed:\n%s", done.stderr)
+        reason = next(iter(done.stderr.strip().splitlines()[-1:]), f"status {done.returncode}")
+        raise MigrationError(f"the database cannot be brought to {head()}: {reason}")

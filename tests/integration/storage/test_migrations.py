@@ -47,3 +47,26 @@ def test_a_database_at_the_newest_schema_needs_no_alembic(database_url: str) -> 
     done = subprocess.run([sys.executable, "-c", code, database_url], check=False, timeout=60)
 
     assert done.returncode == 0
+
+
+def test_a_migration_leaves_nothing_of_alembic_behind_and_a_failure_has_words(postgres_dsn: str) -> None:
+    code = (
+        "import sys; from adapters.outbound.storage.migrate import MigrationError, migrate\n"
+        "try: migrate(sys.argv[1])\n"
+        "except MigrationError as error: print(error)\n"
+        "sys.exit('alembic' in sys.modules or 'sqlalchemy' in sys.modules)"
+    )
+    with psycopg.connect(on_database(postgres_dsn, "postgres"), autocommit=True) as connection:
+        connection.execute("CREATE DATABASE half_there")
+        try:
+            dsn = on_database(postgres_dsn, "half_there")
+            with psycopg.connect(dsn, autocommit=True) as there:
+                there.execute("CREATE TABLE inbox (id bigint)")
+            done = subprocess.run(
+                [sys.executable, "-c", code, dsn], check=False, timeout=60, capture_output=True, text=True
+            )
+        finally:
+            connection.execute("DROP DATABASE half_there WITH (FORCE)")
+
+    assert done.returncode == 0
+    assert done.stdout == f'the database cannot be brought to {head()}: relation "inbox" already exists\n'
