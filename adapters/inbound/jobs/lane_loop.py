@@ -103,6 +103,10 @@ class LaneLoop(Generic[L]):
         if room.lanes <= 0:
             return False
         leased = await self._lease(room)
+        if self._stopping:
+            for lane in leased:
+                await self._give_back(lane, 0.0, tries=1)
+            return False
         for lane in leased:
             self._start(lane)
         return len(leased) >= room.lanes or (bool(leased) and _full(self._room()) > _full(room))

@@ -126,6 +126,25 @@ async def test_stopping_does_not_wait_for_a_database_that_is_away() -> None:
     assert world.outages == 10**9 - 1
 
 
+async def test_what_is_leased_while_the_loop_stops_is_given_back() -> None:
+    world = World(None)
+    leasing, go_on, lease = asyncio.Event(), asyncio.Event(), world.lease
+
+    async def slowly(room: Room) -> Sequence[Leased]:
+        leasing.set()
+        await go_on.wait()
+        return await lease(room)
+
+    world.loop._lease = slowly
+    running = asyncio.create_task(world.loop.run())
+    await leasing.wait()
+    await world.loop.stop(1)
+    go_on.set()
+    await running
+    assert world.returned == [(Lane(1, "a"), 0.0)]
+    assert world.loop.held == set()
+
+
 async def test_after_an_outage_lost_leases_are_reclaimed_before_new_ones_are_taken() -> None:
     world = World(None)
     world.lease_failures = [Unavailable("away"), Unavailable("away")]
