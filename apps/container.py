@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import TypeVar
 
@@ -154,6 +155,10 @@ def _largest_file(settings: Settings) -> int:
     return settings.max_message_file_mb * 1024 * 1024
 
 
+def _file_life(settings: Settings) -> timedelta:
+    return timedelta(days=settings.message_file_days)
+
+
 def _limits(settings: Settings) -> UploadLimits:
     return UploadLimits(settings.max_upload_mb * 1024 * 1024, settings.max_files_per_upload)
 
@@ -207,7 +212,8 @@ class Container(containers.DeclarativeContainer):
 
     largest_file = providers.Singleton(_largest_file, settings)
     blobs = providers.Singleton(_blobs, settings, http, clock)
-    blob_holds = providers.Singleton(PostgresBlobHolds, database)
+    file_life = providers.Singleton(_file_life, settings)
+    blob_holds = providers.Singleton(PostgresBlobHolds, database, file_life)
     shared_files = providers.Singleton(
         StoredFiles,
         blobs,
@@ -216,6 +222,7 @@ class Container(containers.DeclarativeContainer):
         clock,
         settings.provided.agent_url,
         largest_file,
+        file_life,
     )
     kit = providers.Singleton(
         Kit,

@@ -239,6 +239,13 @@ class Settings:
     max_message_file_mb: int = _setting(
         "MAX_MESSAGE_FILE_MB", "100", "largest attachment or artifact of a message, in MB", _whole(1, 10_000)
     )
+    message_file_days: int = _setting(
+        "MESSAGE_FILE_DAYS",
+        "7",
+        "days for which files of messages are kept and their signed links are good; those of replies that were not"
+        " sent are kept longer",
+        _whole(1, 365),
+    )
     max_webhook_body_kb: int = _setting(
         "MAX_WEBHOOK_BODY_KB", "1024", "largest body of a callback, in KB", _whole(1, 100_000)
     )

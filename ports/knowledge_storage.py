@@ -137,6 +137,10 @@ class BlobHolds(Protocol):
         """Those of the blobs that nothing uses, locked; they are forgotten when the block ends well."""
         ...
 
+    async def keep_unsent(self) -> None:
+        """Prolongs the holds of what replies carry that wait, or are dead letters."""
+        ...
+
     async def left_over(self, limit: int) -> Sequence[str]:
         """Blobs that nothing has used for an hour."""
         ...

@@ -22,9 +22,6 @@ from ports.storage import HealthStore
 
 log = logging.getLogger(__name__)
 
-LIFE = timedelta(hours=20)
-"""How long a signed address is good. The bytes of messages are kept for a day, then swept."""
-
 MOST_FILES = 20
 """Attachments of one message that are fetched."""
 
@@ -35,10 +32,20 @@ FILES_PATH = "/api/agent/files"
 
 
 class StoredFiles:
-    """Stores bytes and makes signed addresses of them; serves those addresses."""
+    """Stores bytes and makes signed addresses of them; serves those addresses.
+
+    An address is good for `life`; the bytes are held for longer.
+    """
 
     def __init__(
-        self, blobs: Blobs, holds: BlobHolds, tokens: FileTokens, clock: Clock, base: str, max_bytes: int
+        self,
+        blobs: Blobs,
+        holds: BlobHolds,
+        tokens: FileTokens,
+        clock: Clock,
+        base: str,
+        max_bytes: int,
+        life: timedelta,
     ) -> None:
         self._blobs = blobs
         self._holds = holds
@@ -46,14 +53,15 @@ class StoredFiles:
         self._clock = clock
         self._base = base.rstrip("/")
         self._max_bytes = max_bytes
+        self._life = life
 
     async def store(self, content: AsyncIterator[bytes]) -> StoredBlob:
         """Raises `TooLarge`."""
         return await self._blobs.put(content, self._max_bytes, partial(_hold, self._holds))
 
     def address(self, file: SharedFile) -> str:
-        """A signed absolute address, good for `LIFE`."""
-        token = self._tokens.sign(file, self._clock.now() + LIFE)
+        """A signed absolute address, good for as long as addresses are."""
+        token = self._tokens.sign(file, self._clock.now() + self._life)
         return f"{self._base}{FILES_PATH}/{token}/{quote(file.name, safe='', errors='replace')}"
 
     async def open(self, token: str) -> OpenFile:

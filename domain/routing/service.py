@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -31,6 +33,9 @@ log = logging.getLogger(__name__)
 MAX_CRASHES = 3
 """After so many workers died over an event it is given up."""
 
+
+LONG_TEXT = 50_000
+"""Characters of an answer from which on it is rendered in a thread."""
 
 NOTICE_EVERY = timedelta(hours=24)
 """How often a sender is told that only verified users are served."""
@@ -101,9 +106,9 @@ class ConversationService:
         outcome = "failed" if error else "answered" if answer else "silent"
         waited = (started - waiting.received_at).total_seconds()
         self._meter.processed(instance.channel_id, outcome, max(0.0, waited))
-        return self._outcome(conversation, waiting, talk, answer, error, last)
+        return await self._outcome(conversation, waiting, talk, answer, error, last)
 
-    def _outcome(
+    async def _outcome(
         self,
         conversation: Conversation,
         waiting: Waiting,
@@ -121,7 +126,7 @@ class ConversationService:
                 answer, request_id=event.request_id, session_id=event.session_id, draft=talk.draft
             )
             if isinstance(channel, Replies):
-                parts = tuple(channel.render(talk.instance.config, event.target, answer))
+                parts = tuple(await _rendered(channel, talk.instance, event, answer))
         result = None
         if event.awaits_reply:
             result = CallResult(CallOutcome.FAILED if error else CallOutcome.ANSWERED, answer)
@@ -150,3 +155,10 @@ class ConversationService:
         ):
             return Answer(not_served(self._verification_address))
         return None
+
+
+async def _rendered(channel: Replies, instance: Instance, event: Event, answer: Answer) -> Sequence[Part]:
+    """Long texts are rendered beside the others' work, as that takes a while."""
+    if len(answer.text) < LONG_TEXT:
+        return channel.render(instance.config, event.target, answer)
+    return await asyncio.to_thread(channel.render, instance.config, event.target, answer)

@@ -50,6 +50,7 @@ class Sweeper:
 
     async def sweep(self) -> int:
         """One round; the number of blobs deleted."""
+        await self._holds.keep_unsent()
         gone = await self._retention.forget(await self._uploads.forget_ended())
         gone += await self._retention.forget(await self._holds.left_over(limit=1000))
         strays = [key async for key in self._strays()]

@@ -33,10 +33,16 @@ Feature: Files of messages
 
   Rule: An address is good for a limited time, and only as it was signed
 
+    Scenario: Good for a week
+      Given a webhook whose resource answers with the bytes of "a.png"
+      And it was called
+      When 167 hours pass
+      Then its address serves those bytes as a download
+
     Scenario: Expired
       Given a webhook whose resource answers with the bytes of "a.png"
       And it was called
-      When 20 hours pass
+      When 168 hours pass
       Then the address serves nothing
 
     Scenario: Tampered with

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from datetime import timedelta
 
 from adapters.outbound.storage.pool import Database
 
-FORGOTTEN = "1 day"
-"""A hold older than this belongs to a process that died."""
+SPARE = timedelta(days=1)
+"""How much longer than the links to them bytes are held."""
+
+KEEP_UNSENT = """
+UPDATE blob SET touched_at = now() WHERE touched_at < now() - interval '12 hours' AND key IN (
+    SELECT (regexp_matches(part, '"blob":"([^"]+)"', 'g'))[1] FROM outbox
+    WHERE status IN (0, 2) AND created_at < now() - interval '12 hours' AND position('"blob":"' IN part) > 0
+)
+"""
 
 
 class PostgresBlobHolds:
-    def __init__(self, database: Database) -> None:
+    """A hold that is older than `life` and a day has served its message, or is of a process that died."""
+
+    def __init__(self, database: Database, life: timedelta = timedelta()) -> None:
         self._database = database
+        self._held = life + SPARE
 
     async def hold(self, key: str, size: int) -> None:
         await self._database.execute(
@@ -36,22 +47,25 @@ class PostgresBlobHolds:
         async with self._database.transaction() as connection:
             cursor = await connection.execute(
                 "SELECT key FROM blob b WHERE key = ANY(%s)"
-                f" AND (holds = 0 OR touched_at < now() - interval '{FORGOTTEN}')"
+                " AND (holds = 0 OR touched_at < now() - %s)"
                 " AND NOT EXISTS (SELECT FROM kb_file f WHERE f.blob_key = b.key)"
                 " ORDER BY key FOR UPDATE",
-                (list(keys),),
+                (list(keys), self._held),
             )
             unused = [key for (key,) in await cursor.fetchall()]
             yield unused
             await connection.execute("DELETE FROM blob WHERE key = ANY(%s)", (unused,))
 
+    async def keep_unsent(self) -> None:
+        await self._database.execute(KEEP_UNSENT)
+
     async def left_over(self, limit: int) -> Sequence[str]:
         """Blobs that nothing has used for an hour."""
         rows = await self._database.fetch(
             "SELECT key FROM blob b WHERE touched_at < now() - interval '1 hour'"
-            f" AND (holds = 0 OR touched_at < now() - interval '{FORGOTTEN}')"
+            " AND (holds = 0 OR touched_at < now() - %s)"
             " AND NOT EXISTS (SELECT FROM kb_file f WHERE f.blob_key = b.key) LIMIT %s",
-            (limit,),
+            (self._held, limit),
         )
         return [key for (key,) in rows]
 

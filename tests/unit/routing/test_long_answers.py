@@ -1,0 +1,35 @@
+"""Rendering a long answer holds nobody else up."""
+
+from __future__ import annotations
+
+import threading
+from datetime import UTC, datetime
+
+import pytest
+
+from domain.channels.messages import Answer, Event, Part, Sender
+from domain.instances.model import Instance
+from domain.routing.service import LONG_TEXT, _rendered
+
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+INSTANCE = Instance(1, "ann", "x", "n", {}, None, NOW, NOW)
+EVENT = Event("k", "s", Sender("x"), "hello", {"chat": 1})
+
+
+class Channel:
+    """Notes in which thread it renders."""
+
+    def __init__(self) -> None:
+        self.thread: threading.Thread | None = None
+
+    def render(self, config: object, target: object, answer: Answer) -> list[Part]:
+        self.thread = threading.current_thread()
+        return [Part({"length": len(answer.text), "target": target})]
+
+
+@pytest.mark.parametrize(("length", "beside"), [(LONG_TEXT - 1, False), (LONG_TEXT, True)])
+async def test_a_long_answer_is_rendered_in_a_thread(length: int, beside: bool) -> None:
+    channel = Channel()
+    parts = await _rendered(channel, INSTANCE, EVENT, Answer("x" * length))  # type: ignore[arg-type]
+    assert [each.payload for each in parts] == [{"length": length, "target": {"chat": 1}}]
+    assert (channel.thread is not threading.main_thread()) is beside
