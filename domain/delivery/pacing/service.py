@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 
 from domain.channels.limits import Scope
@@ -9,9 +10,12 @@ from domain.channels.messages import Outcome, Sent
 from domain.delivery.breaker import FAILURES, Breaker, State
 from domain.delivery.buckets import Bucket
 from domain.delivery.pacing.model import Budget, Sending
+from domain.refusals import Unavailable
 from ports.clock import Clock
 from ports.metrics import Meter
 from ports.pacing import OpenBreaker, Pace
+
+log = logging.getLogger(__name__)
 
 PATIENCE = 5.0
 """Seconds that a conversation waits for its turn in the place that it has; longer waits give the place back."""
@@ -160,7 +164,17 @@ class Pacer:
         return bucket
 
     async def ended(self, sending: Sending, sent: Sent) -> None:
-        """How a sending ended: what the platform asks for is kept, and whether it answers at all."""
+        """How a sending ended: what the platform asks for is kept, and whether it answers at all.
+
+        What an outage of the database keeps from the other workers still holds here: it must not end the work
+        on a part that the platform has taken.
+        """
+        try:
+            await self._learned(sending, sent)
+        except Unavailable:
+            log.debug("the other workers were not told what a platform asks for, the database is away")
+
+    async def _learned(self, sending: Sending, sent: Sent) -> None:
         if sent.outcome in FAILURES:
             await self._failed(sending, sent)
         elif sending.instance_id in self._breakers:

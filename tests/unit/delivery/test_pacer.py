@@ -49,19 +49,24 @@ class Shared:
         return self.turn_wait
 
     async def hold(self, key: str, seconds: float) -> None:
-        self.writes += 1
+        self._written()
         self.until[key] = max(self.now + seconds, self.until.get(key, 0.0))
 
     async def opened(self, breaker: OpenBreaker, reason: str) -> None:
-        self.writes += 1
+        self._written()
         self.breakers[breaker.instance_id] = (self.now + breaker.seconds, breaker.openings)
 
     async def closed(self, instance_id: int) -> None:
-        self.writes += 1
+        self._written()
         self.breakers.pop(instance_id, None)
 
     async def forget(self) -> None:
         return
+
+    def _written(self) -> None:
+        if self.away:
+            raise Unavailable("away")
+        self.writes += 1
 
 
 class Counts:
@@ -366,3 +371,11 @@ def test_keys_hold_nothing_of_a_secret() -> None:
     assert not any("SECRET" in key or "chat:" in key.removeprefix("bot-messenger") for key in keys)
     assert len(set(keys)) == 4
     assert max(map(len, keys)) <= 80
+
+
+async def test_while_the_database_is_away_what_a_platform_asks_for_holds_here(worker: Worker) -> None:
+    worker.shared.away = True
+    await worker.ended(sending(), wait(30))
+    await worker.breaks(instance_id=8)
+    assert await worker.turn(sending()) == pytest.approx(30)
+    assert await worker.turn(sending("another token", instance_id=8)) > 0
