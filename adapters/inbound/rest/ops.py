@@ -13,6 +13,9 @@ from adapters.inbound.rest.errors import JsonResponse
 
 Check = Callable[[], Awaitable[None]]
 
+CHECK_SECONDS = 3.0
+"""How long one look at the database or the queue may take: who asks for readiness does not wait for long."""
+
 
 def router(checks: Mapping[str, Check], metrics: Callable[[], Awaitable[bytes]]) -> APIRouter:
     """`checks` raise when what they look at is not ready."""
@@ -46,7 +49,10 @@ def router(checks: Mapping[str, Check], metrics: Callable[[], Awaitable[bytes]])
 
 async def _state(check: Check) -> str:
     try:
-        await check()
+        async with asyncio.timeout(CHECK_SECONDS):
+            await check()
+    except TimeoutError:
+        return f"no answer within {CHECK_SECONDS:g} seconds"
     except Exception as error:  # noqa: BLE001 - whatever it is, it is what the operator asks for
         return str(error) or type(error).__name__
     return "ok"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -29,6 +29,15 @@ PATIENCE = 5.0
 """Seconds that a caller waits for a connection while others hold them all."""
 SHORT_PATIENCE = 1.0
 """The same while the server is away: platforms that call us wait three seconds at most."""
+NOTICING: Mapping[str, Any] = {
+    "connect_timeout": 5,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}
+"""How libpq notices within half a minute that a server behind a network is gone without a word; without these the
+operating system would take hours."""
 RECONNECT_SECONDS = 2.0
 """How long one attempt to connect is repeated, at growing intervals; the next caller begins a new one. More would
 let the pool sleep on when the server is back."""
@@ -54,7 +63,7 @@ class Database:
             timeout=wait,
             reconnect_timeout=RECONNECT_SECONDS,
             check=None,
-            kwargs={"autocommit": True, "application_name": "switchboard"},
+            kwargs={"autocommit": True, "application_name": "switchboard", **NOTICING},
             configure=_configure,
             name="switchboard",
         )

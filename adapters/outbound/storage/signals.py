@@ -15,7 +15,7 @@ from collections.abc import Callable
 import psycopg
 from psycopg import sql
 
-from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.pool import NOTICING, Database
 from domain.refusals import Unavailable
 
 log = logging.getLogger(__name__)
@@ -85,7 +85,7 @@ class Signals:
 
     async def _listen_once(self) -> None:
         connection = await psycopg.AsyncConnection.connect(
-            self._database.dsn, autocommit=True, application_name="switchboard-signals", connect_timeout=5
+            self._database.dsn, autocommit=True, application_name="switchboard-signals", **NOTICING
         )
         async with connection:
             await connection.execute("SELECT pg_advisory_lock(%s)", (self._incarnation,))
