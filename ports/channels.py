@@ -257,10 +257,11 @@ class Drafts(Protocol, metaclass=Face):
 class Notices(Protocol, metaclass=Face):
     """A channel whose buttons wait until they are told that the press was seen. Best effort, never raises.
 
-    Called for buttons that are not of a prompt of ours: those hear what was `decided`.
+    Called where a press decided nothing, with `words` for who pressed, if any: other buttons than those of our
+    prompts, and a prompt that somebody else was asked. It stays as it is.
     """
 
-    async def noticed(self, config: Config, target: Target) -> None: ...
+    async def noticed(self, config: Config, target: Target, words: str) -> None: ...
 
 
 @runtime_checkable

@@ -37,6 +37,7 @@ OUTCOMES = {
     APPROVED_FOR_SESSION: "Approved for this session",
     REJECTED: "Rejected",
 }
+NOT_YOURS = "Only the person who was asked can decide this."
 NO_LONGER_OPEN = "This question is no longer open."
 
 

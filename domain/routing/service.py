@@ -137,6 +137,7 @@ class ConversationService:
         if waiting.attempts >= MAX_CRASHES:
             raise GaveUp(GAVE_UP, TOO_MANY_CRASHES)
         if event.canned_reply is not None:
+            await self._asking.passed_over(talk, waiting)
             return Answer(event.canned_reply)
         user_id = await self._user(instance, event)
         if instance.config.get("accessMode") == "allowlist" and user_id is None:

@@ -10,7 +10,7 @@ from functools import partial
 
 from domain.channels.messages import Answer, Event
 from domain.confirmations.choices import is_approval
-from domain.confirmations.rules import NO_LONGER_OPEN, OUTCOMES, unclear
+from domain.confirmations.rules import NO_LONGER_OPEN, NOT_YOURS, OUTCOMES, unclear
 from domain.refusals import Invalid
 from domain.routing.asking.model import GaveUp, Talk
 from domain.routing.drafting.service import Drafting
@@ -79,15 +79,23 @@ class AskingService:
             return Answer(ruling.prompt.text, (), ruling.prompt.choices)
         decision = ruling.decision
         if decision is None and event.choice is not None and is_approval(event.choice):
+            self._notice(talk, event, NOT_YOURS)
             return None
         if decision is not None and event.choice is not None:
             self._show(talk, event, OUTCOMES[decision.decision])
-        elif event.choice is not None and isinstance(talk.channel, Notices):
-            self._aside(partial(talk.channel.noticed, talk.instance.config, event.target))
+        elif event.choice is not None:
+            self._notice(talk, event)
         request = await self._request(talk, event, user_id, ruling)
         if decision is not None and not await self._approvals.begin(asker, decision):
             return Answer(unclear(decision.tool))
         return await self._asked(talk, event, asker, said, request)
+
+    async def passed_over(self, talk: Talk, waiting: Waiting) -> None:
+        """A message that gets its answer from the channel: like any other it clears the sender's question."""
+        event = waiting.event
+        if talk.attended:
+            asker = Asker(talk.instance.id, event.session_id, event.sender.external_id)
+            await self._approvals.decide(asker, Said(waiting.id, event.text, event.choice))
 
     async def _ruling(self, talk: Talk, asker: Asker, said: Said) -> Ruling:
         if talk.attended:
@@ -166,6 +174,10 @@ class AskingService:
         finally:
             seconds = (self._clock.now() - started).total_seconds()
             self._meter.downstream(request.resource.kind, outcome, seconds)
+
+    def _notice(self, talk: Talk, event: Event, words: str = "") -> None:
+        if isinstance(talk.channel, Notices):
+            self._aside(partial(talk.channel.noticed, talk.instance.config, event.target, words))
 
     def _show(self, talk: Talk, event: Event, outcome: str) -> None:
         if isinstance(talk.channel, Decides):

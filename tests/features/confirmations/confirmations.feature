@@ -59,6 +59,11 @@ Feature: Tool confirmations
         | yes.          |
         | 4             |
 
+    Scenario: A greeting of the channel discards it too
+      When "ada" writes "/help"
+      And "ada" writes "yes"
+      Then the resource is handed "yes" as a message
+
   Rule: The question expires after 10 minutes
 
     Scenario: Just before
@@ -151,6 +156,7 @@ Feature: Tool confirmations
 
     Scenario: Pressed by somebody else
       When "bob" presses "Approve"
+      And the platform tells "bob" "Only the person who was asked can decide this."
       And "ada" presses "Reject"
       Then the resource is called again with the decision "rejected"
       And the resource was called twice in all

@@ -53,6 +53,7 @@ class Chat:
     breaks_off: bool = False
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
     expected: int = 1
+    pressed: list[tuple[str, str]] = field(default_factory=list)
 
     def script(self, request: RunRequest) -> RunResult:
         if request.approval is not None:
@@ -70,11 +71,14 @@ class Chat:
         number = next(self.numbers)
         message = {**self._message(number, chat), "from": _user(who), "text": f"{text} @agent_bot"}
         message["entities"] = [{"type": "mention", "offset": len(text) + 1, "length": 10}]
+        if text.startswith("/"):
+            message["entities"].insert(0, {"type": "bot_command", "offset": 0, "length": len(text)})
         self._post({"update_id": number, "message": message})
 
     def press(self, who: str, label: str, question: int = -1) -> None:
         number = next(self.numbers)
         value = self.buttons(question)[label]
+        self.pressed.append((who, str(number)))
         query = {"id": str(number), "from": _user(who), "chat_instance": "-1", "data": value}
         query["message"] = self._message(30, GROUP)
         self._post({"update_id": number, "callback_query": query})
@@ -308,6 +312,14 @@ def told(chat: Chat, words: str) -> None:
         return [each.get("text", "") for each in chat.platform.of("answerCallbackQuery")]
 
     assert chat.driver.wait_until(lambda: words in answers()), answers()
+
+
+@when(parsers.parse('the platform tells "{who}" "{words}"'))
+def told_whom(chat: Chat, who: str, words: str) -> None:
+    presses = [each for each in chat.pressed if each[0] == who]
+    answers = chat.platform.of
+    expected = {"callback_query_id": presses[-1][1], "text": words}
+    assert chat.driver.wait_until(lambda: expected in answers("answerCallbackQuery"))
 
 
 @then(parsers.re(r"the resource was called (?P<times>once|twice) in all"))

@@ -69,17 +69,18 @@ class BotMessenger:
         place = {name: target[name] for name in ("chat_id", "message_thread_id") if name in target}
         await self._try(config, "sendChatAction", {**place, "action": "typing"})
 
-    async def noticed(self, config: Config, target: Target) -> None:
+    async def noticed(self, config: Config, target: Target, words: str) -> None:
         """A pressed button shows that it is being waited for until its query is answered."""
+        await self._answer_press(config, target, words)
+
+    async def _answer_press(self, config: Config, target: Target, words: str) -> None:
         if query := text(target, "callback_query_id"):
-            await self._try(config, "answerCallbackQuery", {"callback_query_id": query})
+            said = {"text": words[:200]} if words else {}
+            await self._try(config, "answerCallbackQuery", {"callback_query_id": query, **said})
 
     async def decided(self, config: Config, target: Target, outcome: str) -> None:
         """Tells who pressed what came of it, and takes the buttons away."""
-        if query := text(target, "callback_query_id"):
-            await self._try(
-                config, "answerCallbackQuery", {"callback_query_id": query, "text": outcome[:200]}
-            )
+        await self._answer_press(config, target, outcome)
         if prompt := at(target, "prompt_id"):
             emptied = {"chat_id": target.get("chat_id"), "message_id": prompt}
             await self._try(

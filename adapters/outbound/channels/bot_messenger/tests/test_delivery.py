@@ -295,8 +295,8 @@ async def test_a_pressed_prompt_loses_its_buttons(channel: BotMessenger, server:
 
 
 async def test_another_button_stops_waiting(channel: BotMessenger, server: Telegram) -> None:
-    await channel.noticed(CONFIG, {"chat_id": 5550001, "callback_query_id": "99", "prompt_id": 30})
-    await channel.noticed(CONFIG, TARGET)
+    await channel.noticed(CONFIG, {"chat_id": 5550001, "callback_query_id": "99", "prompt_id": 30}, "")
+    await channel.noticed(CONFIG, TARGET, "")
     assert server.calls == [("answerCallbackQuery", {"callback_query_id": "99"})]
 
 
