@@ -32,6 +32,10 @@ class Embedder(Protocol):
         """Which model it is; reads the model's files, does not load them. Raises `Unavailable`."""
         ...
 
+    async def prepare(self) -> None:
+        """Loads the model, where that is still to be done; whoever embeds next does not wait for it."""
+        ...
+
     async def embed_query(self, text: str) -> Vector:
         """One query; a text longer than the model's window is cut."""
         ...

@@ -187,6 +187,10 @@ class UploadStore(Protocol):
 class Staging(Protocol):
     """Pieces of uploads under way: invisible until all of an upload's are published at once."""
 
+    async def reading(self, work: Work, file_id: int, share: float) -> None:
+        """Stores how far a file has been read, 0 to 1, as the first part of its progress."""
+        ...
+
     async def stage(
         self, work: Work, file_id: int, text: str, mime_type: str, pieces: Sequence[tuple[str, Piece]]
     ) -> None:

@@ -22,6 +22,9 @@ class Given:
     async def model(self) -> EmbeddingModel:
         return EmbeddingModel(MODEL, MODEL)
 
+    async def prepare(self) -> None:
+        return
+
     async def embed_query(self, text: str) -> Vector:
         return self.vector
 

@@ -52,6 +52,8 @@ class PlainParser:
         return TXT
 
     async def parse(self, path: Path, file_name: str, progress: Progress | None = None) -> Document:
+        if progress:
+            progress(0.5)
         if self.gate:
             await self.gate.wait()
         text = path.read_text()

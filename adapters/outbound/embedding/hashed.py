@@ -22,6 +22,9 @@ class HashedEmbedder:
     async def model(self) -> EmbeddingModel:
         return self._model
 
+    async def prepare(self) -> None:
+        """There is nothing to load."""
+
     async def embed_query(self, text: str) -> Vector:
         return self._vector(text)
 

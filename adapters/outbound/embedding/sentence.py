@@ -10,6 +10,7 @@ import asyncio
 import logging
 import os
 import threading
+import time
 from array import array
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -47,6 +48,9 @@ class SentenceEmbedder:
         if "model" in self._files.__dict__:
             return self._files.model
         return await asyncio.to_thread(lambda: self._files.model)
+
+    async def prepare(self) -> None:
+        await asyncio.get_running_loop().run_in_executor(self._passages, self._loaded)
 
     async def embed_query(self, text: str) -> Vector:
         if text in self._known:
@@ -91,7 +95,10 @@ class SentenceEmbedder:
     def _loaded(self) -> Any:
         with self._loading:
             if self._model is None:
+                logger.info("loading the embedding model from %s", self._files.folder)
+                started = time.monotonic()
                 self._model = self._load()
+                logger.info("embedding model loaded in %.1f s", time.monotonic() - started)
         return self._model
 
     def _load(self) -> Any:
@@ -111,7 +118,6 @@ class SentenceEmbedder:
         )
         model.eval()
         self._guard_tokenizer(model)
-        logger.info("embedding model loaded from %s", self._files.folder)
         return model
 
     def _guard_tokenizer(self, model: Any) -> None:

@@ -27,6 +27,15 @@ their turns."""
 logger = logging.getLogger(__name__)
 
 
+class _Reading:
+    """How far a file has been read."""
+
+    share = 0.0
+
+    def note(self, share: float) -> None:
+        self.share = share
+
+
 class IngestService:
     """One worker's hands. `owner` is the incarnation of its process: it shows that the lease's holder lives."""
 
@@ -104,6 +113,7 @@ class IngestService:
     async def _process(self, work: Work) -> None:
         news = asyncio.Event()
         parsing = asyncio.create_task(self._parse_all(work, news))
+        loading = asyncio.create_task(self._embedder.prepare())
         try:
             while True:
                 news.clear()
@@ -118,7 +128,8 @@ class IngestService:
                     waiting.cancel()
         finally:
             parsing.cancel()
-            await asyncio.gather(parsing, return_exceptions=True)
+            loading.cancel()
+            await asyncio.gather(parsing, loading, return_exceptions=True)
         fingerprint = (await self._embedder.model()).fingerprint
         await self._staging.publish(work, self._owner, fingerprint)
 
@@ -140,13 +151,28 @@ class IngestService:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _parse(self, work: Work, file: FileRecord) -> None:
-        async with self._blobs.local(file.blob_key) as path:
-            document = await self._parser.parse(path, file.name)
+        reading = _Reading()
+        telling = asyncio.create_task(self._tell(work, file, reading))
+        try:
+            async with self._blobs.local(file.blob_key) as path:
+                document = await self._parser.parse(path, file.name, reading.note)
+        finally:
+            telling.cancel()
+            await asyncio.gather(telling, return_exceptions=True)
         pieces = await asyncio.to_thread(chunk, document, file.name, self._count_tokens)
         if not pieces:
             raise Unreadable(f"{file.name}: holds no text")
         named = [(self._chunk_id(), piece) for piece in pieces]
         await self._staging.stage(work, file.id, document.text, document.mime_type, named)
+
+    async def _tell(self, work: Work, file: FileRecord, reading: _Reading) -> None:
+        """Stores how far reading has come: not for files that are read in a moment."""
+        told = 0.0
+        while True:
+            await asyncio.sleep(BEAT_SECONDS)
+            if reading.share > told:
+                told = reading.share
+                await self._staging.reading(work, file.id, told)
 
     def _chunk_id(self) -> str:
         return f"{int(self._clock.now().timestamp() * 1000)}-{self._ids.request_id()}"

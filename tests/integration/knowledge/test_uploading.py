@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -142,6 +143,47 @@ async def test_without_waiting_the_record_tells_how_far_it_is(knowledge: Knowled
     assert await knowledge.ingest.work_one()
     assert (await knowledge.files.get(ann, uploaded.hash)).status is FileStatus.READY
     assert not await knowledge.ingest.work_one()
+
+
+async def test_how_far_a_file_has_been_read_is_on_record(
+    knowledge: Knowledge, ann: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("domain.knowledge.ingest.service.BEAT_SECONDS", 0.005)
+    told = asyncio.Event()
+    reading = knowledge.staging.reading
+
+    async def noted(*arguments: Any) -> None:
+        await reading(*arguments)
+        told.set()
+
+    monkeypatch.setattr(knowledge.staging, "reading", noted)
+    knowledge.parser.gate = asyncio.Event()
+    base = await knowledge.base(ann)
+    await knowledge.files.upload(ann, base, incoming([("a.txt", TEXT)]), respond_async=True)
+    working = asyncio.create_task(knowledge.ingest.work_one())
+    await told.wait()
+    (record,) = await knowledge.files.list(ann, base)
+    assert (record.status, record.progress) == (FileStatus.PROCESSING, pytest.approx(0.1))
+    knowledge.parser.gate.set()
+    assert await working
+    (record,) = await knowledge.files.list(ann, base)
+    assert (record.status, record.progress) == (FileStatus.READY, 1)
+
+
+async def test_a_bad_file_is_answered_without_waiting_for_the_model(
+    knowledge: Knowledge, ann: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The model is loaded while the first file is read."""
+    loading = asyncio.Event()
+
+    async def endless() -> None:
+        loading.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(knowledge.embedder, "prepare", endless)
+    with pytest.raises(Unreadable):
+        await knowledge.upload(ann, await knowledge.base(ann), bad_txt="corrupt")
+    assert loading.is_set()
 
 
 async def test_without_waiting_a_failure_stays_on_record_until_the_file_comes_again(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -85,6 +86,20 @@ async def test_a_query_is_embedded_once() -> None:
     embedder = Fake()
     assert await embedder.embed_query("same") == await embedder.embed_query("same")
     assert embedder.batches == [["same"]]
+    embedder.close()
+
+
+async def test_a_prepared_model_is_loaded_once_and_the_log_says_so(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    embedder = SentenceEmbedder(ModelFiles())
+    loads: list[object] = []
+    monkeypatch.setattr(embedder, "_load", lambda: loads.append(embedder) or embedder)
+    with caplog.at_level(logging.INFO):
+        await asyncio.gather(embedder.prepare(), embedder.prepare())
+    assert len(loads) == 1
+    assert [record.message.split(" in ")[0] for record in caplog.records][1] == "embedding model loaded"
+    assert caplog.records[0].message.startswith("loading the embedding model from")
     embedder.close()
 
 

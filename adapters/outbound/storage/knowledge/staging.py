@@ -23,8 +23,10 @@ FROM kb_piece p WHERE p.upload_id = %s AND NOT EXISTS (
     SELECT FROM kb_piece_vector v WHERE v.file_id = p.file_id AND v.position = p.position
 ) ORDER BY p.file_id, p.position LIMIT %s
 """
-PROGRESS = """
-UPDATE kb_file f SET progress = 0.2 + 0.8 * (
+READ = 0.2
+"""The share of a file's progress that reading it makes; embedding is the rest."""
+PROGRESS = f"""
+UPDATE kb_file f SET progress = {READ} + {1 - READ} * (
     SELECT count(*) FROM kb_piece_vector v WHERE v.file_id = f.id
 ) / greatest(1, f.chunk_count) WHERE id = ANY(%s)
 """
@@ -65,15 +67,21 @@ class PostgresStaging:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    async def reading(self, work: Work, file_id: int, share: float) -> None:
+        await self._database.execute(
+            "UPDATE kb_file SET progress = %s WHERE id = %s AND upload_id = %s AND NOT staged",
+            (READ * min(1.0, max(0.0, share)), file_id, work.upload_id),
+        )
+
     async def stage(
         self, work: Work, file_id: int, text: str, mime_type: str, pieces: Sequence[tuple[str, Piece]]
     ) -> None:
         async with self._database.transaction() as connection:
             await connection.execute("DELETE FROM kb_piece WHERE file_id = %s", (file_id,))
             touched = await connection.execute(
-                "UPDATE kb_file SET text = %s, mime_type = %s, staged = true, progress = 0.2,"
+                "UPDATE kb_file SET text = %s, mime_type = %s, staged = true, progress = %s,"
                 " chunk_count = %s WHERE id = %s AND upload_id = %s",
-                (clean(text), mime_type, len(pieces), file_id, work.upload_id),
+                (clean(text), mime_type, READ, len(pieces), file_id, work.upload_id),
             )
             if touched.rowcount:
                 await self._copy(connection, work, file_id, pieces)
