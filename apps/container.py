@@ -57,6 +57,7 @@ from adapters.outbound.storage.pace import PostgresPace
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.processes import PostgresProcesses
 from adapters.outbound.storage.schedules import PostgresSchedules
+from adapters.outbound.storage.sessions import PostgresSessions
 from adapters.outbound.storage.signals import Signals
 from adapters.outbound.tracing import Traces
 from apps import verification as verifying
@@ -342,6 +343,7 @@ class Container(containers.DeclarativeContainer):
         hub,
         clock,
         meter,
+        providers.Singleton(PostgresSessions, database),
         providers.Singleton(IntakeRules, settings.provided.demands_signatures),
     )
     use_cases = providers.Singleton(

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from domain.access.model import ApiKey, Role
-from domain.channels.messages import Answer, CallOutcome, Event, Part, Target
+from domain.channels.messages import Answer, CallOutcome, Event, Part, Receipt, Target
 from domain.instances.model import Deliveries, Instance, InstanceChange, LiveSocket, NewInstance
 
 
@@ -196,6 +196,14 @@ class Inbox(Protocol):
         ...
 
 
+class Sessions(Protocol):
+    """What is on record of sessions."""
+
+    async def move(self, instance_id: int, previous: str, current: str) -> None:
+        """The session's history, question and approvals belong to another session from now on."""
+        ...
+
+
 class DraftStore(Protocol):
     """Messages that show unfinished answers."""
 
@@ -256,8 +264,8 @@ class Outbox(Protocol):
 
     async def release(self, lane: Lane, delay: float = 0.0) -> None: ...
 
-    async def receipt(self, instance_id: int, ref: str, failed: bool, detail: str) -> None:
-        """What the platform said later of a part it had taken."""
+    async def receipt(self, instance_id: int, receipt: Receipt) -> None:
+        """What the platform said later of a part it had taken, also of one whose taking is not known."""
         ...
 
     async def list(self, instance_id: int, status: str | None, limit: int, offset: int) -> Deliveries: ...

@@ -105,12 +105,25 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What the platform says later of a part that it took: `ref` is the id that `Sent.ref` gave."""
+    """What the platform says later of a part that it took: `ref` is the id that `Sent.ref` gave.
+
+    `key` is the idempotency key of the part, where the platform repeats it: by it a part is known whose sending
+    broke off before the platform's answer.
+    """
 
     ref: str
     state: str
     failed: bool = False
     detail: str = ""
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A person, known by the id of a session of one person, is known by another from now on."""
+
+    previous: str
+    current: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +138,7 @@ class Received:
     answer: RawAnswer = field(default_factory=RawAnswer)
     events: tuple[Event, ...] = ()
     receipts: tuple[Receipt, ...] = ()
+    moves: tuple[Move, ...] = ()
     kind: str = "message"
     unproved_for: str | None = None
 

@@ -15,7 +15,7 @@ from ports.clock import Clock
 from ports.facts import FactCache
 from ports.metrics import Meter
 from ports.schedules import PollQueue, Retirement
-from ports.storage import Accepted, CallResult, HealthStore, Inbox, InstanceStore, Outbox
+from ports.storage import Accepted, CallResult, HealthStore, Inbox, InstanceStore, Outbox, Sessions
 from ports.waiting import Answers
 
 POLL = "poll"
@@ -41,6 +41,7 @@ class IntakeService:
         answers: Answers,
         clock: Clock,
         meter: Meter,
+        sessions: Sessions,
         rules: IntakeRules,
     ) -> None:
         self._instances = instances
@@ -54,6 +55,7 @@ class IntakeService:
         self._answers = answers
         self._clock = clock
         self._meter = meter
+        self._sessions = sessions
         self._rules = rules
 
     async def handle(self, channel_id: str, instance_id: int, call: RawCall) -> RawAnswer:
@@ -66,7 +68,10 @@ class IntakeService:
         received = await self._receive(instance, channel, call)
         self._meter.received(channel_id, received.kind)
         for receipt in received.receipts:
-            await self._outbox.receipt(instance_id, receipt.ref, receipt.failed, receipt.detail)
+            await self._outbox.receipt(instance_id, receipt)
+        if received.unproved_for is None:  # else anybody could take over a conversation
+            for move in received.moves:
+                await self._sessions.move(instance_id, move.previous, move.current)
         if received.kind == POLL:
             await self._polls.due_now(instance_id)
         if not received.events:

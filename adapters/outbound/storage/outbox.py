@@ -11,7 +11,7 @@ from adapters.outbound.storage.batching import Batcher
 from adapters.outbound.storage.lanes import OUTBOUND, Lanes, Side
 from adapters.outbound.storage.outages import waited_out
 from adapters.outbound.storage.pool import Database
-from domain.channels.messages import Part
+from domain.channels.messages import Part, Receipt
 from domain.instances.model import Deliveries, Delivery, Page
 from ports.storage import Lane, Outgoing, OutgoingLane, Room
 
@@ -53,6 +53,23 @@ WITH part AS (
 UPDATE lane l SET owner = NULL, due_at = p.next_attempt_at, touched_at = now() FROM part p
 WHERE l.kind = 1 AND l.instance_id = p.instance_id AND l.lane_key = p.lane_key AND l.owner = %s
 """
+
+RECOGNISE = """
+WITH free AS (
+    SELECT l.instance_id, l.lane_key FROM lane l JOIN outbox o USING (instance_id, lane_key)
+    WHERE l.kind = 1 AND l.owner IS NULL AND o.instance_id = %(instance)s AND o.key = %(key)s
+        AND o.status = 0 AND o.attempts > 0
+    FOR UPDATE OF l
+), part AS (
+    UPDATE outbox o SET status = 1, ref = %(ref)s, next_attempt_at = NULL, finished_at = now() FROM free f
+    WHERE o.instance_id = f.instance_id AND o.lane_key = f.lane_key AND o.key = %(key)s AND o.status = 0
+    RETURNING o.instance_id, o.lane_key
+)
+UPDATE lane l SET pending = l.pending - 1, due_at = now(), touched_at = now() FROM part p
+WHERE l.kind = 1 AND l.instance_id = p.instance_id AND l.lane_key = p.lane_key
+"""
+"""A part that waits to be sent again, and of which the platform says that it has it. While a worker holds the
+lane it is left alone: a try may be under way."""
 
 REPLAY = """
 WITH part AS (
@@ -146,13 +163,22 @@ class PostgresOutbox:
     async def release(self, lane: Lane, delay: float = 0.0) -> None:
         await self._lanes.release(SIDE, lane, delay)
 
-    async def receipt(self, instance_id: int, ref: str, failed: bool, detail: str) -> None:
+    async def receipt(self, instance_id: int, receipt: Receipt) -> None:
         await self._database.execute(
             "UPDATE outbox SET status = CASE WHEN %s THEN 2 ELSE status END,"
             " last_error = CASE WHEN %s THEN %s ELSE last_error END"
             " WHERE instance_id = %s AND ref = %s AND status = 1",
-            (failed, failed, detail, instance_id, ref),
+            (receipt.failed, receipt.failed, receipt.detail, instance_id, receipt.ref),
         )
+        if (
+            receipt.key
+            and not receipt.failed
+            and await self._database.execute(
+                RECOGNISE,
+                {"instance": instance_id, "key": receipt.key, "ref": receipt.ref},
+            )
+        ):
+            self._waiting()
 
     async def list(self, instance_id: int, status: str | None, limit: int, offset: int) -> Deliveries:
         code = STATUS[status] if status else None

@@ -58,6 +58,22 @@ Feature: WhatsApp
         | unsupported      |
         | account_update   |
 
+  Rule: A person who gets another number goes on with the conversation
+
+    Scenario: The platform tells of another number
+      Given a bot that echoes
+      And something was said with 441632960001
+      When the platform posts system
+      Then it is acknowledged with nothing
+      And it was said with 441632960009
+
+    Scenario: Nobody else can take a conversation over
+      Given a bot that echoes
+      And calls cannot be proved, and need not be
+      And something was said with 441632960001
+      When the platform posts system
+      Then it was said with 441632960001
+
   Rule: A platform that asks to wait is not written to earlier
 
     Scenario: Too many messages

@@ -5,11 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from pytest_bdd import scenarios
+from pytest_bdd import given, parsers, scenarios, then
 
 from adapters.outbound.channels.business_messaging.tests import samples
 from domain.channels.messages import RawCall
-from tests.features.callbacks.conftest import Chat
+from ports.downstream import Role, Turn
+from tests.drivers.world import World
+from tests.features.callbacks.conftest import Chat, Instance
 from tests.support.channels import call
 from tests.support.platforms.whatsapp import WhatsApp
 
@@ -34,3 +36,21 @@ CHAT = Chat(
     forged=forged,
     said=said,
 )
+
+
+@given("calls cannot be proved, and need not be")
+def unproved(instance: Instance) -> None:
+    config = {name: value for name, value in samples.CONFIG.items() if name != "appSecret"}
+    instance.way.update("ann", instance.id, {"config": config})
+
+
+@given(parsers.parse("something was said with {number}"))
+def was_said(world: World, instance: Instance, number: str) -> None:
+    history = world.container.chat_history()
+    world.run(history.append(instance.id, number, "r1", [Turn(Role.USER, "hello")]))
+
+
+@then(parsers.parse("it was said with {number}"))
+def said_with(world: World, instance: Instance, number: str) -> None:
+    turns = world.run(world.container.chat_history().load(instance.id, number, "r2"))
+    assert [each.text for each in turns] == ["hello"]

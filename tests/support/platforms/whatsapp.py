@@ -26,6 +26,7 @@ class WhatsApp(StandIn):
     def __init__(self) -> None:
         super().__init__()
         self.messages: list[dict[str, Any]] = []
+        self.keys: list[str] = []
         self.read: list[dict[str, Any]] = []
         self.media: dict[str, Uploaded] = {}
         self.shared = {"M1": b"\x89PNG picture"}
@@ -73,6 +74,9 @@ class WhatsApp(StandIn):
             self.read.append(body)
             return Reply(json={"success": True})
         expect(body.pop("recipient_type", "") == "individual", "recipient_type")
+        key = body.pop("biz_opaque_callback_data", "")
+        expect(1 <= len(key) <= 512, "biz_opaque_callback_data")
+        self.keys.append(key)
         receivers = {"to", "recipient"} & set(body)
         expect(len(receivers) == 1, "one receiver")
         expect(re.fullmatch(r"\d{5,15}", body.get("to", "16505550000")), "to")

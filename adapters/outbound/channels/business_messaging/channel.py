@@ -53,7 +53,8 @@ class BusinessMessaging:
         return limits(config, target)
 
     async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
-        return await self._delivery.send(config, target, part)
+        """The key comes back with the statuses of the message: a message whose sending broke off is known by it."""
+        return await self._delivery.send(config, target, part, key)
 
     async def typing(self, config: Config, target: Target) -> None:
         """Marks the message as read and shows 'typing' for up to 25 seconds."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from adapters.outbound.channels.bodies import text
@@ -33,6 +34,8 @@ _KINDS = {
 }
 """Media types and sizes that go as pictures, films and sounds; the rest goes as documents
 (https://developers.facebook.com/docs/whatsapp/cloud-api/reference/media#supported-media-types)."""
+STATUS_SECONDS = 20.0
+"""Within which a message that arrived shows itself by a status."""
 MAX_DOCUMENT = 100 * _MB
 
 
@@ -65,30 +68,35 @@ class Delivery:
         self._api = api
         self._artifacts = artifacts
 
-    async def send(self, config: Config, target: Target, part: Part) -> Sent:
+    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
         if part.payload.get("kind") == FILE:
-            return await self._send_file(config, target, part.payload)
-        return await self._api.message(config, _message(target, _content(part.payload)))
+            return await self._send_file(config, target, part.payload, key)
+        return await self._sent(config, target, _content(part.payload), key)
 
-    async def _send_file(self, config: Config, target: Target, payload: Mapping[str, Any]) -> Sent:
+    async def _sent(self, config: Config, target: Target, content: Mapping[str, Any], key: str) -> Sent:
+        """Sends a message. One that may have arrived gives its status time to tell so."""
+        sent = await self._api.message(config, _message(target, content, key))
+        return replace(sent, retry_after=STATUS_SECONDS) if sent.outcome is Outcome.UNKNOWN else sent
+
+    async def _send_file(self, config: Config, target: Target, payload: Mapping[str, Any], key: str) -> Sent:
         artifact = artifact_of(payload)
         try:
             content = await content_of(self._artifacts, artifact, MAX_DOCUMENT)
         except FileUnavailable:
-            return await self._send_link(config, target, artifact)
+            return await self._send_link(config, target, artifact, key)
         file = FormFile("file", artifact.name, artifact.mime_type, content)
         uploaded, media_id = await self._api.upload(config, file)
         if uploaded.outcome is Outcome.PERMANENT:
-            return await self._send_link(config, target, artifact)
+            return await self._send_link(config, target, artifact, key)
         if uploaded.outcome is not Outcome.SENT:
             return uploaded
-        return await self._api.message(config, _message(target, _media(artifact, len(content), media_id)))
+        return await self._sent(config, target, _media(artifact, len(content), media_id), key)
 
-    async def _send_link(self, config: Config, target: Target, artifact: Artifact) -> Sent:
-        return await self._api.message(config, _message(target, _content({"text": link_text(artifact)})))
+    async def _send_link(self, config: Config, target: Target, artifact: Artifact, key: str) -> Sent:
+        return await self._sent(config, target, _content({"text": link_text(artifact)}), key)
 
 
-def _message(target: Target, content: Mapping[str, Any]) -> dict[str, Any]:
+def _message(target: Target, content: Mapping[str, Any], key: str) -> dict[str, Any]:
     phone = text(target, "to")
     receiver = {"to": phone} if phone else {"recipient": text(target, "recipient")}
     return {
@@ -96,6 +104,7 @@ def _message(target: Target, content: Mapping[str, Any]) -> dict[str, Any]:
         "recipient_type": "individual",
         **receiver,
         **content,
+        "biz_opaque_callback_data": key,
     }
 
 

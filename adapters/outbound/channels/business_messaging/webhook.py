@@ -11,11 +11,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from adapters.outbound.channels.bodies import at, items, json_object, same, text
-from domain.channels.messages import Config, Event, RawAnswer, RawCall, Receipt, Received
+from domain.channels.messages import Config, Event, Move, RawAnswer, RawCall, Receipt, Received
 from domain.refusals import Forbidden, NotFound, Unauthenticated
 
+from .changes import moves_of
 from .messages import Skipped, read_message
 
+_FIELDS = ("", "messages", "user_id_update")
 _UNTOLD = "ignored:other"
 
 
@@ -26,9 +28,10 @@ def receive(config: Config, call: RawCall) -> Received:
     if call.method.upper() in ("GET", "HEAD"):
         return _challenged(config, call)
     unproved_for = _proved(config, call)
-    events, receipts, kinds = _read(config, json_object(call.body))
-    kind = "message" if events else "status" if receipts else next(iter(kinds), _UNTOLD)
-    return Received(events=events, receipts=receipts, kind=kind, unproved_for=unproved_for)
+    events, receipts, moves, kinds = _read(config, json_object(call.body))
+    told = (("message", events), ("status", receipts), ("move", moves), (next(iter(kinds), _UNTOLD), True))
+    kind = next(name for name, there in told if there)
+    return Received(events=events, receipts=receipts, moves=moves, kind=kind, unproved_for=unproved_for)
 
 
 def _challenged(config: Config, call: RawCall) -> Received:
@@ -61,10 +64,11 @@ def sign(secret: str, body: bytes) -> str:
 
 def _read(
     config: Config, body: Mapping[str, Any]
-) -> tuple[tuple[Event, ...], tuple[Receipt, ...], list[str]]:
+) -> tuple[tuple[Event, ...], tuple[Receipt, ...], tuple[Move, ...], list[str]]:
     """One notification holds any number of entries, changes, messages and statuses."""
     events: list[Event] = []
     receipts: list[Receipt] = []
+    moves: list[Move] = []
     skipped: list[str] = []
     for value in _values(config, body):
         for message in items(value, "messages"):
@@ -74,7 +78,8 @@ def _read(
             else:
                 events.append(read)
         receipts += filter(None, (_receipt(each) for each in items(value, "statuses")))
-    return tuple(events), tuple(receipts), skipped
+        moves += moves_of(value)
+    return tuple(events), tuple(receipts), tuple(moves), skipped
 
 
 def _values(config: Config, body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -84,7 +89,7 @@ def _values(config: Config, body: Mapping[str, Any]) -> Iterator[Mapping[str, An
         for change in items(entry, "changes"):
             value = at(change, "value")
             number = text(value, "metadata", "phone_number_id")
-            if isinstance(value, dict) and number in ("", own) and text(change, "field") in ("", "messages"):
+            if isinstance(value, dict) and number in ("", own) and text(change, "field") in _FIELDS:
                 yield value
 
 
@@ -93,7 +98,13 @@ def _receipt(status: Any) -> Receipt | None:
     if not ref or not state:
         return None
     errors = [_error(each) for each in items(status, "errors")]
-    return Receipt(ref, state, failed=state == "failed", detail="; ".join(filter(None, errors)))
+    return Receipt(
+        ref,
+        state,
+        failed=state == "failed",
+        detail="; ".join(filter(None, errors)),
+        key=text(status, "biz_opaque_callback_data"),
+    )
 
 
 def _error(error: Any) -> str:

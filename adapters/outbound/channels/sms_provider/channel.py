@@ -50,8 +50,8 @@ class TwilioSms:
         return limits(config, target)
 
     async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
-        """Twilio has no idempotency key for messages."""
-        return await delivery.send(self._kit.http, self._kit.address(BASE), config, target, part)
+        """Twilio has no idempotency key for messages, but calls back with the key of a message that it took."""
+        return await delivery.send(self._kit.http, self._kit.address(BASE), config, target, part, key)
 
     async def probe(self, config: Config) -> None:
         """Reads the account. Raises `PlatformError` when it cannot be read, or is closed."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from adapters.outbound.channels.bodies import at, text
 from adapters.outbound.channels.outcomes import by_status, exchange
@@ -20,6 +21,11 @@ from ports.http import Http, HttpAnswer, HttpRequest
 
 API_VERSION = "2010-04-01"
 MAX_MEDIA_BYTES = 5 * 1024 * 1024
+
+KEY = "part"
+"""The query parameter by which a status callback says which part it is about."""
+STATUS_SECONDS = 20.0
+"""Within which a message that Twilio took shows itself by a status callback."""
 
 _WAIT = frozenset({14107, 20429, 21611, 30001, 63018})
 """Too many requests, or the sender's queue is full."""
@@ -46,16 +52,16 @@ def _link(name: str, url: str) -> str:
     return f"{name[: SMS_LIMIT.size // 4]}: {url}" if len(url) < SMS_LIMIT.size // 2 else url
 
 
-async def send(http: Http, base: str, config: Config, target: Target, part: Part) -> Sent:
+async def send(http: Http, base: str, config: Config, target: Target, part: Part, key: str) -> Sent:
     """Sends one message; a refused picture is sent again as a link."""
-    sent = await _post(http, base, config, _fields(config, target, part.payload))
+    sent = await _post(http, base, config, _fields(config, target, part.payload, key))
     if sent.outcome is Outcome.PERMANENT and "media" in part.payload and _code(sent.detail) in _MEDIA_REFUSED:
         link = {"body": _link(part.payload["name"], part.payload["media"])}
-        return await _post(http, base, config, _fields(config, target, link))
+        return await _post(http, base, config, _fields(config, target, link, key))
     return sent
 
 
-def _fields(config: Config, target: Target, payload: Mapping[str, Any]) -> dict[str, str]:
+def _fields(config: Config, target: Target, payload: Mapping[str, Any], key: str) -> dict[str, str]:
     fields = {"To": str(target["to"])}
     if config.get("messagingServiceSid"):
         fields["MessagingServiceSid"] = config["messagingServiceSid"]
@@ -67,7 +73,7 @@ def _fields(config: Config, target: Target, payload: Mapping[str, Any]) -> dict[
         fields["MediaUrl"] = payload["media"]
     callback = str(target.get("callback", ""))
     if _can_be_called(callback):
-        fields["StatusCallback"] = callback
+        fields["StatusCallback"] = f"{callback}?{urlencode({KEY: key})}"
     return fields
 
 
@@ -83,7 +89,7 @@ def _can_be_called(url: str) -> bool:
 
 
 async def _post(http: Http, base: str, config: Config, fields: Mapping[str, str]) -> Sent:
-    answer = await exchange(
+    sent = await exchange(
         http,
         HttpRequest(
             "POST",
@@ -92,7 +98,10 @@ async def _post(http: Http, base: str, config: Config, fields: Mapping[str, str]
             form=fields,
         ),
     )
-    return answer if isinstance(answer, Sent) else _outcome(answer)
+    if not isinstance(sent, Sent):
+        return _outcome(sent)
+    told = sent.outcome is Outcome.UNKNOWN and "StatusCallback" in fields
+    return replace(sent, retry_after=STATUS_SECONDS) if told else sent
 
 
 def _outcome(answer: HttpAnswer) -> Sent:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
 from adapters.outbound.channels.bodies import form, json_object, same, text
+from adapters.outbound.channels.sms_provider.delivery import KEY
 from adapters.outbound.channels.sms_provider.signature import SIGNATURE, is_valid
 from domain.channels.messages import (
     Attachment,
@@ -50,7 +51,7 @@ def receive(config: Config, call: RawCall) -> Received:
     unproved = _prove(config, call, fields)
     state = (fields.get("MessageStatus") or fields.get("SmsStatus", "")).lower()
     if state not in _INBOUND:
-        return _status(fields, state, unproved)
+        return _status(fields, state, call.query.get(KEY, ""), unproved)
     if fields.get("OptOutType", "").upper() == "STOP":
         return Received(SILENT, kind="ignored:opt-out", unproved_for=unproved)
     return _message(call, fields, unproved)
@@ -84,13 +85,13 @@ def _prove(config: Config, call: RawCall, fields: Mapping[str, str]) -> str | No
     return None
 
 
-def _status(fields: Mapping[str, str], state: str, unproved: str | None) -> Received:
+def _status(fields: Mapping[str, str], state: str, key: str, unproved: str | None) -> Received:
     sid = _sid(fields)
     if not sid:
         raise Invalid("MessageSid is missing.")
     code = fields.get("ErrorCode", "")
     detail = " ".join(filter(None, [state, f"error {code}" if code else "", fields.get("ErrorMessage", "")]))
-    receipt = Receipt(ref=sid, state=state, failed=state in _FAILED, detail=detail)
+    receipt = Receipt(ref=sid, state=state, failed=state in _FAILED, detail=detail, key=key)
     return Received(SILENT, receipts=(receipt,), kind="status", unproved_for=unproved)
 
 

@@ -131,6 +131,11 @@ async def test_a_file_that_is_not_taken_goes_as_its_link(
     assert server.messages[0]["text"]["body"] == f"{artifact.name}: {artifact.url}"
 
 
+async def test_each_message_bears_its_key(channel: BusinessMessaging, server: WhatsApp) -> None:
+    await deliver(channel, Answer("Hello", artifacts=(file("a.pdf", "application/pdf"),)))
+    assert server.keys == ["key0", "key1"]
+
+
 async def test_an_upload_that_breaks_off_can_be_repeated(
     channel: BusinessMessaging, server: WhatsApp
 ) -> None:
@@ -200,7 +205,7 @@ async def test_answers_that_are_none(
 async def test_a_broken_connection_is_unknown(channel: BusinessMessaging, server: WhatsApp) -> None:
     server.drop()
     (sent,) = await deliver(channel, Answer("Hi"))
-    assert sent.outcome is Outcome.UNKNOWN
+    assert (sent.outcome, sent.retry_after) == (Outcome.UNKNOWN, 20)
 
 
 async def test_a_server_that_hangs_is_unknown(

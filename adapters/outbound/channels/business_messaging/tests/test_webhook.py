@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.outbound.channels.business_messaging.webhook import receive
-from domain.channels.messages import Attachment, Event, Identity, RawAnswer, RawCall, Receipt, Received
+from domain.channels.messages import Attachment, Event, Identity, Move, RawAnswer, RawCall, Receipt, Received
 from domain.refusals import Forbidden, Invalid, NotFound, Unauthenticated
 from tests.support.channels import call
 from tests.support.hostile import JSON, places, replaced
+from tests.support.platforms.whatsapp import NUMBER_ID
 
 from .samples import CONFIG, FIXTURES, challenge, fixture, notification, posted, signed, tampered
 
@@ -149,12 +150,49 @@ def test_media(name: str, text: str, file: Attachment) -> None:
     [
         ("reaction", "ignored:kind"),
         ("unsupported", "ignored:kind"),
-        ("system", "ignored:kind"),
         ("account_update", "ignored:other"),
     ],
 )
 def test_what_is_not_answered(name: str, kind: str) -> None:
     assert received(notification(name)) == Received(kind=kind)
+
+
+def changed(**value: Any) -> RawCall:
+    body = fixture("system")
+    body["entry"][0]["changes"][0] = {
+        "field": "user_id_update",
+        "value": {"metadata": {"phone_number_id": NUMBER_ID}, **value},
+    }
+    return posted(body)
+
+
+IDS = {"previous": "GB.A1b2C3", "current": "GB.Z9y8X7"}
+
+
+@pytest.mark.parametrize(
+    ("call", "moves"),
+    [
+        (notification("system"), (Move("441632960001", "441632960009"),)),
+        (notification("user_changed_user_id"), (Move("GB.A1b2C3", "GB.Z9y8X7"),)),
+        (changed(user_id_update=[{"user_id": IDS}]), (Move("GB.A1b2C3", "GB.Z9y8X7"),)),
+        (changed(user_id_update=IDS), (Move("GB.A1b2C3", "GB.Z9y8X7"),)),
+        (changed(user_id_update=[{"wa_id": "441632960001", "user_id": IDS}]), ()),
+        (changed(user_id_update=[{"user_id": {"previous": "GB.A", "current": "GB.A"}}]), ()),
+        (changed(user_id_update=[{"user_id": {"current": "GB.A"}}, 7, None]), ()),
+    ],
+)
+def test_a_person_with_another_number_or_id_moves(call: RawCall, moves: tuple[Move, ...]) -> None:
+    found = received(call)
+    assert found.moves == moves
+    assert found.events == ()
+    assert (found.kind == "move") == bool(moves)
+
+
+def test_a_status_bears_the_key_of_its_message() -> None:
+    body = fixture("status_delivered")
+    body["entry"][0]["changes"][0]["value"]["statuses"][0]["biz_opaque_callback_data"] = "key-1"
+    (receipt,) = received(posted(body)).receipts
+    assert receipt.key == "key-1"
 
 
 def test_what_the_business_itself_wrote_is_not_answered() -> None:

@@ -235,6 +235,13 @@ def test_a_status_becomes_a_receipt_and_causes_no_message(name: str, receipt: Re
     assert list(ElementTree.fromstring(received.answer.body)) == []
 
 
+def test_a_status_bears_the_key_of_its_message() -> None:
+    (receipt,) = receive(CONFIG, signed(fixture("status_delivered"), url=f"{URL}?part=key-1")).receipts
+    assert receipt.key == "key-1"
+    with pytest.raises(Unauthenticated):
+        receive(CONFIG, signed(fixture("status_delivered"), url=f"{URL}?part=key-1", signed_url=URL))
+
+
 def test_a_minimal_status_needs_its_signature() -> None:
     minimal = {"MessageSid": "SM1", "MessageStatus": "delivered"}
     assert receive(CONFIG, signed(minimal)).receipts[0].state == "delivered"

@@ -1,0 +1,150 @@
+"""What platforms say after the fact: of parts whose sending broke off, and of people with another id."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from adapters.outbound.storage.chat_history import PostgresChatHistory
+from adapters.outbound.storage.confirmations import PostgresConfirmations
+from adapters.outbound.storage.lanes import Lanes
+from adapters.outbound.storage.outbox import PostgresOutbox
+from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.sessions import PostgresSessions
+from domain.channels.messages import Receipt
+from domain.confirmations.model import Pending
+from ports.downstream import Role, Turn
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+LONG_AGO = NOW - timedelta(days=2)
+
+
+@pytest.fixture
+async def database(database_url: str) -> AsyncIterator[Database]:
+    found = Database(database_url)
+    await found.open()
+    yield found
+    await found.close()
+
+
+@pytest.fixture
+async def instance(database: Database) -> int:
+    row = await database.fetch_one(
+        "INSERT INTO channel_instance (user_id, channel_id, channel_name, config)"
+        " VALUES ('ann', 'business-messaging', 'n', '\\x00') RETURNING id"
+    )
+    assert row
+    return int(row[0])
+
+
+async def waiting(database: Database, instance: int, attempts: int = 1, owner: int | None = None) -> None:
+    """A part with the key k1 that was tried, and one behind it."""
+    for key, tried in (("k1", attempts), ("k2", 0)):
+        await database.execute(
+            "INSERT INTO outbox (instance_id, lane_key, part, target, key, attempts, next_attempt_at)"
+            " VALUES (%s, 's', '{}', '{}', %s, %s, now() + interval '20 seconds')",
+            (instance, key, tried),
+        )
+    await database.execute(
+        "INSERT INTO lane (kind, instance_id, lane_key, pending, due_at, owner)"
+        " VALUES (1, %s, 's', 2, now() + interval '20 seconds', %s)",
+        (instance, owner),
+    )
+
+
+async def told(database: Database, instance: int, receipt: Receipt) -> list[str]:
+    """Whether the outbox was rung for, after a receipt."""
+    rung: list[str] = []
+    outbox = PostgresOutbox(database, Lanes(database, 5), lambda: rung.append("rung"))
+    await outbox.receipt(instance, receipt)
+    return rung
+
+
+async def state(database: Database, instance: int) -> tuple[list[tuple[int, str | None]], int, bool]:
+    rows = await database.fetch(
+        "SELECT status, ref FROM outbox WHERE instance_id = %s ORDER BY id", (instance,)
+    )
+    lane = await database.fetch_one(
+        "SELECT pending, due_at <= now() FROM lane WHERE kind = 1 AND instance_id = %s", (instance,)
+    )
+    assert lane
+    return [(status, ref) for status, ref in rows], lane[0], lane[1]
+
+
+async def test_a_part_is_known_by_its_key_and_not_sent_again(database: Database, instance: int) -> None:
+    await waiting(database, instance)
+    receipt = Receipt("wamid.1", "sent", key="k1")
+    assert await told(database, instance, receipt) == ["rung"]
+    assert await state(database, instance) == ([(1, "wamid.1"), (0, None)], 1, True)
+    assert await told(database, instance, receipt) == []
+    assert (await state(database, instance))[1] == 1
+
+
+@pytest.mark.parametrize(
+    ("attempts", "owner", "receipt"),
+    [
+        (0, None, Receipt("wamid.1", "sent", key="k1")),
+        (1, 9, Receipt("wamid.1", "sent", key="k1")),
+        (1, None, Receipt("wamid.1", "failed", failed=True, key="k1")),
+        (1, None, Receipt("wamid.1", "sent", key="k9")),
+        (1, None, Receipt("wamid.1", "sent")),
+    ],
+    ids=["not tried yet", "being tried", "failed", "another key", "no key"],
+)
+async def test_a_part_is_left_alone(
+    database: Database, instance: int, attempts: int, owner: int | None, receipt: Receipt
+) -> None:
+    await waiting(database, instance, attempts, owner)
+    assert await told(database, instance, receipt) == []
+    assert await state(database, instance) == ([(0, None), (0, None)], 2, False)
+
+
+async def test_the_part_of_another_instance_is_left_alone(database: Database, instance: int) -> None:
+    await waiting(database, instance)
+    assert await told(database, instance + 1, Receipt("wamid.1", "sent", key="k1")) == []
+    assert (await state(database, instance))[1] == 2
+
+
+def question(asked_of: str, id: str = "c1") -> Pending:
+    return Pending(id, "ring", {}, "nonce", asked_of, 1, "please", NOW + timedelta(minutes=5))
+
+
+async def test_a_conversation_moves_with_its_person(database: Database, instance: int) -> None:
+    history, confirmations = PostgresChatHistory(database), PostgresConfirmations(database)
+    sessions = PostgresSessions(database)
+    await history.append(instance, "old", "r1", [Turn(Role.USER, "hello")])
+    await history.append(instance, "other", "r2", [Turn(Role.USER, "not this")])
+    await confirmations.put(instance, "old", question("old"))
+    await database.execute(
+        "INSERT INTO tool_approval (instance_id, lane_key, tool, heard_at) VALUES (%s, 'old', '\"look\"', %s)",
+        (instance, NOW),
+    )
+
+    for _ in range(2):
+        await sessions.move(instance, "old", "new")
+
+    assert [each.text for each in await history.load(instance, "new", "r9")] == ["hello"]
+    assert await history.load(instance, "old", "r9") == []
+    found = await confirmations.load(instance, "new", NOW, LONG_AGO)
+    assert found.pending
+    assert (found.pending.asked_of, found.tools) == ("new", ("look",))
+    assert (await confirmations.load(instance, "old", NOW, LONG_AGO)).pending is None
+
+
+async def test_what_the_person_has_under_the_new_id_already_stays(database: Database, instance: int) -> None:
+    confirmations = PostgresConfirmations(database)
+    await confirmations.put(instance, "old", question("old", "c1"))
+    await confirmations.put(instance, "new", question("new", "c2"))
+    await PostgresSessions(database).move(instance, "old", "new")
+    found = await confirmations.load(instance, "new", NOW, LONG_AGO)
+    assert found.pending
+    assert found.pending.id == "c2"
+
+
+async def test_another_instance_keeps_its_conversations(database: Database, instance: int) -> None:
+    history = PostgresChatHistory(database)
+    await history.append(instance, "old", "r1", [Turn(Role.USER, "hello")])
+    await PostgresSessions(database).move(instance + 1, "old", "new")
+    assert len(await history.load(instance, "old", "r9")) == 1
