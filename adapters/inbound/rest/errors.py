@@ -44,6 +44,8 @@ STATUS: Mapping[type[Refusal], int] = {
 }
 
 INTERNAL = "Internal server error"
+UNPARSED = "There was an error parsing the body"
+"""What FastAPI says of a body that its JSON parser gives up on."""
 
 
 class JsonResponse(Response):
@@ -106,6 +108,8 @@ def _fault(fault: Mapping[str, Any]) -> str:
             return f"{where}: is required"
         case "model_attributes_type" | "dict_type" if where == "body":
             return "the body must be a JSON object, sent with the header Content-Type: application/json"
+        case "model_attributes_type" | "dict_type":
+            return f"{where}: must be a JSON object"
     message = str(fault["msg"]).removeprefix("Value error, ")
     return f"{where}: {message[:1].lower()}{message[1:]}"
 
@@ -114,6 +118,8 @@ async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     path = request.url.path[:200]
     match error.status_code:
+        case 400 if error.detail == UNPARSED:
+            return error_response(400, "the body is not JSON in UTF-8, or it is nested too deeply")
         case 404:
             return error_response(404, f"there is nothing at {path}")
         case 405:

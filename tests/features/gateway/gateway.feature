@@ -81,6 +81,11 @@ Feature: The REST gateway
       Then the status is 413
       And ann has no instances
 
+    Scenario: A body that is nested too deeply
+      When ann creates an instance with a body nested 100000 levels deep
+      Then the status is 400
+      And the body is an error that mentions "nested"
+
     Scenario: A name that is too long
       When ann creates an instance with a name of 100 kB
       Then the status is 400

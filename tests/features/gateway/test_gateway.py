@@ -85,6 +85,12 @@ def creates_large(rest: Rest) -> httpx.Response:
     return rest.request("POST", INSTANCES, "ann", json={**NEW, "config": {"x": "y" * 3_000_000}})
 
 
+@when("ann creates an instance with a body nested 100000 levels deep", target_fixture="response")
+def creates_nested(rest: Rest) -> httpx.Response:
+    headers = {"Content-Type": "application/json"}
+    return rest.request("POST", INSTANCES, "ann", content=b"[" * 100_000, headers=headers)
+
+
 @when("ann creates an instance with a name of 100 kB", target_fixture="response")
 def creates_long(rest: Rest) -> httpx.Response:
     return rest.request("POST", INSTANCES, "ann", json={**NEW, "channelName": "n" * 100_000})
