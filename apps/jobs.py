@@ -38,6 +38,7 @@ class JobsPart:
         hub.on_change(runs.changed)
         hub.on_change(self._watchers.changed)
         jobs = {"clean": clean, RUN: runs.run, REGISTER: self._instances.keep_registered}
+        self._resumed = False
         self._upkeep_task: asyncio.Task[None] | None = None
         self._worker = SupervisedWorker(self._queue.redis, QUEUE, jobs)
         self._upkeep = Upkeep(
@@ -51,6 +52,9 @@ class JobsPart:
         )
 
     async def _due(self) -> None:
+        if not self._resumed:
+            await self._polling.resume()
+            self._resumed = True
         while await self._polling.look():
             pass
 

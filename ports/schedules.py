@@ -37,6 +37,11 @@ class ScheduleStore(Protocol):
         """
         ...
 
+    async def hasten(self, channel_ids: Sequence[str], count: int) -> None:
+        """Makes the instances of these channels that are to run soonest due now, `count` of them at most, but
+        none whose last run failed."""
+        ...
+
     async def lease(self, count: int) -> Sequence[int]:
         """Instances that are due and that nobody runs, leased to this process until a run begins."""
         ...

@@ -101,6 +101,11 @@ def fault(expression: str) -> str | None:
     return _never_comes(parts, values)
 
 
+def fires_every_hour(expression: str) -> bool:
+    """Whether a good expression leaves the hour open: it says how often in an hour, not when in a day."""
+    return len(_values(_FIELDS[1], expression.split()[1])) == _FIELDS[1].high + 1
+
+
 def _values(field: _Field, part: str) -> set[int]:
     found: set[int] = set()
     for term in part.split(","):

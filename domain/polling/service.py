@@ -11,7 +11,7 @@ from domain.channels.messages import Event
 from domain.instances.model import Instance
 from domain.polling.rules import back_off, interval
 from domain.refusals import Unavailable
-from ports.channels import Channel, Channels, ConfirmsPolls, PollFailed, Polls, Schedules
+from ports.channels import Channel, Channels, ConfirmsPolls, PollFailed, Polls, Schedules, Watches
 from ports.clock import Clock
 from ports.jobs import JobQueue
 from ports.metrics import Meter
@@ -65,6 +65,11 @@ class PollingService:
             instance = await self._instances.find(instance_id)
             if instance is not None:
                 await self.saved(instance)
+
+    async def resume(self) -> None:
+        """After a start, polls those that can be watched: news may have come while nobody watched."""
+        ids = [each.definition.id for each in self._channels.all() if isinstance(each, Watches)]
+        await self._schedules.hasten(ids, AT_ONCE)
 
     async def look(self) -> bool:
         """Hands what is due to the queue; whether there may be more."""

@@ -19,6 +19,7 @@ class Sample:
 
     `shown` gives what the platform counts of a text part. `prelude` are the answers that sending needs
     before the part itself goes out, such as a token. `addresses` are the settings that the channel asks for.
+    `over_http`: whether parts go out over HTTP, so that the suite can play the platform.
     """
 
     config: Config
@@ -29,6 +30,7 @@ class Sample:
     addresses: Mapping[str, str] = field(default_factory=dict)
     shown: Callable[[Part], str] | None = None
     prelude: Sequence[HttpAnswer] = ()
+    over_http: bool = True
 
 
 def folder_of(channel_id: str) -> str:

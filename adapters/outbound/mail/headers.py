@@ -32,20 +32,21 @@ def decode(value: str) -> str:
 
 
 _SUPERSETS = {
-    "ascii": "utf-8",
-    "us-ascii": "utf-8",
+    "ascii": "",
+    "us-ascii": "",
     "iso-8859-1": "cp1252",
     "latin-1": "cp1252",
     "gb2312": "gb18030",
     "gbk": "gb18030",
     "ks_c_5601-1987": "cp949",
     "iso-8859-8-i": "iso-8859-8",
-    "unknown-8bit": "utf-8",
+    "unknown-8bit": "",
 }
 
 
 def decode_bytes(data: bytes, charset: str) -> str:
     """Bytes as text in a declared charset; a wrong or unknown one costs single characters, never the text.
+    Where none is declared ('') it is UTF-8, or else Western European.
 
     Charsets stand for their supersets as in https://encoding.spec.whatwg.org/#names-and-labels.
     """

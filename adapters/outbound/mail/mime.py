@@ -119,6 +119,8 @@ def _inner_files(part: Message) -> list[Message]:
 
 
 def _is_file(part: Message) -> bool:
+    if part.get_content_maintype() == "multipart":  # without a boundary: what stands there is text
+        return False
     if part.get_content_type() == "message/rfc822" or part.get_content_disposition() == "attachment":
         return True
     return part.get_content_maintype() != "text" or (
@@ -180,7 +182,7 @@ def _charset(part: Message) -> str:
         charset = part.get_content_charset()
     except (LookupError, ValueError, TypeError):
         charset = None
-    return charset or "utf-8"
+    return charset or ""
 
 
 def _unflowed(text: str, *, joined_with_space: bool) -> str:

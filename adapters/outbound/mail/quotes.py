@@ -105,13 +105,15 @@ def _without_device(lines: list[str]) -> list[str]:
 
 
 def _without_quotes(lines: list[str]) -> list[str]:
-    """Drops a quotation above or below the writer's text; one in the middle of it stays."""
+    """Drops a quotation above or below the writer's text; where there is one in the middle of it, all that
+    stands above something of the writer's stays, as the answers refer to it."""
     own = [index for index, line in enumerate(lines) if line.strip() and not _quoted(line)]
     own = [index for index in own if not _attribution_at(lines, index)]
     if not own:
         return lines
     first, last = own[0], own[-1]
-    return lines[first : last + 1]
+    interleaved = any(_quoted(line) for line in lines[first:last])
+    return lines[0 if interleaved else first : last + 1]
 
 
 def _attribution_at(lines: list[str], index: int) -> bool:

@@ -51,6 +51,15 @@ UPDATE schedule SET again = owner IS NOT NULL,
 WHERE instance_id = %s AND next_run_at IS NOT NULL
 """
 
+HASTEN = """
+UPDATE schedule SET next_run_at = now() WHERE instance_id IN (
+    SELECT s.instance_id FROM schedule s JOIN channel_instance i ON i.id = s.instance_id
+    WHERE i.channel_id = ANY(%s) AND i.status = 'active'
+        AND s.next_run_at > now() AND s.owner IS NULL AND s.failures = 0
+    ORDER BY s.next_run_at LIMIT %s FOR UPDATE OF s SKIP LOCKED
+)
+"""
+
 PLAN = """
 INSERT INTO schedule (instance_id, next_run_at) SELECT id, %s FROM channel_instance WHERE id = %s
 ON CONFLICT (instance_id) DO UPDATE SET next_run_at = excluded.next_run_at, failures = 0, again = false,
@@ -77,6 +86,9 @@ class PostgresSchedules:
 
     async def due_now(self, instance_id: int) -> None:
         await self._database.execute(DUE_NOW, (instance_id,))
+
+    async def hasten(self, channel_ids: Sequence[str], count: int) -> None:
+        await self._database.execute(HASTEN, (list(channel_ids), count))
 
     async def lease(self, count: int) -> Sequence[int]:
         while self._owed:

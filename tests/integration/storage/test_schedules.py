@@ -144,6 +144,19 @@ async def test_a_removed_instance_stores_nothing(world: World) -> None:
     assert await world.database.fetch("SELECT 1 FROM inbox") == []
 
 
+async def test_after_a_start_some_are_looked_at_at_once(world: World) -> None:
+    soon, later, failing = [await world.due(name) for name in ("soon", "later", "failing")]
+    for seconds, instance_id in enumerate((soon, later, failing)):
+        await world.one.plan(instance_id, datetime.now(UTC) + timedelta(hours=1, seconds=seconds))
+    await world.database.execute("UPDATE schedule SET failures = 1 WHERE instance_id = %s", (failing,))
+    await world.one.hasten(["mail-api"], 5)
+    assert await world.one.lease(5) == []
+    await world.one.hasten(["email"], 1)
+    assert await world.one.lease(5) == [soon]
+    await world.one.hasten(["email"], 5)
+    assert await world.one.lease(5) == [later]
+
+
 async def test_what_a_dead_process_ran_is_taken_up(world: World) -> None:
     run = await world.begun()
     await world.other.free([1])

@@ -1,9 +1,9 @@
 """When a cron expression fires, on the wall clock of its time zone.
 
 Wall-clock times that are skipped when clocks go forward fire at the next valid minute, and those that come
-twice when clocks go back fire once. Expressions whose hour begins with a star (`*/30 * * * *`, `15 * * * *`)
-are intervals: they fire whenever the clock shows such a time, so twice in a repeated hour, and never for a
-skipped one.
+twice when clocks go back fire once. Expressions that leave the hour open (`*/30 * * * *`, `15 * * * *`) are
+intervals: they fire whenever the clock shows such a time, so in both of a repeated hour, and never for a skipped
+one.
 
 The library finds the times of the calendar; what they are in a time zone is decided here, because its own
 handling of zones is wrong where clocks change by half an hour.
@@ -17,6 +17,8 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim
 
+from domain.channels.cron import fires_every_hour
+
 _LARGEST_STEP_BACK = timedelta(hours=3)
 _MINUTE = timedelta(minutes=1)
 
@@ -27,7 +29,7 @@ def next_fire(expression: str, timezone: str, after: datetime) -> datetime | Non
     `expression` and `timezone` have been checked (`domain.channels.cron.fault`, the IANA database).
     """
     zone: tzinfo = UTC if timezone.upper() == "UTC" else ZoneInfo(timezone)
-    is_interval = expression.split()[1].startswith("*")
+    is_interval = fires_every_hour(expression)
     repeated = None
     for wall in _wall_times(expression, after, zone):
         if _is_skipped(wall, zone):

@@ -31,6 +31,7 @@ def multipart(kind: str, *parts: tuple[str, str]) -> Mail:
         ("windows-1252", "Grüße €".encode("cp1252")),
         ("x-unknown", "Grüße €".encode()),
         ("us-ascii", "Grüße €".encode()),
+        ("us-ascii", "Grüße €".encode("cp1252")),
     ],
 )
 @pytest.mark.parametrize("encoding", ["base64", "8bit"])
@@ -38,6 +39,17 @@ def test_charsets_and_encodings(charset: str, encoded: bytes, encoding: str) -> 
     body = base64.encodebytes(encoded) if encoding == "base64" else encoded
     read = mail(body, Content_Type=f"text/plain; charset={charset}", Content_Transfer_Encoding=encoding)
     assert read.text == "Grüße €"
+
+
+@pytest.mark.parametrize("encoded", ["Grüße €".encode(), "Grüße €".encode("cp1252")])
+def test_text_without_a_charset_is_utf_8_or_else_western(encoded: bytes) -> None:
+    assert mail(encoded).text == "Grüße €"
+    assert mail(b"<p>" + encoded, Content_Type="text/html").text == "Grüße €"
+
+
+def test_a_container_without_a_boundary_is_text() -> None:
+    read = mail("Hello", Content_Type="multipart/mixed")
+    assert (read.text, read.files) == ("Hello", ())
 
 
 def test_quoted_printable() -> None:

@@ -87,3 +87,8 @@ def test_hostile_html_takes_no_long_time(piece: str) -> None:
 @given(st.text(alphabet="<>/abp=\"'& !-#x1;", max_size=300))
 def test_any_html_is_read(html: str) -> None:
     assert isinstance(html_to_text(html), str)
+
+
+def test_answers_between_quoted_lines_keep_what_they_answer() -> None:
+    assert own_words("> one?\nyes\n> two?\nno\n> bye") == "> one?\nyes\n> two?\nno"
+    assert own_words("> one?\n> two?\nyes, both") == "yes, both"

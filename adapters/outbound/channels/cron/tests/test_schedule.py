@@ -83,6 +83,26 @@ def fires(expression: str, zone: str, start: str, count: int) -> list[str]:
                 "2026-10-25T02:30+01:00",
             ],
         ),
+        (
+            "0 */2 * * *",
+            "Europe/Berlin",
+            "2026-03-28 22:30",
+            ["2026-03-29T00:00+01:00", "2026-03-29T03:00+02:00", "2026-03-29T04:00+02:00"],
+        ),
+        (
+            "0 */2 * * *",
+            "Europe/Berlin",
+            "2026-10-24 23:30",
+            ["2026-10-25T02:00+02:00", "2026-10-25T04:00+01:00"],
+        ),
+        (
+            "45 0-23 * * *",
+            "America/New_York",
+            "2026-11-01 05:30",
+            ["2026-11-01T01:45-04:00", "2026-11-01T01:45-05:00", "2026-11-01T02:45-05:00"],
+        ),
+        ("45 2 * * *", "Pacific/Chatham", "2026-09-26 00:00", ["2026-09-27T03:45+13:45"]),
+        ("15 1 * * *", "Antarctica/Troll", "2026-03-28 12:00", ["2026-03-29T03:00+02:00"]),
         ("30 2 * * *", "Europe/Berlin", "2026-10-25 01:10", ["2026-10-26T02:30+01:00"]),
         ("15 2 * * *", "Australia/Lord_Howe", "2026-10-03 12:00", ["2026-10-04T02:30+11:00"]),
     ],
@@ -125,7 +145,7 @@ class Reference:
         self.parts = expression.split()
         self.zone = ZoneInfo(zone)
         self.sets = [numbers(part, *limits) for part, limits in zip(self.parts, LIMITS, strict=True)]
-        self.is_interval = self.parts[1].startswith("*")
+        self.is_interval = self.sets[1] == set(range(24))
 
     def matches(self, local: datetime) -> bool:
         minutes, hours, days, months, weekdays = self.sets

@@ -1,0 +1,26 @@
+"""What the contract suite needs of this channel."""
+
+from __future__ import annotations
+
+from ports.http import HttpAnswer
+from tests.support.channel_samples import Sample
+from tests.support.platforms.gmail import ADDRESS, CLIENT
+
+SAMPLE = Sample(
+    config=CLIENT,
+    target={
+        "from": ADDRESS,
+        "threadId": "thread-1",
+        "to": "ann@client.example",
+        "name": "Ann",
+        "subject": "Hours",
+        "inReplyTo": "<1@client.example>",
+        "references": ["<1@client.example>"],
+    },
+    addresses={
+        "MAIL_API_URL": "https://gmail.googleapis.com",
+        "GOOGLE_TOKEN_URL": "https://oauth2.googleapis.com/token",
+    },
+    shown=lambda part: str(part.payload["plain"]),
+    prelude=[HttpAnswer(200, {}, b'{"access_token": "t", "expires_in": 3600}')],
+)
