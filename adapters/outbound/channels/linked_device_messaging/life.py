@@ -95,7 +95,6 @@ class Life:
             if self._wants_code and not self._has_code:
                 await self._request_code()
         elif isinstance(event, LoggedOut):
-            await self._desk.up(None)
             await self._happened(Happening.LOGGED_OUT)
         elif isinstance(event, Dropped):
             log.info("the connection dropped: %s", event.reason, extra={"instance": self._instance_id})
@@ -134,6 +133,7 @@ class Life:
 
     async def _cleared(self) -> None:
         self._has_code = False
+        await self._desk.up(None)
         try:
             await self._device.logout()
         except DeviceError as failure:

@@ -90,6 +90,19 @@ async def test_a_logout_clears_the_state_and_asks_for_a_new_code() -> None:
     assert desk.codes == [None, "AAAA-1111"]
 
 
+async def test_a_code_asked_for_while_connected_ends_the_session() -> None:
+    device, desk = ScriptedDevice(), Desk(CONNECTED)
+    running = asyncio.create_task(_forever(device, desk))
+    device.happen(Linked())
+    await _until(lambda: desk.ups == [True])
+    desk.wanted.put_nowait(None)
+    await _until(lambda: desk.codes == [None, "AAAA-1111"])
+    assert (desk.statuses[-1], desk.ups) == (LOGGED_OUT, [True, False])
+    assert device.did == ["connect", "logout", "pair 4915112345678"]
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
 async def test_each_connection_without_an_account_makes_one_code() -> None:
     device, desk = ScriptedDevice(), Desk(PAIRING)
     device.happen(Unlinked(), Unlinked(), Dropped("nobody entered it"), Unlinked())
