@@ -29,6 +29,8 @@ CONNECT_TIMEOUT = 20.0
 """Seconds to connect, and for each answer of the server."""
 WORK_TIMEOUT = 300.0
 """Seconds for all the work on one connection."""
+AT_ONCE = 64
+"""Mailboxes that are worked on at a time, in threads of their own: servers that hang hold up no other work."""
 
 
 class Mailboxes:
@@ -37,6 +39,7 @@ class Mailboxes:
     def __init__(self, hosts: Addresses, tls_contexts: TlsContexts) -> None:
         self._hosts = hosts
         self._tls_contexts = tls_contexts
+        self._limiter: CapacityLimiter | None = None
 
     async def work(
         self,
@@ -46,6 +49,8 @@ class Mailboxes:
         timeout: float = WORK_TIMEOUT,
     ) -> T:
         """Runs `job` on the selected INBOX. A cancelled or late job has its connection cut."""
+        if limiter is None:
+            limiter = self._limiter = self._limiter or CapacityLimiter(AT_ONCE)
         account = self._account(config)
         where = f"{account.host}:{int(config['imapPort'])}"
         try:
