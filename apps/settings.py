@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -32,6 +33,9 @@ ADDRESSES: Mapping[str, str] = {
     "COMMUNITY_CHAT_USERINFO_URL": "",
 }
 """Base addresses of the platforms. The three empty ones follow from COMMUNITY_CHAT_SERVER_URL."""
+
+TRUSTED_HOSTS = "ENTERPRISE_CHAT_TRUSTED_HOSTS"
+_HOST = re.compile(r"\.?[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+(:[0-9]{1,5})?")
 
 PROVIDERS = ("WORKSPACE_CHAT", "GAMING_CHAT", "COMMUNITY_CHAT")
 
@@ -101,6 +105,19 @@ def _one_of(*choices: str) -> Callable[[str, str], str]:
         return value
 
     return parse
+
+
+def _hosts(name: str, value: str) -> str:
+    wrong = [each for each in _listed(value) if not _HOST.fullmatch(each)]
+    if wrong:
+        raise SettingsError(
+            f"{name} must list hosts such as bots.example, .bots.example or bots.example:8443, not '{wrong[0]}'"
+        )
+    return ",".join(each.lower() for each in _listed(value))
+
+
+def _listed(value: str) -> list[str]:
+    return [each.strip() for each in value.split(",") if each.strip()]
 
 
 def _networks(name: str, value: str) -> str:
@@ -218,6 +235,13 @@ class Settings:
         "'open' or 'public-only' (user-given addresses in private ranges are refused); default: public-only"
         " where DATABASE_URL is set",
         lambda name, value: _one_of("open", "public-only")(name, value) if value else "",
+    )
+    enterprise_chat_trusted_hosts: str = _setting(
+        TRUSTED_HOSTS,
+        "",
+        "comma-separated hosts (name, .domain or name:port) that get the Teams bot's token over https, besides the"
+        " Bot Framework's own",
+        _hosts,
     )
     outbound_allow: str = _setting(
         "OUTBOUND_ALLOW", "", "comma-separated networks that public-only allows all the same", _networks
@@ -352,7 +376,10 @@ def load(environment: Mapping[str, str] | None = None, env_file: Path | None = P
             continue
         name = each.metadata["name"]
         parsed[each.name] = each.metadata["parse"](name, values.get(name) or each.metadata["default"])
-    parsed["addresses"] = _addresses(values, parsed["community_chat_server_url"])
+    parsed["addresses"] = {
+        **_addresses(values, parsed["community_chat_server_url"]),
+        TRUSTED_HOSTS: parsed["enterprise_chat_trusted_hosts"],
+    }
     return Settings(**parsed, environment=values)
 
 

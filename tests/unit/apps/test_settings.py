@@ -21,6 +21,11 @@ def test_every_setting_has_a_default_that_works_on_a_fresh_machine() -> None:
     assert settings.pg_bin_dir is None
 
 
+def test_trusted_hosts_are_handed_to_the_channel() -> None:
+    settings = loaded(ENTERPRISE_CHAT_TRUSTED_HOSTS=" Bots.example, .other.example:8443 ")
+    assert settings.addresses["ENTERPRISE_CHAT_TRUSTED_HOSTS"] == "bots.example,.other.example:8443"
+
+
 def test_an_empty_value_is_the_default() -> None:
     assert loaded(HTTP_PORT="").http_port == loaded().http_port
 
@@ -56,6 +61,8 @@ def test_an_external_database_makes_the_stricter_defaults(
         ("SMTP_SECURE", "perhaps", "SMTP_SECURE must be true or false, not 'perhaps'"),
         ("AGENT_URL", "switchboard.example", "AGENT_URL must begin with http:// or https://"),
         ("OUTBOUND_POLICY", "closed", "OUTBOUND_POLICY must be one of open, public-only"),
+        ("ENTERPRISE_CHAT_TRUSTED_HOSTS", "https://bots.example", "not 'https://bots.example'"),
+        ("ENTERPRISE_CHAT_TRUSTED_HOSTS", "bots.example, *", "ENTERPRISE_CHAT_TRUSTED_HOSTS must list hosts"),
         ("OUTBOUND_ALLOW", "10.0.0.0/8, intranet", "OUTBOUND_ALLOW: 'intranet' is not a network"),
         ("KB_READ_POLICY", "lax", "KB_READ_POLICY must be one of documented, strict"),
         ("WORKSPACE_CHAT_API_URL", "slack.com/api", "WORKSPACE_CHAT_API_URL must begin with http"),

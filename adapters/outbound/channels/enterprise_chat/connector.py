@@ -19,6 +19,7 @@ from ports.http import HttpAnswer, HttpRequest
 
 LOGIN = "ENTERPRISE_CHAT_LOGIN_URL"
 OPENID = "ENTERPRISE_CHAT_OPENID_URL"
+TRUSTED_HOSTS = "ENTERPRISE_CHAT_TRUSTED_HOSTS"
 SCOPE = "https://api.botframework.com/.default"
 _GOVERNMENT_SCOPE = "https://api.botframework.us/.default"
 _MULTI_TENANT = "botframework.com"
@@ -42,7 +43,8 @@ class Connector:
 
     def trusts(self, service_url: str) -> bool:
         """Whether the bot's token may be sent there."""
-        return is_trusted(service_url, (self._kit.address(LOGIN), self._kit.address(OPENID)))
+        own = (self._kit.address(LOGIN), self._kit.address(OPENID))
+        return is_trusted(service_url, own, tuple(self._kit.address(TRUSTED_HOSTS).split(",")))
 
     async def send(
         self,

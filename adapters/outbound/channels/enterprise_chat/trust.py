@@ -21,11 +21,14 @@ _PUBLIC = frozenset({"login.microsoftonline.com", "login.microsoftonline.us", "l
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
-def is_trusted(service_url: str, operator_addresses: tuple[str, ...]) -> bool:
+def is_trusted(
+    service_url: str, operator_addresses: tuple[str, ...], operator_hosts: tuple[str, ...] = ()
+) -> bool:
     """Whether a token may go there.
 
     `operator_addresses` are the settings of the login and metadata servers: where they name a host of the
     operator's own (a local Bot Framework, a proxy), that host is trusted as well, under the same scheme.
+    `operator_hosts` are trusted over https: a name, a domain that begins with a dot, or a name with its port.
     """
     service = _parts(service_url)
     if service is None:
@@ -37,8 +40,17 @@ def is_trusted(service_url: str, operator_addresses: tuple[str, ...]) -> bool:
         and (host in _HOSTS or host.endswith(_DOMAINS))
     ):
         return True
+    if service.scheme == "https" and any(_names(each, host, service.port or 443) for each in operator_hosts):
+        return True
     own = (_parts(address) for address in operator_addresses)
     return any(each is not None and _same_host(service, each) for each in own)
+
+
+def _names(entry: str, host: str, port: int) -> bool:
+    name, _, own_port = entry.partition(":")
+    if not name or port != (int(own_port) if own_port else 443):
+        return False
+    return host.endswith(name) if name.startswith(".") else host == name
 
 
 def _same_host(service: SplitResult, setting: SplitResult) -> bool:

@@ -57,3 +57,23 @@ def test_trusts_the_host_of_an_operators_own_environment() -> None:
     assert not is_trusted("https://127.0.0.1:6001/connector", own)
     assert not is_trusted("http://127.0.0.2:6001/connector", own)
     assert not is_trusted("http://10.0.0.1/", own)
+
+
+@pytest.mark.parametrize(
+    ("url", "trusted"),
+    [
+        ("https://bots.example/emea/", True),
+        ("https://BOTS.example:443/", True),
+        ("https://bots.example:8443/", False),
+        ("http://bots.example/", False),
+        ("https://a.bots.example/", False),
+        ("https://a.other.example/", True),
+        ("https://other.example/", False),
+        ("https://evilother.example/", False),
+        ("https://odd.example:8443/", True),
+        ("https://odd.example/", False),
+        ("https://smba.trafficmanager.net/emea/", True),
+    ],
+)
+def test_trusts_the_hosts_that_the_operator_lists(url: str, trusted: bool) -> None:
+    assert is_trusted(url, PUBLIC, ("bots.example", ".other.example", "odd.example:8443", "")) is trusted

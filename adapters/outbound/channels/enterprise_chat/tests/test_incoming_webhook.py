@@ -1,0 +1,116 @@
+"""Answers through the incoming webhooks of Teams, and where there is no way at all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from adapters.outbound.channels.enterprise_chat import incoming_webhook
+from adapters.outbound.channels.enterprise_chat.channel import Teams as Channel
+from adapters.outbound.channels.enterprise_chat.channel import build
+from domain.channels.messages import Answer, Outcome
+from ports.http import HttpAnswer
+from tests.support.channels import client, kit
+from tests.support.platforms.teams import APP_ID, PASSWORD, Teams
+
+from .answering import BOT, LEGACY, PDF, deliver
+
+
+async def test_a_workflow_gets_an_adaptive_card(
+    channel: Channel, teams: Teams, target: dict[str, Any]
+) -> None:
+    (sent, file) = await deliver(
+        channel, {"webhookUrl": f"{teams.url}/webhook"}, target, Answer("**Hi**", (PDF,))
+    )
+    assert (sent.outcome, file.outcome) == (Outcome.SENT, Outcome.SENT)
+    text, card = teams.cards
+    assert text["type"] == "message"
+    attachment = text["attachments"][0]
+    assert attachment["contentType"] == "application/vnd.microsoft.card.adaptive"
+    assert attachment["contentUrl"] is None
+    assert (attachment["content"]["version"], attachment["content"]["body"][0]["text"]) == ("1.4", "**Hi**")
+    action = card["attachments"][0]["content"]["actions"][0]
+    assert (action["type"], action["url"]) == ("Action.OpenUrl", PDF.url)
+
+
+async def test_a_legacy_connector_gets_message_cards(channel: Channel, target: dict[str, Any]) -> None:
+    text, file = channel.render({"webhookUrl": LEGACY}, target, Answer("**Hi**", (PDF,)))
+    assert text.payload["body"] == {
+        "@type": "MessageCard",
+        "@context": "http://schema.org/extensions",
+        "summary": "**Hi**",
+        "text": "**Hi**",
+    }
+    assert file.payload["body"]["potentialAction"] == [
+        {"@type": "OpenUri", "name": "Download", "targets": [{"os": "default", "uri": PDF.url}]}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("url", "legacy"),
+    [
+        (LEGACY, True),
+        ("https://outlook.office.com/webhook/1", True),
+        ("https://prod-1.westeurope.logic.azure.com/workflows/1", False),
+        ("https://webhook.office.com.evil.example/", False),
+        ("https://default1.environment.api.powerplatform.com/x", False),
+    ],
+)
+def test_legacy_connectors_are_known_by_their_host(url: str, legacy: bool) -> None:
+    assert incoming_webhook.takes_message_cards(url) == legacy
+
+
+@pytest.mark.parametrize("letter", ["word ", '"\\" ', "\N{CJK UNIFIED IDEOGRAPH-4E00}"])
+async def test_every_card_is_within_the_limit(
+    channel: Channel, teams: Teams, target: dict[str, Any], letter: str
+) -> None:
+    sent = await deliver(channel, {"webhookUrl": f"{teams.url}/webhook"}, target, Answer(letter * 9_000))
+    assert len(sent) > 1
+    assert all(each.outcome is Outcome.SENT for each in sent)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "outcome"),
+    [
+        (200, b"1", Outcome.SENT),
+        (202, b"", Outcome.SENT),
+        (
+            200,
+            b"Webhook message delivery failed: Microsoft Teams endpoint returned HTTP error 429 with ContextId x",
+            Outcome.RETRY_AFTER,
+        ),
+        (200, b"Microsoft Teams endpoint returned HTTP error 413 with ContextId x", Outcome.PERMANENT),
+        (200, b"Microsoft Teams endpoint returned HTTP error 502", Outcome.TRANSIENT),
+        (200, b"Webhook message delivery failed with error: timeout", Outcome.TRANSIENT),
+        (429, b"", Outcome.RETRY_AFTER),
+        (400, b"Summary or Text is required.", Outcome.PERMANENT),
+        (410, b"", Outcome.PERMANENT),
+        (503, b"", Outcome.TRANSIENT),
+    ],
+)
+def test_throttling_that_comes_as_success_is_noticed(status: int, body: bytes, outcome: Outcome) -> None:
+    assert incoming_webhook.outcome(HttpAnswer(status, {}, body)).outcome is outcome
+
+
+async def test_the_outbound_policy_holds_for_a_webhook(teams: Teams, target: dict[str, Any]) -> None:
+    async with client("public-only") as http:
+        addresses = {"ENTERPRISE_CHAT_LOGIN_URL": teams.url, "ENTERPRISE_CHAT_OPENID_URL": teams.url}
+        channel = build(kit(http, addresses))
+        (sent,) = await deliver(channel, {"webhookUrl": f"{teams.url}/webhook"}, target, Answer("Hi"))
+    assert (sent.outcome, teams.seen) == (Outcome.PERMANENT, [])
+
+
+@pytest.mark.parametrize("config", [{}, {"appId": APP_ID}, {"appPassword": PASSWORD}])
+async def test_with_neither_way_the_answer_says_what_is_missing(
+    channel: Channel, target: dict[str, Any], config: dict[str, Any]
+) -> None:
+    (sent,) = await deliver(channel, config, target, Answer("Hi"))
+    assert sent.outcome is Outcome.PERMANENT
+    assert "webhookUrl" in sent.detail
+
+
+async def test_a_message_without_a_conversation_goes_to_the_webhook(channel: Channel, teams: Teams) -> None:
+    config = {**BOT, "webhookUrl": f"{teams.url}/webhook"}
+    await deliver(channel, config, {}, Answer("Hi"))
+    assert len(teams.cards) == 1
