@@ -7,17 +7,16 @@ from switchboard.channels.v1 import callbacks_pb2 as pb
 from domain.channels.messages import RawAnswer, RawCall
 
 
-def call_to_pb(channel_id: str, instance_id: int, call: RawCall) -> pb.RawCall:
-    return pb.RawCall(
-        request_id=call.id,
-        channel_id=channel_id,
-        instance_id=instance_id,
-        method=call.method,
-        callback=call.callback,
-        url=call.url,
-        headers=call.headers,
-        body=call.body,
-    )
+def call_into_pb(channel_id: str, instance_id: int, call: RawCall, message: pb.RawCall) -> None:
+    """Fills a message that lies in a batch already: what is handed to a constructor would be copied."""
+    message.request_id = call.id
+    message.channel_id = channel_id
+    message.instance_id = instance_id
+    message.method = call.method
+    message.callback = call.callback
+    message.url = call.url
+    message.headers.update(call.headers)
+    message.body = call.body
 
 
 def call_from_pb(message: pb.RawCall) -> RawCall:
@@ -32,7 +31,17 @@ def call_from_pb(message: pb.RawCall) -> RawCall:
 
 
 def answer_to_pb(answer: RawAnswer) -> pb.RawAnswer:
-    return pb.RawAnswer(status=answer.status, headers=answer.headers, body=answer.body)
+    message = pb.RawAnswer()
+    answer_into_pb(answer, message)
+    return message
+
+
+def answer_into_pb(answer: RawAnswer, message: pb.RawAnswer) -> None:
+    """The same into a message that lies in a batch already."""
+    message.status = answer.status
+    message.body = answer.body
+    if answer.headers:
+        message.headers.update(answer.headers)
 
 
 def answer_from_pb(message: pb.RawAnswer) -> RawAnswer:

@@ -10,7 +10,8 @@ from typing import Any
 from switchboard.channels.v1 import callbacks_pb2 as pb
 from switchboard.channels.v1 import callbacks_pb2_grpc
 
-from adapters.wire.calls import answer_to_pb, call_from_pb
+from adapters.wire.calls import answer_into_pb, answer_to_pb, call_from_pb
+from domain.channels.messages import RawAnswer
 from domain.refusals import Refusal
 from ports.use_cases import Callbacks
 
@@ -31,11 +32,27 @@ class CallbackServicer(callbacks_pb2_grpc.CallbackServiceServicer):
         desk = _Desk(self._callbacks)
         reader = asyncio.create_task(desk.read(request_iterator))
         try:
-            while (outcomes := await desk.next()) is not None:
-                yield pb.RawOutcomeBatch(outcomes=outcomes)
+            while (ready := await desk.next()) is not None:
+                yield _batch(ready)
         finally:
             reader.cancel()
             desk.cancel()
+
+
+_Ready = tuple[int, RawAnswer | pb.Refused]
+"""The number of a call and how it ended."""
+
+
+def _batch(ready: list[_Ready]) -> pb.RawOutcomeBatch:
+    batch = pb.RawOutcomeBatch()
+    for number, outcome in ready:
+        message = batch.outcomes.add(number=number)
+        if isinstance(outcome, RawAnswer):
+            message.answer.SetInParent()
+            answer_into_pb(outcome, message.answer)
+        else:
+            message.refused.CopyFrom(outcome)
+    return batch
 
 
 class _Desk:
@@ -43,7 +60,7 @@ class _Desk:
 
     def __init__(self, callbacks: Callbacks) -> None:
         self._callbacks = callbacks
-        self._ready: list[pb.RawOutcome] = []
+        self._ready: list[_Ready] = []
         self._news = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._ended = False
@@ -61,22 +78,20 @@ class _Desk:
             self._news.set()
 
     async def _work(self, numbered: pb.NumberedCall) -> None:
-        call, outcome = numbered.call, pb.RawOutcome(number=numbered.number)
+        call = numbered.call
+        outcome: RawAnswer | pb.Refused
         try:
-            answer = await self._callbacks.handle(call.channel_id, call.instance_id, call_from_pb(call))
-            outcome.answer.CopyFrom(answer_to_pb(answer))
+            outcome = await self._callbacks.handle(call.channel_id, call.instance_id, call_from_pb(call))
         except Refusal as refusal:
             retry_after = getattr(refusal, "retry_after", 0.0)
-            outcome.refused.CopyFrom(
-                pb.Refused(reason=refusal.reason, message=refusal.message, retry_after=retry_after)
-            )
+            outcome = pb.Refused(reason=refusal.reason, message=refusal.message, retry_after=retry_after)
         except Exception:
             log.exception("a callback failed")
-            outcome.refused.CopyFrom(pb.Refused(reason="INTERNAL", message="Internal server error"))
-        self._ready.append(outcome)
+            outcome = pb.Refused(reason="INTERNAL", message="Internal server error")
+        self._ready.append((numbered.number, outcome))
         self._news.set()
 
-    async def next(self) -> list[pb.RawOutcome] | None:
+    async def next(self) -> list[_Ready] | None:
         """The outcomes that are ready, None after the last."""
         while not self._ready:
             if self._ended:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
+from typing import NamedTuple
 
 import grpc
 from switchboard.channels.v1 import callbacks_pb2 as pb
 from switchboard.channels.v1 import callbacks_pb2_grpc
 
 from adapters.outbound.core_client.connection import CoreConnection
-from adapters.wire.calls import answer_from_pb, call_to_pb
+from adapters.wire.calls import answer_from_pb, call_into_pb
 from adapters.wire.refusals import rebuilt
 from domain.channels.messages import RawAnswer, RawCall
 from domain.refusals import Unavailable
@@ -37,8 +38,8 @@ class RemoteCallbacks:
     async def handle(self, channel_id: str, instance_id: int, call: RawCall) -> RawAnswer:
         if self._stream is None or self._stream.broken:
             self._stream = _Stream(callbacks_pb2_grpc.CallbackServiceStub(self._core.channel))
-        number = next(self._numbers)
-        outcome = await self._stream.exchange(number, call_to_pb(channel_id, instance_id, call))
+        outgoing = _Outgoing(next(self._numbers), channel_id, instance_id, call)
+        outcome = await self._stream.exchange(outgoing)
         if outcome.HasField("answer"):
             return answer_from_pb(outcome.answer)
         refused = outcome.refused
@@ -50,34 +51,42 @@ class RemoteCallbacks:
             self._stream.close()
 
 
+class _Outgoing(NamedTuple):
+    number: int
+    channel_id: str
+    instance_id: int
+    call: RawCall
+
+
 class _Stream:
     def __init__(self, stub: callbacks_pb2_grpc.CallbackServiceStub) -> None:
-        self._outgoing: list[pb.NumberedCall] = []
+        self._loop = asyncio.get_running_loop()
+        self._outgoing: list[_Outgoing] = []
         self._news = asyncio.Event()
         self._waiting: dict[int, asyncio.Future[pb.RawOutcome]] = {}
         self.broken = False
         self._reader = asyncio.create_task(self._read(stub))
 
-    async def exchange(self, number: int, call: pb.RawCall) -> pb.RawOutcome:
-        future: asyncio.Future[pb.RawOutcome] = asyncio.get_running_loop().create_future()
-        self._outgoing.append(pb.NumberedCall(number=number, call=call))
-        self._waiting[number] = future
+    async def exchange(self, outgoing: _Outgoing) -> pb.RawOutcome:
+        future: asyncio.Future[pb.RawOutcome] = self._loop.create_future()
+        self._outgoing.append(outgoing)
+        self._waiting[outgoing.number] = future
         self._news.set()
+        deadline = self._loop.call_later(DEADLINE, _give_up, future)
         try:
-            async with asyncio.timeout(DEADLINE):
-                return await future
-        except TimeoutError:
-            raise Unavailable(AWAY) from None
+            return await future
         finally:
-            self._waiting.pop(number, None)
+            deadline.cancel()
+            self._waiting.pop(outgoing.number, None)
 
     async def _batches(self) -> AsyncIterator[pb.RawCallBatch]:
         while True:
             await self._news.wait()
+            await asyncio.sleep(0)  # calls that lie in other sockets travel in the same batch
             self._news.clear()
-            calls, self._outgoing = self._outgoing, []
-            if calls:
-                yield pb.RawCallBatch(calls=calls)
+            outgoing, self._outgoing = self._outgoing, []
+            if outgoing:
+                yield _batch(outgoing)
 
     async def _read(self, stub: callbacks_pb2_grpc.CallbackServiceStub) -> None:
         try:
@@ -95,8 +104,20 @@ class _Stream:
         """What was under way may have been stored: the platform is told to come again."""
         self.broken = True
         for future in self._waiting.values():
-            if not future.done():
-                future.set_exception(Unavailable(AWAY))
+            _give_up(future)
 
     def close(self) -> None:
         self._reader.cancel()
+
+
+def _batch(outgoing: Iterable[_Outgoing]) -> pb.RawCallBatch:
+    batch = pb.RawCallBatch()
+    for each in outgoing:
+        numbered = batch.calls.add(number=each.number)
+        call_into_pb(each.channel_id, each.instance_id, each.call, numbered.call)
+    return batch
+
+
+def _give_up(future: asyncio.Future[pb.RawOutcome]) -> None:
+    if not future.done():
+        future.set_exception(Unavailable(AWAY))

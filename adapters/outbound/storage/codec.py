@@ -55,14 +55,15 @@ def _mended(value: Any) -> Any:
     return value
 
 
-def event_to_json(event: Event) -> bytes:
+def event_to_json(event: Event, request_id: str) -> bytes:
+    """The event under a request id, which may be another than its own."""
     sender = event.sender
     document: dict[str, Any] = {
         "session": event.session_id,
         "sender": sender.external_id,
         "text": event.text,
         "target": event.target,
-        "request": event.request_id,
+        "request": request_id,
     }
     optional: dict[str, Any] = {
         "name": sender.display_name,

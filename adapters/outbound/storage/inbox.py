@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from adapters.outbound.clock import new_uuid
 from adapters.outbound.storage.arrays import Bigints, Doubles, Texts
 from adapters.outbound.storage.batching import Batcher
 from adapters.outbound.storage.codec import event_to_json, key_of, result_from_json
@@ -54,10 +54,9 @@ class Arrival:
     def of(cls, instance_id: int, event: Event, wait: float | None = None) -> Arrival:
         """The row of an event. One without a key of its own gets a fresh one, as does one without a request id:
         the request id is what resources know the event by, at each try."""
-        if not event.request_id:
-            event = replace(event, request_id=str(uuid.uuid4()))
-        key = key_of(event.key) if event.key is not None else f"none:{uuid.uuid4()}"
-        return cls(instance_id, key_of(event.session_id), key, event_to_json(event), wait)
+        key = key_of(event.key) if event.key is not None else f"none:{new_uuid()}"
+        stored = event_to_json(event, event.request_id or new_uuid())
+        return cls(instance_id, key_of(event.session_id), key, stored, wait)
 
 
 def columns(arrivals: Sequence[Arrival]) -> tuple[Bigints, Texts, Texts, Texts, Doubles]:
