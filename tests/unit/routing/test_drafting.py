@@ -9,6 +9,7 @@ import pytest
 
 from domain.channels.messages import Event, Outcome, Sender, Sent
 from domain.instances.model import Instance
+from domain.refusals import Unavailable
 from domain.routing.asking.model import Talk
 from domain.routing.drafting.service import Drafting
 from tests.support.channels import NOW
@@ -156,3 +157,18 @@ async def test_a_channel_that_fails_does_not_cost_the_answer(caplog: pytest.LogC
         draft.told("a")
         await platform.news.wait()
     assert "failed to show a draft" in caplog.text
+
+
+async def test_an_outage_of_the_database_does_not_cost_the_answer() -> None:
+    class Away(Store):
+        async def drafted(self, inbox_id: int, draft: str) -> None:
+            raise Unavailable("away")
+
+    platform, talk = Platform(), a_talk()
+    async with drafting(platform, Away(), talk) as draft:
+        draft.told("One")
+        await platform.seen(1)
+        draft.told("One two")
+        await platform.seen(2)
+    assert talk.draft == "m1", "the finished answer takes its place"
+    assert [each[1] for each in platform.shown] == ["", "m1"]
