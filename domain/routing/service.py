@@ -83,7 +83,19 @@ class ConversationService:
                 processed = Processed(conversation.lane, waiting.id, {}, error=reason, last=last)
             else:
                 processed = await self._processed(conversation, waiting, talk, last)
+            await self._record(processed)
+
+    async def _record(self, processed: Processed) -> None:
+        """An outcome that cannot be stored is none: tried again, it would come to the same for ever."""
+        try:
             await self._conversations.record(processed)
+        except Unavailable:
+            raise
+        except Exception as unexpected:
+            log.exception("an outcome could not be stored", extra={"instance": processed.lane.instance_id})
+            reason = f"internal error: {type(unexpected).__name__} on storing the outcome"
+            lost = Processed(processed.lane, processed.inbox_id, {}, error=reason, last=processed.last)
+            await self._conversations.record(lost)
 
     async def _processed(
         self, conversation: Conversation, waiting: Waiting, talk: Talk, last: bool

@@ -11,6 +11,8 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from typing import Generic, TypeVar
 
+from domain.refusals import Unavailable
+
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -67,6 +69,10 @@ class _Writer(Generic[T, R]):
         try:
             results = await self._flush([item for item, _ in batch])
         except Exception as error:  # noqa: BLE001 - handed on to each of those that wait
+            if len(batch) > 1 and not isinstance(error, Unavailable):
+                for each in batch:  # one that cannot be stored must not cost the others
+                    await self._commit([each])
+                return
             for _, future in batch:
                 if not future.done():
                     future.set_exception(error)

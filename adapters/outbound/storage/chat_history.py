@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from adapters.outbound.storage.codec import key_of
+from adapters.outbound.storage.codec import key_of, storable
 from adapters.outbound.storage.pool import Database
 from ports.downstream import Role, Turn
 
@@ -58,7 +58,7 @@ class PostgresChatHistory:
             "session": session,
             "request": request_id,
             "roles": [str(turn.role) for turn in turns],
-            "contents": [_storable(turn.text) for turn in turns],
+            "contents": [storable(turn.text) for turn in turns],
             "bound": MAX_TURNS,
         }
         async with self._database.transaction() as connection:
@@ -69,8 +69,3 @@ class PostgresChatHistory:
     async def drop_old(self) -> None:
         """Forgets what was said long ago. Raises `Unavailable`."""
         await self._database.execute(_DROP_OLD, (KEPT_DAYS,))
-
-
-def _storable(text: str) -> str:
-    """The text without what PostgreSQL cannot hold: NUL, and lone surrogates, which become U+FFFD."""
-    return text.replace("\0", "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")

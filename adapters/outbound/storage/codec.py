@@ -30,6 +30,15 @@ def key_of(text: str) -> str:
     return "sha256:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def storable(text: str) -> str:
+    """The text without what PostgreSQL cannot hold: NUL, and lone surrogates, which become U+FFFD."""
+    return _whole(text.replace("\0", ""))
+
+
+def _whole(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def dump(value: Any) -> str:
     """JSON text. Lone surrogates, which no UTF-8 can carry, become U+FFFD."""
     return dump_bytes(value).decode()
@@ -45,7 +54,7 @@ def dump_bytes(value: Any) -> bytes:
 
 def _mended(value: Any) -> Any:
     if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return _whole(value)
     if isinstance(value, Mapping):
         return {_mended(key): _mended(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import orjson
 
 from adapters.outbound.storage.batching import Batcher
-from adapters.outbound.storage.codec import dump, event_from_json, result_to_json
+from adapters.outbound.storage.codec import dump, event_from_json, result_to_json, storable
 from adapters.outbound.storage.confirmations import ATTENDED
 from adapters.outbound.storage.lanes import INBOUND, Lanes, Side
 from adapters.outbound.storage.outages import waited_out
@@ -121,7 +121,7 @@ class PostgresConversations:
             RECORD,
             (
                 [each.inbox_id for each in batch],
-                [each.error for each in batch],
+                [each.error and storable(each.error) for each in batch],
                 [_result(each) for each in batch],
                 [each.last for each in batch],
                 *([part[n] for part in parts] for n in range(4)),

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from adapters.outbound.storage.codec import dump
+from adapters.outbound.storage.codec import dump, storable
 from adapters.outbound.storage.pool import Database
 from domain.refusals import Unavailable
 from ports.storage import HealthRecord
@@ -66,7 +66,7 @@ class PostgresHealth:
 
     async def failed(self, instance_id: int, error: str) -> None:
         self._noted.pop(instance_id, None)
-        await self._note(instance_id, last_error=error[:2000], last_error_at="now()")
+        await self._note(instance_id, last_error=storable(error)[:2000], last_error_at="now()")
 
     async def unproved(self, instance_id: int, wanting: str | None) -> None:
         if instance_id in self._unproved and self._unproved[instance_id] == wanting:
@@ -75,7 +75,9 @@ class PostgresHealth:
         await self._set(instance_id, unproved_for=wanting)
 
     async def webhook(self, instance_id: int, registered: bool, error: str | None) -> None:
-        await self._set(instance_id, webhook_registered=registered, webhook_error=error)
+        await self._set(
+            instance_id, webhook_registered=registered, webhook_error=storable(error) if error else error
+        )
 
     async def registration(self, instance_id: int, kept: Mapping[str, Any]) -> None:
         await self._set(instance_id, registration=dump(kept))

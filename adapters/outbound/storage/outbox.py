@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import orjson
 
 from adapters.outbound.storage.batching import Batcher
+from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.lanes import OUTBOUND, Lanes, Side
 from adapters.outbound.storage.outages import waited_out
 from adapters.outbound.storage.pool import Database
@@ -132,10 +133,10 @@ class PostgresOutbox:
         ]
 
     async def sent(self, lane: Lane, part_id: int, ref: str, *, last: bool) -> None:
-        await self._finish(lane, _Finished(part_id, SENT, ref or None, None, last))
+        await self._finish(lane, _Finished(part_id, SENT, storable(ref) or None, None, last))
 
     async def dead(self, lane: Lane, part_id: int, error: str, *, last: bool) -> None:
-        await self._finish(lane, _Finished(part_id, DEAD, None, error, last))
+        await self._finish(lane, _Finished(part_id, DEAD, None, storable(error), last))
 
     async def _finish(self, lane: Lane, finished: _Finished) -> None:
         await waited_out(lambda: self._batcher.submit(lane, finished))
@@ -158,7 +159,7 @@ class PostgresOutbox:
         return [None] * len(batch)
 
     async def retry(self, lane: Lane, part_id: int, error: str, delay: float) -> None:
-        await self._database.execute(RETRY, (error, delay, part_id, self._lanes.owner))
+        await self._database.execute(RETRY, (storable(error), delay, part_id, self._lanes.owner))
 
     async def release(self, lane: Lane, delay: float = 0.0) -> None:
         await self._lanes.release(SIDE, lane, delay)
@@ -168,14 +169,14 @@ class PostgresOutbox:
             "UPDATE outbox SET status = CASE WHEN %s THEN 2 ELSE status END,"
             " last_error = CASE WHEN %s THEN %s ELSE last_error END"
             " WHERE instance_id = %s AND ref = %s AND status = 1",
-            (receipt.failed, receipt.failed, receipt.detail, instance_id, receipt.ref),
+            (receipt.failed, receipt.failed, storable(receipt.detail), instance_id, storable(receipt.ref)),
         )
         if (
             receipt.key
             and not receipt.failed
             and await self._database.execute(
                 RECOGNISE,
-                {"instance": instance_id, "key": receipt.key, "ref": receipt.ref},
+                {"instance": instance_id, "key": storable(receipt.key), "ref": storable(receipt.ref)},
             )
         ):
             self._waiting()

@@ -6,6 +6,7 @@ wait, a breaker when it opens or closes, a turn when a worker has used up its ow
 
 from __future__ import annotations
 
+from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.pool import Database
 from ports.pacing import OpenBreaker, SharedState
 
@@ -85,7 +86,8 @@ class PostgresPace:
 
     async def opened(self, breaker: OpenBreaker, reason: str) -> None:
         await self._database.execute(
-            OPENED, (breaker.seconds, breaker.openings, reason[:LONGEST_REASON], breaker.instance_id)
+            OPENED,
+            (breaker.seconds, breaker.openings, storable(reason)[:LONGEST_REASON], breaker.instance_id),
         )
 
     async def closed(self, instance_id: int) -> None:

@@ -32,6 +32,7 @@ WAIT = 2
 
 TWICE = {"cuts its answer off", "loses its answer"}
 """What a platform does after it took the reply."""
+REFUSED = "refuses in odd words"
 TROUBLES = ["is asked too much", "has an internal error", "hangs up", *sorted(TWICE)]
 
 
@@ -82,6 +83,8 @@ class Town(Telegram):
             return web.Response(status=500)
         if trouble == "hangs up":
             return _hung_up(request)
+        if trouble == REFUSED:
+            return web.json_response(refusal(403, "Forbidden: no\0\ud800 way").json, status=403)
         answer = await take(request)
         self.taken.append((platform, text, request.headers.get("Idempotency-Key")))
         if trouble == "loses its answer":
@@ -102,6 +105,8 @@ class Town(Telegram):
             return _hung_up(request)
         if text == "fail always" or (text == "fail once" and self.asked.count(text) == 1):
             return web.Response(status=500, text="secret of the resource")
+        if text in ODD:
+            return web.Response(body=ODD[text][0], content_type="application/json")
         if text in GARBAGE:
             return web.Response(body=GARBAGE[text], content_type="application/json")
         if text == "be slow":
@@ -118,6 +123,18 @@ GARBAGE = {
     "a list": b"[1, 2]",
     "a bad artifact": b'{"text": "x", "artifacts": [{"name": "a", "dataBase64": "*"}]}',
 }
+
+
+ODD = {
+    "a NUL": (b'{"text": "a\\u0000b"}', "a\0b"),
+    "half a pair": (b'{"text": "a\\ud83db"}', "a\N{REPLACEMENT CHARACTER}b"),
+    "a NUL in a question": (
+        b'{"text": "", "confirmation": {"tool": "t\\u0000", "parameters": {"a\\u0000": "b\\udc00"}}}',
+        APOLOGY,
+    ),
+    "long": (json.dumps({"text": "word " * 100_000}).encode(), "word " * 100_000),
+}
+"""Answers that keep to the contract and cannot be stored as they are, or hardly; what the reader gets."""
 
 
 def _hung_up(request: web.Request) -> web.StreamResponse:
@@ -188,7 +205,8 @@ def scene(postgres_dsn: str, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         for number, trouble in enumerate(TROUBLES):
             made.post(trouble, trouble)
             made.write(trouble, 5550001 + number)
-        for text in (*GARBAGE, "hang", "hang up", "fail always", "fail once", "be slow", "hello"):
+        made.write(REFUSED, 5550099)
+        for text in (*GARBAGE, *ODD, "hang", "hang up", "fail always", "fail once", "be slow", "hello"):
             made.post(text, f"resource {text}")
         made.post("dead", "resource dead", made.dead)
         made.settled()
@@ -222,10 +240,24 @@ def test_others_are_answered_meanwhile(scene: Scene, text: str, asked: int) -> N
 
 def test_nobody_waits_for_a_resource_that_hangs(scene: Scene) -> None:
     order = list(scene.town.sessions)
-    assert order.index("resource hello") < order.index("resource be slow") < order.index("resource hang")
+    assert order.index("resource hang") > max(order.index("resource hello"), order.index("resource be slow"))
 
 
 def test_the_reason_is_on_record_and_nothing_of_the_resource_is_told(scene: Scene) -> None:
     assert "cannot be connected to" in scene.health(scene.dead)
     assert "the downstream resource failed" in scene.health(scene.hook)
     assert "secret" not in str(scene.town.sessions)
+
+
+@pytest.mark.parametrize("text", ODD)
+def test_an_odd_answer_is_told_as_far_as_it_can_be(scene: Scene, text: str) -> None:
+    assert scene.town.sessions[f"resource {text}"] == [ODD[text][1]]
+    assert scene.town.asked.count(text) == 1
+
+
+def test_a_refusal_in_odd_words_is_a_dead_letter(scene: Scene) -> None:
+    reply = scene.way.deliveries("ann", scene.chat, "dead")
+    (dead,) = reply.body["deliveries"]
+    assert dead["attempts"] == 1
+    assert "no" in dead["lastError"]
+    assert len(scene.town.tries["bot-messenger", f"heard {REFUSED}"]) == 1
