@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
+from enum import Enum
 from typing import Any
 
 import anyio
@@ -31,6 +33,8 @@ MAX_WATCHED = 100
 """Mailboxes that are watched over IDLE at a time; each takes a thread. Others are polled by the interval."""
 PROBE_TIMEOUT = 10.0
 """Seconds for trying both servers, while somebody waits for the answer."""
+MAX_HUNG_UP = 3
+"""How often in a row a server may end IDLE early; after that the interval is the rhythm."""
 MAX_IDLE = 29 * 60.0
 """Seconds after which IDLE must be asked for anew (RFC 2177)."""
 
@@ -45,6 +49,7 @@ class Email:
         self._mailboxes = Mailboxes(kit.hosts, tls_contexts)
         self._submission = Submission(kit.hosts, tls_contexts)
         self._expected: dict[tuple[str, ...], int] = {}
+        self._hung_up: dict[tuple[str, ...], int] = {}
         self._watchers: CapacityLimiter | None = None
 
     @property
@@ -81,11 +86,18 @@ class Email:
             return
         seconds = min(timeout, MAX_IDLE)
         expected = self._expected.get(_account_key(config), 0)
-        idled = await self._mailboxes.work(
+        ended = await self._mailboxes.work(
             config, lambda box: _idle(box, seconds, expected), self._watchers, seconds + 60
         )
-        if not idled:
+        if ended is _Idle.NOT_OFFERED:
             await anyio.sleep(timeout)
+        self._note(_account_key(config), ended)
+
+    def _note(self, account: tuple[str, ...], ended: _Idle) -> None:
+        """Raises `PollFailed` for a server that hangs up again and again: looking each time would flood it."""
+        self._hung_up[account] = self._hung_up.get(account, 0) + 1 if ended is _Idle.HUNG_UP else 0
+        if self._hung_up[account] > MAX_HUNG_UP:
+            raise PollFailed("the server ends IDLE at once, again and again")
 
     def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
         body = render_body(answer)
@@ -156,17 +168,30 @@ def _smtp(config: Config) -> SmtpServer:
     )
 
 
-def _idle(box: MailBox, seconds: float, expected: int) -> bool:
-    """Waits until something happens in INBOX; at once when mail came since the last poll. False: no IDLE."""
+class _Idle(Enum):
+    """How waiting for news ended; `HUNG_UP`: early and without a word."""
+
+    NOT_OFFERED = 1
+    NEWS = 2
+    SILENCE = 3
+    HUNG_UP = 4
+
+
+def _idle(box: MailBox, seconds: float, expected: int) -> _Idle:
+    """Waits until something happens in INBOX; at once when mail came since the last poll."""
     if not box.can_idle:
-        return False
+        return _Idle.NOT_OFFERED
     if expected and box.number_of("UIDNEXT") > expected:
-        return True
-    if box.idle_started():
-        box.idle.poll(timeout=seconds)
-        with contextlib.suppress(*IMAP_ERRORS):
-            box.idle.stop()  # type: ignore[no-untyped-call]  # else the server would take the farewell for a part of IDLE
-    return True
+        return _Idle.NEWS
+    if not box.idle_started():
+        return _Idle.NEWS
+    until = time.monotonic() + seconds
+    told = box.idle.poll(timeout=seconds)
+    with contextlib.suppress(*IMAP_ERRORS):
+        box.idle.stop()  # type: ignore[no-untyped-call]  # else the server would take the farewell for a part of IDLE
+    if told:
+        return _Idle.NEWS
+    return _Idle.HUNG_UP if time.monotonic() < until else _Idle.SILENCE
 
 
 def build(kit: Kit) -> Email:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 import anyio
 import pytest
 
-from adapters.outbound.channels.email.channel import Email
+from adapters.outbound.channels.email.channel import MAX_HUNG_UP, Email
 from adapters.outbound.channels.email.events import MAX_PER_THREAD
 from adapters.outbound.channels.email.polling import MAX_MAILS
 from adapters.outbound.channels.email.tests.conftest import mail, settings
@@ -201,6 +206,41 @@ async def test_mail_between_poll_and_idle_is_noticed(channel: Email, mailbox: Ma
     mailbox.put(mail())
     with anyio.fail_after(20):
         await channel.watch(config, 1000.0)
+
+
+@asynccontextmanager
+async def hanging_up() -> AsyncIterator[int]:
+    """A server that takes IDLE and closes the connection: its port."""
+    greeting = b"* OK [CAPABILITY IMAP4rev1 IDLE] ready\r\n"
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(greeting)
+        with contextlib.suppress(ConnectionError):
+            while line := await reader.readline():
+                tag, command = line.split(maxsplit=2)[:2]
+                if command == b"IDLE":
+                    writer.write(b"+ idling\r\n")
+                    await writer.drain()
+                    break
+                writer.write(b"* CAPABILITY IMAP4rev1 IDLE\r\n* 0 EXISTS\r\n" + tag + b" OK done\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()
+
+
+async def test_a_server_that_ends_idle_at_once_is_not_flooded(channel: Email) -> None:
+    async with hanging_up() as port:
+        config = settings(imapPort=port)
+        with anyio.fail_after(20):
+            for _ in range(MAX_HUNG_UP):
+                await channel.watch(config, 1000.0)
+            for _ in range(2):
+                with pytest.raises(PollFailed, match="ends IDLE"):
+                    await channel.watch(config, 1000.0)
 
 
 async def test_a_cancelled_watch_ends_at_once(channel: Email, mailbox: Mailbox) -> None:
