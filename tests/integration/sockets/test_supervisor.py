@@ -47,7 +47,7 @@ async def test_from_creation_to_a_message(worlds: Callable[..., SocketWorld]) ->
     assert await world.links.live(None) == []
     world.device.happen(Linked())
     await until(lambda: _is(world, instance, "connected"))
-    assert (await world.health.find(instance.id)).pairing_code is None
+    await until(lambda: _has_no_code(world, instance))
     (socket,) = await world.links.live("ann")
     assert (socket.instance_id, socket.channel_id, socket.status) == (instance.id, CHANNEL, "connected")
     assert await world.links.live("bob") == []
@@ -59,6 +59,10 @@ async def test_from_creation_to_a_message(worlds: Callable[..., SocketWorld]) ->
 
 async def _is(world: SocketWorld, instance: Instance, status: str) -> bool:
     return await world.wa_status(instance) == status
+
+
+async def _has_no_code(world: SocketWorld, instance: Instance) -> bool:
+    return (await world.health.find(instance.id)).pairing_code is None
 
 
 async def _rows(world: SocketWorld, count: int) -> bool:
