@@ -14,9 +14,6 @@ def build_gateway(container: Container) -> App:
     settings, database = container.settings(), container.database()
     newest = head()
 
-    async def database_answers() -> None:
-        await database.fetch_one("SELECT 1")
-
     async def migrations_done() -> None:
         row = await database.fetch_one("SELECT version_num FROM alembic_version")
         if row is None or row[0] != newest:
@@ -30,7 +27,7 @@ def build_gateway(container: Container) -> App:
         platform_url=settings.platform_url,
         max_body=settings.max_webhook_body_kb * 1024,
         bind=logs.bind_request,
-        checks={"database": database_answers, "queue": container.jobs().ping, "migrations": migrations_done},
+        checks={"database": database.answers, "queue": container.jobs().ping, "migrations": migrations_done},
         metrics=metrics,
     )
     return build(container.use_cases(), container.clock(), container.ids(), options)

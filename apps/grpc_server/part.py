@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import grpc
 
+from adapters.inbound.grpc.health import Health
 from adapters.inbound.grpc.server import build
 from apps import logs
 from apps.container import Container
@@ -23,12 +26,15 @@ class GrpcPart:
     def __init__(self, container: Container) -> None:
         self._container = container
         self._server: grpc.aio.Server | None = None
+        self._health = Health(
+            {"database": container.database().answers, "queue": container.jobs().ping}, needed=["database"]
+        )
         self.port = 0
 
     async def start(self) -> None:
         container = self._container
         address = listening_address(container.settings())
-        self._server = await build(container.use_cases(), container.ids(), logs.bind_request)
+        self._server = await build(container.use_cases(), container.ids(), logs.bind_request, self._health)
         try:
             self.port = self._server.add_insecure_port(address)
         except RuntimeError as error:
@@ -39,7 +45,11 @@ class GrpcPart:
 
     async def run(self) -> None:
         assert self._server is not None
-        await self._server.wait_for_termination()
+        looking = asyncio.create_task(self._health.keep())
+        try:
+            await self._server.wait_for_termination()
+        finally:
+            looking.cancel()
 
     async def stop(self) -> None:
         if self._server is not None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from functools import partial
 
 import grpc
 import uvloop
+from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
+from grpc_health.v1.health_pb2_grpc import HealthStub
 
 from adapters.inbound.rest.app import GatewayOptions, build
 from adapters.inbound.rest.gate import App
@@ -24,6 +27,8 @@ from apps.process import run
 from apps.settings import Settings
 from apps.starting import listen
 from ports.use_cases import UseCases
+
+CHECK_SECONDS = 2.0
 
 
 def main(settings: Settings) -> int:
@@ -46,13 +51,6 @@ def build_remote_gateway(settings: Settings, core: CoreConnection, callbacks: Re
     """The gateway over a remote core."""
     meter = PrometheusMeter()
 
-    async def core_ready() -> None:
-        async with asyncio.timeout(2):
-            state = core.channel.get_state(try_to_connect=True)
-            while state is not grpc.ChannelConnectivity.READY:
-                await core.channel.wait_for_state_change(state)
-                state = core.channel.get_state(try_to_connect=True)
-
     async def metrics() -> bytes:
         return meter.exposition()
 
@@ -72,10 +70,21 @@ def build_remote_gateway(settings: Settings, core: CoreConnection, callbacks: Re
         platform_url=settings.platform_url,
         max_body=settings.max_webhook_body_kb * 1024,
         bind=logs.bind_request,
-        checks={"core": core_ready},
+        checks={name or "core": partial(_core_answers, core, name) for name in ("", "database", "queue")},
         metrics=metrics,
     )
     return build(use_cases, SystemClock(), RandomIds(), options)
+
+
+async def _core_answers(core: CoreConnection, name: str) -> None:
+    """Asks the core how it stands with what it needs, or as a whole. Raises when it does not answer, or not well."""
+    asked = HealthCheckRequest(service=name)
+    try:
+        answer = await HealthStub(core.channel).Check(asked, timeout=CHECK_SECONDS, wait_for_ready=True)
+    except grpc.aio.AioRpcError as error:
+        raise RuntimeError(f"the core does not answer: {error.code().name}") from error
+    if answer.status != HealthCheckResponse.SERVING:
+        raise RuntimeError(f"the core says that its {name} is away" if name else "the core cannot serve")
 
 
 class _Core:

@@ -86,8 +86,28 @@ class Apart:
         self._stack.close()
 
 
+@contextlib.contextmanager
+def closed_database(dsn: str) -> Iterator[None]:
+    """Nobody is let into the database, and those who are in it are thrown out."""
+    with psycopg.connect(on_database(dsn, "postgres"), autocommit=True) as connection:
+        connection.execute("ALTER DATABASE apart ALLOW_CONNECTIONS false")
+        connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'apart'")
+        yield
+        connection.execute("ALTER DATABASE apart ALLOW_CONNECTIONS true")
+
+
+def listening(dsn: str) -> int:
+    """How many processes wait for wake-ups."""
+    with psycopg.connect(on_database(dsn, "postgres")) as connection:
+        row = connection.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN %' AND state = 'idle'"
+        ).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
 def test_a_message_goes_through_all_three_and_survives_the_loss_of_each(
-    open_folder: Path, external_settings: dict[str, str], redis_url: str
+    open_folder: Path, external_settings: dict[str, str], tcp_server: tuple[str, int], redis_url: str
 ) -> None:
     with Receiver() as receiver, Apart(open_folder, external_settings) as apart:
         gateway = apart.gateway
@@ -122,6 +142,19 @@ def test_a_message_goes_through_all_three_and_survives_the_loss_of_each(
             accepted("after the queue was wiped")
             until(lambda: answered("after the queue was wiped"), "the answer without the queue's memory")
 
+            with closed_database(tcp_server[0]):
+                away = client.post(later, json={"message": "nowhere to put it"})
+                assert (away.status_code, away.headers["retry-after"]) == (503, "2")
+                assert "the database is away" in away.json()["error"]
+                until(lambda: client.get("/readyz").status_code == 503, "the gateway hears of it")
+                checks = client.get("/readyz").json()["checks"]
+                assert checks["database"] == "the core says that its database is away"
+                assert checks["queue"] == "ok"
+            until(lambda: client.get("/readyz").status_code == 200, "the database is found again")
+            until(lambda: listening(tcp_server[0]) == 2, "core and worker hear each other again")
+            accepted("after the database was away")
+            until(lambda: answered("after the database was away"), "the answer over new connections")
+
             apart.core.kill_everything()
             away = client.post(later, json={"message": "nobody there"})
             assert away.status_code == 503
@@ -131,6 +164,7 @@ def test_a_message_goes_through_all_three_and_survives_the_loss_of_each(
             accepted("with a new core")
             until(lambda: answered("with a new core"), "the answer over the new core")
         assert not answered("nobody there")
+        assert not answered("nowhere to put it")
         for service in (apart.gateway, apart.worker, apart.core):
             assert service.stop() < 10
             assert service.process.returncode == 0

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import grpc
-from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from grpc_health.v1._async import HealthServicer
+from grpc_health.v1 import health as health_checking
 from grpc_reflection.v1alpha import reflection
 from switchboard.access.v1 import access_pb2, access_pb2_grpc
 from switchboard.channels.v1 import (
@@ -25,6 +24,7 @@ from switchboard.verification.v1 import verification_pb2, verification_pb2_grpc
 
 from adapters.inbound.grpc.callbacks import CallbackServicer
 from adapters.inbound.grpc.channels import AccessServicer, CatalogueServicer, InstanceServicer
+from adapters.inbound.grpc.health import Health
 from adapters.inbound.grpc.interceptors import Guard
 from adapters.inbound.grpc.knowledge import KnowledgeServicer
 from adapters.inbound.grpc.message_files import MessageFileServicer
@@ -54,7 +54,9 @@ FILES = (
 )
 
 
-async def build(use_cases: UseCases, ids: Ids, bind: Callable[[str], None]) -> grpc.aio.Server:
+async def build(
+    use_cases: UseCases, ids: Ids, bind: Callable[[str], None], health: Health
+) -> grpc.aio.Server:
     """The server with all its services; the caller adds a port and starts it."""
     server = grpc.aio.server(interceptors=[Guard(use_cases.access, ids, bind)], options=OPTIONS)
     access_pb2_grpc.add_AccessServiceServicer_to_server(AccessServicer(use_cases.access), server)
@@ -67,15 +69,13 @@ async def build(use_cases: UseCases, ids: Ids, bind: Callable[[str], None]) -> g
     files_pb2_grpc.add_MessageFileServiceServicer_to_server(MessageFileServicer(use_cases.shared), server)
     knowledge = KnowledgeServicer(use_cases.bases, use_cases.files, use_cases.search)
     knowledge_pb2_grpc.add_KnowledgeServiceServicer_to_server(knowledge, server)
-    await _operations(server)
+    await _operations(server, health)
     return server
 
 
-async def _operations(server: grpc.aio.Server) -> None:
+async def _operations(server: grpc.aio.Server, health: Health) -> None:
     names = [service.full_name for file in FILES for service in file.DESCRIPTOR.services_by_name.values()]
     served = [name for name in names if not name.startswith("switchboard.downstream.")]
-    checks = HealthServicer()
-    health_pb2_grpc.add_HealthServicer_to_server(checks, server)
-    for name in ["", *served]:
-        await checks.set(name, health_pb2.HealthCheckResponse.SERVING)
-    reflection.enable_server_reflection([*served, health.SERVICE_NAME, reflection.SERVICE_NAME], server)
+    await health.add_to(server, served)
+    operations = [health_checking.SERVICE_NAME, reflection.SERVICE_NAME]
+    reflection.enable_server_reflection([*served, *operations], server)
