@@ -55,6 +55,7 @@ class Pacer:
         self._meter = meter
         self._workers = 1
         self._buckets: dict[str, Bucket] = {}
+        self._far_off: dict[str, float] = {}
         self._holds: dict[str, float] = {}
         self._held_places: dict[str, dict[str, float]] = {}
         self._restraints: dict[int, float] = {}
@@ -76,17 +77,19 @@ class Pacer:
 
     async def turn(self, sending: Sending) -> float:
         """Waits for the turn of a message: 0 when it may go, else the seconds for which its place is given back."""
-        later = await self._past_holds(sending)
-        if later or not self._quotas or not sending.budgets:
-            return later
-        wait = await self._reserved(sending)
-        if wait > PATIENCE:
-            self._meter.held_back(sending.channel_id, "quota")
-            return wait
-        if wait:
+        while True:
+            later = await self._past_holds(sending)
+            if later or not self._quotas or not sending.budgets:
+                return later
+            wait = await self._reserved(sending)
+            if wait > PATIENCE:
+                self._meter.held_back(sending.channel_id, "quota")
+                return wait
+            if not wait:
+                return 0.0
             await self._sleep(wait)
-            return await self._past_holds(sending)
-        return 0.0
+            if self._held(sending)[0] <= 0:  # else everybody who waited would go when the hold ends
+                return 0.0
 
     async def _past_holds(self, sending: Sending) -> float:
         """Waits until nothing holds the message back, or says how long that would take."""
@@ -141,7 +144,7 @@ class Pacer:
             if bucket.wait(now) == 0:
                 bucket.take(now)
                 continue
-            wait = max(wait, await self._shared_turn(budget))
+            wait = max(wait, await self._shared_turn(budget, now))
             if wait > PATIENCE:
                 self._restrain(sending, budget.key, wait)
                 break
@@ -152,9 +155,17 @@ class Pacer:
         if wait > PATIENCE and sending.is_of_account(key):
             self._restraints[sending.instance_id] = self._now() + wait - PATIENCE
 
-    async def _shared_turn(self, budget: Budget) -> float:
-        quota = budget.quota
-        return await self._pace.reserve(budget.key, quota.interval / (1 - OWN_SHARE), quota.burst, PATIENCE)
+    async def _shared_turn(self, budget: Budget, now: float) -> float:
+        """A turn of those that all workers take from; while they are far off nobody asks again."""
+        far_off = self._far_off.get(budget.key, 0.0) - now
+        if far_off > PATIENCE:
+            return far_off
+        interval = budget.quota.interval / (1 - OWN_SHARE)
+        burst = max(1, budget.quota.burst // 2)  # as each worker may send one of its own at the same moment
+        wait = await self._pace.reserve(budget.key, interval, burst, PATIENCE)
+        if wait > PATIENCE:
+            self._far_off[budget.key] = now + wait + SHORTEST_HOLD
+        return wait
 
     def _bucket(self, budget: Budget) -> Bucket:
         bucket = self._buckets.get(budget.key)
@@ -245,6 +256,7 @@ class Pacer:
 
     def _tidy(self, now: float) -> None:
         self._holds = {key: until for key, until in self._holds.items() if until > now}
+        self._far_off = {key: until for key, until in self._far_off.items() if until > now}
         for account, places in list(self._held_places.items()):
             left = {place: until for place, until in places.items() if until > now}
             if left:
@@ -257,7 +269,12 @@ class Pacer:
     def forget(self, instance_id: int | None) -> None:
         """An instance has changed, or None: any may have. What was held against it may be settled."""
         if instance_id is None:
-            for clear in (self._buckets.clear, self._holds.clear, self._held_places.clear):
+            for clear in (
+                self._buckets.clear,
+                self._far_off.clear,
+                self._holds.clear,
+                self._held_places.clear,
+            ):
                 clear()
             for clear in (self._restraints.clear, self._breakers.clear, self._probes.clear):
                 clear()

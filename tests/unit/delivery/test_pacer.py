@@ -211,6 +211,24 @@ async def test_no_platform_can_ask_for_more_than_an_hour_at_a_time(worker: Worke
     assert await worker.turn(sending()) == pytest.approx(3600)
 
 
+async def test_who_waited_for_a_turn_meanwhile_waits_for_another_after_the_hold(worker: Worker) -> None:
+    paced = sending_of(7, "x", "c", Limits("token", "chat", of_place=(Quota(1, 2.0),)))
+    await worker.turn(paced)
+    sleep, held = worker._sleep, [False]
+
+    async def refused_meanwhile(seconds: float) -> None:
+        await sleep(seconds)
+        if not held[0]:
+            held[0] = True
+            await worker.ended(paced, wait(3))
+
+    worker.pacer._sleep = refused_meanwhile
+    assert await worker.turn(paced) == 0
+    assert worker.slept == [pytest.approx(2), pytest.approx(3)]
+    assert await worker.turn(paced) == 0
+    assert worker.slept[2:] == [pytest.approx(2)]
+
+
 async def test_a_longer_hold_is_not_cut_short_by_a_later_one(worker: Worker) -> None:
     await worker.ended(sending(), wait(60))
     await worker.ended(sending(), wait(6))
@@ -279,9 +297,15 @@ async def test_a_shared_turn_that_is_far_off_gives_the_place_back(worker: Worker
     worker.shared.workers = 2
     worker.shared.turn_wait = PATIENCE + 1
     await worker.pacer.refresh()
-    paced = sending_of(7, "bot-messenger", "c", CHAT)
+    paced = sending_of(7, "bot-messenger", "c", Limits("token", "", (Quota(1, 1.0),)))
     await worker.turn(paced)
     assert await worker.turn(paced) == PATIENCE + 1
+    assert await worker.turn(paced) > PATIENCE
+    assert worker.shared.turns.total() == 1
+    assert worker.pacer.restrained() == {7: 0}
+    worker.shared.clock.advance(3)
+    await worker.turn(paced)
+    assert worker.shared.turns.total() == 2
 
 
 async def test_buckets_that_have_run_full_are_dropped(worker: Worker) -> None:
