@@ -115,6 +115,7 @@ class Discord(StandIn):
                 expect(set(button) == {"type", "style", "label", "custom_id"}, "50035 button")
                 expect(len(button["label"]) <= 80 and len(button["custom_id"]) <= 100, "50035 button")
         for each in body.get("attachments", []):
+            expect(isinstance(each["id"], str), "50035 attachments: id is a snowflake")
             file = form[f"files[{each['id']}]"]
             expect(file.name == each["filename"], "attachments")
             self.files[file.name] = file.content

@@ -56,6 +56,9 @@ class GamingChat:
     async def unlink(self, instance_id: int) -> None:
         self._gateway.forget(instance_id)
 
+    async def stored(self) -> Sequence[int]:
+        return self._gateway.known()
+
     def lacks(self) -> str | None:
         return None
 

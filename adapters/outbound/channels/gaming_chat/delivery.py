@@ -76,7 +76,7 @@ class Delivery:
             return (await self._deliver(config, target, link, key, first)).sent
         message = {
             "allowed_mentions": _NO_PINGS,
-            "attachments": [{"id": 0, "filename": artifact.name}],
+            "attachments": [{"id": "0", "filename": artifact.name}],
         }
         file = FormFile("files[0]", artifact.name, artifact.mime_type, content)
         tried = await self._deliver(config, target, message, key, first, file)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -97,6 +97,10 @@ class Gateway:
                     await asyncio.sleep(_pause(failures, error))
         finally:
             await desk.up(None)
+
+    def known(self) -> Sequence[int]:
+        """The instances whose sessions are held in memory."""
+        return list(self._sessions)
 
     def forget(self, instance_id: int) -> None:
         """The instance is gone."""

@@ -40,14 +40,14 @@ class Listener:
     """A running connection, the events that it gave, and its desk."""
 
     def __init__(self, channel: GamingChat) -> None:
-        self._channel = channel
+        self.channel = channel
         self.events: asyncio.Queue[Event] = asyncio.Queue()
         self.desk = Desk()
         self.emit: Emit = self.events.put
         self._running: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        self._running = asyncio.create_task(self._channel.listen(7, CONFIG, self._emit, self.desk))
+        self._running = asyncio.create_task(self.channel.listen(7, CONFIG, self._emit, self.desk))
 
     async def _emit(self, event: Event) -> None:
         await self.emit(event)
@@ -232,3 +232,10 @@ async def test_without_a_gateway_it_says_so() -> None:
         assert "127.0.0.1:1" in await listener.desk.troubles.get()
         await listener.stop()
     assert listener.desk.ups[-1] is False
+
+
+async def test_an_instance_that_is_gone_is_forgotten(server: Discord, listener: Listener) -> None:
+    await entered(server, listener)
+    assert await listener.channel.stored() == [7]
+    await listener.channel.unlink(7)
+    assert await listener.channel.stored() == []
