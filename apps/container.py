@@ -36,6 +36,7 @@ from adapters.outbound.security.file_tokens import SignedTokens
 from adapters.outbound.storage.chat_history import PostgresChatHistory
 from adapters.outbound.storage.confirmations import PostgresConfirmations
 from adapters.outbound.storage.conversations import PostgresConversations, Wakes
+from adapters.outbound.storage.handover import Handover
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.identities import PostgresIdentities
 from adapters.outbound.storage.inbox import PostgresInbox
@@ -87,6 +88,7 @@ from domain.routing.asking.service import AskingService
 from domain.routing.service import ConversationService
 from ports.blobs import Blobs
 from ports.channels import Kit
+from ports.storage import Conversation, OutgoingLane
 from ports.use_cases import UseCases
 
 T = TypeVar("T")
@@ -207,8 +209,10 @@ class Container(containers.DeclarativeContainer):
     instances = providers.Singleton(_instances, database, seal, hub, facts)
     health = providers.Singleton(PostgresHealth, database)
     processes = providers.Singleton(PostgresProcesses, database)
-    inbox = providers.Singleton(PostgresInbox, database, hub.provided.arrived)
-    conversations = providers.Singleton(PostgresConversations, database, lanes, wakes)
+    arrivals: providers.Singleton[Handover[Conversation]] = providers.Singleton(Handover)
+    replies: providers.Singleton[Handover[OutgoingLane]] = providers.Singleton(Handover)
+    inbox = providers.Singleton(PostgresInbox, database, hub.provided.arrived, incarnation, arrivals)
+    conversations = providers.Singleton(PostgresConversations, database, lanes, wakes, replies)
     outbox = providers.Singleton(PostgresOutbox, database, lanes, hub.provided.waiting)
 
     largest_file = providers.Singleton(_largest_file, settings)

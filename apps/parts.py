@@ -14,6 +14,7 @@ from adapters.inbound.jobs.lane_loop import LaneLoop
 from adapters.inbound.jobs.upkeep import AbandonedLeases, Chore, Upkeep
 from adapters.inbound.rest.gate import App
 from adapters.outbound.storage.conversations import SIDE as CONVERSATIONS
+from adapters.outbound.storage.handover import Handover
 from adapters.outbound.storage.outbox import SIDE as DELIVERIES
 from adapters.outbound.storage.verifications import sweep
 from apps.container import Container
@@ -84,6 +85,7 @@ class WorkerPart:
                 restrained=self._pacer.restrained,
             ),
         ]
+        self._handovers: list[Handover[Any]] = [container.arrivals(), container.replies()]
         self._resources = container.resources()
         self._leases = AbandonedLeases(
             lanes.abandoned, [lanes.free, container.schedules().free, container.links().free], hub.lost
@@ -104,6 +106,8 @@ class WorkerPart:
 
     async def start(self) -> None:
         self._resources.load()
+        for handover, loop in zip(self._handovers, self._loops, strict=True):
+            handover.desk = loop
 
     def reload(self) -> None:
         """Reads the resource rules again."""

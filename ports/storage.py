@@ -163,7 +163,8 @@ class Processed:
     """The outcome of one event: `parts` go to `target`; `error` is on record when it failed.
 
     `result` is kept for the HTTP call that waits for this event, if one does: then the parts go out only
-    when nobody waits any more. `last` releases the conversation.
+    when nobody waits any more. `last` releases the conversation. `request_id` is the event's: what the keys of
+    its parts are made from.
     """
 
     lane: Lane
@@ -173,6 +174,7 @@ class Processed:
     error: str | None = None
     result: CallResult | None = None
     last: bool = False
+    request_id: str = ""
 
 
 class Inbox(Protocol):
@@ -250,15 +252,15 @@ class Outbox(Protocol):
 
     async def lease(self, room: Room) -> Sequence[OutgoingLane]: ...
 
-    async def sent(self, lane: Lane, part_id: int, ref: str, *, last: bool) -> None:
+    async def sent(self, lane: Lane, part: Outgoing, ref: str, *, last: bool) -> None:
         """The platform took the part. `last` releases the lane."""
         ...
 
-    async def retry(self, lane: Lane, part_id: int, error: str, delay: float) -> None:
+    async def retry(self, lane: Lane, part: Outgoing, error: str, delay: float) -> None:
         """The part is tried again after `delay` seconds; the lane is released until then."""
         ...
 
-    async def dead(self, lane: Lane, part_id: int, error: str, *, last: bool) -> None:
+    async def dead(self, lane: Lane, part: Outgoing, error: str, *, last: bool) -> None:
         """The part is given up, and kept as a dead letter."""
         ...
 

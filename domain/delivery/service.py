@@ -49,7 +49,7 @@ class DeliveryService:
             instance = await self._instances.cached(leased.lane.instance_id)
             channel = self._channels.find(instance.channel_id) if instance else None
             if instance is None or not isinstance(channel, Replies):
-                await self._outbox.dead(leased.lane, outgoing.id, NOBODY_SENDS, last=last)
+                await self._outbox.dead(leased.lane, outgoing, NOBODY_SENDS, last=last)
                 continue
             sending = self._sending(instance, channel, leased.lane, outgoing)
             later = await self._pacer.turn(sending)
@@ -59,13 +59,13 @@ class DeliveryService:
             sent = await self._send(channel, instance, outgoing)
             await self._pacer.ended(sending, sent)
             if sent.outcome is Outcome.SENT:
-                await self._outbox.sent(leased.lane, outgoing.id, sent.ref, last=last)
+                await self._outbox.sent(leased.lane, outgoing, sent.ref, last=last)
                 continue
             delay = next_delay(sent, outgoing.attempts, self._ids.chance())
             if delay is not None:
-                await self._outbox.retry(leased.lane, outgoing.id, sent.detail, delay)
+                await self._outbox.retry(leased.lane, outgoing, sent.detail, delay)
                 return
-            await self._outbox.dead(leased.lane, outgoing.id, sent.detail, last=last)
+            await self._outbox.dead(leased.lane, outgoing, sent.detail, last=last)
 
     def _sending(self, instance: Instance, channel: Replies, lane: Lane, outgoing: Outgoing) -> Sending:
         """What the part counts against. A channel that cannot say it is taken for one without limits."""

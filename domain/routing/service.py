@@ -142,7 +142,9 @@ class ConversationService:
         result = None
         if event.awaits_reply:
             result = CallResult(CallOutcome.FAILED if error else CallOutcome.ANSWERED, answer)
-        return Processed(conversation.lane, waiting.id, event.target, parts, error, result, last)
+        return Processed(
+            conversation.lane, waiting.id, event.target, parts, error, result, last, event.request_id
+        )
 
     async def _answer(self, waiting: Waiting, talk: Talk) -> Answer | None:
         event, instance = waiting.event, talk.instance

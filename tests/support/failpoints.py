@@ -20,9 +20,9 @@ from typing import Any, NoReturn
 
 STORAGE = "adapters.outbound.storage"
 INBOX = f"{STORAGE}.inbox:PostgresInbox._flush"
-LEASE = f"{STORAGE}.conversations:PostgresConversations.lease"
+WORK = "domain.routing.service:ConversationService.work"
 OUTCOME = f"{STORAGE}.conversations:PostgresConversations._flush"
-OUTBOX_LEASE = f"{STORAGE}.outbox:PostgresOutbox.lease"
+DELIVERY = "domain.delivery.service:DeliveryService.work"
 MARK = f"{STORAGE}.outbox:PostgresOutbox.sent"
 CALL = "adapters.outbound.downstream.http_runner:HttpRunner.run"
 TOOL = "adapters.outbound.downstream.chat_tools:call_tool"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from typing import Generic, Protocol, TypeVar
 
+from adapters.inbound.jobs.places import Places, full
 from domain.refusals import Unavailable
 from ports.storage import Lane, Room
 
@@ -31,7 +31,6 @@ class Waits(Protocol):
 
 
 L = TypeVar("L", bound=HasLane)
-K = TypeVar("K")
 
 
 def _all_open() -> Mapping[int, int]:
@@ -39,12 +38,11 @@ def _all_open() -> Mapping[int, int]:
 
 
 class LaneLoop(Generic[L]):
-    """One of the two loops of a worker.
+    """One of the two loops of a worker, and the `ports.handover.Desk` for its kind of lanes.
 
-    `concurrency` is how many lanes are worked on at once. Of these a quarter may belong to one instance and
-    three quarters to one user, so that nobody takes all places; `restrained` names instances that get fewer
-    for the moment. `reclaim` frees what was leased in this process's name but is not among the given lanes:
-    called after an outage, in which the answer to a lease may be lost.
+    `concurrency` is how many lanes are worked on at once; `Places` says how they are shared out. `reclaim` frees
+    what was leased in this process's name but is not among the given lanes: called after an outage, in which the
+    answer to a lease may be lost.
     """
 
     def __init__(
@@ -65,27 +63,47 @@ class LaneLoop(Generic[L]):
         self._release = release
         self._reclaim = reclaim
         self._bell = bell
-        self._concurrency = concurrency
-        self._per_instance = max(1, concurrency // 4)
-        self._per_user = max(1, concurrency * 3 // 4)
-        self._restrained = restrained
+        self._places = Places(concurrency, restrained)
         self._tasks: dict[asyncio.Task[None], Lane] = {}
-        self._instances: Counter[int] = Counter()
-        self._users: Counter[str] = Counter()
+        self._handed_back: set[asyncio.Task[None]] = set()
+        self._doubtful = False
+        self._offers = False
         self._stopping = False
 
     @property
     def held(self) -> set[Lane]:
-        """The lanes that are being worked on: the only leases of ours that may be prolonged."""
-        return set(self._tasks.values())
+        """The lanes that are being worked on or about to be: the only leases of ours that may be prolonged."""
+        return {*self._tasks.values(), *self._places.kept}
+
+    def offer(self, lane: Lane) -> bool:
+        return self._offers and not self._doubtful and self._places.keep(lane)
+
+    def take(self, leased: L) -> None:
+        """Starts in a moment, so that those who wait for the commit come first."""
+        asyncio.get_running_loop().call_soon(self._taken, leased)
+
+    def decline(self, lanes: Iterable[Lane], *, doubtful: bool) -> None:
+        for lane in lanes:
+            self._places.let_go(lane)
+        if doubtful:
+            self._doubtful = True
+            self._bell.ring()
+
+    def _taken(self, leased: L) -> None:
+        self._places.let_go(leased.lane)
+        if not self._stopping:
+            return self._start(leased)
+        task = asyncio.create_task(self._give_back(leased, 0.0, tries=1))
+        self._handed_back.add(task)
+        return task.add_done_callback(self._handed_back.discard)
 
     async def run(self) -> None:
         """Runs until `stop`; an outage of the database is waited out."""
-        away = False
+        away, self._offers = False, True
         while not self._stopping:
             try:
-                if away:
-                    await self._reclaim(self.held)
+                if self._doubtful:
+                    await self._reclaimed()
                 idle = not await self._take()
                 if away:
                     log.info("%s: the database is back", self._name)
@@ -93,61 +111,43 @@ class LaneLoop(Generic[L]):
             except Unavailable:
                 if not away:
                     log.warning("%s: the database is away, waiting", self._name)
-                away, idle = True, True
+                away, idle, self._doubtful = True, True, True
             if idle:
                 await self._bell.wait(SWEEP_SECONDS)
 
+    async def _reclaimed(self) -> None:
+        """Nothing is offered meanwhile: what gets leased in this moment would be reclaimed as well."""
+        self._doubtful, self._offers = False, False
+        await self._reclaim(self.held)
+        self._offers = not self._stopping
+
     async def _take(self) -> bool:
         """Takes what there is room for; whether there may be more."""
-        room = self._room()
+        room = self._places.room()
         if room.lanes <= 0:
             return False
-        leased = await self._lease(room)
+        self._places.ask(room)
+        leased: Sequence[L] = ()
+        try:
+            leased = await self._lease(room)
+        finally:
+            self._places.answered(room, len(leased))
         if self._stopping:
             for lane in leased:
                 await self._give_back(lane, 0.0, tries=1)
             return False
         for lane in leased:
             self._start(lane)
-        return len(leased) >= room.lanes or (bool(leased) and _full(self._room()) > _full(room))
-
-    def _room(self) -> Room:
-        """Those that hold little are not named: they may exceed their share by half of it, which saves naming all."""
-        instances = {
-            each: self._per_instance - count
-            for each, count in self._instances.items()
-            if 2 * count > self._per_instance
-        }
-        for instance_id, most in self._restrained().items():
-            left = most - self._instances[instance_id]
-            instances[instance_id] = min(left, instances.get(instance_id, left))
-        users = {
-            each: self._per_user - count for each, count in self._users.items() if 2 * count > self._per_user
-        }
-        return Room(
-            self._concurrency - len(self._tasks), self._per_instance, self._per_user, instances, users
-        )
+        return len(leased) >= room.lanes or (bool(leased) and full(self._places.room()) > full(room))
 
     def _start(self, leased: L) -> None:
-        lane = leased.lane
-        self._instances[lane.instance_id] += 1
-        self._users[lane.user_id] += 1
+        self._places.occupy(leased.lane)
         task = asyncio.create_task(self._worked(leased))
-        self._tasks[task] = lane
+        self._tasks[task] = leased.lane
         task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        lane = self._tasks[task]
-        crowded = (
-            len(self._tasks) >= self._concurrency
-            or self._instances[lane.instance_id] >= self._per_instance
-            or self._users[lane.user_id] >= self._per_user
-            or lane.instance_id in self._restrained()
-        )
-        del self._tasks[task]
-        _less(self._instances, lane.instance_id)
-        _less(self._users, lane.user_id)
-        if crowded:
+        if self._places.leave(self._tasks.pop(task)):
             self._bell.ring()
 
     async def _worked(self, leased: L) -> None:
@@ -176,21 +176,12 @@ class LaneLoop(Generic[L]):
 
     async def stop(self, grace: float) -> None:
         """Takes no more; waits `grace` seconds for what is under way, then gives it back."""
-        self._stopping = True
+        self._stopping, self._offers = True, False
         self._bell.ring()
         if self._tasks:
             _, unfinished = await asyncio.wait(self._tasks, timeout=grace)
             for task in unfinished:
                 task.cancel()
             await asyncio.gather(*unfinished, return_exceptions=True)
-
-
-def _full(room: Room) -> int:
-    """How many instances and users get nothing more."""
-    return sum(left <= 0 for shares in (room.instances, room.users) for left in shares.values())
-
-
-def _less(counter: Counter[K], key: K) -> None:
-    counter[key] -= 1
-    if counter[key] <= 0:
-        del counter[key]
+        if self._handed_back:
+            await asyncio.wait(self._handed_back)

@@ -56,6 +56,16 @@ class Bigints(_Array):
         super().__init__([None if each is None else _BIGINT(each) for each in elements])
 
 
+class Bools(_Array):
+    """A boolean[]."""
+
+    __slots__ = ()
+    element_oid, oid = 16, 1000
+
+    def __init__(self, elements: Iterable[bool]) -> None:
+        super().__init__([b"\x01" if each else b"\x00" for each in elements])
+
+
 class Doubles(_Array):
     """A float8[]."""
 
@@ -77,7 +87,7 @@ def _dumper(kind: type[_Array]) -> type[Dumper]:
     return type(f"{kind.__name__}Dumper", (_ArrayDumper,), {"oid": kind.oid})
 
 
-_DUMPERS = {kind: _dumper(kind) for kind in (Texts, Bigints, Doubles)}
+_DUMPERS = {kind: _dumper(kind) for kind in (Texts, Bigints, Bools, Doubles)}
 
 
 def register(adapters: AdaptersMap) -> None:

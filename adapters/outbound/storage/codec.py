@@ -90,7 +90,7 @@ def event_to_json(event: Event, request_id: str) -> bytes:
     return dump_bytes(document)
 
 
-def event_from_json(text: str) -> Event:
+def event_from_json(text: str | bytes) -> Event:
     document = orjson.loads(text)
     return Event(
         key=document.get("key"),

@@ -5,22 +5,37 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import orjson
 
+from adapters.outbound.storage.arrays import Bigints, Bools, Texts
 from adapters.outbound.storage.batching import Batcher
-from adapters.outbound.storage.codec import dump, event_from_json, result_to_json, storable
+from adapters.outbound.storage.codec import dump, dump_bytes, event_from_json, result_to_json, storable
 from adapters.outbound.storage.confirmations import ATTENDED
-from adapters.outbound.storage.lanes import INBOUND, Lanes, Side
+from adapters.outbound.storage.handover import Handover
+from adapters.outbound.storage.lanes import (
+    INBOUND,
+    NOT_OFFERED,
+    OFFERED,
+    OUTBOUND,
+    RELAXED,
+    ROWS_PER_LANE,
+    Lanes,
+    Side,
+    raised,
+    settled,
+)
 from adapters.outbound.storage.outages import waited_out
 from adapters.outbound.storage.pool import Connection, Database
-from ports.storage import Conversation, Lane, Processed, Room, Waiting
+from domain.channels.messages import Part
+from ports.storage import Conversation, Lane, Outgoing, OutgoingLane, Processed, Room, Waiting
 
 SIDE = Side(INBOUND, "inbox", "id event attempts received_at draft", flag=ATTENDED)
 
-RECORD = """
-WITH r AS (
-    SELECT * FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::bool[])
+RECORD = f"""
+WITH {OFFERED}, r AS (
+    SELECT * FROM unnest(%(ids)s, %(errors)s, %(results)s, %(lasts)s)
       AS t(id, error, result, last)
 ), done AS (
     UPDATE inbox i SET status = CASE WHEN r.error IS NULL THEN 1 ELSE 2 END, error = r.error,
@@ -30,31 +45,20 @@ WITH r AS (
 ), parts AS (
     INSERT INTO outbox (instance_id, lane_key, inbox_id, part, target, key)
     SELECT d.instance_id, d.lane_key, d.id, p.part, p.target, p.key
-    FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::text[]) WITH ORDINALITY
-      AS p(inbox_id, part, target, key, n)
+    FROM unnest(%(part_ids)s, %(parts)s, %(targets)s, %(keys)s) WITH ORDINALITY AS p(inbox_id, part, target, key, n)
     JOIN done d ON d.id = p.inbox_id AND d.awaited IS NOT TRUE
     ORDER BY p.n
-    RETURNING instance_id, lane_key
-), outbound AS (
-    INSERT INTO lane (kind, instance_id, lane_key, pending)
-    SELECT 1, instance_id, lane_key, count(*) FROM parts GROUP BY 2, 3 ORDER BY 2, 3
-    ON CONFLICT (kind, instance_id, lane_key) DO UPDATE SET
-        pending = lane.pending + excluded.pending,
-        due_at = CASE WHEN lane.pending <= 0 AND lane.owner IS NULL THEN now() ELSE lane.due_at END,
-        touched_at = now()
-), inbound AS (
-    UPDATE lane l SET pending = l.pending - d.n, touched_at = now(),
-        owner = CASE WHEN d.last AND l.owner = %s THEN NULL ELSE l.owner END,
-        due_at = CASE WHEN d.last AND l.owner = %s THEN now() ELSE l.due_at END
-    FROM (
-        SELECT instance_id, lane_key, count(*) AS n, bool_or(last) AS last
-        FROM done GROUP BY 1, 2 ORDER BY 1, 2
-    ) d
-    WHERE l.kind = 0 AND l.instance_id = d.instance_id AND l.lane_key = d.lane_key
-    RETURNING d.last AND l.pending > 0 AS more
-)
-SELECT id, awaited, (SELECT count(*) FROM parts), (SELECT bool_or(more) FROM inbound) FROM done
+    RETURNING id, inbox_id, instance_id, lane_key
+), outbound AS ({raised(OUTBOUND, "parts")}), inbound AS ({settled(INBOUND, "done")})
+SELECT d.id, d.awaited, o.open, CASE WHEN o.leased THEN (
+        SELECT array_agg(p.id ORDER BY p.id) FROM parts p WHERE p.inbox_id = d.id
+    ) END, (SELECT bool_or(more) FROM inbound),
+    (SELECT CASE WHEN %(relaxed)s THEN {RELAXED} END)
+FROM done d LEFT JOIN outbound o ON o.instance_id = d.instance_id AND o.lane_key = d.lane_key ORDER BY d.id
 """
+"""Answers for each outcome that is on record now: its event, whether a call takes it, whether the lane of its parts
+waits to be leased, the ids of its parts where that was leased for this process, and whether any conversation has
+more."""
 
 UNTAKEN = """
 UPDATE inbox SET taken = true WHERE id IN (
@@ -63,18 +67,14 @@ UPDATE inbox SET taken = true WHERE id IN (
 ) RETURNING id, instance_id, lane_key, result
 """
 
-ADD_PARTS = """
-WITH parts AS (
+ADD_PARTS = f"""
+WITH {OFFERED}, parts AS (
     INSERT INTO outbox (instance_id, lane_key, inbox_id, part, target, key)
-    SELECT %s, %s, %s, p.part, %s, p.key FROM unnest(%s::text[], %s::text[]) WITH ORDINALITY AS p(part, key, n)
+    SELECT %(instance_id)s, %(lane_key)s, %(inbox_id)s, p.part, %(target)s, p.key
+    FROM unnest(%(parts)s, %(keys)s) WITH ORDINALITY AS p(part, key, n)
     ORDER BY p.n RETURNING instance_id, lane_key
 )
-INSERT INTO lane (kind, instance_id, lane_key, pending)
-SELECT 1, instance_id, lane_key, count(*) FROM parts GROUP BY 2, 3
-ON CONFLICT (kind, instance_id, lane_key) DO UPDATE SET
-    pending = lane.pending + excluded.pending,
-    due_at = CASE WHEN lane.pending <= 0 AND lane.owner IS NULL THEN now() ELSE lane.due_at END,
-    touched_at = now()
+{raised(OUTBOUND, "parts")}
 """
 
 
@@ -88,7 +88,12 @@ class Wakes:
 
 
 class PostgresConversations:
-    def __init__(self, database: Database, lanes: Lanes, wakes: Wakes) -> None:
+    """Parts for which the worker of this process has places are leased with the outcome and handed over."""
+
+    def __init__(
+        self, database: Database, lanes: Lanes, wakes: Wakes, handover: Handover[OutgoingLane]
+    ) -> None:
+        self._handover = handover
         self._database = database
         self._lanes = lanes
         self._wakes = wakes
@@ -112,33 +117,29 @@ class PostgresConversations:
         await waited_out(lambda: self._batcher.submit(processed.lane, processed))
 
     async def _flush(self, batch: Sequence[Processed]) -> Sequence[None]:
-        parts = [
-            (each.inbox_id, dump(part.payload), dump(each.target), str(uuid.uuid4()))
-            for each in batch
-            for part in each.parts
-        ]
-        rows = await self._database.fetch(
-            RECORD,
-            (
-                [each.inbox_id for each in batch],
-                [each.error and storable(each.error) for each in batch],
-                [_result(each) for each in batch],
-                [each.last for each in batch],
-                *([part[n] for part in parts] for n in range(4)),
-                self._lanes.owner,
-                self._lanes.owner,
-            ),
-        )
+        stored = [_Stored.of(each) for each in batch]
+        with self._handover.offering({each.lane for each in batch if each.parts}) as offered:
+            rows = await self._database.fetch(
+                RECORD,
+                {
+                    **_columns(batch),
+                    **_part_columns(stored),
+                    **offered.parameters,
+                    "owner": self._lanes.owner,
+                    "relaxed": all(each.parts for each in batch),
+                },
+            )
+            offered.taken = _leased(stored, rows)
         self._wake(rows)
         return [None] * len(batch)
 
-    def _wake(self, rows: Sequence[tuple[int, bool | None, int, bool | None]]) -> None:
-        for inbox_id, awaited, _, _ in rows:
+    def _wake(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        for inbox_id, awaited, *_ in rows:
             if awaited:
                 self._wakes.answered(inbox_id)
-        if rows and rows[0][2]:
+        if any(is_open for _, _, is_open, *_ in rows):
             self._wakes.outbound()
-        if rows and rows[0][3]:
+        if rows and rows[0][4]:
             self._wakes.inbound()
 
     async def drafted(self, inbox_id: int, draft: str) -> None:
@@ -162,11 +163,15 @@ class PostgresConversations:
         self, connection: Connection, inbox_id: int, instance_id: int, lane_key: str, result: str
     ) -> None:
         kept = orjson.loads(result)
-        payloads = [dump(part) for part in kept["parts"]]
-        keys = [str(uuid.uuid4()) for _ in payloads]
-        await connection.execute(
-            ADD_PARTS, (instance_id, lane_key, inbox_id, dump(kept["target"]), payloads, keys)
-        )
+        values = {
+            "instance_id": instance_id,
+            "lane_key": lane_key,
+            "inbox_id": inbox_id,
+            "target": dump(kept["target"]),
+            "parts": Texts(dump_bytes(part) for part in kept["parts"]),
+            "keys": Texts(str(uuid.uuid4()) for _ in kept["parts"]),
+        }
+        await connection.execute(ADD_PARTS, {**NOT_OFFERED, **values})
 
     async def close(self) -> None:
         await self._batcher.close()
@@ -176,3 +181,59 @@ def _result(processed: Processed) -> str | None:
     if processed.result is None:
         return None
     return result_to_json(processed.result, [part.payload for part in processed.parts], processed.target)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """An outcome's parts as rows of the outbox: their JSON texts and idempotency keys.
+
+    The keys follow from the event, so that a platform recognises a part that is made again.
+    """
+
+    lane: Lane
+    inbox_id: int
+    target: bytes
+    parts: Sequence[bytes]
+    keys: Sequence[str]
+
+    @classmethod
+    def of(cls, processed: Processed) -> _Stored:
+        parts = [dump_bytes(part.payload) for part in processed.parts]
+        keys = [part_key(processed.request_id, processed.inbox_id, number) for number in range(len(parts))]
+        return cls(processed.lane, processed.inbox_id, dump_bytes(processed.target), parts, keys)
+
+
+def part_key(request_id: str, inbox_id: int, number: int) -> str:
+    """The idempotency key of a part: random by the request id, each part's own by the rest."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{request_id}#{inbox_id}.{number}"))
+
+
+def _columns(batch: Sequence[Processed]) -> dict[str, object]:
+    return {
+        "ids": Bigints(each.inbox_id for each in batch),
+        "errors": Texts(each.error and storable(each.error) for each in batch),
+        "results": Texts(_result(each) for each in batch),
+        "lasts": Bools(each.last for each in batch),
+    }
+
+
+def _part_columns(stored: Sequence[_Stored]) -> dict[str, object]:
+    return {
+        "part_ids": Bigints(each.inbox_id for each in stored for _ in each.parts),
+        "parts": Texts(part for each in stored for part in each.parts),
+        "targets": Texts(each.target for each in stored for _ in each.parts),
+        "keys": Texts(key for each in stored for key in each.keys),
+    }
+
+
+def _leased(stored: Sequence[_Stored], rows: Sequence[tuple[Any, ...]]) -> dict[Lane, OutgoingLane]:
+    """The lanes that the statement leased, with their first parts."""
+    known = {each.inbox_id: each for each in stored}
+    parts: dict[Lane, list[Outgoing]] = {}
+    for inbox_id, _, _, ids, *_ in rows:
+        each = known[inbox_id]
+        for id, part, key in zip(ids or (), each.parts, each.keys, strict=False):
+            found = parts.setdefault(each.lane, [])
+            if len(found) < ROWS_PER_LANE:
+                found.append(Outgoing(id, Part(orjson.loads(part)), orjson.loads(each.target), key, 0))
+    return {lane: OutgoingLane(lane, found) for lane, found in parts.items()}

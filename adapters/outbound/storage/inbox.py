@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
 
 from adapters.outbound.clock import new_uuid
 from adapters.outbound.storage.arrays import Bigints, Doubles, Texts
 from adapters.outbound.storage.batching import Batcher
-from adapters.outbound.storage.codec import event_to_json, key_of, result_from_json
+from adapters.outbound.storage.codec import event_from_json, event_to_json, key_of, result_from_json
+from adapters.outbound.storage.confirmations import ATTENDED
+from adapters.outbound.storage.handover import Handover
+from adapters.outbound.storage.lanes import INBOUND, OFFERED, ROWS_PER_LANE, raised
 from adapters.outbound.storage.pool import Database
 from domain.channels.messages import Event
-from ports.storage import Accepted, CallResult
+from ports.storage import Accepted, CallResult, Conversation, Lane, Waiting
 
-ADD = """
-WITH input AS (
+ADD = f"""
+WITH {OFFERED}, input AS (
     SELECT t.*
-    FROM unnest(%s, %s, %s, %s, %s) WITH ORDINALITY
+    FROM unnest(%(instances)s, %(lanes)s, %(keys)s, %(events)s, %(waits)s) WITH ORDINALITY
       AS t(instance_id, lane_key, event_key, event, wait, n)
     JOIN channel_instance i ON i.id = t.instance_id
 ), fresh AS (
@@ -24,15 +29,14 @@ WITH input AS (
     SELECT instance_id, lane_key, event_key, event, now() + make_interval(secs => wait) FROM input ORDER BY n
     ON CONFLICT (instance_id, event_key) DO NOTHING
     RETURNING id, instance_id, lane_key, event_key
-), woken AS (
-    INSERT INTO lane (kind, instance_id, lane_key, pending)
-    SELECT 0, instance_id, lane_key, count(*) FROM fresh GROUP BY 2, 3 ORDER BY 2, 3
-    ON CONFLICT (kind, instance_id, lane_key) DO UPDATE SET
-        pending = lane.pending + excluded.pending,
-        due_at = CASE WHEN lane.pending <= 0 AND lane.owner IS NULL THEN now() ELSE lane.due_at END
-)
-SELECT instance_id, event_key, id FROM fresh
+), woken AS ({raised(INBOUND, "fresh")})
+SELECT t.instance_id, t.event_key, t.id, w.open,
+    CASE WHEN w.leased THEN (SELECT user_id FROM channel_instance i WHERE i.id = t.instance_id) END,
+    w.leased AND ({ATTENDED})
+FROM fresh t JOIN woken w ON w.instance_id = t.instance_id AND w.lane_key = t.lane_key ORDER BY t.id
 """
+"""Answers for each fresh event: its instance, key and id, whether its lane waits to be leased, and where the lane
+was leased for this process its user and whether it is attended."""
 
 FIND = """
 SELECT t.n, i.id FROM unnest(%s, %s) WITH ORDINALITY AS t(instance_id, event_key, n)
@@ -59,23 +63,34 @@ class Arrival:
         return cls(instance_id, key_of(event.session_id), key, stored, wait)
 
 
-def columns(arrivals: Sequence[Arrival]) -> tuple[Bigints, Texts, Texts, Texts, Doubles]:
-    """The parameters of `ADD`."""
-    return (
-        Bigints(each.instance_id for each in arrivals),
-        Texts(each.lane_key for each in arrivals),
-        Texts(each.event_key for each in arrivals),
-        Texts(each.event for each in arrivals),
-        Doubles(each.wait for each in arrivals),
-    )
+def columns(arrivals: Sequence[Arrival]) -> dict[str, object]:
+    """The parameters of `ADD`, those of the handing over aside."""
+    return {
+        "instances": Bigints(each.instance_id for each in arrivals),
+        "lanes": Texts(each.lane_key for each in arrivals),
+        "keys": Texts(each.event_key for each in arrivals),
+        "events": Texts(each.event for each in arrivals),
+        "waits": Doubles(each.wait for each in arrivals),
+    }
 
 
 class PostgresInbox:
-    """`arrived` is called after each commit that brought fresh events."""
+    """`arrived` is called after each commit that brought events for which nobody is on the way yet.
 
-    def __init__(self, database: Database, arrived: Callable[[], None]) -> None:
+    What the worker of this process has places for is leased to `owner` in the same statement and handed over.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        arrived: Callable[[], None],
+        owner: int | None = None,
+        handover: Handover[Conversation] | None = None,
+    ) -> None:
         self._database = database
         self._arrived = arrived
+        self._owner = owner
+        self._handover: Handover[Conversation] = handover or Handover()
         self._batcher: Batcher[Arrival, Accepted] = Batcher(self._flush)
 
     async def add(
@@ -85,9 +100,14 @@ class PostgresInbox:
         return [await self._batcher.submit((each.instance_id, each.lane_key), each) for each in arrivals]
 
     async def _flush(self, arrivals: Sequence[Arrival]) -> Sequence[Accepted]:
-        rows = await self._database.fetch(ADD, columns(arrivals))
-        fresh = {(instance_id, key): id for instance_id, key, id in rows}
-        if fresh:
+        lanes = {Lane(each.instance_id, each.lane_key) for each in arrivals}
+        with self._handover.offering(lanes) as offered:
+            rows = await self._database.fetch(
+                ADD, {**columns(arrivals), **offered.parameters, "owner": self._owner}
+            )
+            offered.taken = _leased(arrivals, rows)
+        fresh = {(row[0], row[1]): row[2] for row in rows}
+        if any(is_open for _, _, _, is_open, _, _ in rows):
             self._arrived()
         accepted: list[Accepted | None] = []
         for each in arrivals:
@@ -128,3 +148,21 @@ class PostgresInbox:
 
     async def close(self) -> None:
         await self._batcher.close()
+
+
+def _leased(arrivals: Sequence[Arrival], rows: Sequence[tuple[Any, ...]]) -> dict[Lane, Conversation]:
+    """The lanes that the statement leased, with their first rows."""
+    stored = {(each.instance_id, each.event_key): each for each in reversed(arrivals)}
+    now = datetime.now(UTC)
+    taken: dict[Lane, Conversation] = {}
+    waiting: dict[Lane, list[Waiting]] = {}
+    for instance_id, event_key, id, _, user_id, attended in rows:
+        if user_id is None:
+            continue
+        arrival = stored[instance_id, event_key]
+        lane = Lane(instance_id, arrival.lane_key, user_id)
+        found = waiting.setdefault(lane, [])
+        if len(found) < ROWS_PER_LANE:
+            found.append(Waiting(id, event_from_json(arrival.event), 0, now))
+        taken[lane] = Conversation(lane, found, attended)
+    return taken

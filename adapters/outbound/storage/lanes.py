@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from adapters.outbound.storage.arrays import Bigints, Texts
 from adapters.outbound.storage.pool import Connection, Database
 from ports.storage import Lane, Room
 
@@ -37,6 +38,66 @@ UPDATE inbox SET attempts = attempts + 1 FROM (
     ) AS first FROM freed f WHERE f.kind = 0
 ) head WHERE inbox.id = head.first
 """
+
+RELAXED = "set_config('synchronous_commit', 'off', true)"
+"""In a statement of its own transaction: the commit does not wait for the disk. What is written is seen by all at
+once and survives the death of this process; when the database dies in the next moment it is as if the statement
+had never been."""
+
+OFFERED = """
+offered AS (
+    SELECT * FROM unnest(%(offered_instances)s, %(offered_lanes)s) AS t(instance_id, lane_key)
+)
+"""
+"""The lanes for which this process has places."""
+NOT_OFFERED: dict[str, object] = {
+    "offered_instances": Bigints([]),
+    "offered_lanes": Texts([]),
+    "owner": None,
+}
+
+
+def raised(kind: int, rows: str) -> str:
+    """Counts the fresh rows of the CTE `rows` on their lanes; with it stands the CTE `OFFERED`.
+
+    An offered lane that was idle is leased to `owner` in the same stroke (`leased`); `open` is one that somebody
+    has to lease. A lane freed after this transaction began is left open, as what its last holder wrote cannot be
+    seen here: its `due_at` tells.
+    """
+    idle = "lane.pending <= 0 AND lane.owner IS NULL"
+    lease_end = f"now() + interval '{LEASE_SECONDS} seconds'"
+    return f"""
+        INSERT INTO lane (kind, instance_id, lane_key, pending, owner, due_at)
+        SELECT {kind}, r.instance_id, r.lane_key, count(*),
+            CASE WHEN bool_or(o.lane_key IS NOT NULL) THEN %(owner)s::bigint END,
+            CASE WHEN bool_or(o.lane_key IS NOT NULL) THEN {lease_end} ELSE now() END
+        FROM {rows} r LEFT JOIN offered o ON o.instance_id = r.instance_id AND o.lane_key = r.lane_key
+        GROUP BY 2, 3 ORDER BY 2, 3
+        ON CONFLICT (kind, instance_id, lane_key) DO UPDATE SET
+            pending = lane.pending + excluded.pending,
+            owner = CASE WHEN {idle} AND lane.due_at <= now() THEN excluded.owner ELSE lane.owner END,
+            due_at = CASE WHEN NOT ({idle}) THEN lane.due_at
+                WHEN lane.due_at <= now() THEN excluded.due_at ELSE now() END,
+            touched_at = now()
+        RETURNING instance_id, lane_key, owner IS NULL AS open,
+            owner = %(owner)s AND due_at = {lease_end} AS leased
+    """
+
+
+def settled(kind: int, rows: str) -> str:
+    """Takes the finished rows of the CTE `rows` off their lanes, and gives back those with a `last` one; `more` is
+    one that somebody has to lease again."""
+    return f"""
+        UPDATE lane l SET pending = l.pending - d.n, touched_at = now(),
+            owner = CASE WHEN d.last AND l.owner = %(owner)s THEN NULL ELSE l.owner END,
+            due_at = CASE WHEN d.last AND l.owner = %(owner)s THEN now() ELSE l.due_at END
+        FROM (
+            SELECT instance_id, lane_key, count(*) AS n, bool_or(last) AS last
+            FROM {rows} GROUP BY 1, 2 ORDER BY 1, 2
+        ) d
+        WHERE l.kind = {kind} AND l.instance_id = d.instance_id AND l.lane_key = d.lane_key
+        RETURNING d.last AND l.pending > 0 AS more
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +141,8 @@ class Side:
                 AND l.instance_id = due.instance_id AND l.lane_key = due.lane_key
                 RETURNING l.instance_id, l.lane_key, due.user_id
             )
-            SELECT t.instance_id, t.lane_key, t.user_id, {columns}{flag} FROM taken t LEFT JOIN LATERAL (
+            SELECT t.instance_id, t.lane_key, t.user_id, {columns}{flag}, (SELECT {RELAXED})
+            FROM taken t LEFT JOIN LATERAL (
                 SELECT {inner} FROM {self.table} r
                 WHERE r.instance_id = t.instance_id AND r.lane_key = t.lane_key AND r.status = 0
                 ORDER BY r.id LIMIT {ROWS_PER_LANE}
@@ -116,7 +178,7 @@ class Lanes:
             lanes: dict[Lane, list[tuple[Any, ...]]] = {}
             for row in rows:
                 lane = Lane(row[0], row[1], row[2])
-                lanes.setdefault(lane, []).extend([row[3:]] if row[3] is not None else [])
+                lanes.setdefault(lane, []).extend([row[3:-1]] if row[3] is not None else [])
             empty = [lane for lane, found in lanes.items() if not found]
             for lane in empty:
                 await self._settle(connection, side, lane)

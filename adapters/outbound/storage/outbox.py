@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import orjson
 
+from adapters.outbound.storage.arrays import Bigints, Bools, Texts
 from adapters.outbound.storage.batching import Batcher
 from adapters.outbound.storage.codec import storable
-from adapters.outbound.storage.lanes import OUTBOUND, Lanes, Side
+from adapters.outbound.storage.lanes import NOT_OFFERED, OFFERED, OUTBOUND, Lanes, Side, raised, settled
 from adapters.outbound.storage.outages import waited_out
 from adapters.outbound.storage.pool import Database
 from domain.channels.messages import Part, Receipt
@@ -22,34 +23,25 @@ PENDING, SENT, DEAD = 0, 1, 2
 STATUS = {"pending": PENDING, "sent": SENT, "dead": DEAD}
 NAMES = {code: name for name, code in STATUS.items()}
 
-FINISH = """
+FINISH = f"""
 WITH r AS (
-    SELECT * FROM unnest(%s::bigint[], %s::int[], %s::text[], %s::text[], %s::bool[])
-      AS t(id, status, ref, error, last)
+    SELECT * FROM unnest(%(ids)s, %(keys)s, %(statuses)s, %(refs)s, %(errors)s, %(lasts)s)
+      AS t(id, key, status, ref, error, last)
 ), done AS (
     UPDATE outbox o SET status = r.status, ref = r.ref, last_error = coalesce(r.error, o.last_error),
         attempts = o.attempts + 1, next_attempt_at = NULL, finished_at = now()
-    FROM r WHERE o.id = r.id AND o.status = 0
+    FROM r WHERE o.id = r.id AND o.key = r.key AND o.status = 0
     RETURNING o.instance_id, o.lane_key, r.last
-), settled AS (
-    UPDATE lane l SET pending = l.pending - d.n, touched_at = now(),
-        owner = CASE WHEN d.last AND l.owner = %s THEN NULL ELSE l.owner END,
-        due_at = CASE WHEN d.last AND l.owner = %s THEN now() ELSE l.due_at END
-    FROM (
-        SELECT instance_id, lane_key, count(*) AS n, bool_or(last) AS last
-        FROM done GROUP BY 1, 2 ORDER BY 1, 2
-    ) d
-    WHERE l.kind = 1 AND l.instance_id = d.instance_id AND l.lane_key = d.lane_key
-    RETURNING d.last AND l.pending > 0 AS more
-)
+), settled AS ({settled(OUTBOUND, "done")})
 SELECT bool_or(more) FROM settled
 """
+"""A part is known by its id and its key: a database that died may give the id of a part that it forgot to another."""
 
 RETRY = """
 WITH part AS (
     UPDATE outbox SET attempts = attempts + 1, last_error = %s,
         next_attempt_at = now() + make_interval(secs => %s)
-    WHERE id = %s AND status = 0 RETURNING instance_id, lane_key, next_attempt_at
+    WHERE id = %s AND key = %s AND status = 0 RETURNING instance_id, lane_key, next_attempt_at
 )
 UPDATE lane l SET owner = NULL, due_at = p.next_attempt_at, touched_at = now() FROM part p
 WHERE l.kind = 1 AND l.instance_id = p.instance_id AND l.lane_key = p.lane_key AND l.owner = %s
@@ -72,15 +64,12 @@ WHERE l.kind = 1 AND l.instance_id = p.instance_id AND l.lane_key = p.lane_key
 """A part that waits to be sent again, and of which the platform says that it has it. While a worker holds the
 lane it is left alone: a try may be under way."""
 
-REPLAY = """
-WITH part AS (
+REPLAY = f"""
+WITH {OFFERED}, part AS (
     UPDATE outbox SET status = 0, attempts = 0, next_attempt_at = NULL, finished_at = NULL
-    WHERE id = %s AND instance_id = %s AND status = 2 RETURNING instance_id, lane_key
+    WHERE id = %(part)s AND instance_id = %(instance)s AND status = 2 RETURNING instance_id, lane_key
 )
-INSERT INTO lane (kind, instance_id, lane_key, pending) SELECT 1, instance_id, lane_key, 1 FROM part
-ON CONFLICT (kind, instance_id, lane_key) DO UPDATE SET pending = lane.pending + 1,
-    due_at = CASE WHEN lane.pending <= 0 AND lane.owner IS NULL THEN now() ELSE lane.due_at END,
-    touched_at = now()
+{raised(OUTBOUND, "part")}
 """
 
 DROP = """
@@ -103,7 +92,7 @@ FROM outbox WHERE instance_id = %s AND (%s::int IS NULL OR status = %s) ORDER BY
 
 @dataclass(frozen=True, slots=True)
 class _Finished:
-    part_id: int
+    part: Outgoing
     status: int
     ref: str | None
     error: str | None
@@ -132,11 +121,11 @@ class PostgresOutbox:
             for lane, rows in leased
         ]
 
-    async def sent(self, lane: Lane, part_id: int, ref: str, *, last: bool) -> None:
-        await self._finish(lane, _Finished(part_id, SENT, storable(ref) or None, None, last))
+    async def sent(self, lane: Lane, part: Outgoing, ref: str, *, last: bool) -> None:
+        await self._finish(lane, _Finished(part, SENT, storable(ref) or None, None, last))
 
-    async def dead(self, lane: Lane, part_id: int, error: str, *, last: bool) -> None:
-        await self._finish(lane, _Finished(part_id, DEAD, None, storable(error), last))
+    async def dead(self, lane: Lane, part: Outgoing, error: str, *, last: bool) -> None:
+        await self._finish(lane, _Finished(part, DEAD, None, storable(error), last))
 
     async def _finish(self, lane: Lane, finished: _Finished) -> None:
         await waited_out(lambda: self._batcher.submit(lane, finished))
@@ -144,22 +133,22 @@ class PostgresOutbox:
     async def _flush(self, batch: Sequence[_Finished]) -> Sequence[None]:
         row = await self._database.fetch_one(
             FINISH,
-            (
-                [each.part_id for each in batch],
-                [each.status for each in batch],
-                [each.ref for each in batch],
-                [each.error for each in batch],
-                [each.last for each in batch],
-                self._lanes.owner,
-                self._lanes.owner,
-            ),
+            {
+                "ids": Bigints(each.part.id for each in batch),
+                "keys": Texts(each.part.key for each in batch),
+                "statuses": Bigints(each.status for each in batch),
+                "refs": Texts(each.ref for each in batch),
+                "errors": Texts(each.error for each in batch),
+                "lasts": Bools(each.last for each in batch),
+                "owner": self._lanes.owner,
+            },
         )
         if row and row[0]:
             self._waiting()
         return [None] * len(batch)
 
-    async def retry(self, lane: Lane, part_id: int, error: str, delay: float) -> None:
-        await self._database.execute(RETRY, (storable(error), delay, part_id, self._lanes.owner))
+    async def retry(self, lane: Lane, part: Outgoing, error: str, delay: float) -> None:
+        await self._database.execute(RETRY, (storable(error), delay, part.id, part.key, self._lanes.owner))
 
     async def release(self, lane: Lane, delay: float = 0.0) -> None:
         await self._lanes.release(SIDE, lane, delay)
@@ -197,7 +186,7 @@ class PostgresOutbox:
         return int(row[0])
 
     async def replay(self, instance_id: int, part_id: int) -> bool | None:
-        if await self._database.execute(REPLAY, (part_id, instance_id)):
+        if await self._database.execute(REPLAY, {**NOT_OFFERED, "part": part_id, "instance": instance_id}):
             self._waiting()
             return True
         row = await self._database.fetch_one(

@@ -10,6 +10,7 @@ import orjson
 
 from adapters.outbound.storage.codec import dump
 from adapters.outbound.storage.inbox import ADD, Arrival, columns
+from adapters.outbound.storage.lanes import NOT_OFFERED
 from adapters.outbound.storage.pool import Database
 from domain.channels.messages import Event
 from domain.refusals import Unavailable
@@ -118,14 +119,15 @@ class PostgresSchedules:
             )
             if finished.rowcount == 0:
                 return None
-            rows = await (await connection.execute(ADD, columns(arrivals))).fetchall() if events else []
+            added = {**columns(arrivals), **NOT_OFFERED}
+            rows = await (await connection.execute(ADD, added)).fetchall() if events else []
             if retire:
                 await connection.execute(RETIRE, (due.instance_id,))
         if retire:
             self._removed(due.instance_id)
         if rows:
             self._arrived()
-        fresh = {key for _, key, _ in rows}
+        fresh = {row[1] for row in rows}
         return [each.event_key in fresh for each in arrivals]
 
     async def failed(self, due: Due, at: datetime | None) -> None:

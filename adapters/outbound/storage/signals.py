@@ -15,6 +15,7 @@ from collections.abc import Callable
 import psycopg
 from psycopg import sql
 
+from adapters.outbound.storage.lanes import RELAXED
 from adapters.outbound.storage.pool import NOTICING, Database
 from domain.refusals import Unavailable
 
@@ -60,17 +61,18 @@ class Signals:
             self._flusher = asyncio.create_task(self._flush())
 
     async def _flush(self) -> None:
-        await asyncio.sleep(GATHER_SECONDS)
+        """The first notice goes at once; those of the next moments are gathered."""
         while self._outgoing:
             notices, self._outgoing = list(self._outgoing), {}
             payloads = [f"{self._incarnation}:{notice}" for notice in notices]
             try:
                 await self._database.execute(
-                    f"SELECT pg_notify('{CHANNEL}', n) FROM unnest(%s::text[]) AS t(n)",
+                    f"SELECT pg_notify('{CHANNEL}', n), (SELECT {RELAXED}) FROM unnest(%s::text[]) AS t(n)",
                     (payloads,),
                 )
             except Unavailable:
                 log.debug("a notice was not sent, the database is away")
+            await asyncio.sleep(GATHER_SECONDS)
 
     async def _listen(self) -> None:
         while True:

@@ -1,0 +1,52 @@
+"""Leases that are taken in the statement that commits the rows, for the worker of the same process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Generic, TypeVar
+
+from adapters.outbound.storage.arrays import Bigints, Texts
+from ports.handover import Desk
+from ports.storage import Lane
+
+L = TypeVar("L")
+
+
+class Offered(Generic[L]):
+    """The lanes for which there are places; `taken` gets what the statement leased of them."""
+
+    def __init__(self, lanes: Sequence[Lane]) -> None:
+        self.lanes = lanes
+        self.taken: dict[Lane, L] = {}
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """Of the common table expression `OFFERED`."""
+        return {
+            "offered_instances": Bigints(lane.instance_id for lane in self.lanes),
+            "offered_lanes": Texts(lane.key for lane in self.lanes),
+        }
+
+
+class Handover(Generic[L]):
+    """`desk` is the worker, where this process has one."""
+
+    def __init__(self) -> None:
+        self.desk: Desk[L] | None = None
+
+    @contextmanager
+    def offering(self, lanes: Iterable[Lane]) -> Iterator[Offered[L]]:
+        """Asks the worker for places, and hands over what got leased. A failure leaves open what was."""
+        desk = self.desk
+        offered: Offered[L] = Offered([lane for lane in lanes if desk.offer(lane)] if desk else ())
+        try:
+            yield offered
+        except BaseException:
+            if desk and offered.lanes:
+                desk.decline(offered.lanes, doubtful=True)
+            raise
+        if desk:
+            desk.decline((lane for lane in offered.lanes if lane not in offered.taken), doubtful=False)
+            for leased in offered.taken.values():
+                desk.take(leased)
