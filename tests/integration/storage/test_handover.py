@@ -1,0 +1,309 @@
+"""Lanes that are leased in the statement that commits their rows, and handed to the worker of the same process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from adapters.outbound.storage.conversations import PostgresConversations, Wakes
+from adapters.outbound.storage.handover import Handover
+from adapters.outbound.storage.inbox import PostgresInbox
+from adapters.outbound.storage.lanes import ROWS_PER_LANE, Lanes
+from adapters.outbound.storage.outbox import PostgresOutbox
+from adapters.outbound.storage.pool import Database
+from domain.channels.messages import Event, Part, Sender
+from domain.refusals import Unavailable
+from ports.storage import Conversation, Lane, Processed, Room
+
+ROOM = Room(100, 100, 100)
+
+
+@dataclass
+class Worker:
+    """A desk with `places`; what it took and had to give up."""
+
+    places: int = 100
+    taken: list[Any] = field(default_factory=list)
+    declined: list[tuple[Lane, bool]] = field(default_factory=list)
+
+    def offer(self, lane: Lane) -> bool:
+        self.places -= 1
+        return self.places >= 0
+
+    def take(self, leased: Any) -> None:
+        self.taken.append(leased)
+
+    def decline(self, lanes: Iterable[Lane], *, doubtful: bool) -> None:
+        self.declined += [(lane, doubtful) for lane in lanes]
+
+
+class Process:
+    """The storage of one process: `rung` says whom it would have woken."""
+
+    def __init__(self, database: Database, owner: int) -> None:
+        self.rung: list[str] = []
+        self.conversing, self.sending = Worker(), Worker()
+        arrivals: Handover[Any] = Handover()
+        replies: Handover[Any] = Handover()
+        arrivals.desk, replies.desk = self.conversing, self.sending
+        self.lanes = Lanes(database, owner)
+        wakes = Wakes(lambda: self.rung.append("in"), lambda: self.rung.append("out"), lambda _: None)
+        self.inbox = PostgresInbox(database, lambda: self.rung.append("in"), owner, arrivals)
+        self.conversations = PostgresConversations(database, self.lanes, wakes, replies)
+        self.outbox = PostgresOutbox(database, self.lanes, lambda: self.rung.append("out"))
+
+    async def done(self, conversation: Conversation, parts: int = 1) -> None:
+        """The first event is answered, and the conversation given back."""
+        first = conversation.waiting[0]
+        made = [Part({"text": f"{first.event.text} {number}"}) for number in range(parts)]
+        await self.conversations.record(
+            Processed(conversation.lane, first.id, {"to": "x"}, made, last=True, request_id="r")
+        )
+
+
+@pytest.fixture
+async def database(database_url: str) -> AsyncIterator[Database]:
+    opened = Database(database_url)
+    await opened.open()
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def instance_id(database: Database) -> int:
+    row = await database.fetch_one(
+        "INSERT INTO channel_instance (user_id, channel_id, channel_name, config)"
+        " VALUES ('ann', 'http-webhook', 'n', '\\x00') RETURNING id"
+    )
+    assert row is not None
+    return int(row[0])
+
+
+@pytest.fixture
+def one(database: Database) -> Process:
+    return Process(database, 1)
+
+
+@pytest.fixture
+def other(database: Database) -> Process:
+    return Process(database, 2)
+
+
+def event(text: str, session: str = "s") -> Event:
+    return Event(f"key {text}", session, Sender("x"), text, {}, request_id="r")
+
+
+async def test_an_idle_conversation_is_handed_over(one: Process, other: Process, instance_id: int) -> None:
+    await one.inbox.add(instance_id, [event("hello")])
+
+    [conversation] = one.conversing.taken
+    assert conversation.lane == Lane(instance_id, "s")
+    assert conversation.lane.user_id == "ann"
+    assert [each.event for each in conversation.waiting] == [event("hello")]
+    assert not conversation.attended
+    assert one.rung == []
+    assert await other.conversations.lease(ROOM) == []
+
+
+async def test_without_a_place_anybody_may_lease_it(one: Process, other: Process, instance_id: int) -> None:
+    one.conversing.places = 0
+
+    await one.inbox.add(instance_id, [event("hello")])
+
+    assert one.conversing.taken == []
+    assert one.rung == ["in"]
+    [leased] = await other.conversations.lease(ROOM)
+    assert leased.waiting[0].event.text == "hello"
+
+
+async def test_what_a_dead_process_was_handed_is_taken_up(
+    one: Process, other: Process, instance_id: int
+) -> None:
+    await one.inbox.add(instance_id, [event("hello")])
+    assert one.conversing.taken
+
+    assert await other.lanes.abandoned() == {1}
+    await other.lanes.free([1])
+
+    [leased] = await other.conversations.lease(ROOM)
+    assert [(each.event.text, each.attempts) for each in leased.waiting] == [("hello", 1)]
+
+
+async def test_a_lease_that_was_handed_over_runs_out(
+    database: Database, one: Process, other: Process, instance_id: int
+) -> None:
+    await one.inbox.add(instance_id, [event("hello")])
+    row = await database.fetch_one("SELECT due_at - now() > interval '20 seconds' FROM lane")
+    assert row == (True,)
+
+    await database.execute("UPDATE lane SET due_at = due_at - interval '31 seconds'")
+
+    assert len(await other.conversations.lease(ROOM)) == 1
+
+
+async def test_a_conversation_at_work_takes_its_next_message_later(
+    one: Process, other: Process, instance_id: int
+) -> None:
+    await one.inbox.add(instance_id, [event("first")])
+    await other.inbox.add(instance_id, [event("second")])
+    await one.inbox.add(instance_id, [event("third")])
+
+    assert len(one.conversing.taken) == 1
+    assert other.conversing.taken == []
+    assert other.rung == one.rung == []
+
+    await one.done(one.conversing.taken[0], parts=0)
+
+    assert one.rung == ["in"]
+    [leased] = await other.conversations.lease(ROOM)
+    assert [each.event.text for each in leased.waiting] == ["second", "third"]
+
+
+async def test_one_of_two_processes_gets_it(
+    database: Database, one: Process, other: Process, instance_id: int
+) -> None:
+    for number in range(20):
+        await asyncio.gather(
+            one.inbox.add(instance_id, [event(f"one {number}", f"s{number}")]),
+            other.inbox.add(instance_id, [event(f"other {number}", f"s{number}")]),
+        )
+
+    lanes = [each.lane for each in one.conversing.taken + other.conversing.taken]
+    assert len(lanes) == len(set(lanes)) == 20
+    rows = await database.fetch("SELECT pending, owner IS NULL FROM lane")
+    assert rows == [(2, False)] * 20
+
+
+async def test_a_long_backlog_is_handed_over_in_pieces(one: Process, instance_id: int) -> None:
+    many = [event(str(number)) for number in range(ROWS_PER_LANE + 3)]
+    await asyncio.gather(*(one.inbox.add(instance_id, [each]) for each in many))
+
+    handed = [each.event.text for leased in one.conversing.taken for each in leased.waiting]
+    assert handed == [str(number) for number in range(len(handed))]
+    assert 0 < len(handed) <= ROWS_PER_LANE
+
+
+async def test_a_lane_freed_a_moment_ago_is_left_open(
+    database: Database, one: Process, instance_id: int
+) -> None:
+    """What its last holder wrote may be too new to be seen by the statement that would lease it."""
+    await database.execute(
+        "INSERT INTO lane (kind, instance_id, lane_key, pending, due_at)"
+        " VALUES (0, %s, 's', 0, now() + interval '1 second')",
+        (instance_id,),
+    )
+
+    await one.inbox.add(instance_id, [event("hello")])
+
+    assert one.conversing.taken == []
+    assert one.rung == ["in"]
+    assert [each.lane.key for each in await one.conversations.lease(ROOM)] == ["s"]
+
+
+async def test_a_question_that_is_open_comes_with_the_conversation(
+    database: Database, one: Process, instance_id: int
+) -> None:
+    await database.execute(
+        "INSERT INTO tool_approval (instance_id, lane_key, tool, heard_at) VALUES (%s, 's', '\"t\"', now())",
+        (instance_id,),
+    )
+
+    await one.inbox.add(instance_id, [event("yes"), event("also yes", "elsewhere")])
+
+    assert {each.lane.key: each.attended for each in one.conversing.taken} == {"s": True, "elsewhere": False}
+
+
+async def test_a_redelivery_leases_nothing(one: Process, instance_id: int) -> None:
+    one.conversing.places = 1
+    first = await one.inbox.add(instance_id, [event("hello")])
+    await one.done(one.conversing.taken[0], parts=0)
+    one.conversing.places = 1
+
+    again = await one.inbox.add(instance_id, [event("hello")])
+
+    assert [each.fresh for each in (*first, *again)] == [True, False]
+    assert len(one.conversing.taken) == 1
+    assert one.conversing.declined == [(Lane(instance_id, "s"), False)]
+
+
+async def test_a_lost_statement_leaves_its_leases_in_doubt(database: Database, one: Process) -> None:
+    await database.close()
+
+    with pytest.raises(Unavailable):
+        await one.inbox.add(7, [event("hello")])
+
+    assert one.conversing.declined == [(Lane(7, "s"), True)]
+
+
+async def test_a_reply_is_handed_over_with_its_outcome(
+    one: Process, other: Process, instance_id: int
+) -> None:
+    await one.inbox.add(instance_id, [event("hello")])
+    await one.done(one.conversing.taken[0], parts=3)
+
+    [reply] = one.sending.taken
+    assert [each.part.payload["text"] for each in reply.parts] == ["hello 0", "hello 1", "hello 2"]
+    assert len({each.key for each in reply.parts}) == 3
+    assert one.rung == []
+    assert await other.outbox.lease(ROOM) == []
+
+    for number, each in enumerate(reply.parts, start=1):
+        await one.outbox.sent(reply.lane, each.id, "", last=number == 3)
+    assert await other.outbox.lease(ROOM) == []
+
+
+async def test_a_reply_without_a_place_waits_for_anybody(
+    one: Process, other: Process, instance_id: int
+) -> None:
+    one.sending.places = 0
+    await one.inbox.add(instance_id, [event("hello")])
+    await one.done(one.conversing.taken[0])
+
+    assert one.rung == ["out"]
+    assert len(await other.outbox.lease(ROOM)) == 1
+
+
+async def test_a_reply_behind_another_is_sent_after_it(
+    one: Process, other: Process, instance_id: int
+) -> None:
+    await one.inbox.add(instance_id, [event("first")])
+    await one.done(one.conversing.taken[0])
+    await one.inbox.add(instance_id, [event("second")])
+    await one.done((await one.conversations.lease(ROOM) or one.conversing.taken[1:])[0])
+
+    [reply] = one.sending.taken
+    assert one.rung == []
+    await one.outbox.sent(reply.lane, reply.parts[0].id, "", last=True)
+    assert one.rung == ["out"]
+    [later] = await other.outbox.lease(ROOM)
+    assert [each.part.payload["text"] for each in later.parts] == ["second 0"]
+
+
+async def test_many_parts_are_handed_over_in_pieces(one: Process, instance_id: int) -> None:
+    await one.inbox.add(instance_id, [event("hello")])
+    await one.done(one.conversing.taken[0], parts=ROWS_PER_LANE + 1)
+
+    [reply] = one.sending.taken
+    assert len(reply.parts) == ROWS_PER_LANE
+    for number, each in enumerate(reply.parts, start=1):
+        await one.outbox.sent(reply.lane, each.id, "", last=number == ROWS_PER_LANE)
+    assert one.rung == ["out"]
+    [rest] = await one.outbox.lease(ROOM)
+    assert [each.part.payload["text"] for each in rest.parts] == [f"hello {ROWS_PER_LANE}"]
+
+
+async def test_a_part_that_is_made_again_has_the_same_key(
+    database: Database, one: Process, instance_id: int
+) -> None:
+    """As when the database forgot the outcome that it had not yet written to disk."""
+    await one.inbox.add(instance_id, [event("hello")])
+    await one.done(one.conversing.taken[0], parts=2)
+    await database.execute("UPDATE inbox SET status = 0")
+    await one.done(one.conversing.taken[0], parts=2)
+
+    rows = await database.fetch("SELECT key, count(*) FROM outbox GROUP BY 1")
+    assert [count for _, count in rows] == [2, 2]
