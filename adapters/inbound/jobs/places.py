@@ -83,7 +83,7 @@ class Places:
         """Whether somebody may have waited for just this place."""
         crowded = (
             self._held + len(self._kept) >= self._concurrency
-            or self._full(lane)
+            or self._full(lane.instance_id, lane.user_id)
             or lane.instance_id in self._restrained()
         )
         self._held -= 1
@@ -91,28 +91,28 @@ class Places:
         return crowded
 
     def keep(self, lane: Lane) -> bool:
-        """Keeps a place for a lane, where there is one and nobody has waited longer."""
-        if self._behind or lane in self._kept:
+        """Keeps a place for a lane, where there is one and nobody has waited longer. An instance whose user is not
+        known yet comes by the other way first."""
+        user_id = lane.user_id or self._users_of.get(lane.instance_id)
+        if user_id is None or self._behind or lane in self._kept:
             return False
         if self._held + len(self._kept) + self._asked >= self._concurrency:
             self._behind = not self._asked
             return False
-        if lane.instance_id in self._passed_over or self._full(lane):
+        if lane.instance_id in self._passed_over or self._full(lane.instance_id, user_id):
             self._passed_over.add(lane.instance_id)
             return False
-        self._kept[lane] = self._users_of.get(lane.instance_id, "")
-        self._count(lane.instance_id, self._kept[lane])
+        self._kept[lane] = user_id
+        self._count(lane.instance_id, user_id)
         return True
 
     def let_go(self, lane: Lane) -> None:
         self._discount(lane.instance_id, self._kept.pop(lane))
 
-    def _full(self, lane: Lane) -> bool:
-        """Whether the lane's instance or user holds all that it may."""
-        most = min(self._per_instance, self._restrained().get(lane.instance_id, self._per_instance))
-        user_id = lane.user_id or self._users_of.get(lane.instance_id, "")
-        of_user = self._users[user_id] if user_id else 0
-        return self._instances[lane.instance_id] >= most or of_user >= self._per_user
+    def _full(self, instance_id: int, user_id: str) -> bool:
+        """Whether the instance or the user holds all that it may."""
+        most = min(self._per_instance, self._restrained().get(instance_id, self._per_instance))
+        return self._instances[instance_id] >= most or self._users[user_id] >= self._per_user
 
     def _count(self, instance_id: int, user_id: str) -> None:
         self._instances[instance_id] += 1

@@ -252,7 +252,7 @@ async def test_a_reply_is_handed_over_with_its_outcome(
     assert await other.outbox.lease(ROOM) == []
 
     for number, each in enumerate(reply.parts, start=1):
-        await one.outbox.sent(reply.lane, each.id, "", last=number == 3)
+        await one.outbox.sent(reply.lane, each, "", last=number == 3)
     assert await other.outbox.lease(ROOM) == []
 
 
@@ -277,7 +277,7 @@ async def test_a_reply_behind_another_is_sent_after_it(
 
     [reply] = one.sending.taken
     assert one.rung == []
-    await one.outbox.sent(reply.lane, reply.parts[0].id, "", last=True)
+    await one.outbox.sent(reply.lane, reply.parts[0], "", last=True)
     assert one.rung == ["out"]
     [later] = await other.outbox.lease(ROOM)
     assert [each.part.payload["text"] for each in later.parts] == ["second 0"]
@@ -290,7 +290,7 @@ async def test_many_parts_are_handed_over_in_pieces(one: Process, instance_id: i
     [reply] = one.sending.taken
     assert len(reply.parts) == ROWS_PER_LANE
     for number, each in enumerate(reply.parts, start=1):
-        await one.outbox.sent(reply.lane, each.id, "", last=number == ROWS_PER_LANE)
+        await one.outbox.sent(reply.lane, each, "", last=number == ROWS_PER_LANE)
     assert one.rung == ["out"]
     [rest] = await one.outbox.lease(ROOM)
     assert [each.part.payload["text"] for each in rest.parts] == [f"hello {ROWS_PER_LANE}"]
@@ -307,3 +307,18 @@ async def test_a_part_that_is_made_again_has_the_same_key(
 
     rows = await database.fetch("SELECT key, count(*) FROM outbox GROUP BY 1")
     assert [count for _, count in rows] == [2, 2]
+
+
+async def test_a_mark_never_meets_another_part_of_the_same_id(
+    database: Database, one: Process, instance_id: int
+) -> None:
+    """A database that died may forget an outcome, and give the ids of its parts anew."""
+    await one.inbox.add(instance_id, [event("hello")])
+    await one.done(one.conversing.taken[0])
+    [reply] = one.sending.taken
+    await database.execute("UPDATE outbox SET key = 'another', part = '{}'")
+
+    await one.outbox.sent(reply.lane, reply.parts[0], "", last=True)
+    await one.outbox.retry(reply.lane, reply.parts[0], "busy", 5.0)
+
+    assert await database.fetch("SELECT status, attempts FROM outbox") == [(0, 0)]

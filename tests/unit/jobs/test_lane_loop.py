@@ -240,3 +240,76 @@ async def test_those_that_hold_little_are_not_named() -> None:
     await crowd.held()
     assert crowd.rooms[-1].instances == {}
     assert crowd.rooms[-1].users == {}
+
+
+KNOWN = Lane(1, "b", "ann")
+
+
+async def running_with_nothing_to_lease() -> tuple[World, asyncio.Task[None]]:
+    world = World(None)
+    world.to_lease = []
+    running = asyncio.create_task(world.loop.run())
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    return world, running
+
+
+async def test_an_offered_lane_is_held_and_worked_on() -> None:
+    world, running = await running_with_nothing_to_lease()
+    assert world.loop.offer(KNOWN)
+    assert world.loop.held == {KNOWN}
+    world.loop.take(Leased(KNOWN))
+    assert world.loop.held == {KNOWN}
+    await asyncio.wait_for(world.working.wait(), 10)
+    assert world.loop.held == {KNOWN}
+    world.go_on.set()
+    await world.loop.stop(1)
+    await running
+    assert world.loop.held == set()
+    assert world.returned == []
+
+
+async def test_a_declined_lane_is_not_held() -> None:
+    world, running = await running_with_nothing_to_lease()
+    assert world.loop.offer(KNOWN)
+    world.loop.decline([KNOWN], doubtful=False)
+    assert world.loop.held == set()
+    assert world.loop.offer(KNOWN)
+    world.loop.decline([KNOWN], doubtful=False)
+    await world.loop.stop(1)
+    await running
+
+
+async def test_a_doubtful_lease_is_reclaimed_before_anything_else_is_offered() -> None:
+    world, running = await running_with_nothing_to_lease()
+    other = Lane(1, "c", "ann")
+    assert world.loop.offer(KNOWN)
+    assert world.loop.offer(other)
+    world.loop.decline([KNOWN], doubtful=True)
+    assert not world.loop.offer(KNOWN)
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert world.reclaimed == [{other}], "the other one's statement is still under way"
+    assert world.loop.offer(KNOWN)
+    await world.loop.stop(1)
+    await running
+
+
+async def test_nothing_is_offered_before_the_loop_runs_or_after_it_stopped() -> None:
+    world = World(None)
+    assert not world.loop.offer(KNOWN)
+    world, running = await running_with_nothing_to_lease()
+    await world.loop.stop(1)
+    await running
+    assert not world.loop.offer(KNOWN)
+
+
+async def test_what_is_handed_over_after_the_stop_is_given_back() -> None:
+    world, running = await running_with_nothing_to_lease()
+    assert world.loop.offer(KNOWN)
+    await world.loop.stop(1)
+    await running
+    world.loop.take(Leased(KNOWN))
+    await asyncio.wait_for(world.given_back.wait(), 10)
+    assert world.returned == [(KNOWN, 0.0)]
+    assert not world.working.is_set()

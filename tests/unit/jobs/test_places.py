@@ -1,0 +1,120 @@
+"""Places kept for lanes about to be committed: within everybody's share, never before those that wait."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from adapters.inbound.jobs.places import Places
+from ports.storage import Lane
+
+FEW = 16
+
+
+def places(restrained: Mapping[int, int] | None = None) -> Places:
+    """With instances 1 to 20 known to be Ann's and 21 Bob's."""
+    made = Places(FEW, lambda: restrained or {})
+    for number in range(1, 22):
+        lane = Lane(number, "known", "bob" if number == 21 else "ann")
+        made.occupy(lane)
+        made.leave(lane)
+    return made
+
+
+def leased(made: Places, count: int) -> None:
+    """A lease for all that there is room for brings `count` lanes of others."""
+    room = made.room()
+    made.ask(room)
+    made.answered(room, min(count, room.lanes))
+    for number in range(min(count, room.lanes)):
+        made.occupy(Lane(100 + number, "x", f"user {number}"))
+
+
+def test_a_place_is_kept_once_and_let_go() -> None:
+    made, lane = places(), Lane(1, "a")
+    assert made.keep(lane)
+    assert not made.keep(lane)
+    assert made.kept == {lane}
+    made.let_go(lane)
+    assert made.kept == set()
+    assert made.keep(lane)
+
+
+def test_nothing_is_kept_for_an_instance_whose_user_is_unknown() -> None:
+    assert not places().keep(Lane(77, "a"))
+    assert places().keep(Lane(77, "a", "ann"))
+
+
+def test_a_full_worker_keeps_nothing() -> None:
+    made = places()
+    for number in range(FEW):
+        made.occupy(Lane(200 + number, "x", f"user {number}"))
+    assert not made.keep(Lane(1, "a"))
+
+
+def test_kept_places_count_against_the_room() -> None:
+    made = places()
+    for number in range(4):
+        assert made.keep(Lane(1 + number, "a"))
+    assert made.room().lanes == (FEW - 4) / 2
+
+
+def test_what_a_lease_asked_for_is_not_kept_for_others() -> None:
+    made = places()
+    room = made.room()
+    made.ask(room)
+    kept = sum(made.keep(Lane(number, "a")) for number in range(1, 22))
+    assert kept == FEW - room.lanes
+    made.answered(room, 0)
+    assert made.keep(Lane(21, "b"))
+
+
+def test_those_who_wait_are_not_overtaken() -> None:
+    made = places()
+    leased(made, 8)
+    assert not made.keep(Lane(1, "a")), "the lease was full, so more may wait"
+    leased(made, 0)
+    assert made.keep(Lane(1, "a"))
+
+
+def test_whoever_found_the_worker_full_is_not_overtaken() -> None:
+    made = places()
+    for number in range(FEW):
+        made.occupy(Lane(200 + number, "x", f"user {number}"))
+    assert not made.keep(Lane(1, "a"))
+    made.leave(Lane(200, "x", "user 0"))
+    assert not made.keep(Lane(2, "b")), "the first one waits in the database"
+    leased(made, 0)
+    assert made.keep(Lane(2, "b"))
+
+
+def test_an_instance_gets_its_share_alone_and_stays_behind_its_own() -> None:
+    made = places()
+    kept = [Lane(1, str(number)) for number in range(FEW) if made.keep(Lane(1, str(number)))]
+    assert len(kept) == FEW // 4
+    assert made.keep(Lane(2, "a")), "another instance is not held up"
+    made.let_go(kept[0])
+    assert not made.keep(Lane(1, "new")), "older ones of the instance wait in the database"
+    leased(made, 0)
+    assert made.keep(Lane(1, "new"))
+
+
+def test_a_user_gets_three_quarters() -> None:
+    made = places()
+    kept = sum(made.keep(Lane(number, "a")) for number in range(1, 21))
+    assert kept == FEW * 3 // 4
+    assert made.keep(Lane(21, "a")), "another user is not held up"
+
+
+def test_a_restrained_instance_gets_what_it_is_left() -> None:
+    made = places({1: 0, 2: 1})
+    assert not made.keep(Lane(1, "a"))
+    assert [made.keep(Lane(2, key)) for key in "ab"] == [True, False]
+
+
+def test_leaving_says_whether_somebody_may_have_waited() -> None:
+    made = places()
+    lanes = [Lane(1, str(number), "ann") for number in range(FEW // 4)]
+    for lane in lanes:
+        made.occupy(lane)
+    assert made.leave(lanes[0])
+    assert not made.leave(lanes[1])
