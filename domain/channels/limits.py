@@ -32,6 +32,11 @@ class Quota:
         """Seconds between two messages after the burst: then no window holds more than `count`."""
         return self.seconds / (self.count - self.burst + 1)
 
+    def among(self, senders: int) -> Quota:
+        """What is left to share when each of so many may send one message of its own at the same moment."""
+        count = max(1, self.count - senders)
+        return Quota(count, self.seconds, min(count, max(1, self.burst // 2)))
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:

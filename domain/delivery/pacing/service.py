@@ -160,9 +160,8 @@ class Pacer:
         far_off = self._far_off.get(budget.key, 0.0) - now
         if far_off > PATIENCE:
             return far_off
-        interval = budget.quota.interval / (1 - OWN_SHARE)
-        burst = max(1, budget.quota.burst // 2)  # as each worker may send one of its own at the same moment
-        wait = await self._pace.reserve(budget.key, interval, burst, PATIENCE)
+        quota = budget.quota.among(self._workers)
+        wait = await self._pace.reserve(budget.key, quota.interval / (1 - OWN_SHARE), quota.burst, PATIENCE)
         if wait > PATIENCE:
             self._far_off[budget.key] = now + wait + SHORTEST_HOLD
         return wait
@@ -170,8 +169,9 @@ class Pacer:
     def _bucket(self, budget: Budget) -> Bucket:
         bucket = self._buckets.get(budget.key)
         if bucket is None:
-            share = 1.0 if self._workers == 1 else OWN_SHARE / self._workers
-            bucket = self._buckets[budget.key] = Bucket(budget.quota, share)
+            alone = self._workers == 1
+            quota = budget.quota if alone else budget.quota.among(self._workers)
+            bucket = self._buckets[budget.key] = Bucket(quota, 1.0 if alone else OWN_SHARE / self._workers)
         return bucket
 
     async def ended(self, sending: Sending, sent: Sent) -> None:

@@ -50,6 +50,14 @@ def test_a_share_goes_evenly_at_its_part_of_the_pace() -> None:
     assert [second - first for first, second in pairwise(went)] == pytest.approx([0.4] * 3)
 
 
+@given(quotas(), st.integers(2, 9))
+def test_among_several_senders_less_is_left_to_share(quota: Quota, senders: int) -> None:
+    left = quota.among(senders)
+    assert left.seconds == quota.seconds
+    assert left.count == 1 or left.count + senders == quota.count
+    assert left.interval >= quota.interval or quota.burst > 1
+
+
 def test_a_bucket_that_has_run_full_is_like_a_new_one() -> None:
     bucket = Bucket(Quota(1, 2.0))
     assert bucket.idle(10.0)
