@@ -234,6 +234,7 @@ def test_the_queue_goes_away_and_comes_back_empty(database_url: str, open_folder
         stack.enter_context(running_redis(program, port))
         until(lambda: scene.get("/readyz").status_code == 200, "it is ready again", seconds=5)
         polled(erp, before + 2)
+        assert scene.service.output.count("the job queue is away (") == 1
 
 
 ERP = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -19,6 +20,8 @@ log = logging.getLogger(__name__)
 Job = Callable[[int], Awaitable[None]]
 
 RESTART_SECONDS = 2.0
+STEADY_SECONDS = 10.0
+"""A worker that ran so long had a queue: its end is the beginning of another outage."""
 TIMEOUT = 300
 """Seconds that a job may take."""
 
@@ -40,12 +43,16 @@ class SupervisedWorker:
     async def run(self) -> None:
         """Runs until `stop`."""
         setattr(arq.worker, "log_redis_info", _quiet)  # noqa: B010 - the embedded queue has no INFO
+        told = False
         while not self._stopping:
+            began = time.monotonic()
             try:
                 self._worker = self._made()
                 await self._worker.async_run()
             except (RedisError, OSError) as error:
-                log.warning("the job queue is away (%s), trying again", type(error).__name__)
+                if time.monotonic() - began > STEADY_SECONDS or not told:
+                    log.warning("the job queue is away (%s), trying again", type(error).__name__)
+                    told = True
             except asyncio.CancelledError:
                 if not self._stopping:
                     raise
