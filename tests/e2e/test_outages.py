@@ -20,7 +20,9 @@ import pytest
 
 from adapters.outbound.storage.embedded import EmbeddedPostgres
 from adapters.outbound.storage.migrate import migrate
+from tests.drivers.platform import PlatformDriver
 from tests.support.forked import Forked
+from tests.support.platforms.odoo import DATABASE, KEY, LOGIN, Odoo
 from tests.support.ports import free_port
 from tests.support.receiver import Receiver
 from tests.support.redis import redis_program, running_redis
@@ -214,11 +216,12 @@ def test_the_queue_goes_away_and_comes_back_empty(database_url: str, open_folder
         queue = stack.enter_context(contextlib.ExitStack())
         url = queue.enter_context(running_redis(program, port))
         scene = stack.enter_context(a_scene(open_folder, database_url, REDIS_URL=url))
-        erp = stack.enter_context(Receiver(lambda _: {"error": "not today"}))
-        scene.service.create_instance(
-            channelId="erp-events", channelName="polled", config=ERP | {"erpUrl": erp.url}
-        )
-        polled(erp, 1)
+        platform = PlatformDriver()
+        stack.callback(platform.close)
+        platform.show(odoo := Odoo())
+        config = {**ERP, "erpUrl": platform.url}
+        scene.service.create_instance(channelId="erp-events", channelName="polled", config=config)
+        polled(odoo, 1)
         queue.close()
 
         until(lambda: scene.get("/readyz").status_code == 503, "it is not ready")
@@ -229,23 +232,23 @@ def test_the_queue_goes_away_and_comes_back_empty(database_url: str, open_folder
         assert scene.say("without a queue").status_code == 200
         assert scene.say("at once", waits=True).json()["response"] == "heard at once"
         scene.answered("without a queue")
-        before = len(erp.bodies)
+        before = len(odoo.reads)
 
         stack.enter_context(running_redis(program, port))
         until(lambda: scene.get("/readyz").status_code == 200, "it is ready again", seconds=5)
-        polled(erp, before + 2)
+        polled(odoo, before + 2)
         assert scene.service.output.count("the job queue is away (") == 1
 
 
 ERP = {
-    "database": "works",
-    "username": "bot",
-    "password": "secret",
+    "database": DATABASE,
+    "username": LOGIN,
+    "password": KEY,
     "models": "res.partner",
     "events": "create",
-    "checkInterval": 0.01,
+    "checkInterval": 0.03,
 }
 
 
-def polled(erp: Receiver, times: int) -> None:
-    until(lambda: len(erp.bodies) >= times, f"{times} polls", seconds=30)
+def polled(odoo: Odoo, times: int) -> None:
+    until(lambda: len(odoo.reads) >= times, f"{times} polls", seconds=90)

@@ -16,8 +16,9 @@ from domain.channels.messages import Event
 from domain.refusals import Unavailable
 from ports.schedules import Due
 
-HANDED_SECONDS = 120
-"""How long a leased instance may wait in the queue; after that it is handed to the queue once more."""
+HANDED_SECONDS = 60
+"""How long a leased instance may wait in the queue; after that it is handed to the queue once more, as a queue may
+have been emptied. Two hand-overs are one run: a run begins once."""
 RUN_SECONDS = 330
 """How long a run may take; a runner that hangs loses its instance after that, a dead one at once."""
 
