@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Mapping
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -77,6 +78,31 @@ async def test_the_first_poll_reports_nothing(drive: Drive, poll: Poller) -> Non
         drive.put(f"old{number}.pdf")
     assert await poll() == []
     assert await poll() == []
+
+
+async def test_the_first_poll_reports_what_came_after_the_instance(
+    drive: Drive, channel: DriveFolder, poll: Poller
+) -> None:
+    def at(minutes: int) -> str:
+        return (NOW + timedelta(minutes=minutes)).isoformat().replace("+00:00", "Z")
+
+    drive.put("old.pdf", createdTime=at(-1), modifiedTime=at(-1))
+    drive.put("dated ahead.pdf", createdTime=at(-1), modifiedTime=at(600))
+    drive.put("new.pdf", createdTime=at(1), modifiedTime=at(-600))
+    drive.put("changed.pdf", createdTime=at(-600), modifiedTime=at(2))
+    drive.put("without dates.pdf", modifiedTime="")
+    polled = await channel.poll(CONFIG, None, NOW + timedelta(minutes=5), NOW)
+    assert names(list(polled.events)) == ["new.pdf", "changed.pdf"]
+    poll.cursor = polled.cursor
+    assert await poll() == []
+
+
+async def test_another_folder_reports_nothing_that_is_there_by_then(drive: Drive, poll: Poller) -> None:
+    drive.put("there.pdf", createdTime=NOW.isoformat())
+    poll.cursor = {"folder": "another", "files": {}}
+    assert await poll() == []
+    drive.put("new.pdf")
+    assert names(await poll()) == ["new.pdf"]
 
 
 async def test_a_new_file_is_reported_once(drive: Drive, poll: Poller) -> None:
