@@ -31,7 +31,7 @@ class Odoo:
     async def poll(
         self, config: Config, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
     ) -> Polled:
-        return await polling.poll(self._kit.http, config, cursor, since)
+        return await polling.poll(self._kit.http, config, cursor, now, since)
 
     def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
         return delivery.parts(config, target, answer)

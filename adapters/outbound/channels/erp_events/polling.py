@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from datetime import datetime
 from typing import Any
 
 from adapters.outbound.channels.bodies import at, items
-from adapters.outbound.channels.erp_events.rpc import OdooError, Session, sign_in
+from adapters.outbound.channels.erp_events.rpc import OdooError, sign_in
 from adapters.outbound.channels.erp_events.watching import Change, Look, Watcher
 from domain.channels.messages import Config, Event, Sender
 from ports.channels import Polled, PollFailed
 from ports.http import Http
 
 
-async def poll(http: Http, config: Config, cursor: Mapping[str, Any] | None, since: datetime) -> Polled:
+async def poll(
+    http: Http, config: Config, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
+) -> Polled:
     """What happened since the cursor; on the first poll since the instance was made. Raises `PollFailed`.
 
     Of a model or database that the configuration names only now, nothing from before is reported.
@@ -30,7 +32,11 @@ async def poll(http: Http, config: Config, cursor: Mapping[str, Any] | None, sin
     cursors: dict[str, Any] = {}
     more = False
     for model in listed(config, "models"):
-        look = await _look(session, config, model, known.get(model), since if cursor is None else None)
+        watcher = Watcher(session, model, frozenset(each.lower() for each in listed(config, "events")))
+        if model in known:
+            look = await _look(model, watcher.look(known[model]))
+        else:
+            look = await _look(model, watcher.begin(since if cursor is None else None, now))
         events += [_event(change) for change in look.changes]
         cursors[model] = look.cursor
         more = more or look.more
@@ -48,12 +54,9 @@ def _source(config: Config) -> str:
     return f"{str(config['erpUrl']).rstrip('/')} {config['database']}"
 
 
-async def _look(
-    session: Session, config: Config, model: str, cursor: Mapping[str, Any] | None, since: datetime | None
-) -> Look:
-    watcher = Watcher(session, model, frozenset(each.lower() for each in listed(config, "events")))
+async def _look(model: str, looking: Awaitable[Look]) -> Look:
     try:
-        return await watcher.begin(since) if cursor is None else await watcher.look(cursor)
+        return await looking
     except OdooError as error:
         raise _failed(f"{model}: {error}", error) from error
     except (AttributeError, KeyError, TypeError, ValueError) as error:

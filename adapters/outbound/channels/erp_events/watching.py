@@ -29,6 +29,9 @@ AT_ONCE = 500
 MOST = 50_000
 """Stamps that one look asks for, besides those that are known."""
 
+_AHEAD = timedelta(minutes=1)
+"""How far Odoo's clock may be ahead of ours."""
+
 _STAMP = "%Y-%m-%d %H:%M:%S"
 _EVERYTHING = {"active_test": False}
 """Archived records are records: archiving is a change, no deletion."""
@@ -68,8 +71,9 @@ class Watcher:
     events: frozenset[str]
     _names: list[str] = field(default_factory=list)
 
-    async def begin(self, since: datetime | None) -> Look:
-        """Where watching begins: at `since`, or with None now. What is there by then is not reported.
+    async def begin(self, since: datetime | None, now: datetime) -> Look:
+        """Where watching begins: at `since`, or with None now. What is there by then is not reported, nor what
+        bears a stamp of the future, which says nothing.
 
         Raises `OdooError`.
         """
@@ -78,9 +82,12 @@ class Watcher:
         )
         last = text(newest[0], "write_date") if newest else ""
         start = since.astimezone(UTC).strftime(_STAMP) if since else ""
+        end = (now.astimezone(UTC) + _AHEAD).strftime(_STAMP)
         if start and last >= start:
             stamps = await self._stamps(start, MOST)
-            before = {each["id"]: each["write_date"] for each in stamps if each["write_date"] < start}
+            before = {
+                each["id"]: each["write_date"] for each in stamps if not start <= each["write_date"] <= end
+            }
             return await self._changed(stamps, before, start, created_since=start)
         seen = {each["id"]: each["write_date"] for each in await self._stamps(last, MOST)} if last else {}
         return Look((), self._cursor(last, seen, await self._ids()))

@@ -29,6 +29,8 @@ DEFAULT_WAIT = 60.0
 """Seconds to wait after a rate limit that names none."""
 OVERLAP_MS = 3_600_000
 """How far before the last good poll a search for missed mail reaches; what was taken is dropped again."""
+AHEAD_MS = 60_000
+"""How far Google's clock may be ahead of ours."""
 _DAY_MS = 86_400_000
 _GONE = frozenset({400, 404, 410})
 """Answers for a single mail that cannot be had any more: it must not hold up the others."""
@@ -153,7 +155,9 @@ class Poller:
             return Polled((), replace(position, page="").dump(), more=True)
         body = checked(answer).json()
         ids = [text(each, "id") for each in items(body, "messages")]
-        events = await self._read(config, position, ids[::-1], after)
+        first = position.good == position.since  # of what was there before, nothing may pass for new
+        until = at_ms + AHEAD_MS if first else None
+        events = await self._read(config, position, ids[::-1], after, until)
         page = text(body, "nextPageToken")
         if page:
             return Polled(events, replace(position, page=page).dump(), more=True)
@@ -161,15 +165,24 @@ class Poller:
         return Polled(events, done.dump())
 
     async def _read(
-        self, config: Config, position: Position, ids: Sequence[str], after: int = 0
+        self,
+        config: Config,
+        position: Position,
+        ids: Sequence[str],
+        after: int = 0,
+        until: int | None = None,
     ) -> list[Event]:
+        """The mails that arrived in that span (epoch milliseconds) and are to be answered."""
         events: list[Event] = []
         for message_id in dict.fromkeys(filter(None, ids)):
             answer = await self._gmail.message(config, message_id)
             if answer.status in _GONE:
                 continue
             message = checked(answer).json()
-            if not isinstance(message, dict) or not is_incoming(message) or _arrived(message) < after:
+            if not isinstance(message, dict) or not is_incoming(message):
+                continue
+            arrived = _arrived(message)
+            if arrived < after or (until is not None and arrived > until):
                 continue
             if ignored_for(message, position.address) is not None:
                 continue

@@ -53,7 +53,8 @@ class Poller:
         self.created = NOW
 
     async def __call__(self, **changes: Any) -> list[Event]:
-        polled: Polled = await self.channel.poll({**self.config, **changes}, self.cursor, NOW, self.created)
+        given = {**self.config, **changes}
+        polled: Polled = await self.channel.poll(given, self.cursor, NOW, self.created)
         self.cursor = json.loads(json.dumps(dict(polled.cursor)))
         self.more = polled.more
         return list(polled.events)
@@ -85,6 +86,7 @@ async def test_the_first_poll_reports_what_came_after_the_instance(odoo: Odoo, p
     poll.created = odoo.time.replace(microsecond=400_000)
     odoo.change(changed, name="New name")
     made = odoo.make("New")
+    odoo.make("Stamped ahead", at=NOW + timedelta(minutes=2))
     odoo.wait(hours=1)
     assert heads(await poll()) == [
         f"Odoo write event in res.partner (ID: {changed})",

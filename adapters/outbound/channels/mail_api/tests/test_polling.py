@@ -49,6 +49,7 @@ async def test_what_was_there_before_is_not_taken(channel: MailApi, gmail: Gmail
 async def test_mail_between_the_creation_and_the_first_poll_is_taken(channel: MailApi, gmail: Gmail) -> None:
     gmail.arrive("old", internalDate=EARLIER)
     gmail.arrive("early", internalDate=LATER)
+    gmail.arrive("dated ahead", internalDate=str(int(LATER) + 86_400_000))
     events, cursor = await to_the_end(channel, None)
     assert [event.key for event in events] == ["early"]
     assert await to_the_end(channel, cursor) == ([], cursor)
