@@ -22,7 +22,8 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from tests.e2e.chats import CHATS, Chat, Said
+from tests.e2e.chats import CHATS, DISCORD, Chat, Said
+from tests.support.platforms import discord
 from tests.support.platforms.standin import Reply, Seen, StandIn
 from tests.support.ports import free_port
 from tests.support.service import Service
@@ -31,6 +32,7 @@ pytestmark = pytest.mark.processes
 
 AGENT_URL = "https://agents.example"
 SOON = 20.0
+FIXTURES = Path(__file__).parents[2] / "adapters/outbound/channels/gaming_chat/fixtures"
 FILES = {"plan.png": b"\x89PNG a plan", "plan.pdf": b"%PDF-1.7 a plan"}
 
 
@@ -92,11 +94,11 @@ class Walk:
     path: str = ""
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
-    async def set_up(self) -> None:
+    async def set_up(self, name: str = "walk") -> None:
         made = await asyncio.to_thread(
             self.service.create_instance,
             channelId=self.chat.channel_id,
-            channelName="walk",
+            channelName=name,
             config=self.chat.config(self.platform.url),
             downStreamResourceId="agent::walker",
         )
@@ -194,3 +196,24 @@ async def an_approval(walk: Walk) -> None:
         assert choices
         await walk.eventually(lambda: replaced(walk.platform))
     assert json.dumps(walk.agent.asked).count('"decision"') == 1
+
+
+async def test_a_direct_message_on_discord_comes_over_the_gateway(service: Service) -> None:
+    platform, agent = discord.Discord(), Agent()
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(platform.serve(PORTS["gaming-chat"]))
+        await stack.enter_async_context(agent.serve(PORTS["agent"]))
+        client = await stack.enter_async_context(httpx.AsyncClient(trust_env=False))
+        walk = Walk(service, DISCORD, platform, agent, client)
+        await walk.set_up("gateway")
+        async with asyncio.timeout(SOON):
+            while (await platform.gateway.heard.get())["op"] != 2:
+                pass
+        ready = {"session_id": "s1", "user": {"id": discord.APPLICATION}}
+        platform.gateway.dispatch("READY", ready, 1)
+        message = json.loads((FIXTURES / "message_dm.json").read_text())
+        platform.gateway.dispatch("MESSAGE_CREATE", message.get("d", message), 2)
+        (answer,) = await walk.eventually(lambda: platform.messages)
+        assert answer["content"].startswith("You said ")
+        assert len(agent.asked) == 1
+    assert platform.faults == []
