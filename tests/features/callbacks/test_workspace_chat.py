@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from datetime import datetime
 from typing import Any
 
-from pytest_bdd import scenarios
+import pytest
+from pytest_bdd import given, parsers, scenarios, then
 
+from adapters.outbound.channels.workspace_chat.channel import WorkspaceChat
 from adapters.outbound.channels.workspace_chat.tests import samples
 from domain.channels.messages import RawCall
-from tests.features.callbacks.conftest import Chat
+from domain.routing.model import RunRequest, RunResult
+from tests.drivers.world import PATIENCE, World
+from tests.features.callbacks.conftest import Chat, Instance
 from tests.support.platforms.slack import Slack
 
 THROUGH = "way"
@@ -51,3 +57,54 @@ CHAT = Chat(
     said=said,
     api="/api",
 )
+
+
+class Slow:
+    """A resource that says how its answer begins, and ends when it is told to."""
+
+    def __init__(self, world: World) -> None:
+        self.ends = threading.Event()
+        world.container.resources().runner._inner._default = self
+
+    async def run(self, request: RunRequest) -> RunResult:
+        assert request.progress
+        request.progress("Steam is")
+        await asyncio.to_thread(self.ends.wait, PATIENCE)
+        return RunResult("Steam is **hot**.")
+
+
+@pytest.fixture
+def slow(world: World, monkeypatch: pytest.MonkeyPatch) -> Slow:
+    monkeypatch.setattr(WorkspaceChat, "draft_seconds", 0.02)
+    return Slow(world)
+
+
+@given("a bot whose resource answers piece by piece")
+def piece_by_piece(instance: Instance, slow: Slow) -> None:
+    body = {
+        "channelId": "workspace-chat",
+        "channelName": "Bot",
+        "config": samples.CONFIG,
+        "downStreamResourceId": "agent::slow",
+    }
+    instance.id = instance.way.create("ann", body).body["instanceId"]
+
+
+@then(parsers.parse('"{text}" is shown in {place}'))
+def is_shown(instance: Instance, slow: Slow, text: str, place: str) -> None:
+    assert instance.driver.wait_until(lambda: instance.said() == [(place, text)]), instance.said()
+    slow.ends.set()
+
+
+@then(parsers.parse('"{text}" takes its place'))
+def takes_its_place(instance: Instance, text: str) -> None:
+    assert instance.driver.wait_until(lambda: [each[1] for each in instance.said()] == [text]), (
+        instance.said()
+    )
+
+
+@then("nothing of it was changed")
+def unchanged(instance: Instance) -> None:
+    platform = instance.driver.platform
+    assert isinstance(platform, Slack)
+    assert platform.updates == []

@@ -76,6 +76,20 @@ Feature: Slack
         | reaction_added   |
         | shortcut         |
 
+  Rule: An answer that takes its time is shown while it is made, in one message
+
+    Scenario: A long answer grows where it will stand
+      Given a bot whose resource answers piece by piece
+      When the platform posts app_mention_in_thread
+      Then "Steam is …" is shown in C0ROOM thread 1800000001.000100
+      And "Steam is *hot*." takes its place
+
+    Scenario: An answer at once is not shown before
+      Given a bot that echoes
+      When the platform posts message_im
+      Then "Good morning" is written to D0ADA
+      And nothing of it was changed
+
   Rule: A platform that asks to wait is not written to earlier
 
     Scenario: Too many messages
