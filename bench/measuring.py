@@ -74,8 +74,9 @@ def cpu_seconds(*pids: int) -> float:
 
 
 def family(pid: int) -> list[int]:
-    """A process and its children."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    """A process and its children, whichever of its threads started them."""
+    threads = Path(f"/proc/{pid}/task").iterdir()
+    children = [child for thread in threads for child in (thread / "children").read_text().split()]
     return [pid, *(child for each in children for child in family(int(each)))]
 
 

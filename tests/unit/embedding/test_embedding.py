@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from adapters.outbound.embedding import model_files
 from adapters.outbound.embedding.model_files import ModelFiles, packaged_folder
 from adapters.outbound.embedding.sentence import BATCH, SentenceEmbedder
 from domain.refusals import Unavailable
@@ -43,6 +44,21 @@ def test_tokens_are_counted_without_a_limit() -> None:
     assert files.count_tokens("hello world") == 2
     assert files.count_tokens("hello " * 1000) == 1000
     assert files.count_tokens("") == 0
+
+
+@pytest.mark.parametrize("remembered", [200_000, 3], ids=["words remembered", "words forgotten"])
+def test_tokens_are_counted_as_the_tokenizer_does(monkeypatch: pytest.MonkeyPatch, remembered: int) -> None:
+    monkeypatch.setattr(model_files, "REMEMBERED_WORDS", remembered)
+    files = ModelFiles()
+    tokenizer = files._load_tokenizer()
+    for text in (
+        "The pump (INV-2024-00317) isn't serviced; see https://example.org/a_b?c=1 ...",
+        "naïve Müller\u2019s \u201cÜberprüfung\u201d \u2014 \ufb01ne",
+        "图书馆位于三楼。编号为ERR-4711的错误 Ошибка خطأ",
+        "tabs\tand\nlines \u00a0 and\u3000wide blanks",
+        "x" * 300 + " the the the",
+    ):
+        assert files.count_tokens(text) == len(tokenizer.encode(text, add_special_tokens=False).ids)
 
 
 def a_folder(path: Path, **config: Any) -> Path:

@@ -1,0 +1,37 @@
+"""`switchboard up` with vectors that cost nothing: what is left is reading, cutting, storing and indexing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from apps.container import Container
+from apps.settings import load
+from apps.standalone.main import main
+from ports.embedding import DIMENSION, EmbeddingModel, Vector
+
+_SAME: Vector = [DIMENSION**-0.5] * DIMENSION
+
+
+class Constant:
+    """The same vector for every text."""
+
+    async def model(self) -> EmbeddingModel:
+        return EmbeddingModel("constant", "constant")
+
+    async def prepare(self) -> None:
+        return
+
+    async def embed_query(self, text: str) -> Vector:
+        return _SAME
+
+    async def embed_passages(self, texts: Sequence[str]) -> Sequence[Vector]:
+        return [_SAME] * len(texts)
+
+    def close(self) -> None:
+        return
+
+
+if __name__ == "__main__":
+    Container.embedder.override(Constant())
+    sys.exit(main(load()))
