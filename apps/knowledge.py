@@ -3,10 +3,37 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 
 from adapters.inbound.jobs.upkeep import Chore, Upkeep
 from adapters.inbound.jobs.upload_loop import UploadLoop
 from apps.container import Container
+from domain.refusals import Unavailable
+
+log = logging.getLogger(__name__)
+
+
+class ModelPart:
+    """Loads the embedding model right after the start, where that is asked for; it keeps nobody waiting."""
+
+    name = "embedding model"
+
+    def __init__(self, container: Container) -> None:
+        self._container = container
+
+    async def start(self) -> None:
+        return
+
+    async def run(self) -> None:
+        if self._container.settings().embedding_preload:
+            try:
+                await self._container.embedder().prepare()
+            except Unavailable as refusal:
+                log.warning("the embedding model cannot be loaded: %s", refusal.message)
+        await asyncio.Event().wait()
+
+    async def stop(self) -> None:
+        return
 
 
 class KnowledgePart:

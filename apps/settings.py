@@ -302,6 +302,12 @@ class Settings:
         "the model of EMBEDDING_MODEL_DIR knows other scripts than Latin; else those are searched by text alone",
         _flag,
     )
+    embedding_preload: bool = _setting(
+        "EMBEDDING_PRELOAD",
+        "false",
+        "load the model right after the start instead of with the first file or search (about 500 MB)",
+        _flag,
+    )
     embedding_threads: int = _setting(
         "EMBEDDING_THREADS", "1", "processor threads that embed one batch of passages", _whole(1, 64)
     )

@@ -7,6 +7,7 @@ import uvloop
 from apps import logs
 from apps.container import Container
 from apps.grpc_server.part import GrpcPart, listening_address
+from apps.knowledge import ModelPart
 from apps.parts import StoragePart
 from apps.process import Part, run
 from apps.secrets import complete
@@ -23,7 +24,7 @@ def main(settings: Settings) -> int:
 
     async def serve() -> int:
         container = Container(settings=settings, dsn=dsn, solitary=False)
-        parts: list[Part] = [StoragePart(container, "core"), GrpcPart(container)]
+        parts: list[Part] = [StoragePart(container, "core"), ModelPart(container), GrpcPart(container)]
         address = listening_address(settings)
         try:
             return await run(parts, lambda: print(f"Switchboard core is ready at {address}", flush=True))

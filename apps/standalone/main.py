@@ -11,7 +11,7 @@ from apps import logs
 from apps.container import Container
 from apps.grpc_server.part import GrpcPart
 from apps.jobs import JobsPart
-from apps.knowledge import KnowledgePart
+from apps.knowledge import KnowledgePart, ModelPart
 from apps.parts import RestPart, SocketsPart, StoragePart, WorkerPart
 from apps.process import Part, run
 from apps.rest import build_gateway
@@ -45,6 +45,7 @@ async def _serve(settings: Settings, dsn: str, listener) -> int:  # type: ignore
         JobsPart(container),
         SocketsPart(container),
         KnowledgePart(container),
+        ModelPart(container),
         grpc,
         VerificationBotPart(settings, container.http()),
         RestPart(build_gateway(container), listener),

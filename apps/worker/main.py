@@ -7,7 +7,7 @@ import uvloop
 from apps import logs
 from apps.container import Container
 from apps.jobs import JobsPart
-from apps.knowledge import KnowledgePart
+from apps.knowledge import KnowledgePart, ModelPart
 from apps.parts import SocketsPart, StoragePart, WorkerPart
 from apps.process import Part, run
 from apps.secrets import complete
@@ -31,6 +31,7 @@ def main(settings: Settings) -> int:
             SocketsPart(container),
             VerificationBotPart(settings, container.http()),
             KnowledgePart(container),
+            ModelPart(container),
         ]
         return await run(parts, lambda: print("Switchboard worker is ready", flush=True))
 

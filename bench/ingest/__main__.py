@@ -1,4 +1,6 @@
-"""Uploads end to end through the REST API of a running service: `python -m bench.ingest [--only model|reading] [--quick] [--record]`.
+"""Uploads end to end through the REST API of a running service.
+
+`python -m bench.ingest [--only model|reading] [--quick] [--record]`
 
 With the model, against the bare model on the same texts in turn: chunks a second, a file of one page, searches
 while an upload runs. Without it (the same vector for every text), against the bare library: what reading, cutting,

@@ -1,0 +1,59 @@
+"""Loading the embedding model ahead."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from apps.knowledge import ModelPart
+from domain.refusals import Unavailable
+
+
+class Kit:
+    """As much of the container as the part asks for."""
+
+    embedding_preload = True
+
+    def __init__(self, refusal: Unavailable | None = None) -> None:
+        self.refusal = refusal
+        self.asked = asyncio.Event()
+
+    def settings(self) -> Any:
+        return self
+
+    def embedder(self) -> Any:
+        return self
+
+    async def prepare(self) -> None:
+        self.asked.set()
+        if self.refusal:
+            raise self.refusal
+
+
+async def started(kit: Kit) -> asyncio.Task[None]:
+    part: Any = ModelPart(kit)  # type: ignore[arg-type]
+    await part.start()
+    running = asyncio.create_task(part.run())
+    for _ in range(5):  # turns of the event loop: all that it does without waiting
+        await asyncio.wait({running}, timeout=0)
+    return running
+
+
+@pytest.mark.parametrize("refusal", [None, Unavailable("not installed")], ids=["loaded", "missing"])
+async def test_the_process_goes_on_whether_the_model_is_there_or_not(refusal: Unavailable | None) -> None:
+    kit = Kit(refusal)
+    running = await started(kit)
+    assert kit.asked.is_set()
+    assert not running.done()
+    running.cancel()
+
+
+async def test_unasked_nothing_is_loaded() -> None:
+    kit = Kit()
+    kit.embedding_preload = False
+    running = await started(kit)
+    assert not kit.asked.is_set()
+    assert not running.done()
+    running.cancel()
