@@ -1,7 +1,8 @@
 """Group commit: concurrent writers share one statement, and so one commit.
 
-No timer is involved: while one batch is being committed the next one gathers, so a lone writer pays nothing
-and a crowd pays one commit for up to `max_batch` items.
+No timer is involved: while one batch is being committed the next one gathers, so a crowd pays one commit for up
+to `max_batch` items. A second commit runs beside the first only for a crowd: each costs as much as many items, and
+where commits are quick a few large ones serve all sooner than many small ones.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Hashable, Sequence
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from domain.refusals import Unavailable
 
@@ -17,11 +18,17 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
+class _Waiting(NamedTuple, Generic[T, R]):
+    shard: Hashable
+    item: T
+    future: asyncio.Future[R]
+
+
 class Batcher(Generic[T, R]):
     """Hands gathered items to `flush`, which answers one result for each, in order.
 
-    Items of the same `shard` go through the same writer, so they keep their order and never wait for each
-    other's row locks across writers.
+    Items of the same `shard` are never in two commits at once, so they keep their order and do not wait for each
+    other's row locks. Up to `writers` commits run at once, those beyond the first once `crowd` items wait.
     """
 
     def __init__(
@@ -30,57 +37,72 @@ class Batcher(Generic[T, R]):
         *,
         writers: int = 2,
         max_batch: int = 128,
+        crowd: int = 32,
     ) -> None:
-        self._writers = [_Writer(flush, max_batch) for _ in range(writers)]
+        self._flush = flush
+        self._writers = writers
+        self._max = max_batch
+        self._crowd = crowd
+        self._queue: deque[_Waiting[T, R]] = deque()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._running = 0
+        self._committing: set[Hashable] = set()
 
     async def submit(self, shard: Hashable, item: T) -> R:
         """The result for this item, once its batch is committed. Raises what `flush` raised."""
-        return await self._writers[hash(shard) % len(self._writers)].submit(item)
-
-    async def close(self) -> None:
-        """Waits until all that was submitted is committed."""
-        for writer in self._writers:
-            await writer.close()
-
-
-class _Writer(Generic[T, R]):
-    def __init__(self, flush: Callable[[Sequence[T]], Awaitable[Sequence[R]]], max_batch: int) -> None:
-        self._flush = flush
-        self._max = max_batch
-        self._queue: deque[tuple[T, asyncio.Future[R]]] = deque()
-        self._task: asyncio.Task[None] | None = None
-
-    async def submit(self, item: T) -> R:
         future: asyncio.Future[R] = asyncio.get_running_loop().create_future()
-        self._queue.append((item, future))
-        if self._task is None:
-            self._task = asyncio.create_task(self._drain())
+        self._queue.append(_Waiting(shard, item, future))
+        if not self._running or (self._running < self._writers and len(self._queue) >= self._crowd):
+            self._running += 1
+            task = asyncio.create_task(self._drain())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
         return await future
 
     async def _drain(self) -> None:
         try:
-            while self._queue:
-                batch = [self._queue.popleft() for _ in range(min(self._max, len(self._queue)))]
-                await self._commit(batch)
+            while batch := self._taken():
+                await self._commit_apart(batch)
         finally:
-            self._task = None
+            self._running -= 1  # at once: what is submitted from here on needs another one
 
-    async def _commit(self, batch: Sequence[tuple[T, asyncio.Future[R]]]) -> None:
+    async def _commit_apart(self, batch: Sequence[_Waiting[T, R]]) -> None:
+        shards = {each.shard for each in batch}
+        self._committing |= shards
         try:
-            results = await self._flush([item for item, _ in batch])
+            await self._commit(batch)
+        finally:
+            self._committing -= shards
+
+    def _taken(self) -> list[_Waiting[T, R]]:
+        """The next batch; none where too few wait beside a commit that runs, whose writer will take them."""
+        if self._committing and len(self._queue) < self._crowd:
+            return []
+        batch: list[_Waiting[T, R]] = []
+        later: list[_Waiting[T, R]] = []
+        while self._queue and len(batch) < self._max:
+            each = self._queue.popleft()
+            (later if each.shard in self._committing else batch).append(each)
+        self._queue.extendleft(reversed(later))
+        return batch
+
+    async def _commit(self, batch: Sequence[_Waiting[T, R]]) -> None:
+        try:
+            results = await self._flush([each.item for each in batch])
         except Exception as error:  # noqa: BLE001 - handed on to each of those that wait
             if len(batch) > 1 and not isinstance(error, Unavailable):
                 for each in batch:  # one that cannot be stored must not cost the others
                     await self._commit([each])
                 return
-            for _, future in batch:
-                if not future.done():
-                    future.set_exception(error)
+            for each in batch:
+                if not each.future.done():
+                    each.future.set_exception(error)
             return
-        for (_, future), result in zip(batch, results, strict=True):
-            if not future.done():
-                future.set_result(result)
+        for each, result in zip(batch, results, strict=True):
+            if not each.future.done():
+                each.future.set_result(result)
 
     async def close(self) -> None:
-        while self._task is not None:
-            await asyncio.wait([self._task])
+        """Waits until all that was submitted is committed."""
+        while self._tasks:
+            await asyncio.wait(set(self._tasks))
