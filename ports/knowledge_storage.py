@@ -70,7 +70,7 @@ class FileStore(Protocol):
     async def chunk(self, chunk_id: str, user_id: str) -> tuple[Chunk, Level] | None: ...
 
     async def chunks(self, file: FileRecord, limit: int, offset: int) -> tuple[Sequence[Chunk], int]:
-        """A window of the file's chunks, in document order, and how many there are."""
+        """A window of the file's chunks, in document order, and how many there are: none until it is ready."""
         ...
 
 

@@ -57,3 +57,34 @@ def parse(parser: FencedParser, tmp_path: Path) -> Callable[..., object]:
         return await using.parse(path, name)
 
     return run
+
+
+@pytest.fixture
+async def refusal(parse, nursery, tmp_path):
+    """Parses what must be refused: gives the refusal, after checking that nothing stays and the next file parses."""
+
+    async def run(content, name, kind, **keywords):
+        with pytest.raises(kind) as caught:
+            await parse(content, name, **keywords)
+        assert name.replace("\\", "/").rpartition("/")[2][:50] in caught.value.message
+        assert list(nursery.scratch.iterdir()) == []
+        (tmp_path / "next").write_bytes(b"The next file.")
+        assert (await parse(tmp_path / "next", "next.txt")).text == "The next file."
+        return caught.value.message
+
+    return run
+
+
+@pytest.fixture
+async def own(tmp_path):
+    """A parser with a nursery of its own."""
+    parser = FencedParser(ParsingOptions(idle_seconds=600))
+    yield parser
+    await parser.close()
+
+
+@pytest.fixture
+def note(tmp_path) -> Path:
+    path = tmp_path / "note"
+    path.write_bytes(b"A short note.")
+    return path

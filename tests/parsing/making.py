@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import struct
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
+
+import soundfile
+from PIL import Image, ImageDraw, ImageFont
+
+from domain.knowledge.documents import BlockKind, Document
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 
@@ -96,3 +102,31 @@ def _zip(path: Path, members: Sequence[tuple[str, bytes, int]]) -> None:
         out += b"PK\x03\x04" + fields + name.encode() + packed
     end = struct.pack("<HHHHIIH", 0, 0, len(members), len(members), len(directory), len(out), 0)
     path.write_bytes(bytes(out) + bytes(directory) + b"PK\x05\x06" + end)
+
+
+def texts(document: Document, kind: BlockKind) -> list[str]:
+    return [block.text for block in document.blocks if block.kind is kind]
+
+
+def saved(thing) -> bytes:
+    out = io.BytesIO()
+    thing.save(out)
+    return out.getvalue()
+
+
+def picture(format_: str) -> bytes:
+    image = Image.new("RGB", (760, 220), "white")
+    font = ImageFont.load_default(36)
+    draw = ImageDraw.Draw(image)
+    draw.text((30, 30), "Invoice number 48213", fill="black", font=font)
+    draw.text((30, 120), "Total amount 950 EUR", fill="black", font=font)
+    out = io.BytesIO()
+    image.save(out, format_)
+    return out.getvalue()
+
+
+def speech(format_: str) -> bytes:
+    samples, rate = soundfile.read(SAMPLES / "speech.ogg")
+    out = io.BytesIO()
+    soundfile.write(out, samples, rate, format=format_)
+    return out.getvalue()

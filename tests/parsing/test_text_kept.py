@@ -70,6 +70,11 @@ async def test_text_in_many_encodings(parse, language, encoding):
     assert document.text == words
 
 
+@pytest.mark.parametrize("text", ["アップロード完了。", "会議は三時からです。", "カタカナ"])
+async def test_a_few_words_of_japanese(parse, text):
+    assert (await parse(text.encode("cp932"), "note.txt")).text == text
+
+
 async def test_the_encoding_that_a_page_declares(parse):
     source = '<html><head><meta charset="koi8-r"></head><body><p>Погода</p></body></html>'
 

@@ -1,4 +1,7 @@
-"""A real PostgreSQL for tests: one server per session, a fresh migrated database per test (about 30 ms)."""
+"""A real PostgreSQL for tests: one server per session, a fresh migrated database per test (about 30 ms).
+
+TEST_DATABASE_URL names another server to run them on instead, as a superuser; databases are made there.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,17 @@ from adapters.outbound.storage.embedded import EmbeddedPostgres
 from adapters.outbound.storage.migrate import migrate
 
 _PREFIX = "switchboard-tests-"
-_TEMPLATE = "switchboard"
+_TEMPLATE = f"switchboard_test_{os.getpid()}"
 _numbers = itertools.count(1)
 
 
 @pytest.fixture(scope="session")
 def postgres_dsn() -> Iterator[str]:
     """The DSN of the session's server; its database is the template and takes no connections from tests."""
+    given = os.environ.get("TEST_DATABASE_URL")
+    if given:
+        yield from _template_on(given)
+        return
     folder = _own_folder()
     server = EmbeddedPostgres(folder, fast_and_unsafe=True)
     try:
@@ -34,6 +41,15 @@ def postgres_dsn() -> Iterator[str]:
     finally:
         server.stop()
         shutil.rmtree(folder)
+
+
+def _template_on(server: str) -> Iterator[str]:
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {_TEMPLATE} TEMPLATE template0 ENCODING UTF8")
+        dsn = on_database(server, _TEMPLATE)
+        migrate(dsn)
+        yield dsn
+        connection.execute(f"DROP DATABASE {_TEMPLATE} WITH (FORCE)")
 
 
 @pytest.fixture
@@ -46,9 +62,10 @@ def database_url(postgres_dsn: str) -> Iterator[str]:
 @contextmanager
 def fresh_database(postgres_dsn: str) -> Iterator[str]:
     """The DSN of a migrated and empty database, dropped at the end."""
-    name = f"test_{next(_numbers)}"
+    template = urlsplit(postgres_dsn).path.removeprefix("/")
+    name = f"switchboard_test_{os.getpid()}_{next(_numbers)}"
     with psycopg.connect(on_database(postgres_dsn, "postgres"), autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {_TEMPLATE}")
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
         yield on_database(postgres_dsn, name)
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 

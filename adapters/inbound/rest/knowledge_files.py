@@ -14,7 +14,7 @@ from adapters.inbound.rest import knowledge_schemas as schemas
 from adapters.inbound.rest import knowledge_shapes as shapes
 from adapters.inbound.rest.errors import JsonResponse
 from adapters.inbound.rest.multipart import MultipartReader
-from adapters.inbound.rest.ranges import Span, Unsatisfiable, asked_range, attachment
+from adapters.inbound.rest.ranges import Span, Unsatisfiable, asked_range, attachment, is_known
 from adapters.inbound.rest.routing import caller_of, errors, page_of, path_id
 from domain.knowledge.rules import NO_BASE
 from domain.refusals import Refusal
@@ -53,44 +53,22 @@ UPLOAD_BODY: dict[str, Any] = {
 FILE_ANSWERS: dict[int | str, dict[str, Any]] = {
     200: {"content": {"application/octet-stream": {}}, "description": "The whole file."},
     206: {"content": {"application/octet-stream": {}}, "description": "The range asked for."},
-    416: {"description": "The range lies outside the file."},
+    304: {"description": "If-None-Match names this version."},
 }
 
 
 def router(files: KnowledgeFiles) -> APIRouter:
     routes = APIRouter(tags=["knowledge bases"])
 
+    @routes.head(BASE + "/download/{fileId}", include_in_schema=False)
     @routes.get(
         BASE + "/download/{fileId}",
         response_class=Response,
-        responses={**errors(404), **FILE_ANSWERS},
+        responses={**errors(404, 416), **FILE_ANSWERS},
         summary="A file's bytes; single ranges are served",
     )
     async def download(request: Request, fileId: str) -> Response:
-        caller = caller_of(request)
-        whole = await files.download(caller, fileId, 0, 0)
-        etag = f'"{fileId}"'
-        headers = {
-            "content-disposition": attachment(whole.name),
-            "accept-ranges": "bytes",
-            "etag": etag,
-            "x-content-type-options": "nosniff",
-        }
-        try:
-            span = asked_range(_range_header(request, etag), whole.size)
-        except Unsatisfiable:
-            return Response(status_code=416, headers={"content-range": f"bytes */{whole.size}"})
-        wanted = span or Span(0, whole.size)
-        if span:
-            headers["content-range"] = f"bytes {span.start}-{span.start + span.length - 1}/{whole.size}"
-        headers["content-length"] = str(wanted.length)
-        found = await files.download(caller, fileId, wanted.start, wanted.length)
-        return StreamingResponse(
-            found.content,
-            status_code=206 if span else 200,
-            media_type="application/octet-stream",
-            headers=headers,
-        )
+        return await _download(files, request, fileId)
 
     @routes.get(
         BASE + "/file/{id}",
@@ -161,6 +139,40 @@ def router(files: KnowledgeFiles) -> APIRouter:
     return routes
 
 
+async def _download(files: KnowledgeFiles, request: Request, file_id: str) -> Response:
+    """The whole file, the range asked for, or what stands instead of them."""
+    caller = caller_of(request)
+    whole = await files.download(caller, file_id, 0, 0)
+    etag = f'"{file_id}"'
+    headers = {
+        "content-disposition": attachment(whole.name),
+        "accept-ranges": "bytes",
+        "etag": etag,
+        "x-content-type-options": "nosniff",
+    }
+    if is_known(request.headers.get("if-none-match"), etag):
+        return Response(status_code=304, headers=headers)
+    try:
+        span = asked_range(_range_header(request, etag), whole.size)
+    except Unsatisfiable:
+        error = f"range: lies outside the file, which has {whole.size} bytes"
+        headers = {"accept-ranges": "bytes", "content-range": f"bytes */{whole.size}"}
+        return JsonResponse({"error": error}, status_code=416, headers=headers)
+    wanted = span or Span(0, whole.size)
+    if span:
+        headers["content-range"] = f"bytes {span.start}-{span.start + span.length - 1}/{whole.size}"
+    headers["content-length"] = str(wanted.length)
+    if request.method == "HEAD":
+        return Response(status_code=200, media_type="application/octet-stream", headers=headers)
+    found = await files.download(caller, file_id, wanted.start, wanted.length)
+    return StreamingResponse(
+        found.content,
+        status_code=206 if span else 200,
+        media_type="application/octet-stream",
+        headers=headers,
+    )
+
+
 async def _body(request: Request) -> AsyncIterator[bytes]:
     async for piece in request.stream():
         yield piece
@@ -181,7 +193,7 @@ def _prefers_async(request: Request) -> bool:
 
 
 def _range_header(request: Request, etag: str) -> str | None:
-    """The Range header, unless If-Range names another version."""
-    if request.headers.get("if-range", etag) != etag:
+    """The Range header of a GET (RFC 9110, 14.2), unless If-Range names another version."""
+    if request.method != "GET" or request.headers.get("if-range", etag) != etag:
         return None
     return request.headers.get("range")

@@ -5,11 +5,9 @@ Source: RFC 7578 (multipart/form-data).
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath, PureWindowsPath
 
 from python_multipart.exceptions import MultipartParseError
 from python_multipart.multipart import MultipartParser, parse_options_header
@@ -21,10 +19,7 @@ from ports.knowledge import IncomingFile
 MAX_HEADER_BYTES = 16 * 1024
 MAX_FIELD_BYTES = 1024 * 1024
 """Plain fields are read over; they may be so long together."""
-MAX_NAME = 255
 BROKEN = "the upload is not a well-formed multipart body"
-
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 @dataclass(slots=True)
@@ -65,7 +60,7 @@ class MultipartReader:
             if event is None:
                 return
             if event[0] == "file":
-                yield IncomingFile(file_name(event[1]), self._content())
+                yield IncomingFile(decoded_name(event[1]), self._content())
 
     async def _content(self) -> AsyncIterator[bytes]:
         while True:
@@ -149,8 +144,8 @@ class MultipartReader:
             self._events.append(("end", b""))
 
 
-def file_name(raw: bytes) -> str:
-    """The name alone, without folders or control characters; never empty.
+def decoded_name(raw: bytes) -> str:
+    """A name as it came over the wire.
 
     Browsers write a quotation mark and line ends as %22, %0D and %0A and nothing else so.
     Source: https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#multipart-form-data
@@ -159,6 +154,4 @@ def file_name(raw: bytes) -> str:
         text = raw.decode()
     except UnicodeDecodeError:
         text = raw.decode("latin-1")
-    text = text.replace("%22", '"').replace("%0D", " ").replace("%0A", " ")
-    bare = PureWindowsPath(PurePosixPath(text).name).name
-    return _CONTROL.sub("", bare)[-MAX_NAME:].strip() or "unnamed"
+    return text.replace("%22", '"').replace("%0D", " ").replace("%0A", " ")

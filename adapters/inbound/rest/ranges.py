@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import quote
 
-_RANGE = re.compile(r"bytes=(\d{0,19})-(\d{0,19})")
+_RANGE = re.compile(r"bytes=[ \t]*(\d{0,19})-(\d{0,19})", re.IGNORECASE | re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,12 @@ def asked_range(header: str | None, size: int) -> Span | None:
     if start >= size:
         raise Unsatisfiable
     return Span(start, end - start + 1)
+
+
+def is_known(header: str | None, etag: str) -> bool:
+    """Whether an If-None-Match header says that the asker has this version already (RFC 9110, 13.1.2)."""
+    known = [each.strip().removeprefix("W/") for each in (header or "").split(",")]
+    return etag in known or known == ["*"]
 
 
 def attachment(name: str) -> str:

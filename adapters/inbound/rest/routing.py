@@ -22,6 +22,7 @@ MEANING = {
     409: "The triple (user, channelName, channelId) is taken.",
     413: "The body is too large.",
     415: "The file's format is not supported.",
+    416: "The range lies outside the file.",
     422: "A file cannot be read: corrupt, encrypted or empty.",
     429: "Asked too often; see Retry-After.",
     500: "Internal server error.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
+from collections.abc import Sequence
 from typing import IO, BinaryIO
 
 from adapters.outbound.parsing.limits import Limits
@@ -38,9 +39,16 @@ def office_kind(file: BinaryIO, name: str, wanted: Format | None, limits: Limits
     if wanted is not None and wanted in _OFFICE.values():
         reason = f"it is a ZIP archive without the parts of a {LABELS[wanted]}"
         raise Unreadable(f"{name} cannot be read as {LABELS[wanted]}: {reason}")
-    raise Unsupported(
-        f"{name} is not of a supported format: it is a ZIP archive (upload the files in it one by one)"
-    )
+    raise Unsupported(f"{name} is not of a supported format: it is {_kind(members)}")
+
+
+def _kind(members: Sequence[str]) -> str:
+    """What an archive is that is no document of ours, and what to do with it."""
+    if "META-INF/manifest.xml" in members and "content.xml" in members:
+        return "an OpenDocument file (save it as DOCX, XLSX, PPTX or PDF)"
+    if "META-INF/container.xml" in members:
+        return "an EPUB book (save it as PDF or HTML)"
+    return "a ZIP archive (upload the files in it one by one)"
 
 
 def check_inflation(job: Job) -> None:

@@ -23,6 +23,7 @@ _DECLARED_BYTES = 2_048
 _CONTROLS = bytes(set(range(32)) - {7, 8, 9, 10, 12, 13, 26, 27})
 _CONTROLS_SHARE = 0.02
 _UTF16_SHARE = 0.3
+_KANA_SHARE, _STRANGE_SHARE = 0.25, 0.1
 
 
 def looks_like_text(head: bytes) -> bool:
@@ -81,7 +82,9 @@ def _guessed(data: bytes) -> str | None:
     """Legacy encodings by likelihood over the first part of the file; the guess must fit all of it."""
     sample = data[:_SAMPLE_BYTES]
     guesses = [match.encoding for match in from_bytes(sample)]
-    if not guesses or is_latin(sample.decode(guesses[0], "replace")):
+    if _is_shift_jis(sample):
+        guesses.insert(0, "cp932")
+    elif not guesses or is_latin(sample.decode(guesses[0], "replace")):
         guesses.insert(0, latin_encoding(sample) or "cp1252")
     for encoding in (*guesses, "cp1252", "latin-1"):
         try:
@@ -89,3 +92,14 @@ def _guessed(data: bytes) -> str | None:
         except (UnicodeDecodeError, LookupError):
             continue
     return None
+
+
+def _is_shift_jis(sample: bytes) -> bool:
+    """Whether the text is full of kana under Shift JIS; other encodings make hardly any by chance.
+
+    Guessing by frequency needs more text than a short note has.
+    """
+    beyond = [char for char in sample.decode("cp932", "replace") if char > "\x7f"]
+    kana = sum("\u3041" <= char <= "\u30fe" for char in beyond)
+    strange = sum("\uff61" <= char <= "\uff9f" or char == "\ufffd" for char in beyond)
+    return kana > len(beyond) * _KANA_SHARE and strange < kana * _STRANGE_SHARE

@@ -11,7 +11,7 @@ from domain.knowledge.bases.service import BaseAccess
 from domain.knowledge.failures import refusal_of
 from domain.knowledge.model import Chunk, ChunkPage, FileRecord, FileStatus, Level, UploadedFile
 from domain.knowledge.retention.service import Retention
-from domain.knowledge.rules import NO_BASE, NO_CHUNK, NO_FILE, NO_FILES, check_window
+from domain.knowledge.rules import NO_BASE, NO_CHUNK, NO_FILE, NO_FILES, check_window, file_name
 from domain.refusals import Invalid, NotFound, TooLarge, Unavailable
 from ports.blobs import Blobs, StoredBlob
 from ports.knowledge import Download, IncomingFile
@@ -75,14 +75,15 @@ class UploadService:
     async def _take_in(self, file: IncomingFile, held: list[NewFile]) -> None:
         if len(held) >= self._limits.max_files:
             raise TooLarge(f"at most {self._limits.max_files} files in one upload")
+        name = file_name(file.name)
 
         async def hold(blob: StoredBlob) -> None:
             await self._holds.hold(blob.key, blob.size)
-            held.append(NewFile(file.name, blob.key, blob.sha256, blob.size, ""))
+            held.append(NewFile(name, blob.key, blob.sha256, blob.size, ""))
 
         stored = await self._blobs.put(file.content, self._limits.max_bytes, hold)
         async with self._blobs.local(stored.key) as path:
-            kind = await self._parser.identify(path, file.name)
+            kind = await self._parser.identify(path, name)
         held[-1] = replace(held[-1], mime_type=kind.mime_type)
 
     async def _settle(

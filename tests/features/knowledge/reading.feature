@@ -27,6 +27,17 @@ Feature: Reading files and chunks
     Scenario: A part that does not exist
       When ann downloads the file with the range bytes=99999999-
       Then the answer is 416
+      And the error names "range"
+
+    Scenario: How large it is, without the bytes
+      When ann asks for the head of the download
+      Then the answer is 200
+      And the head tells the size and nothing follows
+
+    Scenario: What ann has already is not sent again
+      When ann downloads the file
+      And ann downloads the file again if it has changed
+      Then the answer is 304 without a body
 
     Scenario: The record
       When ann asks for the file

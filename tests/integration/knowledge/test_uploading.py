@@ -53,6 +53,15 @@ async def test_the_bytes_come_back(knowledge: Knowledge, ann: Caller) -> None:
     assert await read(part.content) == b"turbine"
 
 
+async def test_a_name_with_folders_or_line_ends_is_kept_as_a_plain_name(
+    knowledge: Knowledge, ann: Caller
+) -> None:
+    base = await knowledge.base(ann)
+    (file,) = await knowledge.upload(ann, base, **{"../../etc/a\r\nb_txt": "some text"})
+    assert file.name == "ab.txt"
+    assert [each.name for each in await knowledge.files.list(ann, base)] == ["ab.txt"]
+
+
 async def test_one_bad_file_takes_all_of_the_request_back(knowledge: Knowledge, ann: Caller) -> None:
     base = await knowledge.base(ann)
     with pytest.raises(Unreadable, match=r"^bad\.txt: is corrupt$"):

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from adapters.outbound.embedding import model_files
-from adapters.outbound.embedding.model_files import ModelFiles, packaged_folder
+from adapters.outbound.embedding.model_files import ModelFiles
 from adapters.outbound.embedding.sentence import BATCH, SentenceEmbedder
 from domain.refusals import Unavailable
 from ports.embedding import DIMENSION
@@ -134,24 +134,4 @@ async def test_two_uploads_take_turns() -> None:
     embedder = Fake()
     await asyncio.gather(embedder.embed_passages(["a"] * 64), embedder.embed_passages(["bb"] * 64))
     assert [batch[0] for batch in embedder.batches[:4]] == ["a", "bb", "a", "bb"]
-    embedder.close()
-
-
-@pytest.mark.model
-async def test_the_real_model() -> None:
-    embedder = SentenceEmbedder(ModelFiles(packaged_folder()))
-    cat, kitten, bond = await embedder.embed_passages(
-        ["A cat sleeps on the sofa.", "A kitten naps on the couch.", "Government bond yields rose sharply."]
-    )
-    query = await embedder.embed_query("sleeping cat")
-
-    def cosine(one: Sequence[float], other: Sequence[float]) -> float:
-        return sum(a * b for a, b in zip(one, other, strict=True))
-
-    assert len(query) == DIMENSION
-    assert cosine(query, query) == pytest.approx(1, abs=1e-5)
-    assert cosine(cat, kitten) > 0.5 > cosine(cat, bond)
-    assert cosine(query, cat) > cosine(query, bond) + 0.3
-    both = await asyncio.gather(embedder.embed_passages(["text"] * 40), embedder.embed_query("another query"))
-    assert len(both[0]) == 40
     embedder.close()

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.inbound.rest.multipart import MAX_FIELD_BYTES, MultipartReader, file_name
+from adapters.inbound.rest.multipart import MAX_FIELD_BYTES, MultipartReader, decoded_name
 from domain.refusals import Invalid, TooLarge
 
 TYPE = "multipart/form-data; boundary=xyz"
@@ -78,17 +78,11 @@ async def test_endless_headers_and_fields_are_refused() -> None:
 @pytest.mark.parametrize(
     ("raw", "name"),
     [
-        (b"a.txt", "a.txt"),
-        (b"../../etc/passwd", "passwd"),
-        (b"C:\\Users\\ann\\plan.docx", "plan.docx"),
         ("Pläne 2024.pdf".encode(), "Pläne 2024.pdf"),
         (b"caf\xe9.txt", "café.txt"),
         (b"a%22b%0Ac%20d.txt", 'a"b c%20d.txt'),
-        (b"a\x00\x1fb.txt", "ab.txt"),
-        (b"/", "unnamed"),
-        (b"..", ".."),
-        (b"a" * 300 + b".txt", "a" * 251 + ".txt"),
+        (b"100%25.txt", "100%25.txt"),
     ],
 )
-def test_names(raw: bytes, name: str) -> None:
-    assert file_name(raw) == name
+def test_names_as_browsers_write_them(raw: bytes, name: str) -> None:
+    assert decoded_name(raw) == name

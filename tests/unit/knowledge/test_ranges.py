@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.inbound.rest.ranges import Span, Unsatisfiable, asked_range, attachment
+from adapters.inbound.rest.ranges import Span, Unsatisfiable, asked_range, attachment, is_known
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,8 @@ from adapters.inbound.rest.ranges import Span, Unsatisfiable, asked_range, attac
         ("bytes=5-", Span(5, 95)),
         ("bytes=-7", Span(93, 7)),
         ("bytes=-700", Span(0, 100)),
+        ("Bytes= 5-6", Span(5, 2)),
+        ("bytes=\u0665-", None),
         ("bytes=8-2", None),
         ("bytes=0-1,5-6", None),
         ("items=0-1", None),
@@ -46,3 +48,11 @@ def test_outside_the_file(header: str) -> None:
 )
 def test_a_name_in_a_header(name: str, header: str) -> None:
     assert attachment(name) == header
+
+
+@pytest.mark.parametrize(
+    ("header", "known"),
+    [(None, False), ("", False), ('"b"', False), ('"a"', True), ('"b", W/"a"', True), ("*", True)],
+)
+def test_a_version_that_is_known(header: str | None, known: bool) -> None:
+    assert is_known(header, '"a"') is known

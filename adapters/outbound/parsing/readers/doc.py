@@ -43,7 +43,7 @@ def _blocks(word: WordFile) -> Iterator[Block]:
         for paragraph in paragraphs:
             if paragraph.text.strip() and (kind is BlockKind.NOTE or paragraph.text not in seen):
                 seen.add(paragraph.text)
-                yield Block(kind, paragraph.text)
+                yield Block(kind, paragraph.text.strip())
 
 
 @dataclass(slots=True)

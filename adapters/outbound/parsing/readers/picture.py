@@ -5,13 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image, ImageOps, ImageStat, UnidentifiedImageError
 
 from adapters.outbound.parsing.engines import ocr
 from adapters.outbound.parsing.reading import Job, Reading
 from domain.knowledge.documents import Block, BlockKind
 
 _SECONDS_PER_PICTURE = 60.0
+_SEEN, _LIGHT = 127, 160
 
 warm = ocr.warm
 
@@ -41,14 +42,22 @@ def _opened(job: Job) -> Image.Image:
 
 
 def _upright(image: Image.Image, side: int) -> Image.Image:
-    """Turned as its EXIF data says, on white where it is transparent, scaled to what recognition needs."""
+    """Turned as its EXIF data says, on a ground where it is transparent, scaled to what recognition needs."""
     image = ImageOps.exif_transpose(image)
     if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
-        layer = image.convert("RGBA")
-        image = Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer)
+        image = _on_ground(image.convert("RGBA"))
     image = image.convert("RGB")
     image.thumbnail((side, side))
     return image
+
+
+def _on_ground(layer: Image.Image) -> Image.Image:
+    """On white, or on black where what is drawn is light: white letters on white could not be read."""
+    drawn = ImageStat.Stat(
+        layer.convert("L"), layer.getchannel("A").point(lambda alpha: alpha > _SEEN and 255)
+    )
+    light = bool(drawn.count[0]) and drawn.mean[0] > _LIGHT
+    return Image.alpha_composite(Image.new("RGBA", layer.size, "black" if light else "white"), layer)
 
 
 def _blocks(image: Image.Image) -> Iterator[Block]:

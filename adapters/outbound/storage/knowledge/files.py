@@ -47,7 +47,8 @@ class PostgresFiles:
 
     async def chunks(self, file: FileRecord, limit: int, offset: int) -> tuple[Sequence[Chunk], int]:
         rows = await self._database.fetch(
-            f"SELECT f.chunk_count, {CHUNK_COLUMNS} FROM kb_file f LEFT JOIN LATERAL ("
+            "SELECT CASE f.status WHEN 'ready' THEN f.chunk_count ELSE 0 END,"
+            f" {CHUNK_COLUMNS} FROM kb_file f LEFT JOIN LATERAL ("
             "   SELECT * FROM chunk WHERE kb_id = f.kb_id AND file_id = f.id"
             "   ORDER BY position LIMIT %s OFFSET %s"
             " ) c ON true WHERE f.id = %s ORDER BY c.position",

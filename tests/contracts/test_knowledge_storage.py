@@ -1,0 +1,361 @@
+"""What the database keeps for knowledge bases, port by port."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+
+from adapters.outbound.embedding.hashed import HashedEmbedder
+from adapters.outbound.storage.knowledge.bases import PostgresBases
+from adapters.outbound.storage.knowledge.blob_holds import PostgresBlobHolds
+from adapters.outbound.storage.knowledge.files import PostgresFiles
+from adapters.outbound.storage.knowledge.reindexing import PostgresReindexing
+from adapters.outbound.storage.knowledge.search import PostgresChunkIndex
+from adapters.outbound.storage.knowledge.staging import PostgresStaging
+from adapters.outbound.storage.knowledge.uploads import PostgresUploads
+from adapters.outbound.storage.pool import Database
+from domain.knowledge.model import BaseChange, FileStatus, Level, NewBase, Piece
+from domain.knowledge.text_match import Query, TextMatch
+from ports.knowledge_storage import (
+    BaseStore,
+    BlobHolds,
+    ChunkIndex,
+    Failure,
+    FileStore,
+    NewFile,
+    Reindexing,
+    Staging,
+    UploadStore,
+    Work,
+)
+from tests.support.knowledge import WORKER, opened
+
+EMBEDDER = HashedEmbedder()
+MODEL = "hashed:384"
+
+
+class Stores:
+    """Every storage port of knowledge bases, over one database."""
+
+    def __init__(self, database: Database) -> None:
+        self.bases: BaseStore = PostgresBases(database)
+        self.files: FileStore = PostgresFiles(database)
+        self.holds: BlobHolds = PostgresBlobHolds(database)
+        self.uploads: UploadStore = PostgresUploads(database)
+        self.staging: Staging = PostgresStaging(database)
+        self.index: ChunkIndex = PostgresChunkIndex(database)
+        self.reindexing: Reindexing = PostgresReindexing(database)
+
+    async def base(self, owner: str = "ann") -> int:
+        return (await self.bases.add(owner, NewBase("Handbook"))).id
+
+    async def begun(self, base_id: int, *names: str, user: str = "ann", respond_async: bool = False) -> int:
+        """An upload of files of those names; a file's hash is its name's first letter, 64 times."""
+        files = [NewFile(name, f"blob-{name}", name[0] * 64, 5, "text/plain") for name in names]
+        for file in files:
+            await self.holds.hold(file.blob_key, file.size)
+        begun = await self.uploads.begin(base_id, user, files, respond_async)
+        await self.holds.release([file.blob_key for file in files])
+        assert begun is not None
+        assert begun.upload_id is not None
+        return begun.upload_id
+
+    async def claimed(self) -> Work:
+        work = await self.uploads.claim(WORKER)
+        assert work is not None
+        return work
+
+    async def staged(self, work: Work, *texts: str) -> None:
+        """The first file of the work, with a piece for each text."""
+        pieces = [
+            (f"{work.upload_id}-{place}", Piece(place, text, "Pumps", {"position": place}))
+            for place, text in enumerate(texts)
+        ]
+        await self.staging.stage(work, work.files[0].id, "\n".join(texts), "text/plain", pieces)
+
+    async def embedded(self, work: Work) -> None:
+        waiting = await self.staging.unembedded(work.upload_id, 100)
+        vectors = await EMBEDDER.embed_passages([piece.text for piece in waiting])
+        await self.staging.embedded(work.upload_id, list(zip(waiting, vectors, strict=True)))
+
+    async def published(self, base_id: int, name: str, *texts: str, user: str = "ann") -> None:
+        """A file of one piece for each text, all the way to being found."""
+        await self.begun(base_id, name, user=user)
+        work = await self.claimed()
+        await self.staged(work, *texts)
+        await self.embedded(work)
+        assert await self.staging.publish(work, WORKER, MODEL)
+
+
+@pytest.fixture
+async def stores(database_url: str) -> AsyncIterator[Stores]:
+    async with opened(database_url) as database:
+        yield Stores(database)
+
+
+# bases
+
+
+async def test_a_base_is_given_with_the_askers_level(stores: Stores) -> None:
+    made = await stores.bases.add("ann", NewBase("Handbook", "How we work"))
+    for user, level in (("ann", Level.DELETE), ("bob", Level.NONE)):
+        found = await stores.bases.find(made.id, user)
+        assert found is not None
+        assert (found.name, found.created_by, found.level) == ("Handbook", "ann", level)
+    assert await stores.bases.find(made.id + 1, "ann") is None
+
+
+async def test_granting_replaces_and_zero_takes_away(stores: Stores) -> None:
+    base_id = await stores.base()
+    await stores.bases.grant(base_id, "bob", Level.READ)
+    await stores.bases.grant(base_id, "bob", Level.UPDATE)
+    assert [base.level for base in await stores.bases.of_user("bob")] == [Level.UPDATE]
+    await stores.bases.grant(base_id, "bob", Level.NONE)
+    assert await stores.bases.of_user("bob") == []
+    assert [each.user_id for each in await stores.bases.permissions(base_id)] == ["ann"]
+
+
+async def test_a_change_keeps_what_it_does_not_name_and_tells_when_the_base_is_gone(stores: Stores) -> None:
+    base_id = await stores.base()
+    assert await stores.bases.change(base_id, BaseChange(description="new"))
+    (base,) = await stores.bases.all()
+    assert (base.name, base.description) == ("Handbook", "new")
+    assert not await stores.bases.change(base_id + 1, BaseChange(name="x"))
+
+
+async def test_removing_gives_the_blobs_once(stores: Stores) -> None:
+    base_id = await stores.base()
+    await stores.published(base_id, "a.txt", "pump")
+    assert await stores.bases.remove(base_id, sync_memory=False) == ["blob-a.txt"]
+    assert await stores.bases.remove(base_id, sync_memory=False) is None
+
+
+# blobs in use
+
+
+async def test_a_blob_is_forgotten_when_neither_an_upload_nor_a_record_uses_it(stores: Stores) -> None:
+    keys = ["blob-a.txt", "blob-held"]
+    base_id = await stores.base()
+    await stores.published(base_id, "a.txt", "pump")
+    await stores.holds.hold("blob-held", 1)
+    async with stores.holds.forgetting(keys) as unused:
+        assert unused == []
+    await stores.holds.release(["blob-held"])
+    await stores.bases.remove(base_id, sync_memory=False)
+    async with stores.holds.forgetting(keys) as unused:
+        assert sorted(unused) == keys
+    assert sorted(await stores.holds.unknown(keys)) == keys
+
+
+async def test_two_holds_need_two_releases(stores: Stores) -> None:
+    for _ in range(2):
+        await stores.holds.hold("blob", 1)
+    await stores.holds.release(["blob"])
+    async with stores.holds.forgetting(["blob"]) as unused:
+        assert unused == []
+    await stores.holds.release(["blob", "blob"])
+    async with stores.holds.forgetting(["blob"]) as unused:
+        assert unused == ["blob"]
+
+
+async def test_a_blob_stays_known_when_its_bytes_could_not_be_deleted(stores: Stores) -> None:
+    await stores.holds.hold("blob", 1)
+    await stores.holds.release(["blob"])
+    with pytest.raises(OSError, match="disk"):
+        async with stores.holds.forgetting(["blob"]):
+            raise OSError("disk")
+    assert await stores.holds.unknown(["blob", "other"]) == ["other"]
+
+
+# uploads
+
+
+async def test_a_file_that_is_there_is_taken_as_it_is(stores: Stores) -> None:
+    base_id = await stores.base()
+    await stores.published(base_id, "a.txt", "pump")
+    again = await stores.uploads.begin(
+        base_id, "bob", [NewFile("other.txt", "blob-a.txt", "a" * 64, 5, "text/plain")], False
+    )
+    assert again is not None
+    assert again.upload_id is None
+    assert [(status, name) for _, status, name in again.files] == [(FileStatus.READY, "a.txt")]
+    assert await stores.uploads.claim(WORKER) is None
+
+
+async def test_there_is_no_upload_into_a_base_that_is_gone(stores: Stores) -> None:
+    new = NewFile("a.txt", "blob", "a" * 64, 5, "text/plain")
+    assert await stores.uploads.begin(12345, "ann", [new], False) is None
+
+
+async def test_an_upload_is_leased_to_one_worker_alone(stores: Stores) -> None:
+    base_id = await stores.base()
+    uploads = [await stores.begun(base_id, name) for name in ("a.txt", "b.txt", "c.txt")]
+    claims = await asyncio.gather(*(stores.uploads.claim(WORKER) for _ in range(5)))
+    assert sorted(work.upload_id for work in claims if work) == uploads
+    assert await stores.uploads.renew(uploads[0], WORKER)
+    assert not await stores.uploads.renew(uploads[0], WORKER + 1)
+
+
+async def test_a_worker_that_is_gone_loses_its_lease_only_after_some_silence(stores: Stores) -> None:
+    await stores.begun(await stores.base(), "a.txt")
+    dead = WORKER + 1
+    assert await stores.uploads.claim(dead) is not None
+    assert await stores.uploads.claim(WORKER) is None
+
+
+async def test_work_given_back_waits_and_counts_its_tries(stores: Stores) -> None:
+    await stores.begun(await stores.base(), "a.txt")
+    work = await stores.claimed()
+    await stores.uploads.retry(work.upload_id, WORKER, 60)
+    assert await stores.uploads.claim(WORKER) is None
+    assert not await stores.uploads.renew(work.upload_id, WORKER)
+
+
+async def test_a_failure_takes_everything_back_and_says_why(stores: Stores) -> None:
+    base_id = await stores.base()
+    upload_id = await stores.begun(base_id, "a.txt", "b.txt")
+    work = await stores.claimed()
+    await stores.staged(work, "pump")
+    gone = await stores.uploads.fail(work, WORKER, Failure("UNREADABLE", "a.txt is torn"))
+    assert sorted(gone) == ["blob-a.txt", "blob-b.txt"]
+    assert await stores.files.of_base(base_id) == []
+    assert await stores.uploads.failure(upload_id) == Failure("UNREADABLE", "a.txt is torn")
+    assert await stores.uploads.fail(work, WORKER, Failure("UNREADABLE", "again")) == []
+
+
+async def test_without_a_caller_who_waits_a_failed_record_stays(stores: Stores) -> None:
+    base_id = await stores.base()
+    await stores.begun(base_id, "a.txt", respond_async=True)
+    assert await stores.uploads.fail(await stores.claimed(), WORKER, Failure("UNREADABLE", "torn")) == []
+    (file,) = await stores.files.of_base(base_id)
+    assert (file.status, file.error, file.text) == (FileStatus.FAILED, "torn", "")
+
+
+# staging
+
+
+async def test_nothing_is_found_before_all_is_published(stores: Stores) -> None:
+    base_id = await stores.base()
+    await stores.begun(base_id, "a.txt")
+    work = await stores.claimed()
+    await stores.staged(work, "The cooling pump.", "The valve.")
+    await stores.embedded(work)
+    (file,) = await stores.files.of_base(base_id)
+    assert (file.status, file.text) == (FileStatus.PROCESSING, "The cooling pump.\nThe valve.")
+    assert await stores.files.chunks(file, 5, 0) == ([], 0)
+    assert await found(stores, base_id, "pump") == []
+    assert await stores.staging.publish(work, WORKER, MODEL)
+    assert await found(stores, base_id, "pump") == ["The cooling pump.", "The valve."]
+    chunks, total = await stores.files.chunks(file, 1, 1)
+    assert ([chunk.text for chunk in chunks], total) == (["The valve."], 2)
+
+
+async def test_vectors_are_asked_for_what_has_none(stores: Stores) -> None:
+    await stores.begun(await stores.base(), "a.txt")
+    work = await stores.claimed()
+    await stores.staged(work, "one", "two", "three")
+    first, *rest = await stores.staging.unembedded(work.upload_id, 3)
+    assert first.text == "Pumps\none"
+    vectors = await EMBEDDER.embed_passages([first.text])
+    for _ in range(2):
+        await stores.staging.embedded(work.upload_id, [(first, vectors[0])])
+    assert await stores.staging.unembedded(work.upload_id, 10) == rest
+
+
+async def test_staging_again_replaces(stores: Stores) -> None:
+    await stores.begun(await stores.base(), "a.txt")
+    work = await stores.claimed()
+    await stores.staged(work, "old", "older")
+    await stores.staged(work, "new")
+    assert [each.text for each in await stores.staging.unembedded(work.upload_id, 10)] == ["Pumps\nnew"]
+
+
+async def test_who_has_lost_the_lease_or_the_base_publishes_nothing(stores: Stores) -> None:
+    base_id = await stores.base()
+    await stores.begun(base_id, "a.txt")
+    work = await stores.claimed()
+    await stores.staged(work, "pump")
+    await stores.embedded(work)
+    assert not await stores.staging.publish(work, WORKER + 1, MODEL)
+    await stores.bases.remove(base_id, sync_memory=False)
+    assert not await stores.staging.publish(work, WORKER, MODEL)
+
+
+# files
+
+
+async def test_a_hash_means_the_users_own_file_then_a_readable_one_then_any(stores: Stores) -> None:
+    foreign, shared, own = [await stores.base(owner) for owner in ("eve", "ann", "bob")]
+    await stores.published(foreign, "a.txt", "pump")
+    await expect(stores, "bob", foreign, readable=None)
+    await stores.published(shared, "a.txt", "pump")
+    await stores.bases.grant(shared, "bob", Level.READ)
+    await expect(stores, "bob", shared, readable=shared)
+    await stores.published(own, "a.txt", "pump", user="bob")
+    await expect(stores, "bob", own, readable=own)
+
+
+async def expect(stores: Stores, user: str, any_base: int, readable: int | None) -> None:
+    found = await stores.files.find("a" * 64, user, readable=False)
+    assert found is not None
+    assert found[0].base_id == any_base
+    allowed = await stores.files.find("a" * 64, user, readable=True)
+    assert (allowed and allowed[0].base_id) == readable
+
+
+# search
+
+
+async def found(stores: Stores, base_id: int, text: str, model: str = MODEL) -> list[str]:
+    """What both searches find, the nearest first."""
+    query, vector = Query.of(text), await EMBEDDER.embed_query(text)
+    statistics = await stores.index.statistics(base_id, query)
+    match = TextMatch(query, statistics)
+    keys = [key for key, _ in await stores.index.nearest(base_id, vector, model, 10)]
+    keys += [each.key for each in await stores.index.matches(base_id, match, statistics)]
+    passages = await stores.index.passages(base_id, list(set(keys)), match.vocabulary, vector, model)
+    return [each.text for each in sorted(passages, key=lambda each: -each.cosine)]
+
+
+async def test_the_two_searches_agree_on_a_chunk(stores: Stores) -> None:
+    base_id = await stores.base()
+    await stores.published(base_id, "a.txt", "The cooling pump ERR-4711.", "The brass valve.")
+    query = Query.of("err-4711 pmup")
+    statistics = await stores.index.statistics(base_id, query)
+    assert (statistics.chunks, statistics.frequency["err4711"]) == (2, 1)
+    match = TextMatch(query, statistics)
+    candidate, *others = await stores.index.matches(base_id, match, statistics)
+    assert "err4711" in candidate.held
+    assert not any(other.held for other in others)
+    vector = await EMBEDDER.embed_query("The cooling pump ERR-4711.")
+    nearest = await stores.index.nearest(base_id, vector, MODEL, 10)
+    assert nearest[0][0] == candidate.key
+    (passage,) = await stores.index.passages(base_id, [candidate.key], match.vocabulary, vector, MODEL)
+    assert (passage.text, passage.context) == ("The cooling pump ERR-4711.", "Pumps")
+    assert (passage.file_name, passage.held) == ("a.txt", candidate.held)
+    assert passage.cosine == pytest.approx(nearest[0][1], abs=1e-6)
+
+
+async def test_a_base_is_searched_alone_and_an_empty_one_finds_nothing(stores: Stores) -> None:
+    one, other, empty = [await stores.base() for _ in range(3)]
+    await stores.published(one, "a.txt", "The cooling pump.")
+    await stores.published(other, "b.txt", "Another cooling pump.")
+    assert await found(stores, one, "cooling pump") == ["The cooling pump."]
+    assert await found(stores, empty, "cooling pump") == []
+
+
+async def test_vectors_of_another_model_are_never_compared_until_they_are_replaced(stores: Stores) -> None:
+    base_id = await stores.base()
+    await stores.published(base_id, "a.txt", "The cooling pump.")
+    vector = await EMBEDDER.embed_query("The cooling pump.")
+    assert await stores.index.nearest(base_id, vector, "other", 10) == []
+    assert await stores.reindexing.count_other("other") == 1
+    others = await stores.reindexing.next_other("other", (0, 0), 10)
+    assert [each.text for each in others] == ["Pumps\nThe cooling pump."]
+    vectors: Sequence[Sequence[float]] = await EMBEDDER.embed_passages([each.text for each in others])
+    await stores.reindexing.replace("other", list(zip(others, vectors, strict=True)))
+    assert await stores.reindexing.count_other("other") == 0
+    assert len(await stores.index.nearest(base_id, vector, "other", 10)) == 1
+    assert await stores.index.nearest(base_id, vector, MODEL, 10) == []

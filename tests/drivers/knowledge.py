@@ -1,0 +1,48 @@
+"""What scenarios of knowledge bases do over REST, and what they remember of it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from tests.drivers.ways import Rest
+
+KB = "/api/agent/kb"
+
+
+@dataclass
+class Scene:
+    """What a scenario has done so far."""
+
+    base: int = 0
+    content: bytes = b""
+    names: dict[str, str] = field(default_factory=dict)
+    answer: httpx.Response = field(default_factory=lambda: httpx.Response(0))
+
+    @property
+    def hash(self) -> str:
+        return hashlib.sha256(self.content).hexdigest()
+
+
+def send(
+    rest: Rest, scene: Scene, method: str, path: str, user: str | None = "ann", **options: Any
+) -> httpx.Response:
+    scene.answer = rest.request(method, path, user, **options)
+    return scene.answer
+
+
+def upload(
+    rest: Rest, scene: Scene, files: list[tuple[str, str, bytes]], user: str = "ann", **headers: str
+) -> None:
+    scene.names.update({hashlib.sha256(content).hexdigest(): name for _, name, content in files})
+    scene.content = files[-1][2] if files else b""
+    parts = [(name, (file, content)) for name, file, content in files]
+    send(rest, scene, "POST", f"{KB}/{scene.base}/uploadfile", user, files=parts, headers=headers)
+
+
+def listed(rest: Rest, scene: Scene) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = rest.request("GET", f"{KB}/{scene.base}/files", "ann").json()["files"]
+    return found

@@ -1,0 +1,39 @@
+"""The steps of searching a base."""
+
+from __future__ import annotations
+
+import json
+
+from pytest_bdd import parsers, scenarios, then, when
+
+from tests.drivers.knowledge import KB, Scene, send
+from tests.drivers.ways import Rest
+
+THROUGH = "rest"
+scenarios("searching.feature")
+
+
+@when(parsers.parse('ann searches for "{query}"'))
+def searches(rest: Rest, scene: Scene, query: str) -> None:
+    send(rest, scene, "POST", f"{KB}/{scene.base}/search", json={"query": query})
+
+
+@when(parsers.re(r"ann searches with the body (?P<body>.*)"))
+def searches_with(rest: Rest, scene: Scene, body: str) -> None:
+    send(rest, scene, "POST", f"{KB}/{scene.base}/search", json=json.loads(body))
+
+
+@then(parsers.parse('the first result is from "{name}"'))
+def first_from(scene: Scene, name: str) -> None:
+    first = scene.answer.json()["results"][0]
+    assert set(first) == {"chunk", "fileId", "metadata", "similarity", "chunkId"}
+    assert scene.names[first["fileId"]] == name
+
+
+@then("results fall in similarity from 0 to 1, each chunk once, at most ten")
+def well_ordered(scene: Scene) -> None:
+    results = scene.answer.json()["results"]
+    similarities = [each["similarity"] for each in results]
+    assert similarities == sorted(similarities, reverse=True)
+    assert all(0 <= each <= 1 for each in similarities)
+    assert len({each["chunkId"] for each in results}) == len(results) <= 10

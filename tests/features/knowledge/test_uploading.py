@@ -1,0 +1,94 @@
+"""The steps of uploading files."""
+
+from __future__ import annotations
+
+import time
+
+from pytest_bdd import parsers, scenarios, then, when
+
+from tests.drivers.knowledge import KB, Scene, listed, send, upload
+from tests.drivers.ways import Rest
+
+THROUGH = "rest"
+SETTINGS = {"MAX_UPLOAD_MB": "1", "MAX_FILES_PER_UPLOAD": "3"}
+scenarios("uploading.feature")
+
+
+@when(parsers.parse('ann uploads "{name}" saying "{text}" without waiting'))
+def uploads_async(rest: Rest, scene: Scene, name: str, text: str) -> None:
+    upload(rest, scene, [("file", name, text.encode())], prefer="respond-async")
+
+
+@when("ann uploads these files:")
+def uploads_several(rest: Rest, scene: Scene, datatable: list[list[str]]) -> None:
+    files = [(field, name, text.replace("\\n", "\n").encode()) for field, name, text in datatable[1:]]
+    upload(rest, scene, files)
+
+
+@when(
+    parsers.re(
+        r'ann uploads "good.txt" saying "A good file." together with "(?P<name>[^"]*)" holding ?(?P<content>\w*)'
+    )
+)
+def uploads_pair(rest: Rest, scene: Scene, name: str, content: str) -> None:
+    upload(rest, scene, [("a", "good.txt", b"A good file."), ("b", name, bytes.fromhex(content))])
+
+
+@when("ann uploads nothing")
+def uploads_nothing(rest: Rest, scene: Scene) -> None:
+    send(rest, scene, "POST", f"{KB}/{scene.base}/uploadfile", data={"a": "b"})
+
+
+@when(parsers.parse('ann uploads "{name}" of {size:d} bytes'))
+def uploads_big(rest: Rest, scene: Scene, name: str, size: int) -> None:
+    upload(rest, scene, [("f", name, b"a " * (size // 2))])
+
+
+@when(parsers.parse("ann uploads {count:d} files"))
+def uploads_many(rest: Rest, scene: Scene, count: int) -> None:
+    upload(rest, scene, [("f", f"{i}.txt", f"text {i}".encode()) for i in range(count)])
+
+
+@then("the file's id is the SHA-256 of its bytes, at the top and in the list")
+def hash_is(scene: Scene) -> None:
+    body = scene.answer.json()
+    (only,) = body["files"]
+    assert only == {"fileId": scene.hash, "fileName": "pumps.txt", "fileSize": 38, "mimeType": "text/plain"}
+    assert (body["fileId"], body["fileHash"], body["fileName"]) == (scene.hash, scene.hash, "pumps.txt")
+    assert (body["fileSize"], body["mimeType"]) == (38, "text/plain")
+    assert isinstance(body["message"], str)
+
+
+@then(parsers.parse('a search for "{query}" finds "{name}"'))
+def search_finds(rest: Rest, scene: Scene, query: str, name: str) -> None:
+    found = rest.request("POST", f"{KB}/{scene.base}/search", "ann", json={"query": query}).json()["results"]
+    assert scene.names[found[0]["fileId"]] == name
+
+
+@then(parsers.parse("{count:d} files are listed as ready"))
+def files_ready(rest: Rest, scene: Scene, count: int) -> None:
+    assert [(each["status"], each["progress"], each["error"]) for each in listed(rest, scene)] == [
+        ("ready", 1.0, None)
+    ] * count
+
+
+@then("no files are listed")
+def no_files(rest: Rest, scene: Scene) -> None:
+    assert listed(rest, scene) == []
+
+
+@then("the answer names no file at its top")
+def nothing_at_top(scene: Scene) -> None:
+    assert set(scene.answer.json()) == {"message", "files"}
+
+
+@then(parsers.parse('each file of the answer has the status "{status}"'))
+def status_of_files(scene: Scene, status: str) -> None:
+    assert {each["status"] for each in scene.answer.json()["files"]} == {status}
+
+
+@then("at last the file is ready")
+def at_last_ready(rest: Rest, scene: Scene) -> None:
+    until = time.monotonic() + 30
+    while listed(rest, scene)[0]["status"] != "ready":
+        assert time.monotonic() < until

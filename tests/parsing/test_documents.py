@@ -1,0 +1,201 @@
+"""Documents, slides and pages: what was written is read back, with its place."""
+
+from __future__ import annotations
+
+import gzip
+
+import docx
+import pptx
+import pytest
+
+from domain.knowledge.documents import BlockKind, Format
+from tests.parsing.making import SAMPLES, pdf, saved, texts
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_each_block_stands_in_the_text_where_it_says(parse):
+    document = await parse(
+        b"# One\n\nfirst words\n\n- a\n- b\n\n## Two\n\n| x | y |\n|---|---|\n| 1 | 2 |\n", "a.md"
+    )
+
+    assert len(document.blocks) == 7
+    assert all(document.text[block.start : block.end] == block.text for block in document.blocks)
+    assert document.text == "One\n\nfirst words\n\na\nb\n\nTwo\n\nx | y\nx: 1 | y: 2"
+
+
+async def test_pdf(parse):
+    pages = [
+        ["Chapter one", "The pilot boards at buoy seven."],
+        ["Chapter two", "Mooring costs twelve euros."],
+    ]
+    content = pdf(pages, outline=[("Chapter one", 0), ("Chapter two", 1)], title="Harbour rules")
+
+    document = await parse(content, "rules.pdf")
+
+    assert (document.title, document.format, document.mime_type) == (
+        "Harbour rules",
+        Format.PDF,
+        "application/pdf",
+    )
+    assert [(b.kind.value, b.text, b.heading_path, b.page) for b in document.blocks] == [
+        ("heading", "Chapter one", ("Chapter one",), 1),
+        ("paragraph", "The pilot boards at buoy seven.", ("Chapter one",), 1),
+        ("heading", "Chapter two", ("Chapter two",), 2),
+        ("paragraph", "Mooring costs twelve euros.", ("Chapter two",), 2),
+    ]
+
+
+async def test_a_word_cut_at_the_end_of_a_line_is_one_word(parse):
+    # 0xAD is the soft hyphen of WinAnsiEncoding; PDFium reports it as U+FFFE or U+00AD.
+    document = await parse(pdf([["The pilot recog\xad", "nises the buoy."]]), "cut.pdf")
+
+    assert "recognises" in document.text
+
+
+async def test_docx(parse):
+    written = docx.Document()
+    written.core_properties.title = "Harbour rules"
+    written.add_heading("Arrival", 1)
+    written.add_paragraph("Ships enter with a pilot on board.")
+    written.add_heading("Fees", 2)
+    written.add_paragraph("Fees are due at once", style="List Bullet")
+    table = written.add_table(2, 2)
+    for cell, text in zip(table._cells, ["Berth", "Price", "North", "40"], strict=True):
+        cell.text = text
+    written.sections[0].header.paragraphs[0].text = "Port authority"
+    written.sections[0].footer.paragraphs[0].text = "Recycled paper"
+
+    document = await parse(saved(written), "rules.docx")
+
+    assert document.title == "Harbour rules"
+    assert [(b.kind.value, b.text, b.heading_path) for b in document.blocks] == [
+        ("margin", "Port authority", ()),
+        ("heading", "Arrival", ("Arrival",)),
+        ("paragraph", "Ships enter with a pilot on board.", ("Arrival",)),
+        ("heading", "Fees", ("Arrival", "Fees")),
+        ("list_item", "Fees are due at once", ("Arrival", "Fees")),
+        ("table_row", "Berth | Price", ("Arrival", "Fees")),
+        ("table_row", "Berth: North | Price: 40", ("Arrival", "Fees")),
+        ("margin", "Recycled paper", ()),
+    ]
+    assert document.blocks[6].header == "Berth | Price"
+
+
+async def test_doc(parse):
+    document = await parse(SAMPLES / "harbour.doc", "harbour.doc")
+
+    assert (document.title, document.format) == ("Harbour rules", Format.DOC)
+    assert texts(document, BlockKind.HEADING) == ["Harbour rules", "Fees and fines"]
+    assert "payable “in advance”. Žluťoučký kůň and Ελλάδα" in document.text
+    assert texts(document, BlockKind.TABLE_ROW) == [
+        "Berth | Length | Price",
+        "Berth: North | Length: 120 | Price: 40",
+        "Berth: South | Price: 55",
+    ]
+    assert texts(document, BlockKind.MARGIN) == ["Port authority circular", "Printed on recycled paper"]
+    assert document.blocks[-3].heading_path == ("Harbour rules", "Fees and fines")
+
+
+async def test_pptx(parse):
+    deck = pptx.Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[1])
+    slide.shapes.title.text = "Lighthouse"
+    slide.placeholders[1].text = "Lamp replaced\nHorn silent"
+    slide.notes_slide.notes_text_frame.text = "Thank the keeper"
+    slide = deck.slides.add_slide(deck.slide_layouts[5])
+    slide.shapes.title.text = "Budget"
+    grid = slide.shapes.add_table(2, 2, 0, 0, 900000, 900000).table
+    for row, line in enumerate([("Item", "Cost"), ("Paint", "900")]):
+        for column, text in enumerate(line):
+            grid.cell(row, column).text = text
+
+    document = await parse(saved(deck), "review.pptx")
+
+    assert [(b.kind.value, b.text, b.slide) for b in document.blocks] == [
+        ("heading", "Lighthouse", 1),
+        ("paragraph", "Lamp replaced", 1),
+        ("paragraph", "Horn silent", 1),
+        ("note", "Thank the keeper", 1),
+        ("heading", "Budget", 2),
+        ("table_row", "Item | Cost", 2),
+        ("table_row", "Item: Paint | Cost: 900", 2),
+    ]
+    assert {block.heading_path for block in document.blocks} == {("Lighthouse",), ("Budget",)}
+
+
+async def test_ppt(parse):
+    content = gzip.decompress((SAMPLES / "lighthouse.ppt.gz").read_bytes())
+
+    document = await parse(content, "lighthouse.ppt")
+
+    assert [(b.kind.value, b.text, b.slide) for b in document.blocks] == [
+        ("heading", "Lighthouse review", 1),
+        ("paragraph", "Lamp replaced in March", 1),
+        ("paragraph", "Fog horn still silent", 1),
+        ("note", "Remember to thank the keeper", 1),
+        ("heading", "Budget", 2),
+        ("paragraph", "Paint costs 900 € – Ελλάδα", 2),  # noqa: RUF001
+    ]
+
+
+async def test_txt(parse):
+    document = await parse(b"First paragraph,\nsecond line.\r\n\r\nSecond paragraph.\n", "notes.txt")
+
+    assert texts(document, BlockKind.PARAGRAPH) == ["First paragraph,\nsecond line.", "Second paragraph."]
+    assert (document.title, document.mime_type) == ("notes", "text/plain")
+
+
+async def test_markdown(parse):
+    source = (
+        "---\ntitle: The rules\nauthor: Ada\n---\n# Top\n\nSome *marked* words.\n\n```python\nx = 1\n```\n\n"
+        "## Below\n\n1. one\n   - nested\n2. two\n\n| Name | Age |\n|---|---|\n| Bob | 42 |\n\n"
+        "<details>hidden</details>\n"
+    )
+
+    document = await parse(source.encode(), "rules.md")
+
+    assert document.title == "The rules"
+    assert [(b.kind.value, b.text) for b in document.blocks] == [
+        ("code", "title: The rules\nauthor: Ada"),
+        ("heading", "Top"),
+        ("paragraph", "Some marked words."),
+        ("code", "x = 1"),
+        ("heading", "Below"),
+        ("list_item", "one"),
+        ("list_item", "nested"),
+        ("list_item", "two"),
+        ("table_row", "Name | Age"),
+        ("table_row", "Name: Bob | Age: 42"),
+        ("paragraph", "hidden"),
+    ]
+
+
+async def test_html(parse):
+    source = (
+        "<!doctype html><html><head><title>Harbour</title><style>p{}</style><script>alert(1)</script></head><body>"
+        "<nav>Home</nav><header>Above all</header><main><h1>Rules</h1><p>Words <b>in bold</b>.</p>loose words"
+        "<ul><li>one</li><li>two</li></ul><table><caption>Prices</caption><tr><th>Berth</th><th>Fee</th></tr>"
+        "<tr><td>North</td><td>40</td></tr></table><pre>  code\n    here</pre><details><summary>More</summary>inside"
+        "</details><img src=x alt='A crane'></main><footer>Below all</footer></body></html>"
+    )
+
+    document = await parse(source.encode(), "harbour.html")
+
+    assert document.title == "Harbour"
+    assert [(b.kind.value, b.text) for b in document.blocks] == [
+        ("paragraph", "Above all"),
+        ("heading", "Rules"),
+        ("paragraph", "Words in bold."),
+        ("paragraph", "loose words"),
+        ("list_item", "one"),
+        ("list_item", "two"),
+        ("paragraph", "Prices"),
+        ("table_row", "Berth | Fee"),
+        ("table_row", "Berth: North | Fee: 40"),
+        ("code", "  code\n    here"),
+        ("paragraph", "More"),
+        ("paragraph", "inside"),
+        ("paragraph", "A crane"),
+        ("paragraph", "Below all"),
+    ]

@@ -1,0 +1,227 @@
+"""The process that children are forked from: when it starts, what it survives, when it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from adapters.outbound.parsing.fence.service_side import Nursery
+from adapters.outbound.parsing.parser import FencedParser, ParsingOptions
+from domain.refusals import Unavailable
+from tests.parsing.making import SAMPLES, pdf
+
+pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="process files of Linux")]
+
+ROOT = Path(__file__).parents[2]
+
+
+LONG = b"<p>" + b"<b>word</b> <i>word</i> " * 200_000 + b"</p>"
+
+
+def children(pid: int) -> list[int]:
+    with contextlib.suppress(OSError):
+        return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return []
+
+
+async def gone(pid: int, seconds: float = 20) -> bool:
+    """Waits for the end of a process that need not be ours."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    try:
+        return bool(await asyncio.to_thread(poll.poll, seconds * 1000))
+    finally:
+        os.close(descriptor)
+
+
+def python(code: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", code, *arguments]
+    variables = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=variables, check=False)
+
+
+async def test_no_process_runs_before_the_first_file_and_none_after_close(own, note):
+    assert own.reading_process is None
+
+    await own.parse(note, "note.txt")
+    pid = own.reading_process
+    assert pid is not None
+    await own.close()
+
+    assert own.reading_process is None
+    assert await gone(pid)
+
+
+async def test_the_process_ends_when_it_has_been_idle(note):
+    parser = FencedParser(ParsingOptions(idle_seconds=0.001))
+    first = await parser.parse(note, "note.txt")
+    pid = parser.reading_process
+    if pid is not None:
+        assert await gone(pid)
+
+    assert (await parser.parse(note, "note.txt")).text == first.text
+    await parser.close()
+
+
+async def test_after_close_files_are_refused_for_a_while(note):
+    parser = FencedParser()
+    await parser.close()
+
+    with pytest.raises(Unavailable):
+        await parser.parse(note, "note.txt")
+
+
+async def test_nothing_of_the_scratch_folders_stays(own, note):
+    await own.parse(note, "note.txt")
+    scratch = own._nursery.scratch
+
+    assert list(scratch.iterdir()) == []
+    await own.close()
+    assert not scratch.exists()
+
+
+async def test_a_killed_nursery_is_started_again(own, note):
+    await own.parse(note, "note.txt")
+    pid = own.reading_process
+    os.kill(pid, signal.SIGKILL)
+    assert await gone(pid)
+
+    assert (await own.parse(note, "note.txt")).text == "A short note."
+    assert own.reading_process != pid
+
+
+async def test_a_nursery_killed_under_way_is_started_again_and_the_file_read(own, tmp_path):
+    path = tmp_path / "long.pdf"
+    path.write_bytes(pdf([["A page with a good many words on it."]] * 300))
+    killed: list[int] = []
+
+    def kill_once(_: float) -> None:
+        if not killed:
+            killed.append(own.reading_process)
+            os.kill(killed[0], signal.SIGKILL)
+
+    document = await own.parse(path, "long.pdf", kill_once)
+
+    assert document.blocks[-1].page == 300
+
+
+async def test_cancelling_kills_the_child(own, tmp_path):
+    path = tmp_path / "long.html"
+    path.write_bytes(LONG)
+    await own.identify(path, "long.html")
+    task = asyncio.create_task(own.parse(path, "long.html"))
+    begun: list[int] = []
+    while not begun:
+        await asyncio.sleep(0)
+        begun = children(own.reading_process)
+
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    assert await gone(begun[0])
+
+
+async def test_the_loop_runs_on_while_files_are_read(own):
+    ticks = 0
+    task = asyncio.create_task(own.parse(SAMPLES / "speech.ogg", "speech.ogg"))
+    while not task.done():
+        await asyncio.sleep(0.01)
+        ticks += 1
+
+    assert ticks > 50
+    assert task.result().blocks
+
+
+async def test_many_files_at_once(own, tmp_path):
+    for number in range(12):
+        (tmp_path / f"{number}").write_text(f"File {number}.")
+
+    documents = await asyncio.gather(
+        *(own.parse(tmp_path / f"{number}", f"{number}.txt") for number in range(12))
+    )
+
+    assert [document.text for document in documents] == [f"File {number}." for number in range(12)]
+
+
+PRELOAD = """
+import os, sys
+from adapters.outbound.parsing.fence.service_side import _QUIET_LIBRARIES
+os.environ.update(_QUIET_LIBRARIES)
+from adapters.outbound.parsing.registry import preload
+from domain.knowledge.documents import Format
+preload(None)
+for format_ in Format:
+    preload(format_)
+print(sorted({"torch", "spacy", "transformers", "pandas"} & set(sys.modules)), len(os.listdir("/proc/self/task")))
+"""
+
+
+async def test_the_nursery_never_loads_torch_and_never_has_a_second_thread(tmp_path):
+    done = await asyncio.to_thread(python, PRELOAD, HOME=str(tmp_path))
+
+    assert done.stdout.strip() == "[] 1", done.stderr
+    assert list(tmp_path.iterdir()) == []  # no cache, no device id, no telemetry
+
+
+SERVICE = """
+import asyncio, sys
+from pathlib import Path
+from adapters.outbound.parsing.parser import FencedParser
+async def main():
+    parser = FencedParser()
+    path = Path(sys.argv[1])
+    await parser.identify(path, "long.html")
+    print(parser.reading_process, flush=True)
+    await parser.parse(path, "long.html")
+asyncio.run(main())
+"""
+
+
+async def test_all_ends_when_the_service_is_killed(tmp_path):
+    path = tmp_path / "long.html"
+    path.write_bytes(LONG * 4)
+    variables = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(  # noqa: ASYNC220 - begins at once
+        [sys.executable, "-c", SERVICE, str(path)], stdout=subprocess.PIPE, env=variables
+    ) as service:
+        nursery = int(await asyncio.to_thread(service.stdout.readline))
+        begun: list[int] = []
+        while not begun:
+            await asyncio.sleep(0)
+            begun = children(nursery)
+
+        service.kill()
+
+        assert await gone(nursery)
+        assert await gone(begun[0])
+    assert [entry.name for entry in tmp_path.iterdir()] == ["long.html"]
+
+
+async def test_the_nursery_can_be_stopped_and_started_again():
+    nursery = Nursery()
+    nursery.stop()
+
+    assert nursery.pid is None
+
+
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_to_the_whole_group_leaves_the_end_to_the_service(own, note, sent):
+    await own.parse(note, "note.txt")
+    pid = own.reading_process
+    os.kill(pid, sent)
+
+    assert (await own.parse(note, "note.txt")).text == "A short note."
+    assert own.reading_process == pid

@@ -1,0 +1,40 @@
+"""Names of uploaded files, whichever way they came in."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.knowledge.rules import MAX_FILE_NAME, file_name
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("a.txt", "a.txt"),
+        ("../../etc/passwd", "passwd"),
+        ("C:\\Users\\ann\\plan.docx", "plan.docx"),
+        ("..\\..\\boot.ini", "boot.ini"),
+        ("Pl\u00e4ne 2024 \U0001f680.pdf", "Pl\u00e4ne 2024 \U0001f680.pdf"),
+        ('a"b;c.txt', 'a"b;c.txt'),
+        ("a\x00\x1f\x7f\x85b.txt", "ab.txt"),
+        ("two\r\nlines.txt", "twolines.txt"),
+        ("invoice\u202etxt.exe", "invoicetxt.exe"),
+        ("  blanks .txt ", "blanks .txt"),
+        (".hidden", ".hidden"),
+        ("", "unnamed"),
+        ("/", "unnamed"),
+        (".", "unnamed"),
+        ("..", "unnamed"),
+        ("folder/..", "unnamed"),
+        (". . .", "unnamed"),
+        ("\x00", "unnamed"),
+    ],
+)
+def test_a_name_is_a_name_alone(given: str, name: str) -> None:
+    assert file_name(given) == name
+
+
+def test_a_long_name_keeps_its_end() -> None:
+    name = file_name("a" * 300 + ".txt")
+    assert name.endswith("a.txt")
+    assert len(name) == MAX_FILE_NAME
