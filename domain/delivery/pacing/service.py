@@ -200,6 +200,11 @@ class Pacer:
         now = self._now()
         if breaker.failed(sending.conversation, now):
             self._probes.pop(sending.instance_id, None)
+            log.warning(
+                "the platform does not answer: replies wait for %d s",
+                breaker.until - now,
+                extra={"instance": sending.instance_id},
+            )
             opened = OpenBreaker(sending.instance_id, breaker.until - now, breaker.openings)
             await self._pace.opened(opened, sent.detail)
             self._changed()
@@ -208,6 +213,7 @@ class Pacer:
         breaker = self._breakers.pop(instance_id)
         self._probes.pop(instance_id, None)
         if breaker.succeeded():
+            log.info("the platform answers again: replies go out", extra={"instance": instance_id})
             await self._pace.closed(instance_id)
             self._changed()
 
