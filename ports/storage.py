@@ -164,7 +164,8 @@ class Processed:
 
     `result` is kept for the HTTP call that waits for this event, if one does: then the parts go out only
     when nobody waits any more. `last` releases the conversation. `request_id` is the event's: what the keys of
-    its parts are made from.
+    its parts are made from. `firm`: worked on once more, the event may come to something else, so that the
+    outcome must not be forgotten with a dying database.
     """
 
     lane: Lane
@@ -175,6 +176,7 @@ class Processed:
     result: CallResult | None = None
     last: bool = False
     request_id: str = ""
+    firm: bool = False
 
 
 class Inbox(Protocol):

@@ -143,7 +143,15 @@ class ConversationService:
         if event.awaits_reply:
             result = CallResult(CallOutcome.FAILED if error else CallOutcome.ANSWERED, answer)
         return Processed(
-            conversation.lane, waiting.id, event.target, parts, error, result, last, event.request_id
+            conversation.lane,
+            waiting.id,
+            event.target,
+            parts,
+            error,
+            result,
+            last,
+            event.request_id,
+            firm=talk.attended,
         )
 
     async def _answer(self, waiting: Waiting, talk: Talk) -> Answer | None:

@@ -126,7 +126,7 @@ class PostgresConversations:
                     **_part_columns(stored),
                     **offered.parameters,
                     "owner": self._lanes.owner,
-                    "relaxed": all(each.parts for each in batch),
+                    "relaxed": all(each.parts and not each.firm for each in batch),
                 },
             )
             offered.taken = _leased(stored, rows)

@@ -1,0 +1,45 @@
+"""Which outcomes are committed without waiting for the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from adapters.outbound.storage.conversations import PostgresConversations, Wakes
+from adapters.outbound.storage.handover import Handover
+from adapters.outbound.storage.lanes import Lanes
+from domain.channels.messages import Part
+from ports.storage import Lane, Processed
+
+
+class Statements:
+    """Keeps how each statement was to be committed; finds nothing."""
+
+    def __init__(self) -> None:
+        self.relaxed: list[bool] = []
+
+    async def fetch(self, query: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        self.relaxed.append(parameters["relaxed"])
+        return []
+
+
+@pytest.mark.parametrize(
+    ("parts", "firm", "relaxed"),
+    [
+        ((Part({"text": "hi"}),), False, True),
+        ((Part({"text": "hi"}),), True, False),
+        ((), False, False),
+    ],
+)
+async def test_only_what_can_be_made_again_may_be_forgotten(
+    parts: tuple[Part, ...], firm: bool, relaxed: bool
+) -> None:
+    statements: Any = Statements()
+    nobody = Wakes(lambda: None, lambda: None, lambda _: None)
+    conversations = PostgresConversations(statements, Lanes(statements, 1), nobody, Handover())
+
+    await conversations.record(Processed(Lane(7, "s"), 5, {}, parts, last=True, firm=firm))
+
+    assert statements.relaxed == [relaxed]
