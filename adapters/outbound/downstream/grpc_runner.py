@@ -49,8 +49,8 @@ _REFUSED = frozenset(
 )
 """Before anything was said: answers of a resource that did not work on the request."""
 
-_UNREACHED = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED})
-"""Before there was a connection: nobody got the request."""
+_UNREACHED = ("failed to connect", "DNS resolution failed", "name resolution failure")
+"""How gRPC describes an UNAVAILABLE of a target to which there never was a connection."""
 
 
 class GrpcChannels:
@@ -90,15 +90,13 @@ class GrpcRunner:
         """Raises `DownstreamFailed`."""
         stub = ResourceRunnerStub(self._channels.get(self._target, self._tls))
         call = stub.Run(run_request_to_pb(request), timeout=request.timeout, metadata=self._metadata)
-        refusals = _UNREACHED | _REFUSED
+        begun = False
         try:
-            await call.wait_for_connection()
-            refusals = _REFUSED
             async for message in call:
-                refusals = frozenset()
+                begun = True
                 yield _delta(message)
         except aio.AioRpcError as error:
-            raise _failure(error, begun=error.code() not in refusals) from error
+            raise _failure(error, begun=begun or not _was_refused(error)) from error
         except BadAnswer as error:
             raise DownstreamFailed(f"the resource's answer is unusable: {error}", retryable=False) from error
         finally:
@@ -109,6 +107,15 @@ def _connect(target: str, tls: bool) -> aio.Channel:
     if tls:
         return aio.secure_channel(target, grpc.ssl_channel_credentials(), options=_OPTIONS)
     return aio.insecure_channel(target, options=_OPTIONS)
+
+
+def _was_refused(error: aio.AioRpcError) -> bool:
+    """Whether the resource surely did not work on the request."""
+    words = (error.details() or "").lower()
+    unreached = error.code() is grpc.StatusCode.UNAVAILABLE and any(
+        each.lower() in words for each in _UNREACHED
+    )
+    return unreached or error.code() in _REFUSED
 
 
 def _failure(error: aio.AioRpcError, *, begun: bool) -> DownstreamFailed:
