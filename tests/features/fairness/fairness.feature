@@ -39,6 +39,14 @@ Feature: Nobody starves others
       Then each of the 200 conversations is answered once
       And at most 12 conversations of ann were worked on at a time
 
+  Rule: A flood takes no more memory than the places
+
+    Scenario: 500 conversations wait at once
+      Given an instance of ann
+      When 500 conversations of the instance wait, and then the worker looks
+      Then all 500 are answered
+      And the worker never held more than 16 conversations
+
   Rule: What waits can be seen
 
     Scenario: The age of the oldest message that waits is in the metrics

@@ -12,6 +12,7 @@ import pytest
 from aiohttp import web
 from pytest_bdd import given, parsers, scenarios, then, when
 
+from apps.parts import WorkerPart
 from domain.routing.model import RunRequest, RunResult
 from tests.drivers.receiver import Receiver
 from tests.drivers.ways import UseCases
@@ -59,11 +60,17 @@ class Scene:
         instance_id = request.instance_id
         self.at_work[instance_id] += 1
         self.most[instance_id] = max(self.most[instance_id], self.at_work[instance_id])
+        self.most["all"] = max(self.most["all"], self._held())
         self.most["hanging"] = max(self.most["hanging"], sum(self.at_work[each] for each in self.hanging))
         if instance_id in self.hanging or request.session_id in self.hanging_sessions:
             await self.release.wait()
         self.at_work[instance_id] -= 1
         return RunResult(request.text)
+
+    def _held(self) -> int:
+        """Conversations that the worker has leased."""
+        worker = next(each for each in self.world.parts if isinstance(each, WorkerPart))
+        return len(worker._loops[0].held)
 
     def create(self, user: str, url: str | None = None) -> int:
         body = {
@@ -141,6 +148,28 @@ def others_write(scene: Scene, count: int) -> None:
     scene.write(scene.instances[-1], [f"healthy {number}" for number in range(count)])
 
 
+@when(parsers.parse("{count:d} conversations of the instance wait, and then the worker looks"))
+def flood(scene: Scene, count: int) -> None:
+    """Copies of one message that was answered, each in a conversation of its own, in one transaction."""
+    scene.write(scene.instances[0], ["healthy"])
+    scene.receiver.wait_for(1)
+    scene.world.run(_flooded(scene, count - 1))
+
+
+async def _flooded(scene: Scene, count: int) -> None:
+    async with scene.world.container.database().transaction() as connection:
+        await connection.execute(
+            "INSERT INTO inbox (instance_id, lane_key, event_key, event)"
+            " SELECT instance_id, 'flood ' || n, 'flood ' || n, event FROM inbox, generate_series(1, %s) n",
+            (count,),
+        )
+        await connection.execute(
+            "INSERT INTO lane (kind, instance_id, lane_key, pending)"
+            " SELECT 0, instance_id, lane_key, 1 FROM inbox WHERE status = 0"
+        )
+    scene.world.container.hub().inbound.ring()
+
+
 @when(parsers.parse("{count:d} conversations write to the first instance"))
 def write_to_first(scene: Scene, count: int) -> None:
     scene.write(scene.instances[0], [f"first {number}" for number in range(count)])
@@ -183,6 +212,16 @@ def four_replies(scene: Scene) -> None:
 @then("at most 12 conversations of ann were worked on at a time")
 def twelve_of_ann(scene: Scene) -> None:
     assert scene.most["hanging"] == 12
+
+
+@then(parsers.parse("all {count:d} are answered"))
+def all_answered(scene: Scene, count: int) -> None:
+    assert len(scene.receiver.wait_for(count)) == count
+
+
+@then(parsers.parse("the worker never held more than {count:d} conversations"))
+def never_held(scene: Scene, count: int) -> None:
+    assert 0 < scene.most["all"] <= count
 
 
 def _metric(scene: Scene, name: str) -> float:
