@@ -31,6 +31,7 @@ from bench.measuring import (
 )
 from bench.ours import settings
 from bench.peers_environment import peers_python
+from bench.platform import standing_in
 from domain.instances.model import NewInstance
 
 CONNECTIONS = 64
@@ -87,8 +88,9 @@ def run(dsn: str, rounds: int, seconds: float) -> Results:
             port = free_port()
             return port, stack.enter_context(server([each.format(port=port) for each in command], port))
 
-        ours, ours_pid = start([python(), "-m", "bench.ours", "intake", dsn, "{port}"])
-        core, core_pid = start([python(), "-m", "bench.ours", "core", dsn, "{port}"])
+        platform = stack.enter_context(standing_in())
+        ours, ours_pid = start([python(), "-m", "bench.ours", "intake", dsn, "{port}", platform])
+        core, core_pid = start([python(), "-m", "bench.ours", "core", dsn, "{port}", platform])
         remote, remote_pid = start([python(), "-m", "bench.ours", "gateway", "{port}", f"127.0.0.1:{core}"])
         bare, bare_pid = start([python(), "bench/peers/bare.py", "{port}"])
         slack, slack_pid = start([peers, "bench/peers/slack.py", "{port}"])

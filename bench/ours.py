@@ -1,8 +1,10 @@
 """Servers of our own for the bench: the gateway with durable intake, straight or over a remote core.
 
-python -m bench.ours intake DSN PORT          REST gateway on its use cases; no worker
-python -m bench.ours core DSN GRPC_PORT       gRPC core; no worker
-python -m bench.ours gateway PORT TARGET      REST gateway over a remote core
+python -m bench.ours intake DSN PORT PLATFORM       REST gateway on its use cases; no worker
+python -m bench.ours core DSN GRPC_PORT PLATFORM    gRPC core; no worker
+python -m bench.ours gateway PORT TARGET            REST gateway over a remote core
+
+PLATFORM is the address that answers for the platforms.
 """
 
 from __future__ import annotations
@@ -41,25 +43,29 @@ def settings(**more: str) -> Settings:
 
 def main(arguments: list[str]) -> int:
     match arguments:
-        case ["intake", dsn, port]:
-            return uvloop.run(_intake(dsn, int(port)))
-        case ["core", dsn, port]:
-            return uvloop.run(_core(dsn, port))
+        case ["intake", dsn, port, platform]:
+            return uvloop.run(_intake(dsn, int(port), platform))
+        case ["core", dsn, port, platform]:
+            return uvloop.run(_core(dsn, port, platform))
         case ["gateway", port, target]:
             return uvloop.run(_gateway(int(port), target))
     raise SystemExit(__doc__)
 
 
-async def _intake(dsn: str, port: int) -> int:
-    container = Container(settings=settings(), dsn=dsn, solitary=True)
+def _platforms(address: str) -> dict[str, str]:
+    return {"BOT_MESSENGER_API_URL": address, "WORKSPACE_CHAT_API_URL": address}
+
+
+async def _intake(dsn: str, port: int, platform: str) -> int:
+    container = Container(settings=settings(**_platforms(platform)), dsn=dsn, solitary=True)
     listener = listen("127.0.0.1", port, "PORT")
     return await run(
         [StoragePart(container, "standalone"), RestPart(build_gateway(container), listener)], _ready
     )
 
 
-async def _core(dsn: str, port: str) -> int:
-    container = Container(settings=settings(GRPC_PORT=port), dsn=dsn, solitary=True)
+async def _core(dsn: str, port: str, platform: str) -> int:
+    container = Container(settings=settings(GRPC_PORT=port, **_platforms(platform)), dsn=dsn, solitary=True)
     return await run([StoragePart(container, "core"), GrpcPart(container)], _ready)
 
 
