@@ -7,6 +7,9 @@ from domain.channels.messages import Outcome, Sent
 DELAYS = (1.0, 2.0, 5.0, 15.0, 60.0, 300.0, 900.0, 1800.0, 3600.0, 7200.0, 14400.0, 28800.0)
 """Seconds before the second, third, ... try; after the last one the part is a dead letter (about 16 hours)."""
 
+LONGEST_WAIT = 86_400.0
+"""Seconds that a platform can ask for at a time; if it means more, it will say so again."""
+
 JITTER = 0.2
 """Delays are lengthened by up to this share, so that many parts do not come back at one moment."""
 
@@ -22,4 +25,4 @@ def next_delay(sent: Sent, attempts: int, chance: float) -> float | None:
     if attempts >= len(DELAYS):
         return None
     delay = DELAYS[attempts] * (1 + JITTER * chance)
-    return max(delay, sent.retry_after or 0.0)
+    return max(delay, min(sent.retry_after or 0.0, LONGEST_WAIT))
