@@ -44,18 +44,35 @@ def test_a_short_document_is_one_chunk_as_it_stands() -> None:
     assert made[0].metadata == {"position": 0, "start": 0, "end": 24, "title": "Handbook", "page": 3}
 
 
-def test_chunks_are_of_like_size_end_with_sentences_and_overlap_a_little() -> None:
+def test_chunks_are_full_end_with_sentences_and_overlap_by_a_short_one() -> None:
     made = chunk(document(paragraph(sentences(60))), "a.txt", count)
     assert len(made) > 3
-    sizes = [count(piece.text) for piece in made]
-    assert max(sizes) <= 200
-    assert min(sizes) >= 80
+    lengths = [len(piece.text.split()) for piece in made]
+    assert all(Limits().words - 8 < length <= Limits().words for length in lengths[:-1])
+    assert Limits().least_words <= lengths[-1] <= Limits().words
     for piece, following in pairwise(made):
         assert piece.text.endswith("turbines.")
-        assert following.text.startswith(piece.text[-30:].split(". ")[-1][:4]) or following.text.startswith(
-            "Sentence"
-        )
-        assert following.metadata["start"] < piece.metadata["end"]
+        last = piece.text.rsplit(". ", 1)[1]
+        assert following.text.startswith(last)
+
+
+def test_a_few_words_at_the_end_join_the_chunk_before() -> None:
+    full = Limits().words // 8
+    made = chunk(document(paragraph(sentences(full) + " The end.")), "a.txt", count)
+    assert len(made) == 1
+    assert made[0].text.endswith("The end.")
+
+
+def test_a_title_takes_no_room_from_the_first_chunk() -> None:
+    text = sentences(Limits().words // 8)
+    made = chunk(document(paragraph("A " * 10 + "title"), paragraph(text), title="x.txt"), "x.txt", count)
+    assert [piece.text for piece in made] == ["A " * 10 + "title\n\n" + text]
+
+
+def test_what_has_many_tokens_for_its_words_is_cut_by_tokens() -> None:
+    hashes = " ".join(f"{number:064x}." for number in range(60))
+    made = chunk(document(paragraph(hashes)), "a.txt", count)
+    assert all(100 <= count(piece.text) <= Limits().tokens for piece in made[:-1])
 
 
 def test_a_section_starts_a_chunk_and_its_path_is_the_context() -> None:
