@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -100,8 +100,7 @@ class PostgresInbox:
         return [await self._batcher.submit((each.instance_id, each.lane_key), each) for each in arrivals]
 
     async def _flush(self, arrivals: Sequence[Arrival]) -> Sequence[Accepted]:
-        lanes = {Lane(each.instance_id, each.lane_key) for each in arrivals}
-        with self._handover.offering(lanes) as offered:
+        with self._handover.offering(_lanes(arrivals)) as offered:
             rows = await self._database.fetch(
                 ADD, {**columns(arrivals), **offered.parameters, "owner": self._owner}
             )
@@ -150,8 +149,15 @@ class PostgresInbox:
         await self._batcher.close()
 
 
+def _lanes(arrivals: Sequence[Arrival]) -> Iterator[Lane]:
+    """Each once. Made only where a worker asks for them."""
+    yield from {Lane(each.instance_id, each.lane_key) for each in arrivals}
+
+
 def _leased(arrivals: Sequence[Arrival], rows: Sequence[tuple[Any, ...]]) -> dict[Lane, Conversation]:
     """The lanes that the statement leased, with their first rows."""
+    if all(row[4] is None for row in rows):
+        return {}
     stored = {(each.instance_id, each.event_key): each for each in reversed(arrivals)}
     now = datetime.now(UTC)
     taken: dict[Lane, Conversation] = {}
