@@ -6,7 +6,6 @@ python -m bench [--quick]
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import os
 import platform
@@ -18,10 +17,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import psycopg
+import uvloop
 
 from adapters.outbound.storage.embedded import EmbeddedPostgres
 from adapters.outbound.storage.migrate import migrate
-from bench import acknowledgement, engine, whole
+from bench import acknowledgement, engine, throughput, whole
 from bench.measuring import ROOT, middle
 from tests.support.postgres import on_database
 from tests.support.redis import redis_program, running_redis
@@ -62,6 +62,7 @@ def _measured(*, quick: bool) -> tuple[list[Row], dict[str, object]]:
             migrate(dsn)
             rows += _acknowledgements(_fresh(dsn, "acknowledgements"), rounds, seconds, raw)
             rows += _engine(dsn, raw, quick=quick)
+            rows += _throughput(dsn, raw, quick=quick)
             rows += _whole(_fresh(dsn, "whole"), raw, quick=quick)
         finally:
             postgres.stop()
@@ -90,11 +91,11 @@ def _engine(dsn: str, raw: dict[str, object], *, quick: bool) -> list[Row]:
     print("dispatch and order", flush=True)
     count = 500 if quick else 4000
     pairs = [
-        asyncio.run(engine.dispatch(_fresh(dsn, f"dispatch_{n}"), count)) for n in range(1 if quick else 3)
+        uvloop.run(engine.dispatch(_fresh(dsn, f"dispatch_{n}"), count)) for n in range(1 if quick else 3)
     ]
     ratio = middle([durable.per_second / plain.per_second for durable, plain in pairs])
     orders = [
-        asyncio.run(engine.order(_fresh(dsn, f"order_{sessions}"), sessions, count))
+        uvloop.run(engine.order(_fresh(dsn, f"order_{sessions}"), sessions, count))
         for sessions in (10, 100, 2000)
     ]
     raw["dispatch"] = [[asdict(each) for each in pair] for pair in pairs]
@@ -116,6 +117,46 @@ def _engine(dsn: str, raw: dict[str, object], *, quick: bool) -> list[Row]:
             f"{orders[0].cpu_us / orders[2].cpu_us:.2f}",
             "<= 5",
             f"all {count} answered once: {all(each.answered == count for each in orders)}",
+        ),
+    ]
+
+
+def _throughput(dsn: str, raw: dict[str, object], *, quick: bool) -> list[Row]:
+    print("throughput", flush=True)
+    few, many = (40, 200) if quick else (400, 4000)
+    shapes = [(1, few), (100, many), (10_000, many if quick else 10_000)]
+
+    def run(workers: int, conversations: int, count: int, rate: float | None = None) -> throughput.Run:
+        database = _fresh(dsn, f"throughput_{workers}_{conversations}_{rate is None}".lower())
+        return uvloop.run(throughput.measure(database, workers, conversations, count, rate))
+
+    runs = {workers: [run(workers, *shape) for shape in shapes] for workers in (1, 2)}
+    half = runs[1][1].per_second / 2
+    paced = run(1, 100, many // 4, half)
+    raw["throughput"] = [asdict(each) for each in (*runs[1], *runs[2], paced)]
+    rows = [
+        (
+            f"engine throughput, {workers} worker(s), 1/100/10,000 conversations, messages/s",
+            " / ".join(f"{each.per_second:,.0f}" for each in found),
+            "",
+            "CPU of the workers " + " / ".join(f"{each.cpu_us:,.0f}" for each in found) + " µs a message",
+        )
+        for workers, found in runs.items()
+    ]
+    busy = [each.statements for each in runs[1]]
+    return [
+        *rows,
+        (
+            "PostgreSQL statements a message, storing it included",
+            " / ".join(f"{each:.2f}" for each in busy),
+            "small",
+            f"1/100/10,000 conversations under full load; {paced.statements:.2f} at half load",
+        ),
+        (
+            "stored message to reply at half load, p99 ms",
+            f"{paced.p99_ms:.1f}",
+            "",
+            f"p50 {paced.p50_ms:.1f} ms at {half:,.0f}/s, 100 conversations, one worker",
         ),
     ]
 

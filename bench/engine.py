@@ -39,7 +39,7 @@ class Stub:
         server = await loop.create_server(lambda: _StubProtocol(self), "127.0.0.1", 0)
         return f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/run"
 
-    def took(self) -> None:
+    def took(self, head: bytes, body: bytes) -> None:
         self.count += 1
         if self.count >= self.goal:
             self.reached.set()
@@ -68,7 +68,7 @@ class _StubProtocol(asyncio.Protocol):
                 return
             self._buffer = rest[length:]
             self._transport.write(STUB)
-            self._stub.took()
+            self._stub.took(head, rest[:length])
 
 
 def _cpu() -> float:
@@ -88,7 +88,7 @@ async def _timed(count: int, work: Callable[[], Any]) -> Throughput:
     return Throughput(count / (time.perf_counter() - started), (_cpu() - cpu) / count * 1e6)
 
 
-def _events(count: int, sessions: int, target: dict[str, Any]) -> list[Event]:
+def events(count: int, sessions: int, target: dict[str, Any]) -> list[Event]:
     return [
         Event(
             f"e{random.getrandbits(60)}",
@@ -106,8 +106,8 @@ async def _filled(container: Container, count: int, sessions: int, target: dict[
     """An http-webhook instance with `count` events in its inbox; its id."""
     new = NewInstance("http-webhook", f"bench {random.getrandbits(40)}", {}, "agent::bench")
     instance = await container.instances().add("bench", new)
-    events = _events(count, sessions, target)
-    await asyncio.gather(*(container.inbox().add(instance.id, [each]) for each in events))
+    made = events(count, sessions, target)
+    await asyncio.gather(*(container.inbox().add(instance.id, [each]) for each in made))
     return instance.id
 
 
@@ -136,9 +136,7 @@ async def dispatch(dsn: str, count: int) -> tuple[Throughput, Throughput]:
 
     async def one(number: int) -> None:
         async with gate:
-            answer = await http.send(
-                HttpRequest("POST", url, json={"text": f"message {number}"}, user_address=True)
-            )
+            answer = await http.send(HttpRequest("POST", url, json={"text": f"message {number}"}))
             await http.send(HttpRequest("POST", url, json=answer.json(), user_address=True))
 
     async def bare() -> None:

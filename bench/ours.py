@@ -3,6 +3,7 @@
 python -m bench.ours intake DSN PORT PLATFORM       REST gateway on its use cases; no worker
 python -m bench.ours core DSN GRPC_PORT PLATFORM    gRPC core; no worker
 python -m bench.ours gateway PORT TARGET            REST gateway over a remote core
+python -m bench.ours worker DSN DOWNSTREAM          a worker alone, whose resources all run at one address
 
 PLATFORM is the address that answers for the platforms.
 """
@@ -19,7 +20,7 @@ from adapters.outbound.core_client.connection import CoreConnection
 from apps.container import Container
 from apps.grpc_server.part import GrpcPart
 from apps.http_gateway.main import build_remote_gateway
-from apps.parts import RestPart, StoragePart
+from apps.parts import RestPart, StoragePart, WorkerPart
 from apps.process import Part, run
 from apps.rest import build_gateway
 from apps.settings import Settings, load
@@ -49,6 +50,8 @@ def main(arguments: list[str]) -> int:
             return uvloop.run(_core(dsn, port, platform))
         case ["gateway", port, target]:
             return uvloop.run(_gateway(int(port), target))
+        case ["worker", dsn, downstream]:
+            return uvloop.run(_worker(dsn, downstream))
     raise SystemExit(__doc__)
 
 
@@ -74,6 +77,11 @@ async def _gateway(port: int, target: str) -> int:
     app = build_remote_gateway(settings(), core, RemoteCallbacks(core))
     parts: list[Part] = [RestPart(app, listen("127.0.0.1", port, "PORT"))]
     return await run(parts, _ready)
+
+
+async def _worker(dsn: str, downstream: str) -> int:
+    container = Container(settings=settings(DOWNSTREAM_URL=downstream), dsn=dsn, solitary=False)
+    return await run([StoragePart(container, "worker"), WorkerPart(container)], _ready)
 
 
 def _ready() -> None:

@@ -1,0 +1,151 @@
+"""The engine end to end: from the stored message to the reply at its address, by workers in processes apart."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import orjson
+import psycopg
+
+from apps.container import Container
+from apps.parts import StoragePart
+from bench.engine import Stub, events
+from bench.measuring import LOAD_CORE, ROOT, SERVER_CORE, cpu_seconds, pinned, python
+from bench.ours import settings
+from domain.channels.messages import Event
+from domain.instances.model import NewInstance
+
+INSTANCES = 8
+"""Over so many instances of as many users the messages are spread, as no one may take all places of a worker."""
+
+
+class Replies(Stub):
+    """Notes when the reply to each message came; other calls are those of the resource."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.at: dict[str, float] = {}
+
+    def took(self, head: bytes, body: bytes) -> None:
+        if head.startswith(b"POST /answers"):
+            self.at.setdefault(orjson.loads(body)["requestId"], time.perf_counter())
+            super().took(head, body)
+
+
+@dataclass(frozen=True)
+class Run:
+    """`statements` are PostgreSQL's per message, storing it included; latencies in milliseconds."""
+
+    workers: int
+    conversations: int
+    per_second: float
+    cpu_us: float
+    statements: float
+    p50_ms: float
+    p99_ms: float
+
+
+async def measure(dsn: str, workers: int, conversations: int, count: int, rate: float | None = None) -> Run:
+    """`count` messages, all at once or `rate` a second."""
+    before = _transactions(dsn)
+    replies = Replies()
+    address = (await replies.start()).removesuffix("/run")
+    container = Container(settings=settings(), dsn=dsn, solitary=False)
+    storage = StoragePart(container, "core")
+    await storage.start()
+    instances = [
+        (
+            await container.instances().add(f"user {n}", NewInstance("http-webhook", "b", {}, "agent::bench"))
+        ).id
+        for n in range(INSTANCES)
+    ]
+    made = events(count, conversations, {"url": f"{address}/answers"})
+    async with _running(dsn, f"{address}/run", workers) as pids:
+        replies.expect(count)
+        cpu, began = cpu_seconds(*pids), time.perf_counter()
+        sent = await _load(container, instances, made, rate)
+        async with asyncio.timeout(120):
+            await replies.reached.wait()
+        took, used = time.perf_counter() - began, cpu_seconds(*pids) - cpu
+    await storage.stop()
+    waits = sorted((replies.at[name] - at) * 1000 for name, at in sent.items())
+    return Run(
+        workers,
+        conversations,
+        count / took,
+        used / count * 1e6,
+        (_transactions(dsn) - before) / count,
+        waits[len(waits) // 2],
+        waits[min(len(waits) - 1, len(waits) * 99 // 100)],
+    )
+
+
+async def _load(
+    container: Container, instances: Sequence[int], made: Sequence[Event], rate: float | None
+) -> dict[str, float]:
+    """Stores the messages; when each was handed in. One conversation belongs to one instance."""
+    sent: dict[str, float] = {}
+
+    async def one(event: Event) -> None:
+        sent[event.request_id] = time.perf_counter()
+        await container.inbox().add(instances[int(event.session_id[1:]) % INSTANCES], [event])
+
+    began = time.perf_counter()
+    async with asyncio.TaskGroup() as group:
+        for number, event in enumerate(made):
+            group.create_task(one(event))
+            if rate:
+                await asyncio.sleep(max(0.0, began + (number + 1) / rate - time.perf_counter()))
+    return sent
+
+
+@asynccontextmanager
+async def _running(dsn: str, downstream: str, workers: int) -> AsyncIterator[list[int]]:
+    """The first worker has the core of servers to itself; a second one shares that of the load."""
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'proto/gen'}"}
+    command = [python(), "-m", "bench.ours", "worker", dsn, downstream]
+    running = [
+        subprocess.Popen(  # noqa: ASYNC220 - a program of its own, started once
+            [*pinned((SERVER_CORE, LOAD_CORE)[number]), *command],
+            cwd=ROOT,
+            env=environment,
+            stdout=subprocess.PIPE,
+        )
+        for number in range(workers)
+    ]
+    try:
+        for process in running:
+            assert process.stdout is not None
+            await asyncio.to_thread(process.stdout.readline)
+        yield [process.pid for process in running]
+    finally:
+        for process in running:
+            process.terminate()
+        for process in running:
+            await asyncio.to_thread(_ended, process)
+
+
+def _ended(process: subprocess.Popen[bytes]) -> None:
+    try:
+        process.wait(20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    if process.stdout is not None:
+        process.stdout.close()
+
+
+def _transactions(dsn: str) -> int:
+    """Transactions of the database so far: the service runs nearly each statement in one of its own."""
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        row = connection.execute(
+            "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()"
+        ).fetchone()
+    assert row is not None
+    return int(row[0])
