@@ -18,9 +18,12 @@ from adapters.outbound.storage.handover import Handover
 from adapters.outbound.storage.outbox import SIDE as DELIVERIES
 from adapters.outbound.storage.verifications import sweep
 from apps.container import Container
+from domain.refusals import Unavailable
 
-GRACE = 6.0
+GRACE = 4.0
 """Seconds that work under way gets when the process stops."""
+CALL_GRACE = 3
+"""Seconds that calls under way get, before that."""
 
 
 class StoragePart:
@@ -47,7 +50,8 @@ class StoragePart:
         container = self._container
         for batched in (container.inbox(), container.conversations(), container.outbox()):
             await batched.close()
-        await container.processes().leave(container.incarnation())
+        with contextlib.suppress(Unavailable):  # the end of its lock tells as much
+            await container.processes().leave(container.incarnation())
         await container.signals().stop()
         await container.http().close()
         await container.database().close()
@@ -174,7 +178,7 @@ class RestPart:
             log_config=None,
             access_log=False,
             lifespan="off",
-            timeout_graceful_shutdown=int(GRACE),
+            timeout_graceful_shutdown=CALL_GRACE,
             server_header=False,
             proxy_headers=False,  # callbacks need none of them, so that is done behind their branch
             http="httptools",
@@ -199,4 +203,4 @@ class RestPart:
     async def stop(self) -> None:
         self._server.should_exit = True
         if self._task is not None:
-            await asyncio.wait([self._task], timeout=GRACE + 1)
+            await asyncio.wait([self._task], timeout=CALL_GRACE + 1)

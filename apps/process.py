@@ -8,6 +8,8 @@ import signal
 from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
+from domain.refusals import Unavailable
+
 log = logging.getLogger("switchboard")
 
 
@@ -57,8 +59,7 @@ async def run(parts: Sequence[Part], ready: Callable[[], None]) -> int:
         status = _report(running)
         stopping.cancel()
     finally:
-        for part in reversed(started):
-            await _stopped(part)
+        await _stop(started)
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
@@ -80,8 +81,22 @@ def _report(running: dict[asyncio.Task[None], str]) -> int:
     return 1 if dead else 0
 
 
+async def _stop(started: Sequence[Part]) -> None:
+    """The last part, which lets calls in, ends first, and the first, on which all stand, last; those between them at
+    the same time, so that what each grants to work under way does not add up."""
+    if not started:
+        return
+    *others, entrance = started
+    await _stopped(entrance)
+    await asyncio.gather(*(_stopped(part) for part in reversed(others[1:])))
+    if others:
+        await _stopped(others[0])
+
+
 async def _stopped(part: Part) -> None:
     try:
         await part.stop()
+    except Unavailable as away:
+        log.warning("%s stopped without leaving a note: %s", part.name, away)
     except Exception:
         log.exception("%s did not stop cleanly", part.name)

@@ -154,7 +154,9 @@ def a_scene(folder: Path, database_url: str, **settings: str) -> Iterator[Scene]
             scene = Scene(service, resource, receiver, *gates)
             scene.begin()
             yield scene
+            began = time.monotonic()
             assert service.stop() == 0
+            assert time.monotonic() - began < 10
             assert "Traceback" not in service.output
 
 
@@ -190,6 +192,22 @@ def test_the_database_goes_away_and_comes_back(server: Server, open_folder: Path
         listening = "SELECT query FROM pg_stat_activity WHERE application_name = 'switchboard-signals'"
         assert [query for (query,) in server.fetch(listening)] == ['LISTEN "switchboard"']
         assert scene.service.output.count('"the database is away"') == 1
+
+
+def test_it_stops_in_time_while_the_database_is_away_and_a_resource_hangs(
+    server: Server, open_folder: Path
+) -> None:
+    with ThreadPoolExecutor() as aside, contextlib.ExitStack() as after:
+        with a_scene(open_folder, server.url) as scene:
+            after.callback(scene.resource_gate.open)
+            scene.resource_gate.shut()
+            assert scene.say("being worked on").status_code == 200
+            waiting = aside.submit(scene.say, "waiting call", waits=True)
+            until(lambda: scene.resource_gate.reached == 2, "both are being worked on")
+            server.stop()
+        answer = waiting.result(10)
+        assert (answer.status_code, answer.json()) == (503, {"error": "the service is stopping"})
+        server.start()
 
 
 def refused(call: Callable[[], httpx.Response]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from collections.abc import Callable
@@ -35,7 +36,8 @@ class Receiver:
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(content)))
                 self.end_headers()
-                self.wfile.write(content)
+                with contextlib.suppress(ConnectionError):  # who asked may have been stopped meanwhile
+                    self.wfile.write(content)
 
             def log_message(self, format: str, *args: Any) -> None:
                 return

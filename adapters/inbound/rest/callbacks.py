@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 from collections.abc import Callable
 
-from adapters.inbound.rest.errors import INTERNAL, error_response, refusal_response
+from adapters.inbound.rest.errors import INTERNAL, STOPPING, error_response, refusal_response
 from adapters.inbound.rest.gate import App, Message, Receive, Scope, Send
 from domain.channels.messages import RawAnswer, RawCall
 from domain.refusals import NotFound, Refusal, TooLarge
@@ -56,6 +57,8 @@ class CallbackBranch:
             answer = await self._callbacks.handle(channel_id, _id(instance, channel_id), call)
         except Refusal as refusal:
             await refusal_response(refusal)(scope, receive, send)
+        except asyncio.CancelledError:
+            await error_response(503, STOPPING)(scope, receive, send)
         except Exception:
             log.exception("a callback failed")
             await error_response(500, INTERNAL)(scope, receive, send)

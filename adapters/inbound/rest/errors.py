@@ -44,6 +44,8 @@ STATUS: Mapping[type[Refusal], int] = {
 }
 
 INTERNAL = "Internal server error"
+STOPPING = "the service is stopping"
+"""For calls that outlast the grace of a stop: the server cancels them."""
 UNPARSED = "There was an error parsing the body"
 """What FastAPI says of a body that its JSON parser gives up on."""
 
