@@ -65,7 +65,7 @@ async def test_noise_under_any_extension(parse, extension):
         (NOISE, "noise.bin", "none of them"),
         (b"Just some words.\n", "words.xyz", ".xyz"),
         (b"MZ\x90\x00\x03" + bytes(100), "setup.exe", "Windows program"),
-        (gzip.compress(b"words"), "words.gz", "gzip"),
+        (gzip.compress(b"words", mtime=0), "words.gz", "gzip"),
         (b"{\\rtf1 Words}", "words.doc", "RTF"),
         (b"\x00\x00\x00\x18ftypmp42" + bytes(50), "clip.mp3", "MP4"),
         (b"II*\x00" + bytes(50), "scan.png", "TIFF"),
