@@ -180,7 +180,7 @@ ERRORS: dict[str, str] = {
     "409": "channelName: you have an active http-webhook instance named 'Support' already",
     "413": "the body is over 1024 KB",
     "415": "pump.dwg: this format is not supported",
-    "416": "the range lies outside the file, which has 48213 bytes",
+    "416": "range: lies outside the file, which has 48213 bytes",
     "422": "pump.pdf: the file is encrypted",
     "429": "too many codes were sent within the hour; try again later",
     "500": "Internal server error",
