@@ -93,9 +93,12 @@ class LaneLoop(Generic[L]):
         self._places.let_go(leased.lane)
         if not self._stopping:
             return self._start(leased)
+        return self._hand_back(leased)
+
+    def _hand_back(self, leased: L) -> None:
         task = asyncio.create_task(self._give_back(leased, 0.0, tries=1))
         self._handed_back.add(task)
-        return task.add_done_callback(self._handed_back.discard)
+        task.add_done_callback(self._handed_back.discard)
 
     async def run(self) -> None:
         """Runs until `stop`; an outage of the database is waited out."""
@@ -133,11 +136,14 @@ class LaneLoop(Generic[L]):
         finally:
             self._places.answered(room, len(leased))
         if self._stopping:
-            for lane in leased:
-                await self._give_back(lane, 0.0, tries=1)
+            for each in leased:
+                await self._give_back(each, 0.0, tries=1)
             return False
-        for lane in leased:
-            self._start(lane)
+        for each in leased:
+            if self._places.full(each.lane.instance_id, each.lane.user_id):
+                self._hand_back(each)
+            else:
+                self._start(each)
         return len(leased) >= room.lanes or (bool(leased) and full(self._places.room()) > full(room))
 
     def _start(self, leased: L) -> None:

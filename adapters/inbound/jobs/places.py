@@ -12,6 +12,8 @@ K = TypeVar("K")
 
 REMEMBERED = 10_000
 """Instances whose user is remembered."""
+NAMED = 8
+"""Whoever holds more than this part of a share is named in the question for more."""
 
 
 class Places:
@@ -41,17 +43,19 @@ class Places:
         return set(self._kept)
 
     def room(self) -> Room:
-        """Those that hold little are not named: they may exceed their share by half of it, which saves naming all."""
+        """Those that hold little are not named, which saves naming all: what comes beyond a share is given back."""
         instances = {
             each: self._per_instance - count
             for each, count in self._instances.items()
-            if 2 * count > self._per_instance
+            if NAMED * count > self._per_instance
         }
         for instance_id, most in self._restrained().items():
             left = most - self._instances[instance_id]
             instances[instance_id] = min(left, instances.get(instance_id, left))
         users = {
-            each: self._per_user - count for each, count in self._users.items() if 2 * count > self._per_user
+            each: self._per_user - count
+            for each, count in self._users.items()
+            if NAMED * count > self._per_user
         }
         free = self._concurrency - self._held - len(self._kept)
         lanes = free if self._behind else (free + 1) // 2
@@ -83,7 +87,7 @@ class Places:
         """Whether somebody may have waited for just this place."""
         crowded = (
             self._held + len(self._kept) >= self._concurrency
-            or self._full(lane.instance_id, lane.user_id)
+            or self.full(lane.instance_id, lane.user_id)
             or lane.instance_id in self._restrained()
         )
         self._held -= 1
@@ -99,7 +103,7 @@ class Places:
         if self._held + len(self._kept) + self._asked >= self._concurrency:
             self._behind = not self._asked
             return False
-        if lane.instance_id in self._passed_over or self._full(lane.instance_id, user_id):
+        if lane.instance_id in self._passed_over or self.full(lane.instance_id, user_id):
             self._passed_over.add(lane.instance_id)
             return False
         self._kept[lane] = user_id
@@ -109,7 +113,7 @@ class Places:
     def let_go(self, lane: Lane) -> None:
         self._discount(lane.instance_id, self._kept.pop(lane))
 
-    def _full(self, instance_id: int, user_id: str) -> bool:
+    def full(self, instance_id: int, user_id: str) -> bool:
         """Whether the instance or the user holds all that it may."""
         most = min(self._per_instance, self._restrained().get(instance_id, self._per_instance))
         return self._instances[instance_id] >= most or self._users[user_id] >= self._per_user

@@ -95,6 +95,18 @@ async def test_a_lane_is_held_while_it_is_worked_on() -> None:
     assert world.returned == []
 
 
+async def test_what_a_lease_brings_beyond_a_share_is_given_back() -> None:
+    world, lanes = World(None), [Lane(1, str(number), "ann") for number in range(65)]
+    world.to_lease = [Leased(lane) for lane in lanes]
+    running = asyncio.create_task(world.loop.run())
+    await asyncio.wait_for(world.given_back.wait(), 10)
+    assert world.returned == [(lanes[-1], 0.0)]
+    assert world.loop.held == set(lanes[:-1])
+    world.go_on.set()
+    await world.loop.stop(1)
+    await running
+
+
 @pytest.mark.parametrize("failure", [Unavailable("away"), ValueError("a fault")])
 async def test_a_lane_is_given_back_once_the_database_is_there_again(failure: Exception) -> None:
     world = World(failure, outages=3)
@@ -233,13 +245,6 @@ async def test_a_restrained_instance_gets_what_it_is_left() -> None:
     held = await crowd.held()
     assert [sum(each.instance_id == which for each in held) for which in (1, 2, 3)] == [0, 1, 4]
     assert crowd.rooms[0].instances == {1: 0, 2: 1}
-
-
-async def test_those_that_hold_little_are_not_named() -> None:
-    crowd = Crowd([Lane(1, "a", "ann")])
-    await crowd.held()
-    assert crowd.rooms[-1].instances == {}
-    assert crowd.rooms[-1].users == {}
 
 
 KNOWN = Lane(1, "b", "ann")

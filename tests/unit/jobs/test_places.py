@@ -118,3 +118,12 @@ def test_leaving_says_whether_somebody_may_have_waited() -> None:
         made.occupy(lane)
     assert made.leave(lanes[0])
     assert not made.leave(lanes[1])
+
+
+def test_those_that_hold_little_are_not_named_in_the_question_for_more() -> None:
+    made = Places(256, dict)
+    for number in range(8):
+        made.occupy(Lane(1, str(number), "ann"))
+    assert (made.room().instances, made.room().users) == ({}, {})
+    made.occupy(Lane(1, "one more", "ann"))
+    assert made.room().instances == {1: 64 - 9}
