@@ -1,8 +1,9 @@
 """What a cron expression may be: five fields, each within its range. Says which field is wrong, and why.
 
 The grammar is that of crontab (POSIX.1-2024, `crontab`) with the usual additions: steps (`*/15`, `1-30/2`,
-`5/20`), names (`mon-fri`, `jan`), Sunday as 0 or 7, `L` and `LW` for the last day and the last working day of
-the month, `5L` for the last Friday and `5#2` for the second Friday of the month.
+`5/20`), names (`mon-fri`, `jan`), Sunday as 0 or 7, ranges of weekdays over Sunday (`sat-sun`, `fri-mon`), `L`
+and `LW` for the last day and the last working day of the month, `5L` for the last Friday and `5#2` for the second
+Friday of the month.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_DAYS = 7
 _WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _LONGEST_MONTH = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
@@ -50,10 +52,24 @@ class _Field:
         span, slash, step = term.partition("/")
         start, end = self._span(span, term)
         if not slash:
-            return set(range(start, end + 1))
+            return set(self._run(start, end))
         if not (step.isascii() and step.isdigit() and len(step) < 9) or int(step) == 0:
             raise self.fault(term, "has a step that is not a number above 0")
-        return set(range(start, (self.high if start == end else end) + 1, int(step)))
+        return set(self._run(start, self.high if start == end else end)[:: int(step)])
+
+    def spelt_out(self, term: str) -> str:
+        """The term without a range that runs over the end of the week, which not everybody reads."""
+        span = term.partition("/")[0]
+        if "-" not in span:
+            return term
+        start, end = self._span(span, term)
+        return term if start <= end else ",".join(str(each) for each in sorted(self.values(term)))
+
+    def _run(self, start: int, end: int) -> Sequence[int]:
+        """The numbers from start to end, over the end of the week where they have to."""
+        if end >= start:
+            return range(start, end + 1)
+        return [(start + each) % _DAYS for each in range((end - start) % _DAYS + 1)]
 
     def _span(self, span: str, term: str) -> tuple[int, int]:
         if span == "*":
@@ -61,7 +77,7 @@ class _Field:
         first, dash, last = span.partition("-")
         start = self.number(first, term)
         end = self.number(last, term) if dash else start
-        if end < start:
+        if end < start and not self.is_weekday:
             raise self.fault(term, "runs backwards")
         return start, end
 
@@ -104,6 +120,12 @@ def fault(expression: str) -> str | None:
 def fires_every_hour(expression: str) -> bool:
     """Whether a good expression leaves the hour open: it says how often in an hour, not when in a day."""
     return len(_values(_FIELDS[1], expression.split()[1])) == _FIELDS[1].high + 1
+
+
+def spelt_out(expression: str) -> str:
+    """A good expression with its weekdays listed where a range runs over Sunday: `fri-mon` as `0,1,5,6`."""
+    *others, weekday = expression.split()
+    return " ".join([*others, ",".join(_FIELDS[-1].spelt_out(term) for term in weekday.split(","))])
 
 
 def _values(field: _Field, part: str) -> set[int]:

@@ -18,7 +18,9 @@ KNOWN_SERVERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """Providers whose receiving servers bear another domain than their IMAP servers."""
 
-_COMMENT = re.compile(r"\([^()]*\)")
+_COMMENT = re.compile(r"\([^()\"\\]*\)")
+_REASON = re.compile(r"\breason\s*=\s*\"[^\"\\]*\"(?=[\s;]|$)", re.IGNORECASE)
+_QUOTED_VALUE = re.compile(r"=\s*\"([A-Za-z0-9.@_+-]*)\"(?=[\s;]|$)")
 _RESULT = re.compile(r"^\s*(dkim|spf|dmarc)\s*=\s*([a-z]+)", re.IGNORECASE)
 _PROPERTY = re.compile(r"\b([a-z]+\.[a-z]+)\s*=\s*\"?([^\s;\"]+)", re.IGNORECASE)
 
@@ -35,11 +37,26 @@ def proven_sender(headers: Headers, own_domains: Sequence[str]) -> Address | Non
     results = headers.raw("Authentication-Results")
     if results is None:
         return None
-    server, _, verdicts = _COMMENT.sub(" ", results).partition(";")
+    bare = _bare(results)
+    if bare is None:
+        return None
+    server, _, verdicts = bare.partition(";")
     if not _is_ours(server, own_domains):
         return None
     domain = senders[0].domain
     return senders[0] if any(_vouches(each, domain) for each in verdicts.split(";")) else None
+
+
+def _bare(results: str) -> str | None:
+    """The field without comments, reasons and needless quotes; None where quotes or escapes are left.
+
+    A local part may be a quoted string (RFC 5321, 4.1.2), so that what stands in quotes may be the sender's own
+    words, semicolons, parentheses and verdicts included: such a field vouches for nobody.
+    """
+    text = _QUOTED_VALUE.sub(r"=\1", _REASON.sub(" ", results))
+    while (shorter := _COMMENT.sub(" ", text)) != text:
+        text = shorter
+    return None if '"' in text or "\\" in text else text
 
 
 def _is_ours(server: str, own_domains: Sequence[str]) -> bool:

@@ -47,6 +47,8 @@ def _read(update: Mapping[str, Any], bot: Bot) -> Received:
         return Received(kind="ignored:other")
     content = update[kind]
     key = _key(update, bot)
+    if kind == "edited_message" and "location" in content:  # where somebody walks, told every few seconds
+        return Received(kind="ignored:live-location")
     read = _pressed(content, key) if kind == "callback_query" else _message(content, key, bot)
     if isinstance(read, str):
         return Received(kind=f"ignored:{read}")

@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim
 
-from domain.channels.cron import fires_every_hour
+from domain.channels.cron import fires_every_hour, spelt_out
 
 _LARGEST_STEP_BACK = timedelta(hours=3)
 _MINUTE = timedelta(minutes=1)
@@ -51,7 +51,7 @@ def _wall_times(expression: str, after: datetime, zone: tzinfo) -> Iterator[date
     around = [after - _LARGEST_STEP_BACK, after + _LARGEST_STEP_BACK]
     before, afterwards = (moment.astimezone(zone).utcoffset() for moment in around)
     start = after.astimezone(zone).replace(tzinfo=None)
-    return iter(CronSim(expression, start if before == afterwards else start - _LARGEST_STEP_BACK))
+    return iter(CronSim(spelt_out(expression), start if before == afterwards else start - _LARGEST_STEP_BACK))
 
 
 def _moment(wall: datetime, zone: tzinfo, fold: int) -> datetime:

@@ -54,6 +54,8 @@ def receive(config: Config, call: RawCall) -> Received:
         return _status(fields, state, call.query.get(KEY, ""), unproved)
     if fields.get("OptOutType", "").upper() == "STOP":
         return Received(SILENT, kind="ignored:opt-out", unproved_for=unproved)
+    if same(fields.get("From", ""), str(config.get("providerPhoneNumber", ""))):
+        return Received(SILENT, kind="ignored:own", unproved_for=unproved)
     return _message(call, fields, unproved)
 
 

@@ -14,6 +14,10 @@ _SPOKEN = frozenset({"", "file_share", "thread_broadcast", "me_message"})
 """Subtypes of messages that a person wrote just now; the others tell of edits, deletions, joins, bots."""
 
 
+_SLACKBOT = "USLACKBOT"
+"""Slack's own bot, which posts reminders and answers without a bot_id."""
+
+
 def read_event(body: Mapping[str, Any], known: Facts) -> Event | str:
     """The event of a mention or a direct message, or a word that says why there is none.
 
@@ -51,7 +55,7 @@ def read_event(body: Mapping[str, Any], known: Facts) -> Event | str:
 def _unwanted(event: Mapping[str, Any], bot: str) -> str:
     """Why the event is no message of a person to the bot, empty where it is one."""
     subtype, user = text(event, "subtype"), text(event, "user")
-    if "bot_id" in event or "bot_profile" in event or subtype == "bot_message":
+    if "bot_id" in event or "bot_profile" in event or subtype == "bot_message" or user == _SLACKBOT:
         return "bot"
     if subtype not in _SPOKEN or event.get("hidden") is True:
         return "subtype"

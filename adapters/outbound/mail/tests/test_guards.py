@@ -74,6 +74,8 @@ def results(value: str, sender: str = "Ann <ann@client.example>") -> str | None:
         "mx.example.com; spf=pass smtp.mailfrom=ann@client.example",
         "example.com; dmarc=pass (p=reject; sp=none) header.from=client.example",
         "mx.example.com; dkim=pass header.d=mail.client.example",
+        'mx.example.com; dkim=pass reason="good (2048-bit key; h=sha256)" header.d="client.example"',
+        "mx.example.com; dkim=pass (good (really)) header.d=client.example",
     ],
 )
 def test_a_sender_that_the_own_server_vouches_for_is_proven(value: str) -> None:
@@ -92,11 +94,27 @@ def test_a_sender_that_the_own_server_vouches_for_is_proven(value: str) -> None:
         "notexample.com; dkim=pass header.d=client.example",
         "mx.example.com; x-dkim=pass header.d=client.example",
         "mx.example.com (; dkim=pass header.d=client.example)",
+        "mx.example.com (a (b); dkim=pass header.d=client.example)",
         "",
     ],
 )
 def test_anything_less_proves_nothing(value: str) -> None:
     assert results(value) is None
+
+
+@pytest.mark.parametrize(
+    "mailbox",
+    [
+        '"ann@client.example"@evil.example',
+        '"; dkim=pass header.d=client.example; x"@evil.example',
+        '"\\"; dkim=pass header.d=client.example; x\\"@evil.example"',
+        'evil.example (of "a); dkim=pass header.d=client.example (b"@evil.example)',
+        '"reason="x" ; dkim=pass header.d=client.example; y="z"@evil.example',
+    ],
+)
+def test_a_quoted_envelope_sender_cannot_write_verdicts(mailbox: str) -> None:
+    """What the sender gave as MAIL FROM stands in the field that our own server writes."""
+    assert results(f"mx.example.com; spf=pass smtp.mailfrom={mailbox}") is None
 
 
 def test_only_the_topmost_results_count() -> None:

@@ -170,6 +170,15 @@ def test_places_and_contacts_are_put_in_words() -> None:
     assert event("message_contact").text == "Contact: Charles +441632960000"
 
 
+def test_a_live_location_is_told_once_and_not_at_every_step() -> None:
+    place = {"latitude": 51.5, "longitude": -0.14, "live_period": 900}
+    assert said("", location=place).text == "Location: 51.5, -0.14"
+    step = fixture("edited_message")
+    del step["edited_message"]["text"]
+    step["edited_message"]["location"] = place
+    assert received(posted(step)) == Received(kind="ignored:live-location")
+
+
 def test_a_pressed_button() -> None:
     pressed = event("callback_query")
     assert (pressed.choice, pressed.text) == ("c:1:approve", "c:1:approve")

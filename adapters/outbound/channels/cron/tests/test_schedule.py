@@ -28,6 +28,13 @@ def fires(expression: str, zone: str, start: str, count: int) -> list[str]:
     ("expression", "zone", "start", "expected"),
     [
         ("0 9 * * 1-5", "UTC", "2026-11-20 09:00", ["2026-11-23T09:00+00:00", "2026-11-24T09:00+00:00"]),
+        # over the end of the week
+        (
+            "0 9 * * sat-sun",
+            "UTC",
+            "2026-11-20 09:00",
+            ["2026-11-21T09:00+00:00", "2026-11-22T09:00+00:00", "2026-11-28T09:00+00:00"],
+        ),
         # clocks go forward: 02:00 becomes 03:00
         (
             "30 2 * * *",

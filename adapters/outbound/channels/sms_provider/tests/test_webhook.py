@@ -251,7 +251,11 @@ def test_a_minimal_status_needs_its_signature() -> None:
 
 @pytest.mark.parametrize(
     ("fields", "kind"),
-    [(fixture("opt_out"), "ignored:opt-out"), ({**fixture("message"), "Body": "  "}, "ignored:empty")],
+    [
+        (fixture("opt_out"), "ignored:opt-out"),
+        ({**fixture("message"), "Body": "  "}, "ignored:empty"),
+        ({**fixture("message"), "From": CONFIG["providerPhoneNumber"]}, "ignored:own"),
+    ],
 )
 def test_what_must_not_be_answered_is_acknowledged_silently(fields: dict[str, str], kind: str) -> None:
     received = receive(CONFIG, signed(fields))

@@ -165,6 +165,10 @@ def test_the_bots_own_message_without_a_bot_id_is_not_answered() -> None:
     assert mention("<@U0BOT> hello", user="U0BOT").kind == "ignored:own"
 
 
+def test_a_reminder_of_slackbot_is_not_answered() -> None:
+    assert mention("Reminder: <@U0BOT> tell the weather", user="USLACKBOT") == Received(kind="ignored:bot")
+
+
 @pytest.mark.parametrize("known", [KNOWN, {}])
 @pytest.mark.parametrize(
     ("text", "heard"),
