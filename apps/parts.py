@@ -11,6 +11,7 @@ from typing import Any
 import uvicorn
 
 from adapters.inbound.jobs.lane_loop import LaneLoop
+from adapters.inbound.jobs.places import both
 from adapters.inbound.jobs.upkeep import AbandonedLeases, Chore, Upkeep
 from adapters.inbound.rest.gate import App
 from adapters.outbound.storage.conversations import SIDE as CONVERSATIONS
@@ -68,6 +69,7 @@ class WorkerPart:
         self._lanes = lanes = container.lanes()
         self._pacer, self._pace_news = container.pacer(), container.hub().pace
         conversations, outbox, hub = container.conversations(), container.outbox(), container.hub()
+        elsewhere = container.supervisor().elsewhere
         self._loops: list[LaneLoop[Any]] = [
             LaneLoop(
                 "conversations",
@@ -77,6 +79,7 @@ class WorkerPart:
                 partial(lanes.reclaim, CONVERSATIONS),
                 hub.inbound,
                 concurrency=settings.worker_concurrency,
+                restrained=elsewhere,
             ),
             LaneLoop(
                 "deliveries",
@@ -86,7 +89,7 @@ class WorkerPart:
                 partial(lanes.reclaim, DELIVERIES),
                 hub.outbound,
                 concurrency=settings.worker_concurrency,
-                restrained=self._pacer.restrained,
+                restrained=both(self._pacer.restrained, elsewhere),
             ),
         ]
         self._handovers: list[Handover[Any]] = [container.arrivals(), container.replies()]

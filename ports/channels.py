@@ -296,6 +296,19 @@ class Connected(Protocol, metaclass=Face):
         ...
 
 
+@runtime_checkable
+class Pairs(Protocol, metaclass=Face):
+    """A connected channel whose account is linked with a code. Only the process that keeps the connection can
+    send and fetch: everything goes over it."""
+
+    pairing_steps: str
+    """Where the owner enters the code, in words."""
+
+    def lacks(self) -> str | None:
+        """As of `Connected`."""
+        ...
+
+
 class ArtifactReader(Protocol):
     """Reads the bytes of an answer's file, our own copy or a foreign address under the address policy."""
 

@@ -25,6 +25,10 @@ class Links(Protocol):
         """Takes and renews leases: the instances whose connections this process keeps from now on."""
         ...
 
+    async def elsewhere(self, channel_ids: Sequence[str]) -> Sequence[int]:
+        """The instances whose connections other processes keep."""
+        ...
+
     async def let_go(self) -> None:
         """Gives all leases back."""
         ...

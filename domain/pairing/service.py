@@ -7,16 +7,11 @@ import asyncio
 from domain.channels.linked_device import PAIRING_WAIT
 from domain.instances.model import Instance, Pairing
 from domain.refusals import TooMany
-from ports.channels import Channels, Connected
+from ports.channels import Channels, Pairs
 from ports.links import CodeAnswer, Links
 
 LOOK_EVERY = 0.2
 """Seconds between two looks for the answer."""
-
-HOW_TO = (
-    "Open WhatsApp on the phone, go to Settings > Linked devices > Link a device >"
-    " Link with phone number instead, and enter the code."
-)
 
 
 class PairingService:
@@ -28,7 +23,7 @@ class PairingService:
         self._wait = wait
 
     def pairs(self, channel_id: str) -> bool:
-        return isinstance(self._channels.find(channel_id), Connected)
+        return isinstance(self._channels.find(channel_id), Pairs)
 
     async def saved(self, instance: Instance) -> None:
         if self.pairs(instance.channel_id):
@@ -39,8 +34,9 @@ class PairingService:
 
     async def request(self, instance: Instance) -> Pairing:
         channel = self._channels.find(instance.channel_id)
-        lacking = channel.lacks() if isinstance(channel, Connected) else None
-        if lacking:
+        if not isinstance(channel, Pairs):
+            return Pairing(False, None, f"No pairing code can be made: {instance.channel_id} pairs nothing")
+        if lacking := channel.lacks():
             return Pairing(False, None, f"No pairing code can be made: {lacking}")
         number = await self._links.ask(instance.id)
         if number is None:
@@ -52,7 +48,7 @@ class PairingService:
             return Pairing(False, None, f"No pairing code could be made within {self._wait:g} seconds.")
         if answer.code is None:
             return Pairing(False, None, f"No pairing code could be made: {answer.error}")
-        return Pairing(True, answer.code, HOW_TO)
+        return Pairing(True, answer.code, channel.pairing_steps)
 
     async def _answered(self, instance_id: int, number: int) -> CodeAnswer:
         while True:

@@ -15,7 +15,7 @@ from adapters.outbound.channels.registry import Registry
 from domain.channels.messages import Answer, Event, Outcome, RawCall, Received, Sent
 from domain.channels.model import ChannelDefinition, TextLimit, Unit
 from domain.refusals import Refusal
-from ports.channels import Channel, Limited, Replies, Webhook
+from ports.channels import Channel, Connected, Limited, Pairs, Replies, Webhook
 from ports.http import AddressRefused, HttpAnswer, HttpFailed
 from tests.support.channel_samples import Sample, Scripted, folder_of, sample_of
 from tests.support.channels import NOW, kit
@@ -309,3 +309,13 @@ def secrets(sample: Sample, channel_id: str) -> list[str]:
         for each in channel.definition.fields
         if each.secret and each.name in sample.config
     ]
+
+
+def test_one_channel_pairs_and_two_keep_connections() -> None:
+    """Who pairs gets a waStatus in the configuration, and is asked for codes."""
+    everybody = Registry.build(kit(Scripted([], OK))).all()
+    assert [each.definition.id for each in everybody if isinstance(each, Pairs)] == [
+        "linked-device-messaging"
+    ]
+    connected = [each.definition.id for each in everybody if isinstance(each, Connected)]
+    assert connected == ["gaming-chat", "linked-device-messaging"]

@@ -10,6 +10,9 @@ from ports.storage import Lane, Room
 
 K = TypeVar("K")
 
+Restraints = Callable[[], Mapping[int, int]]
+"""Instances that get fewer places for the moment, with how many."""
+
 REMEMBERED = 10_000
 """Instances whose user is remembered."""
 NAMED = 8
@@ -24,7 +27,7 @@ class Places:
     committed. The second must not overtake the first: nothing is kept while more wait than were taken.
     """
 
-    def __init__(self, concurrency: int, restrained: Callable[[], Mapping[int, int]]) -> None:
+    def __init__(self, concurrency: int, restrained: Restraints) -> None:
         self._concurrency = concurrency
         self._per_instance = max(1, concurrency // 4)
         self._per_user = max(1, concurrency * 3 // 4)
@@ -125,6 +128,18 @@ class Places:
     def _discount(self, instance_id: int, user_id: str) -> None:
         _less(self._instances, instance_id)
         _less(self._users, user_id)
+
+
+def both(one: Restraints, other: Restraints) -> Restraints:
+    """What either restrains; where both do, the fewer places count."""
+
+    def restrained() -> Mapping[int, int]:
+        ours, theirs = one(), other()
+        if not ours or not theirs:
+            return ours or theirs
+        return {each: min(ours.get(each, left), left) for each, left in {**ours, **theirs}.items()}
+
+    return restrained
 
 
 def full(room: Room) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 from domain.channels.linked_device import RECONNECT_AFTER
 from domain.channels.messages import Event
 from domain.refusals import Unavailable
-from ports.channels import Channels, Connected
+from ports.channels import Channels, Connected, Pairs
 from ports.links import Links
 from ports.storage import Inbox, InstanceStore
 
@@ -48,10 +48,16 @@ class Supervisor:
             for channel in channels.all()
             if isinstance(channel, Connected) and channel.lacks() is None
         }
+        self._paired = [each.definition.id for each in channels.all() if isinstance(each, Pairs)]
+        self._elsewhere: Mapping[int, int] = {}
         self._kept: dict[int, _Kept] = {}
         self._partings: set[asyncio.Task[None]] = set()
         self._swept = False
         self._stopping = False
+
+    def elsewhere(self) -> Mapping[int, int]:
+        """Instances whose replies and files only another process can handle, each with the places for it here."""
+        return self._elsewhere
 
     async def run(self) -> None:
         """Runs until it is cancelled."""
@@ -70,6 +76,7 @@ class Supervisor:
     async def look(self) -> None:
         """One round: takes up what is free, lets go of what is gone, restarts what was changed."""
         held = set(await self._links.hold(list(self._channels)))
+        self._elsewhere = dict.fromkeys(await self._links.elsewhere(self._paired), 0)
         for instance_id in [each for each in self._kept if each not in held]:
             await self._end(instance_id)
         for instance_id in sorted(held):

@@ -36,6 +36,11 @@ FROM (
 WHERE l.instance_id = free.instance_id RETURNING l.instance_id
 """
 
+ELSEWHERE = """
+SELECT k.instance_id FROM link k JOIN channel_instance i ON i.id = k.instance_id
+WHERE i.channel_id = ANY(%s) AND i.status = 'active' AND k.owner <> %s AND k.lease_until > now()
+"""
+
 ASK = f"""
 UPDATE link SET wanted = wanted + 1,
     asked = CASE WHEN asked_since < now() - interval '1 hour' THEN 1 ELSE asked + 1 END,
@@ -79,6 +84,10 @@ class PostgresLinks:
         await self._database.execute(KNOW, (list(channel_ids),))
         parameters = {"owner": self._owner, "channels": list(channel_ids)}
         return [row[0] for row in await self._database.fetch(HOLD, parameters)]
+
+    async def elsewhere(self, channel_ids: Sequence[str]) -> Sequence[int]:
+        rows = await self._database.fetch(ELSEWHERE, (list(channel_ids), self._owner))
+        return [row[0] for row in rows]
 
     async def let_go(self) -> None:
         await self.free([self._owner])

@@ -125,6 +125,22 @@ async def test_a_dead_keepers_connections_are_taken_over(worlds: Callable[..., S
     await until(lambda: "close" in keeper.device.did)
 
 
+async def test_the_others_leave_the_work_to_who_keeps_the_connection(
+    worlds: Callable[..., SocketWorld],
+) -> None:
+    keeper, other = worlds(1), worlds(2)
+    instance = await keeper.create()
+    await other.supervisor.look()
+    await keeper.supervisor.look()
+    assert keeper.supervisor.elsewhere() == {instance.id: 0}
+    assert other.supervisor.elsewhere() == {}
+    await keeper.links.free([2])
+    await keeper.supervisor.look()
+    await other.supervisor.look()
+    assert keeper.supervisor.elsewhere() == {}
+    assert other.supervisor.elsewhere() == {instance.id: 0}
+
+
 async def test_a_removed_instance_is_unlinked(worlds: Callable[..., SocketWorld]) -> None:
     world = worlds()
     instance = await world.create()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from adapters.inbound.jobs.places import Places
+from adapters.inbound.jobs.places import Places, both
 from ports.storage import Lane
 
 FEW = 16
@@ -109,6 +109,17 @@ def test_a_restrained_instance_gets_what_it_is_left() -> None:
     made = places({1: 0, 2: 1})
     assert not made.keep(Lane(1, "a"))
     assert [made.keep(Lane(2, key)) for key in "ab"] == [True, False]
+
+
+def test_of_two_restraints_the_stricter_one_counts() -> None:
+    ours: dict[int, int] = {}
+    theirs: dict[int, int] = {}
+    found = both(lambda: ours, lambda: theirs)
+    assert found() == {}
+    ours |= {1: 0, 2: 5}
+    assert found() == {1: 0, 2: 5}
+    theirs |= {1: 3, 2: 0, 3: 1}
+    assert found() == {1: 0, 2: 0, 3: 1}
 
 
 def test_leaving_says_whether_somebody_may_have_waited() -> None:

@@ -36,7 +36,12 @@ NO_DEVICE = "the account is not connected in this process"
 
 
 class LinkedDeviceMessaging:
-    """Connected, Replies, Fetches and Probed of `ports.channels`."""
+    """Connected, Pairs, Replies, Fetches and Probed of `ports.channels`."""
+
+    pairing_steps = (
+        "Open WhatsApp on the phone, go to Settings > Linked devices > Link a device >"
+        " Link with phone number instead, and enter the code."
+    )
 
     def __init__(self, kit: Kit) -> None:
         self._devices = kit.devices
