@@ -111,6 +111,13 @@ class AddressRefused(HttpFailed):
         super().__init__(message, before_request=True)
 
 
+class NoAddress(HttpFailed):
+    """What was given is no address of the web, and never will be."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, before_request=True)
+
+
 class Http(Protocol):
     """Sends requests; raises `HttpFailed` (never a client library's own error)."""
 

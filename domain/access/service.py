@@ -14,6 +14,7 @@ from ports.storage import KeyStore
 PREFIX = "sb_"
 SHOWN = 8
 SERVICE_USER = "internal-service"
+LONGEST_USER = 200
 
 
 def digest(token: str) -> bytes:
@@ -34,13 +35,14 @@ class AccessService:
         self._service_digest = digest(service_key)
 
     async def authenticate(self, token: str, acting_for: str | None = None) -> Caller:
-        """The caller behind a bearer token. Raises `Unauthenticated`.
+        """The caller behind a bearer token. Raises `Unauthenticated`, `Invalid`.
 
         `acting_for` names the user that a service acts for; it counts with the service key alone.
         """
         found = digest(token)
         if hmac.compare_digest(found, self._service_digest):
             if acting_for:
+                _check_user(acting_for, "x-user-id")
                 return Caller(acting_for, Role.USER, is_service=True)
             return Caller(SERVICE_USER, Role.ADMIN, is_service=True)
         key = await self._keys.find(found) if token.startswith(PREFIX) else None
@@ -50,8 +52,7 @@ class AccessService:
 
     async def create_key(self, user_id: str, role: Role) -> tuple[ApiKey, str]:
         """A new key and its secret, which is not to be had again. Raises `Invalid`."""
-        if not user_id.strip() or "\0" in user_id or len(user_id) > 200:
-            raise Invalid.of([Fault("user", "must be a name of 1 to 200 characters")])
+        _check_user(user_id, "user")
         token = PREFIX + self._ids.token(32)
         key = await self._keys.add(user_id.strip(), role, token[: len(PREFIX) + SHOWN], digest(token))
         return key, token
@@ -63,3 +64,8 @@ class AccessService:
         """Raises `NotFound` when no live key has this id."""
         if not await self._keys.revoke(key_id):
             raise NotFound(f"no live key has the id {key_id}; 'switchboard keys list' shows them")
+
+
+def _check_user(user_id: str, field: str) -> None:
+    if not user_id.strip() or "\0" in user_id or len(user_id) > LONGEST_USER:
+        raise Invalid.of([Fault(field, f"must be a name of 1 to {LONGEST_USER} characters")])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal
+from typing import Any, Literal
 
 FieldType = Literal["string", "number", "boolean"]
 
@@ -28,6 +29,7 @@ class Format(StrEnum):
     CSV = "csv"
     EVENTS_CSV = "events-csv"
     DOT_PATH = "dot-path"
+    SIGNING_KEY = "signing-key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +95,22 @@ class ChannelDefinition:
         """The channel type identifier; the same as the id."""
         return self.id
 
+    def identifies(self, config: Mapping[str, Any]) -> bool:
+        """Whether senders of an instance are resolved to platform users."""
+        asked = config.get(IDENTIFY_USERS.name) is True and self.field_named(IDENTIFY_USERS.name) is not None
+        return asked or self.allows_only_known(config)
+
+    def allows_only_known(self, config: Mapping[str, Any]) -> bool:
+        """Whether an instance serves verified users alone. Where the channel has no such field, what stands
+        there is kept and means nothing."""
+        return self.field_named(ACCESS_MODE.name) is not None and config.get(ACCESS_MODE.name) == ALLOWLIST
+
     def field_named(self, name: str) -> ConfigField | None:
         """The field of that name, or None."""
         return next((each for each in self.fields if each.name == name), None)
 
 
+ALLOWLIST = "allowlist"
 IDENTIFY_USERS = ConfigField(
     "identifyUsers",
     "boolean",
@@ -107,7 +120,7 @@ ACCESS_MODE = ConfigField(
     "accessMode",
     "string",
     "Who is served: 'open' (default) serves anyone, 'allowlist' only verified platform users.",
-    choices=("open", "allowlist"),
+    choices=("open", ALLOWLIST),
 )
 COMMON_FIELDS = (IDENTIFY_USERS, ACCESS_MODE)
 """Optional fields of every channel except cron, drive-folder and erp-events."""

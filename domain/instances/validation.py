@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
-import math
 import re
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,6 +17,7 @@ from domain.refusals import Fault, Invalid
 
 LONGEST_VALUE = 20_000
 EVENTS = ("create", "write", "unlink")
+STANDARD_WEBHOOKS = "whsec_"
 
 _E164 = re.compile(r"\+[1-9]\d{6,14}")
 _PHONE_DIGITS = re.compile(r"\+?[1-9]\d{6,14}")
@@ -73,8 +75,13 @@ def _wrong_type(field: ConfigField, value: Any) -> str | None:
         case "boolean":
             return None if isinstance(value, bool) else "must be true or false"
         case "number":
-            good = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-            return None if good else "must be a number"
+            good = isinstance(value, (int, float)) and not isinstance(value, bool)
+            return None if good and _usable(value) else "must be a number"
+
+
+def _usable(number: float) -> bool:
+    """JSON knows integers without a bound; those that no float holds are no setting of anything."""
+    return abs(number) <= sys.float_info.max
 
 
 def _text(value: Any) -> str | None:
@@ -83,7 +90,8 @@ def _text(value: Any) -> str | None:
     return None
 
 
-def _url(value: str) -> str | None:
+def address_fault(value: str) -> str | None:
+    """What is wrong with an address that a user gave, None when it is one of the web."""
     try:
         parts = urlsplit(value)
         good = (
@@ -151,7 +159,7 @@ def _ed25519(value: str) -> str | None:
 def _headers(value: str) -> str | None:
     try:
         headers = json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return 'must be JSON text of an object, for example {"X-Team": "support"}'
     if not isinstance(headers, dict):
         return 'must be JSON text of an object, for example {"X-Team": "support"}'
@@ -163,6 +171,18 @@ def _headers(value: str) -> str | None:
         ):
             return f"the value of '{name[:100]}' must be a string of printable Latin-1 characters"
     return None
+
+
+def _signing_key(value: str) -> str | None:
+    """Standard Webhooks: what follows whsec_ is the key in base64."""
+    if value.startswith(STANDARD_WEBHOOKS):
+        try:
+            if base64.b64decode(value.removeprefix(STANDARD_WEBHOOKS), validate=True):
+                return None
+        except ValueError:  # binascii.Error is one
+            pass
+        return "begins with whsec_, so what follows must be a key in base64, with its padding"
+    return _text(value)
 
 
 def _interval(value: float) -> str | None:
@@ -196,7 +216,7 @@ def _items(value: str) -> list[str]:
 
 _RULES: Mapping[Format, Callable[[Any], str | None]] = {
     Format.TEXT: _text,
-    Format.URL: _url,
+    Format.URL: address_fault,
     Format.HOST: _host,
     Format.PORT: _port,
     Format.EMAIL: _email,
@@ -211,4 +231,5 @@ _RULES: Mapping[Format, Callable[[Any], str | None]] = {
     Format.CSV: _csv,
     Format.EVENTS_CSV: _events,
     Format.DOT_PATH: _dot_path,
+    Format.SIGNING_KEY: _signing_key,
 }

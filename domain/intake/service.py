@@ -138,9 +138,20 @@ class IntakeService:
         while result is None and (remaining := (deadline - self._clock.now()).total_seconds()) > 0:
             await self._answers.wait(stored.id, min(remaining, LOOK_AGAIN))
             result = await self._looked(self._inbox.result, stored.id)
+            if result is None:
+                await self._still_there(instance)
         result = result or await self._looked(self._inbox.stop_waiting, stored.id)
         found = result or CallResult(CallOutcome.TIMEOUT, None)
         return channel.answer_in_call(instance.config, event, found.outcome, found.answer)
+
+    async def _still_there(self, instance: Instance) -> None:
+        """Raises `NotFound` once the instance is deleted: its messages went with it."""
+        try:
+            found = await self._instances.cached(instance.id)
+        except Unavailable:
+            return
+        if found is None:
+            raise NotFound(f"the instance {instance.id} was deleted before the answer came")
 
     async def _looked(
         self, look: Callable[[int], Awaitable[CallResult | None]], inbox_id: int

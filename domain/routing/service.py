@@ -139,6 +139,8 @@ class ConversationService:
             )
             if isinstance(channel, Replies):
                 parts = tuple(await _rendered(channel, talk.instance, event, answer))
+        if answer is not None and not error and not parts:  # else the delivery of the parts tells
+            await self._health.succeeded(talk.instance.id)
         result = None
         if event.awaits_reply:
             result = CallResult(CallOutcome.FAILED if error else CallOutcome.ANSWERED, answer)
@@ -161,16 +163,15 @@ class ConversationService:
         if event.canned_reply is not None:
             await self._asking.passed_over(talk, waiting)
             return Answer(event.canned_reply)
-        user_id = await self._user(instance, event)
-        if instance.config.get("accessMode") == "allowlist" and user_id is None:
+        user_id = await self._user(talk, event)
+        if talk.channel.definition.allows_only_known(instance.config) and user_id is None:
             return await self._notice(instance, event)
         return await self._asking.answer(talk, waiting, user_id)
 
-    async def _user(self, instance: Instance, event: Event) -> str | None:
-        wanted = (
-            instance.config.get("identifyUsers") is True or instance.config.get("accessMode") == "allowlist"
-        )
-        return await self._people.resolve(event.sender.identities) if wanted else None
+    async def _user(self, talk: Talk, event: Event) -> str | None:
+        if not talk.channel.definition.identifies(talk.instance.config):
+            return None
+        return await self._people.resolve(event.sender.identities)
 
     async def _notice(self, instance: Instance, event: Event) -> Answer | None:
         if await self._people.may_notice(

@@ -180,7 +180,8 @@ class Rest:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        transport = httpx.ASGITransport(self._gateway(), raise_app_exceptions=False)
+        self.app = self._gateway()
+        transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
         self._client = httpx.AsyncClient(transport=transport, base_url=BASE, timeout=40)
 
     def _gateway(self) -> Any:

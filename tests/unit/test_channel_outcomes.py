@@ -6,7 +6,7 @@ import pytest
 
 from adapters.outbound.channels.outcomes import by_status, failed
 from domain.channels.messages import Outcome
-from ports.http import AddressRefused, HttpAnswer, HttpFailed
+from ports.http import AddressRefused, HttpAnswer, HttpFailed, NoAddress
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,7 @@ def test_the_status_decides(
         (HttpFailed("refused", before_request=True), Outcome.TRANSIENT),
         (HttpFailed("reset", before_request=False), Outcome.UNKNOWN),
         (AddressRefused("private"), Outcome.PERMANENT),
+        (NoAddress("http://a b/"), Outcome.PERMANENT),
     ],
 )
 def test_a_broken_exchange_says_whether_it_may_have_arrived(error: HttpFailed, outcome: Outcome) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import grpc
 from grpc_status import rpc_status
 
+from adapters.wire.metadata import acting_for
 from adapters.wire.refusals import to_status
 from domain.access.model import Caller
 from domain.refusals import Refusal, Unauthenticated
@@ -107,7 +108,7 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
         scheme, _, token = str(metadata.get("authorization", "")).partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             raise Unauthenticated("Unauthorized")
-        _caller.set(await self._access.authenticate(token.strip(), metadata.get("x-user-id")))
+        _caller.set(await self._access.authenticate(token.strip(), acting_for(metadata)))
 
     async def _failed(
         self, error: Exception, method: str, context: grpc.aio.ServicerContext[Any, Any]

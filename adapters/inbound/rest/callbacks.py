@@ -7,6 +7,8 @@ import logging
 import re
 from collections.abc import Callable
 
+from starlette.requests import ClientDisconnect
+
 from adapters.inbound.rest.errors import INTERNAL, STOPPING, error_response, refusal_response
 from adapters.inbound.rest.gate import App, Message, Receive, Scope, Send
 from domain.channels.messages import RawAnswer, RawCall
@@ -16,7 +18,7 @@ from ports.use_cases import Callbacks
 
 log = logging.getLogger(__name__)
 
-PATH = re.compile(r"/api/agent/channels/([^/]{1,100})/([^/]+)/([^/]{1,200})")
+PATH = re.compile(r"/api/agent/channels/([^/]{1,100})/([^/]+)/([^/]{1,200})/?")
 LARGEST_ID = 2**63 - 1
 
 
@@ -57,6 +59,8 @@ class CallbackBranch:
             answer = await self._callbacks.handle(channel_id, _id(instance, channel_id), call)
         except Refusal as refusal:
             await refusal_response(refusal)(scope, receive, send)
+        except ClientDisconnect:
+            log.info("a call broke off before its body was whole; nothing of it is taken")
         except asyncio.CancelledError:
             await error_response(503, STOPPING)(scope, receive, send)
         except Exception:
@@ -86,14 +90,14 @@ class CallbackBranch:
         declared = headers.get("content-length", "0")
         if declared.isdigit() and int(declared) > self._max_body:
             raise self._too_large()
-        message: Message = await receive()
+        message = await _piece(receive)
         body: bytes = message.get("body", b"")
         if not message.get("more_body"):
             return self._sized(body)
         pieces = [body]
         size = len(body)
         while message.get("more_body"):
-            message = await receive()
+            message = await _piece(receive)
             pieces.append(message.get("body", b""))
             size += len(pieces[-1])
             if size > self._max_body:
@@ -107,6 +111,14 @@ class CallbackBranch:
 
     def _too_large(self) -> TooLarge:
         return TooLarge(f"the body is over {self._max_body // 1024} KB")
+
+
+async def _piece(receive: Receive) -> Message:
+    """The next piece of the body. Raises `ClientDisconnect`: half a message is none."""
+    message = await receive()
+    if message["type"] == "http.disconnect":
+        raise ClientDisconnect
+    return message
 
 
 def _id(text: str, channel_id: str) -> int:

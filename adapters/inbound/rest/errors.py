@@ -11,6 +11,7 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from domain.refusals import (
     Conflict,
@@ -46,6 +47,7 @@ STATUS: Mapping[type[Refusal], int] = {
 INTERNAL = "Internal server error"
 STOPPING = "the service is stopping"
 """For calls that outlast the grace of a stop: the server cancels them."""
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 UNPARSED = "There was an error parsing the body"
 """What FastAPI says of a body that its JSON parser gives up on."""
 
@@ -125,8 +127,20 @@ async def _http(request: Request, error: Exception) -> Response:
         case 404:
             return error_response(404, f"there is nothing at {path}")
         case 405:
-            return error_response(405, f"{request.method} is not allowed at {path}", error.headers)
+            return error_response(405, f"{request.method} is not allowed at {path}", _allowed(request))
     return error_response(error.status_code, str(error.detail), error.headers)
+
+
+def _allowed(request: Request) -> dict[str, str]:
+    """Every method of a path, which may have a route for each; the framework tells those of one alone."""
+    routes = request.app.routes
+    calls = {method: {**request.scope, "method": method} for method in METHODS}
+    found = [
+        method
+        for method, call in calls.items()
+        if any(route.matches(call)[0] is Match.FULL for route in routes)
+    ]
+    return {"allow": ", ".join(found)}
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:

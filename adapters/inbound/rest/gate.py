@@ -86,7 +86,7 @@ class Gate:
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             raise Unauthenticated(UNAUTHORIZED)
-        caller = await self._access.authenticate(token.strip(), headers.get("x-user-id"))
+        caller = await self._access.authenticate(token.strip(), _text(headers.get("x-user-id")))
         scope.setdefault("state", {})["caller"] = caller
 
     def _limited(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
@@ -110,6 +110,14 @@ class Gate:
 
 def _too_large(limit: int) -> HTTPException:
     return HTTPException(413, f"the body is over {limit // 1024} KB")
+
+
+def _text(header: str | None) -> str | None:
+    """A header whose bytes are UTF-8, as clients send names; header values are read as Latin-1."""
+    try:
+        return header.encode("latin-1").decode() if header else None
+    except UnicodeDecodeError:
+        return header
 
 
 class _Answer:

@@ -135,7 +135,7 @@ def _watching(routes: APIRouter, instances: Instances) -> None:
     )
     async def deliveries(request: Request, instanceId: str) -> JsonResponse:
         page = page_of(request)
-        status = request.query_params.get("status")
+        status = request.query_params.get("status") or None
         found = await instances.deliveries(
             caller_of(request), path_id(instanceId, UNKNOWN), status, page.limit, page.offset
         )

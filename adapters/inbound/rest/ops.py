@@ -21,10 +21,12 @@ def router(checks: Mapping[str, Check], metrics: Callable[[], Awaitable[bytes]])
     """`checks` raise when what they look at is not ready."""
     routes = APIRouter(tags=["operations"])
 
+    @routes.head("/healthz", include_in_schema=False)
     @routes.get("/healthz", response_model=schemas.Alive, summary="The process is up")
     async def healthz() -> JsonResponse:
         return JsonResponse({"status": "ok"})
 
+    @routes.head("/readyz", include_in_schema=False)
     @routes.get(
         "/readyz",
         response_model=schemas.Ready,

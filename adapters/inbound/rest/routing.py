@@ -13,6 +13,7 @@ from domain.refusals import Fault, Invalid, NotFound
 
 LARGEST_ID = 2**63 - 1
 LARGEST_LIMIT = 1000
+LARGEST_OFFSET = 2**31 - 1
 
 MEANING = {
     400: "Malformed JSON, or a field that is missing, empty or wrong; the text names it.",
@@ -54,7 +55,7 @@ def path_id(text: str, what: str) -> int:
 def page_of(request: Request) -> Page:
     """limit (default 5) and offset (default 0) of the query. Raises `Invalid`."""
     values = {}
-    for name, default, least, most in (("limit", 5, 1, LARGEST_LIMIT), ("offset", 0, 0, LARGEST_ID)):
+    for name, default, least, most in (("limit", 5, 1, LARGEST_LIMIT), ("offset", 0, 0, LARGEST_OFFSET)):
         text = request.query_params.get(name, str(default))
         if not (text.isascii() and text.isdigit() and len(text) < 20 and least <= int(text) <= most):
             raise Invalid.of([Fault(name, f"must be a whole number from {least} to {most}")])

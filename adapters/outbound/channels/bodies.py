@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl
@@ -16,6 +17,7 @@ MAX_FORM_FIELDS = 1000
 
 _OBJECT = (dict, Mapping)  # the first spares the second, which is slow to ask
 _NUMBER = (int, float)
+_LONG_NUMBER = re.compile(rb"\d{20}")
 
 
 def json_object(body: bytes) -> dict[str, Any]:
@@ -29,14 +31,15 @@ def json_object(body: bytes) -> dict[str, Any]:
 def json_value(body: bytes) -> Any:
     """The body as JSON, its texts clean (see `clean`). Raises `Invalid`."""
     try:
-        value = orjson.loads(body)
+        value = _exact(body) if _LONG_NUMBER.search(body) else orjson.loads(body)
     except orjson.JSONDecodeError:
-        value = _lenient(body)
+        value = _exact(body)
     return _cleaned(value) if b"\\u0000" in body else value
 
 
-def _lenient(body: bytes) -> Any:
-    """Takes what orjson refuses and a platform may send all the same: half of a surrogate pair."""
+def _exact(body: bytes) -> Any:
+    """Takes what orjson refuses and a platform may send all the same: half of a surrogate pair. Keeps integers
+    of over 64 bits, which orjson rounds: two ids must not become one."""
     try:
         return _cleaned(json.loads(body, parse_constant=_refused))
     except (ValueError, RecursionError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from domain.channels.messages import Outcome, Sent
-from ports.http import AddressRefused, Http, HttpAnswer, HttpFailed, HttpRequest
+from ports.http import AddressRefused, Http, HttpAnswer, HttpFailed, HttpRequest, NoAddress
 
 _WAIT_AND_TRY = frozenset({408, 425})
 _MAX_DETAIL = 300
@@ -22,7 +22,7 @@ def failed(error: HttpFailed) -> Sent:
 
     A request that surely did not go out can be tried again; one that may have arrived is `UNKNOWN`.
     """
-    if isinstance(error, AddressRefused):
+    if isinstance(error, (AddressRefused, NoAddress)):
         return Sent(Outcome.PERMANENT, str(error))
     if error.before_request:
         return Sent(Outcome.TRANSIENT, str(error))

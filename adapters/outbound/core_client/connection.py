@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 
 import grpc
 
+from adapters.wire.metadata import ACTING_FOR
 from adapters.wire.refusals import from_error
+from domain.refusals import Unauthenticated
 
 T = TypeVar("T")
 
@@ -25,14 +27,22 @@ OPTIONS = (
     ("grpc.max_reconnect_backoff_ms", 2_000),
 )
 
-_credential: ContextVar[tuple[tuple[str, str], ...]] = ContextVar("credential", default=())
+LONGEST_TOKEN = 2000
+"""gRPC servers take 8 KiB of metadata in all."""
+
+_credential: ContextVar[tuple[tuple[str, str | bytes], ...]] = ContextVar("credential", default=())
 
 
 def carry(token: str, acting_for: str | None) -> None:
-    """The calls of this task carry this credential from here on."""
-    metadata = [("authorization", f"Bearer {token}")]
+    """The calls of this task carry this credential from here on.
+
+    Raises `Unauthenticated` for a token that metadata cannot carry: no key has other letters or such a length.
+    """
+    if not (token.isascii() and token.isprintable()) or len(token) > LONGEST_TOKEN:
+        raise Unauthenticated("Unauthorized")
+    metadata: list[tuple[str, str | bytes]] = [("authorization", f"Bearer {token}")]
     if acting_for:
-        metadata.append(("x-user-id", acting_for))
+        metadata.append((ACTING_FOR, acting_for[:LONGEST_TOKEN].encode()))
     _credential.set(tuple(metadata))
 
 

@@ -25,7 +25,7 @@ def refused(host: str) -> AddressRefused:
     """The refusal, in words for the user who gave `host`; says nothing of what the name resolved to."""
     return AddressRefused(
         f"the outbound address policy forbids {host}: it is not a public address"
-        " (the operator may allow its network with OUTBOUND_ALLOW)"
+        " (the operator may allow its network with OUTBOUND_ALLOW, but no link-local or metadata address)"
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from yarl import URL
 
 from adapters.outbound.http.redaction import safe_url
-from ports.http import HttpFailed
+from ports.http import HttpFailed, NoAddress
 
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _VALUE = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f]*")
@@ -19,17 +19,17 @@ _SECRETS = frozenset({"authorization", "cookie", "proxy-authorization"})
 
 
 def checked_url(text: str) -> URL:
-    """The address, its escapes untouched (signatures may cover them); raises `HttpFailed`."""
+    """The address, its escapes untouched (signatures may cover them); raises `NoAddress`."""
     ready = _READY.fullmatch(text) is not None
     if not ready and _GAPS.search(text):
-        raise HttpFailed(f"{safe_url(text)} is not an address: it has white space", before_request=True)
+        raise NoAddress(f"{safe_url(text)} is not an address: it has white space")
     try:
         url = URL(text, encoded=ready)
         usable = url.scheme in ("http", "https") and bool(url.host) and url.port is not None
     except ValueError:
         usable = False
     if not usable:
-        raise HttpFailed(f"{safe_url(text)} is not an http or https address", before_request=True)
+        raise NoAddress(f"{safe_url(text)} is not an http or https address")
     return url
 
 

@@ -6,7 +6,7 @@ import aiohttp
 
 from adapters.outbound.http.addresses import Forbidden, refused
 from adapters.outbound.http.redaction import safe_text, safe_url
-from ports.http import AddressRefused, HttpFailed, HttpRequest
+from ports.http import AddressRefused, HttpFailed, HttpRequest, NoAddress
 
 
 def failure(error: Exception, request: HttpRequest, sent: bool, source: Exception | None) -> HttpFailed:
@@ -18,6 +18,8 @@ def failure(error: Exception, request: HttpRequest, sent: bool, source: Exceptio
         return HttpFailed(f"the content to send cannot be read: {words}", before_request=False)
     if isinstance(error, Forbidden) or isinstance(getattr(error, "os_error", None), Forbidden):
         return refused(_host(request.url))
+    if isinstance(error, aiohttp.InvalidURL):
+        return NoAddress(f"{safe_url(request.url)} is not an address that can be called")
     return HttpFailed(f"{safe_url(request.url)} {_words(error, request, sent)}", before_request=not sent)
 
 
@@ -46,8 +48,6 @@ def _words(error: Exception, request: HttpRequest, sent: bool) -> str:
         return f"cannot be connected to: {error.os_error.strerror or 'connection failed'}"
     if isinstance(error, aiohttp.ClientPayloadError | aiohttp.ServerDisconnectedError | ConnectionError):
         return "broke the connection before the answer was whole"
-    if isinstance(error, aiohttp.InvalidURL):
-        return "is not an address that can be called"
     return f"cannot be spoken to: {type(error).__name__}"
 
 

@@ -23,6 +23,7 @@ Feature: The HTTP webhook
         | {"messageField": "data.items.1.say"}    | {"data": {"items": [{"say": "0"}, {"say": "1"}]}}        | 1                          |
         | {"messageField": "data.nothing"}        | {"message": "a", "data": {}}                             | a                          |
         | {"messageField": "n"}                   | {"n": 42}                                                | 42                         |
+        | {}                                      | {"message": 12345678901234567890123}                     | 12345678901234567890123    |
 
   Rule: The session id is found at the configured path, else at the first usual place
 
@@ -38,6 +39,7 @@ Feature: The HTTP webhook
         | {}                            | {"message": "m", "userId": "c", "user_id": "d"}          | c       |
         | {}                            | {"message": "m", "user_id": "d", "id": "e"}              | d       |
         | {}                            | {"message": "m", "id": 7}                                | 7       |
+        | {}                            | {"message": "m", "id": 18446744073709551617}             | 18446744073709551617 |
         | {"sessionIdField": "who.0"}   | {"message": "m", "who": ["z"], "id": "e"}                | z       |
 
     Scenario: A message without a session is a conversation of its own
@@ -68,12 +70,30 @@ Feature: The HTTP webhook
       When it is called with {"message": "hello"}
       Then the answer carries the header "x-team" with "support"
 
-    Scenario: A wrong response address is refused
+    Scenario Outline: The response address <address> is refused
       Given an asynchronous http-webhook with the settings {}
-      When it is called with {"message": "m", "responseUrl": "file:///etc/passwd"}
+      When it is called with {"message": "m", "responseUrl": <address>}
       Then the call is "invalid"
 
+      Examples:
+        | address                  |
+        | "file:///etc/passwd"     |
+        | "http://a b/"            |
+        | "http://app.example:0/"  |
+        | ["http://app.example/"]  |
+
   Rule: With syncResponse the call waits for the answer
+
+    Scenario: The instance is deleted while the call waits
+      Given a synchronous http-webhook whose resource does not answer yet
+      When it is called and ann deletes it meanwhile
+      Then the call is "not found"
+
+    Scenario: What worked is in the health, also where no reply has to be sent
+      Given a synchronous http-webhook whose resource fails once
+      When it is called with {"message": "hello"}
+      And it is called with {"message": "hello"}
+      Then its health says that it works
 
     Scenario: The answer in the call
       Given a synchronous http-webhook
@@ -121,6 +141,11 @@ Feature: The HTTP webhook
       When it is called with a plain signature in X-Signature
       Then the answer's X-Webhook-Signature proves its origin
 
+    Scenario: No configured header takes the place of the signature
+      Given an asynchronous http-webhook with the settings {"webhookSecret": "s3cret", "responseHeaders": "{\"x-webhook-SIGNATURE\": \"forged\"}"}
+      When it is called with a plain signature in X-Signature
+      Then the answer's X-Webhook-Signature proves its origin
+
     Scenario: Standard Webhooks both ways
       Given an asynchronous http-webhook with the settings {"webhookSecret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}
       When it is called as the Standard Webhooks library signs
@@ -139,6 +164,17 @@ Feature: The HTTP webhook
       When it is called twice with the same idempotency key
       Then both calls are accepted with the same request id
       And the response address gets one answer
+
+    Scenario: The same key twice, of which one call has a query
+      Given an asynchronous http-webhook with the settings {}
+      When it is called twice with the same idempotency key, once with a query
+      Then both calls are accepted with the same request id
+      And the response address gets one answer
+
+    Scenario: Two long keys that differ at their end
+      Given an asynchronous http-webhook with the settings {}
+      When it is called with two idempotency keys of 1001 characters
+      Then the response address gets two answers
 
     Scenario: The same key twice, waiting for the answer
       Given a synchronous http-webhook

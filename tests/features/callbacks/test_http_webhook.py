@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import json
+import threading
 import uuid
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -14,9 +16,12 @@ import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 from standardwebhooks import Webhook
 
+from domain.channels.messages import RawCall
+from domain.routing.model import RunRequest, RunResult
 from tests.drivers.receiver import Receiver
 from tests.drivers.ways import Reply, Way
 from tests.drivers.world import World
+from tests.support.waiting import until
 
 THROUGH = "way"
 scenarios("http_webhook.feature")
@@ -67,11 +72,57 @@ def synchronous(hook: Hook) -> None:
 
 
 @given("a synchronous http-webhook whose resource fails")
+@given("a synchronous http-webhook whose resource fails once")
 def synchronous_failing(world: World, hook: Hook, receiver: Receiver) -> None:
-    receiver.script = [(400, {})]
+    receiver.script = [(400, {}), (204, {})]
     runners = world.container.resources()
     runners.runner._inner._default = runners_for(world, receiver)
     hook.create({"syncResponse": True}, "agent::somewhere")
+
+
+@given("a synchronous http-webhook whose resource does not answer yet")
+def synchronous_waiting(world: World, hook: Hook, silent: Silent, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("domain.intake.service.LOOK_AGAIN", 0.05)
+    monkeypatch.setattr(world.container.resources().runner._inner, "_default", silent)
+    hook.create({"syncResponse": True}, "agent::somewhere")
+
+
+class Silent:
+    """A resource that does not answer until it is let go."""
+
+    def __init__(self) -> None:
+        self._let_go = asyncio.Event()
+
+    async def run(self, request: RunRequest) -> RunResult:
+        await self._let_go.wait()
+        return RunResult("")
+
+    async def let_go(self) -> None:
+        self._let_go.set()
+
+
+@pytest.fixture
+def silent() -> Silent:
+    return Silent()
+
+
+@when("it is called and ann deletes it meanwhile")
+def called_and_deleted(world: World, hook: Hook, silent: Silent) -> None:
+    calling = threading.Thread(target=hook.call, args=(BODY,))
+    calling.start()
+    query = "SELECT 1 FROM inbox WHERE instance_id = %s"
+    until(lambda: world.run(world.container.database().fetch(query, (hook.instance_id,))), "it is stored")
+    assert hook.way.delete("ann", hook.instance_id).outcome == "done"
+    calling.join()
+    world.run(silent.let_go())
+
+
+@then("its health says that it works")
+def works(hook: Hook) -> None:
+    health = hook.way.health("ann", hook.instance_id).body
+    assert health["lastError"]
+    assert health["healthy"]
+    assert health["lastSuccess"] > health["lastErrorAt"]
 
 
 def runners_for(world: World, receiver: Receiver) -> Any:
@@ -147,6 +198,32 @@ def _call_standard(hook: Hook, at: datetime) -> None:
 def called_twice(hook: Hook) -> None:
     for _ in range(2):
         hook.call(b'{"message": "once", "sessionId": "s"}', {"Idempotency-Key": "k-1"})
+
+
+@when("it is called twice with the same idempotency key, once with a query")
+def called_with_query(world: World, hook: Hook) -> None:
+    for query in ("", "?try=2"):
+        call = RawCall(
+            id=str(uuid.uuid4()),
+            method="POST",
+            callback="webhook",
+            url=f"http://here/api/agent/channels/http-webhook/{hook.instance_id}/webhook{query}",
+            headers={"idempotency-key": "k-1"},
+            body=b'{"message": "once", "sessionId": "s"}',
+        )
+        handled = world.container.use_cases().callbacks.handle("http-webhook", hook.instance_id, call)
+        hook.replies.append(Reply("done", json.loads(world.run(handled).body)))
+
+
+@when("it is called with two idempotency keys of 1001 characters")
+def called_long(hook: Hook) -> None:
+    for end in "ab":
+        hook.call(b'{"message": "each", "sessionId": "s"}', {"Idempotency-Key": "k" * 1000 + end})
+
+
+@then("the response address gets two answers")
+def two_answers(receiver: Receiver) -> None:
+    assert len(receiver.wait_for(2)) == 2
 
 
 @when(parsers.parse('its callback "{callback}" is called'))

@@ -46,6 +46,19 @@ Feature: The REST gateway
       When the instances are requested with the service key
       Then the status is 200
 
+    Scenario Outline: The internal service key with <user>
+      When an instance is made with the service key for <user>
+      Then the status is <status>
+
+      Examples:
+        | user                     | status |
+        | a user                   | 201    |
+        | a user of 201 characters | 400    |
+
+    Scenario: The internal service key for a user whose name is not ASCII
+      When an instance is made with the service key for "münchen"
+      Then it belongs to "münchen"
+
   Rule: Every error is an object with one text, and never a stack trace
 
     Scenario Outline: <what>
@@ -74,6 +87,7 @@ Feature: The REST gateway
         | an unknown instance       | GET    | /api/agent/channel-instances/77     | nothing                                                                 | 404    | 77          |
         | an instance beyond 64 bits | GET   | /api/agent/channel-instances/99999999999999999999 | nothing                                                   | 404    | instance    |
         | an instance that is text  | PUT    | /api/agent/channel-instances/x      | {"config": {}}                                                          | 404    | x           |
+        | an offset beyond 31 bits  | GET    | /api/agent/channel-instances/1/deliveries?offset=2147483648 | nothing                                         | 400    | offset      |
         | a bad filter              | GET    | /api/agent/channel-instances/1/deliveries?limit=0 | nothing                                                   | 400    | limit       |
 
     Scenario: A body that is too large
@@ -90,6 +104,21 @@ Feature: The REST gateway
       When ann creates an instance with a name of 100 kB
       Then the status is 400
       And ann has no instances
+
+    Scenario: A method that is not allowed names those that are
+      When ann sends PATCH /api/agent/channels with nothing
+      Then the status is 405
+      And the header "allow" is "GET, POST"
+
+    Scenario: A callback whose body breaks off is not taken
+      Given ann has a community-chat instance
+      When it is called with a form that breaks off
+      Then nothing is stored
+
+    Scenario: A callback with a slash at its end
+      Given ann has an http-webhook
+      When it is called with a slash at the end of its address
+      Then the status is 200
 
     Scenario: A callback body that is too large
       Given ann has an http-webhook
@@ -129,6 +158,10 @@ Feature: The REST gateway
         | /metrics      |
         | /docs         |
         | /openapi.json |
+
+    Scenario: Health is asked for by HEAD
+      When /healthz is asked for by HEAD
+      Then the status is 200
 
     Scenario: The description of the interface is complete
       When /openapi.json is requested without a key, as an operator

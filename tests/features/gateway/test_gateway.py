@@ -67,6 +67,77 @@ def with_service_key(rest: Rest) -> httpx.Response:
     return rest.request("GET", INSTANCES, headers={"authorization": f"Bearer {SERVICE_KEY}"})
 
 
+@when(
+    parsers.re(r"an instance is made with the service key for (?P<user>a user.*)"), target_fixture="response"
+)
+def with_service_key_for(rest: Rest, user: str) -> httpx.Response:
+    return _made_for(rest, b"u" * (201 if "201" in user else 200))
+
+
+@when(parsers.parse('an instance is made with the service key for "{user}"'), target_fixture="response")
+def with_service_key_for_named(rest: Rest, user: str) -> httpx.Response:
+    return _made_for(rest, user.encode())
+
+
+def _made_for(rest: Rest, user: bytes) -> httpx.Response:
+    headers = {b"authorization": f"Bearer {SERVICE_KEY}".encode(), b"x-user-id": user}
+    return rest.request("POST", INSTANCES, headers=headers, json=NEW)
+
+
+@then(parsers.parse('it belongs to "{user}"'))
+def belongs(rest: Rest, response: httpx.Response, user: str) -> None:
+    found = rest.request("GET", f"{INSTANCES}/{response.json()['instanceId']}", user)
+    assert found.json()["userId"] == user
+
+
+@when("/healthz is asked for by HEAD", target_fixture="response")
+def asked_by_head(rest: Rest) -> httpx.Response:
+    return rest.request("HEAD", "/healthz")
+
+
+@then(parsers.parse('the header "{name}" is "{value}"'))
+def header_is(response: httpx.Response, name: str, value: str) -> None:
+    assert response.headers[name] == value
+
+
+@given("ann has a community-chat instance")
+def has_chat(rest: Rest, made: dict[str, int]) -> None:
+    config = {"SERVER_URL": "http://127.0.0.1:1", "channelId": "c", "token": "t"}
+    body = {**NEW, "channelId": "community-chat", "config": config}
+    made["id"] = rest.create("ann", body).body["instanceId"]
+
+
+@when("it is called with a form that breaks off")
+def called_broken(world: World, rest: Rest, made: dict[str, int]) -> None:
+    messages = [
+        {"type": "http.request", "body": b"token=t&user_id=u&text=pay+100", "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+
+    async def receive() -> dict[str, Any]:
+        return messages.pop(0)
+
+    async def send(message: Any) -> None:
+        raise AssertionError(f"nobody is there to be told {message}")
+
+    path = f"/api/agent/channels/community-chat/{made['id']}/webhook"
+    headers = [(b"content-type", b"application/x-www-form-urlencoded")]
+    scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": headers}
+    world.run(rest.app(scope, receive, send))
+
+
+@then("nothing is stored")
+def nothing_stored(world: World) -> None:
+    assert world.run(world.container.database().fetch_one("SELECT count(*) FROM inbox")) == (0,)
+
+
+@when("it is called with a slash at the end of its address", target_fixture="response")
+def called_with_slash(rest: Rest, made: dict[str, int]) -> httpx.Response:
+    return rest.request(
+        "POST", f"/api/agent/channels/http-webhook/{made['id']}/webhook/", json={"message": "m"}
+    )
+
+
 @when("ann's instances are requested", target_fixture="response")
 def anns_instances(rest: Rest) -> httpx.Response:
     return rest.request("GET", INSTANCES, "ann")

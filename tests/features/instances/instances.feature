@@ -111,8 +111,21 @@ Feature: Channel instances
         | erp-events              | events              | "create,explode"     |
         | http-webhook            | responseHeaders     | "X-Team: support"    |
         | http-webhook            | messageField        | "data..message"      |
+        | http-webhook            | webhookSecret       | "whsec_!!!"          |
+        | http-webhook            | webhookSecret       | "whsec_ü"            |
+        | http-webhook            | webhookSecret       | "whsec_"             |
         | email                   | checkInterval       | 0                    |
         | drive-folder            | webhookUrl          | "ftp://example.com"  |
+
+    Scenario Outline: <what> in the configuration
+      When ann creates <an instance> with <what>
+      Then the answer is "invalid"
+      And the error names "config.<field>"
+
+      Examples:
+        | an instance              | what                        | field           |
+        | an http-webhook instance | headers nested 9000 deep    | responseHeaders |
+        | an email instance        | a port of 400 digits        | smtpPort        |
 
     Scenario: A channel that nobody knows
       When ann creates a pigeon-post instance with the configuration {}

@@ -95,6 +95,16 @@ def creates_faulty(way: Way, user: str, channel: str, field: str, value: str) ->
     )
 
 
+@when("ann creates an http-webhook instance with headers nested 9000 deep", target_fixture="reply")
+def creates_nested(way: Way) -> Reply:
+    return way.create("ann", _body("Nested", config={"responseHeaders": "[" * 9000}))
+
+
+@when("ann creates an email instance with a port of 400 digits", target_fixture="reply")
+def creates_vast(way: Way) -> Reply:
+    return way.create("ann", _body("Vast", channelId="email", config={**RIGHT["email"], "smtpPort": 10**400}))
+
+
 @when(
     parsers.parse('{user} creates an instance with the id of "{name}" and the name "{new_name}"'),
     target_fixture="reply",

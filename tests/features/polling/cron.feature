@@ -51,6 +51,12 @@ Feature: Cron
         | (nothing)            | false   | Count the tables. |
         | {"message": "Now!"}  | true    | Now!              |
 
+    Scenario: The settings of other channels mean nothing here
+      Given a schedule with {"cronSchedule": "0 9 * * 1", "message": "Count the tables.", "accessMode": "allowlist"}
+      When manual_trigger is called with (nothing)
+      Then the call is "accepted"
+      And the resource is asked 'Count the tables.'
+
     Scenario Outline: A call that is refused, with <body>
       Given a schedule with {"cronSchedule": "0 9 * * 1", "message": "Count the tables."}
       When manual_trigger is called with <body>

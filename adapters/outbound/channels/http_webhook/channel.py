@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from adapters.outbound.channels.http_webhook.definition import DEFINITION
 from adapters.outbound.channels.http_webhook.limits import limits
-from adapters.outbound.channels.http_webhook.signatures import STANDARD_PREFIX, sign
+from adapters.outbound.channels.http_webhook.signatures import BadSecret, sign
 from adapters.outbound.channels.http_webhook.webhook import json_answer, receive
 from adapters.outbound.channels.outcomes import by_status, exchange
 from domain.channels.limits import Limits
@@ -19,6 +19,7 @@ from domain.channels.messages import (
     Config,
     Event,
     Facts,
+    Outcome,
     Part,
     RawAnswer,
     RawCall,
@@ -88,11 +89,11 @@ class HttpWebhook:
         body = json.dumps(part.payload, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
         headers = {"Content-Type": "application/json", "Idempotency-Key": key}
         secret = config.get("webhookSecret")
-        if secret:
-            headers.update(sign(secret, key, body, self._clock.now()))
-            if secret.startswith(STANDARD_PREFIX):
-                headers["webhook-id"] = key
-        headers.update(_own_headers(config))
+        try:
+            proof = sign(secret, key, body, self._clock.now()) if secret else {}
+        except BadSecret as bad:
+            return Sent(Outcome.PERMANENT, str(bad))
+        headers = _joined(headers, _own_headers(config), proof)
         answer = await exchange(
             self._http, HttpRequest("POST", target["url"], headers, content=body, user_address=True)
         )
@@ -106,6 +107,12 @@ def _artifacts(answer: Answer) -> list[dict[str, str]]:
 def _own_headers(config: Config) -> dict[str, str]:
     headers = json.loads(config.get("responseHeaders") or "{}")
     return {name: value for name, value in headers.items() if name.lower() not in UNSETTABLE}
+
+
+def _joined(*layers: Mapping[str, str]) -> dict[str, str]:
+    """All the headers; a later layer replaces what an earlier one has, whatever the case of its name."""
+    named = {name.lower(): (name, value) for layer in layers for name, value in layer.items()}
+    return dict(named.values())
 
 
 def build(kit: Kit) -> Channel:

@@ -27,6 +27,7 @@ DEFINITION = ChannelDefinition(
             "Secret for HMAC-SHA256 signatures. When set, calls without a valid signature are refused and answers"
             " are signed. A secret that begins with whsec_ also turns on Standard Webhooks signatures.",
             secret=True,
+            format=Format.SIGNING_KEY,
         ),
         ConfigField(
             "messageField",

@@ -6,7 +6,6 @@ Source of the second: https://github.com/standard-webhooks/standard-webhooks/blo
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import hmac
 from collections.abc import Mapping
@@ -18,6 +17,11 @@ HEADERS = ("x-webhook-signature", "x-hub-signature-256", "x-signature")
 STANDARD_PREFIX = "whsec_"
 TOLERANCE = 300
 """Seconds that the time of a Standard Webhooks signature may be off."""
+
+
+class BadSecret(ValueError):
+    """A secret that no Standard Webhooks signature can be made with. Configurations are checked for it since;
+    one that was stored before may hold it."""
 
 
 def prove(secret: str, headers: Mapping[str, str], body: bytes, now: datetime) -> None:
@@ -48,7 +52,10 @@ def _prove_standard(secret: str, headers: Mapping[str, str], body: bytes, now: d
         raise Unauthenticated("webhook-timestamp: must be whole seconds since 1970")
     if abs(now.timestamp() - int(stamp)) > TOLERANCE:
         raise Unauthenticated("webhook-timestamp: is more than five minutes off; send the present time")
-    expected = _standard(secret, headers.get("webhook-id", ""), stamp, body)
+    try:
+        expected = _standard(secret, headers.get("webhook-id", ""), stamp, body)
+    except BadSecret as bad:
+        raise Unauthenticated(str(bad)) from None
     given = [
         each.removeprefix("v1,") for each in headers["webhook-signature"].split() if each.startswith("v1,")
     ]
@@ -57,19 +64,21 @@ def _prove_standard(secret: str, headers: Mapping[str, str], body: bytes, now: d
 
 
 def _standard(secret: str, message_id: str, stamp: str, body: bytes) -> str:
+    """Raises `BadSecret`."""
     try:
         key = base64.b64decode(secret.removeprefix(STANDARD_PREFIX), validate=True)
-    except binascii.Error:
-        raise Unauthenticated("webhookSecret: what follows whsec_ is not base64") from None
+    except ValueError:  # binascii.Error is one
+        raise BadSecret("webhookSecret: what follows whsec_ is not base64") from None
     signed = f"{message_id}.{stamp}.".encode("utf-8", "replace") + body
     return base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
 
 
 def sign(secret: str, message_id: str, body: bytes, now: datetime) -> dict[str, str]:
-    """The headers that sign an answer."""
+    """The headers that sign an answer. Raises `BadSecret`."""
     headers = {"X-Webhook-Signature": f"sha256={_hex(secret, body)}"}
     if secret.startswith(STANDARD_PREFIX):
         stamp = str(int(now.timestamp()))
+        headers["webhook-id"] = message_id
         headers["webhook-timestamp"] = stamp
         headers["webhook-signature"] = f"v1,{_standard(secret, message_id, stamp, body)}"
     return headers

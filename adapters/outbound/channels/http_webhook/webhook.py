@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import uuid
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlsplit
 
 from adapters.outbound.channels.bodies import json_value
 from adapters.outbound.channels.http_webhook.signatures import prove
 from domain.channels.messages import Config, Event, RawAnswer, RawCall, Received, Sender
+from domain.instances.validation import address_fault
 from domain.refusals import Fault, Invalid, NotFound
 
 MESSAGE_PATHS = ("message", "text", "content", "body", "data.message", "payload.text")
@@ -43,7 +44,8 @@ def json_answer(body: Any, status: int = 200, headers: Mapping[str, str] | None 
 
 def _event(config: Config, call: RawCall, body: Any) -> Event:
     key = _key(call)
-    request_id = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{call.url}#{key}")) if key else call.id
+    address = call.url.partition("?")[0]  # a retry is the same request, whatever its query says
+    request_id = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{address}#{key}")) if key else call.id
     session = session_of(config, body)
     waits = config.get("syncResponse") is True
     return Event(
@@ -59,7 +61,9 @@ def _event(config: Config, call: RawCall, body: Any) -> Event:
 
 def _key(call: RawCall) -> str | None:
     key = call.headers.get("webhook-id") or call.headers.get("idempotency-key")
-    return key[:LONGEST_KEY] if key else None
+    if key and len(key) > LONGEST_KEY:  # as a whole, lest two that begin alike are taken for one
+        return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
+    return key or None
 
 
 def message_of(config: Config, body: Any) -> str:
@@ -104,15 +108,7 @@ def _response_address(config: Config, body: Any) -> str | None:
         given = at_path(body, key)
         if given is None or given == "":
             continue
-        if not isinstance(given, str) or not _is_address(given):
-            raise Invalid.of([Fault(key, "must be an address that begins with http:// or https://")])
-        return given
+        if fault := address_fault(given if isinstance(given, str) else ""):
+            raise Invalid.of([Fault(key, fault)])
+        return str(given)
     return config.get("responseWebhookUrl") or None
-
-
-def _is_address(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        return False

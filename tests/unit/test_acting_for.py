@@ -1,0 +1,37 @@
+"""A gateway names to the core the user that a service acts for."""
+
+from __future__ import annotations
+
+from contextvars import copy_context
+
+import pytest
+
+from adapters.outbound.core_client import connection
+from adapters.wire.metadata import acting_for
+from domain.refusals import Unauthenticated
+
+
+def carried(token: str, user: str | None) -> dict[str, str | bytes]:
+    context = copy_context()
+    context.run(connection.carry, token, user)
+    return dict(context[connection._credential])
+
+
+@pytest.mark.parametrize("user", ["ann", "m\N{LATIN SMALL LETTER U WITH DIAERESIS}nchen"])
+def test_the_name_arrives_as_it_was(user: str) -> None:
+    assert acting_for(carried("key", user)) == user
+
+
+@pytest.mark.parametrize("user", [None, ""])
+def test_nobody_is_named(user: str | None) -> None:
+    assert acting_for(carried("key", user)) is None
+
+
+def test_a_client_may_name_an_ascii_user_in_plain_metadata() -> None:
+    assert acting_for({"x-user-id": "ann"}) == "ann"
+
+
+@pytest.mark.parametrize("token", ["sb_\N{LATIN SMALL LETTER U WITH DIAERESIS}", "x" * 20_000, "a\tb"])
+def test_a_token_that_metadata_cannot_carry_is_unknown(token: str) -> None:
+    with pytest.raises(Unauthenticated):
+        carried(token, None)
