@@ -286,6 +286,7 @@ class Container(containers.DeclarativeContainer):
         clock,
         ids,
         incarnation,
+        upload_service.provided.ended,
     )
     reindexing = providers.Singleton(PostgresReindexing, database)
     reindex = providers.Singleton(ReindexService, reindexing, embedder)

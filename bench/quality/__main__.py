@@ -1,4 +1,4 @@
-"""Search quality: `python -m bench.quality [FOLDER ...]`; without a folder, on the small collection beside this.
+"""Search quality: `python -m bench.quality [FOLDER ...]`; without a folder, on the small ones beside this.
 
 Each collection goes in as files through the use cases (parser, chunks, model, database) and is asked through
 them. A folder without a corpus of its own asks the one before it. `--keep DIR` keeps the database there, so
@@ -39,7 +39,7 @@ def main() -> None:
         data.chmod(0o755) if not options.keep else data.mkdir(parents=True, exist_ok=True)
         settings = complete(load({"DATA_DIR": str(data), "LOG_LEVEL": "error"}, env_file=None))
         with embedded_database(settings) as dsn:
-            asyncio.run(_measure(settings, migrated(dsn), options.folders or [OWN]))
+            asyncio.run(_measure(settings, migrated(dsn), options.folders or OWN))
 
 
 async def _measure(settings: Settings, dsn: str, folders: Sequence[Path]) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-OWN = Path(__file__).parent / "sample"
+OWN = sorted(corpus.parent for corpus in Path(__file__).parent.glob("*/corpus.jsonl"))
+"""Small collections of the project's own: codes that nearly collide, misspelt names, short questions, and others."""
 
 
 @dataclass(frozen=True, slots=True)

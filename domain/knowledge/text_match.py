@@ -20,6 +20,9 @@ FUZZY_FLOOR = 0.35
 FUZZY_LENGTH = 4
 """Shorter words are not matched by similarity."""
 _WEIGHT = 0.9
+_LEAST_RAREST = 5.0
+"""What a word must weigh to be rare whatever the base's size: in fewer than some 220 chunks many words stand in one
+alone, 'where' and 'how' as well. No score is more than halved by it, that of an identifier not at all."""
 _MAX_WORDS = 64
 
 Phrase = tuple[str, ...]
@@ -67,9 +70,9 @@ def unknown_words(query: Query, frequency: Mapping[str, int]) -> tuple[str, ...]
 
 
 class TextMatch:
-    """Scores chunks for one query in one base."""
+    """Scores chunks for one query in one base; `alone` where no vectors are compared beside it."""
 
-    def __init__(self, query: Query, statistics: Statistics) -> None:
+    def __init__(self, query: Query, statistics: Statistics, *, alone: bool = False) -> None:
         self._query = query
         self._statistics = statistics
         self._similar = {
@@ -79,6 +82,8 @@ class TextMatch:
         self._idf = {word: statistics.idf(statistics.frequency.get(word, 0)) for word in query.words}
         self._total = sum(self._idf.values())
         self._rarest = statistics.idf(1)
+        least = 0.0 if alone else min(_LEAST_RAREST, 2 * self._rarest)
+        self._rare = max(self._rarest, least)
 
     @property
     def vocabulary(self) -> frozenset[str]:
@@ -108,7 +113,7 @@ class TextMatch:
             return 0.0
         matched = {word: self._match(word, held) for word in self._query.words}
         covered = sum(self._idf[word] * part for word, part in matched.items()) / self._total
-        rarity = min(1.0, max(self._idf[word] * part for word, part in matched.items()) / self._rarest)
+        rarity = min(1.0, max(self._idf[word] * part for word, part in matched.items()) / self._rare)
         exact = max((self._phrase_idf(phrase, phrase_frequency or {}) for phrase in phrases), default=0.0)
         identity = min(1.0, exact / self._rarest)
         return _WEIGHT * max(covered * rarity, identity * (0.6 + 0.4 * covered))

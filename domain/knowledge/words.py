@@ -20,10 +20,11 @@ _MARKS = (
     r"\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd\u102b-\u103e\u17b4-\u17d3"
 )
 _WORD = re.compile(rf"(?:[^\W_]|[{_MARKS}])+")
-# Scripts written without spaces between words: Thai, Lao, Myanmar, Khmer, Han, Kana, Bopomofo.
+# Scripts written without spaces between words: Thai, Lao, Myanmar, Khmer, Han, Kana, Bopomofo; and Hangul, where
+# particles are written onto the word.
 _UNSPACED = re.compile(
     "[\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3105-\u312f"
-    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]+"
+    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U000323af]+"
 )
 
 _IDENTIFIER_MARKS = frozenset("_#/.-")

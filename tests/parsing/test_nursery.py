@@ -7,6 +7,7 @@ import contextlib
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -225,3 +226,31 @@ async def test_a_signal_to_the_whole_group_leaves_the_end_to_the_service(own, no
 
     assert (await own.parse(note, "note.txt")).text == "A short note."
     assert own.reading_process == pid
+
+
+class Counting(Nursery):
+    """Counts the children that it was asked for."""
+
+    jobs = 0
+
+    def submit(self, status: socket.socket, out: socket.socket) -> None:
+        self.jobs += 1
+        super().submit(status, out)
+
+
+async def test_what_a_file_is_stays_known_until_it_changes(tmp_path):
+    path, nursery = tmp_path / "file.txt", Counting()
+    path.write_text("A note of some words.")
+    parser = FencedParser(nursery=nursery)
+    try:
+        kind = await parser.identify(path, "file.txt")
+        document = await parser.parse(path, "file.txt")
+        assert (document.mime_type, nursery.jobs) == (kind.mime_type, 2)
+
+        path.write_bytes(pdf([["Now something else."]]))
+        assert (await parser.parse(path, "file.txt")).mime_type == "application/pdf"
+        assert nursery.jobs == 4
+        assert (await parser.identify(path, "other.txt")).mime_type == "application/pdf"
+        assert nursery.jobs == 5
+    finally:
+        await parser.close()

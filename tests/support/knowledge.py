@@ -110,7 +110,7 @@ class Knowledge:
         self.access = BaseAccess(store, policy)
         self.bases = BasesService(store, self.access, self.retention, memory_sync=memory_sync)
         self.woken = asyncio.Event()
-        taking = UploadService(
+        self.taking = UploadService(
             self.access,
             self.blobs,
             self.holds,
@@ -120,7 +120,7 @@ class Knowledge:
             self.woken.set,
             limits or UploadLimits(),
         )
-        self.files = FilesService(self.access, PostgresFiles(database), self.blobs, taking)
+        self.files = FilesService(self.access, PostgresFiles(database), self.blobs, self.taking)
         self.search = SearchService(self.access, self.index, self.embedder)
         self.ingest = self.worker(owner=WORKER)
 
@@ -136,6 +136,7 @@ class Knowledge:
             SystemClock(),
             RandomIds(),
             owner,
+            self.taking.ended,
         )
 
     async def base(self, owner: Caller, name: str = "Handbook") -> int:

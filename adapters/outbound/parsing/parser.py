@@ -20,6 +20,7 @@ from ports.parsing import Progress
 
 _T = TypeVar("_T")
 _IDENTIFYING_SLOTS = 2
+_KNOWN_KINDS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class FencedParser:
         self._parsing = asyncio.Semaphore(self._options.slots)
         self._identifying = asyncio.Semaphore(_IDENTIFYING_SLOTS)
         self._threads = ThreadPoolExecutor(self._options.slots + _IDENTIFYING_SLOTS + 1, "parsing")
+        self._kinds: dict[tuple[object, ...], FileType] = {}
         self._runs: set[Run] = set()
         self._idle: asyncio.TimerHandle | None = None
         self._closed = False
@@ -54,9 +56,15 @@ class FencedParser:
         return self._nursery.pid
 
     async def identify(self, path: Path, file_name: str) -> FileType:
-        """See `ports.parsing.Parser`."""
-        async with self._identifying:
-            return await self._twice(lambda: self._identify(path, shown(file_name)), file_name)
+        """See `ports.parsing.Parser`. What a file is stays known: it is asked on arrival and again for reading."""
+        name = shown(file_name)
+        stamp = await asyncio.to_thread(_stamp, path, name)
+        if stamp not in self._kinds:
+            async with self._identifying:
+                self._kinds[stamp] = await self._twice(lambda: self._identify(path, name), file_name)
+            if len(self._kinds) > _KNOWN_KINDS:
+                del self._kinds[next(iter(self._kinds))]
+        return self._kinds[stamp]
 
     async def parse(self, path: Path, file_name: str, progress: Progress | None = None) -> Document:
         """See `ports.parsing.Parser`."""
@@ -88,7 +96,6 @@ class FencedParser:
         raise lost(shown(file_name))
 
     async def _identify(self, path: Path, name: str) -> FileType:
-        await asyncio.to_thread(path.stat)  # a file that we have lost is our failure, not the sender's
         run = self._run(path, name, None)
         found: list[FileType] = []
         await self._follow(run, lambda _, payload: found.append(FileType(Format(payload[0]), payload[1])))
@@ -139,6 +146,12 @@ class FencedParser:
     def _rest(self) -> None:
         if not self._runs:
             self._threads.submit(self._nursery.stop)
+
+
+def _stamp(path: Path, name: str) -> tuple[object, ...]:
+    """Another one for other bytes. Fails where there is no file: that is our failure, not the sender's."""
+    seen = path.stat()
+    return str(path), name, seen.st_ino, seen.st_size, seen.st_mtime_ns
 
 
 class _Gathered:

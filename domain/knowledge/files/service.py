@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,8 +19,8 @@ from ports.knowledge import Download, IncomingFile
 from ports.knowledge_storage import Begun, BlobHolds, FileStore, NewFile, UploadStore
 from ports.parsing import Parser
 
-FIRST_LOOK, LONGEST_LOOK = 0.02, 0.25
-"""Seconds between looks at an upload that is waited for: soon at first, then more seldom."""
+FIRST_LOOK, LONGEST_LOOK = 0.05, 0.25
+"""Seconds between looks at an upload that another process works on: soon at first, then more seldom."""
 ROUNDS = 10
 
 
@@ -53,6 +54,12 @@ class UploadService:
         self._retention = retention
         self._wake = wake
         self._limits = limits
+        self._next_end = asyncio.Event()
+
+    def ended(self) -> None:
+        """An upload was worked off in this process: all that wait look at theirs again."""
+        self._next_end.set()
+        self._next_end = asyncio.Event()
 
     async def upload(
         self, caller: Caller, base_id: int, files: AsyncIterator[IncomingFile], respond_async: bool = False
@@ -116,12 +123,14 @@ class UploadService:
         wanted = {id_ for id_, _, _ in begun.files}
         pause = FIRST_LOOK
         while True:
+            next_end = self._next_end
             statuses = await self._uploads.statuses(list(wanted))
             if len(statuses) < len(wanted) or FileStatus.FAILED in statuses.values():
                 return False
             if all(status is FileStatus.READY for status in statuses.values()):
                 return True
-            await asyncio.sleep(pause)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(next_end.wait(), pause)
             pause = min(LONGEST_LOOK, pause * 1.5)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 
 from domain.knowledge.chunking import chunk
 from domain.knowledge.failures import failure_of
@@ -37,7 +38,10 @@ class _Reading:
 
 
 class IngestService:
-    """One worker's hands. `owner` is the incarnation of its process: it shows that the lease's holder lives."""
+    """One worker's hands. `owner` is the incarnation of its process: it shows that the lease's holder lives.
+
+    `ended` is called after each upload, whatever became of it.
+    """
 
     def __init__(
         self,
@@ -51,6 +55,7 @@ class IngestService:
         clock: Clock,
         ids: Ids,
         owner: int,
+        ended: Callable[[], None],
     ) -> None:
         self._uploads = uploads
         self._staging = staging
@@ -62,6 +67,7 @@ class IngestService:
         self._clock = clock
         self._ids = ids
         self._owner = owner
+        self._ended = ended
 
     async def work_one(self) -> bool:
         """Takes the next upload and works on it to its end; False when there is none."""
@@ -81,6 +87,7 @@ class IngestService:
         except Exception:
             logger.exception("processing upload %s failed, attempt %s", work.upload_id, work.attempts)
             await self._later(work, "processing failed")
+        self._ended()
         return True
 
     async def _later(self, work: Work, why: str) -> None:

@@ -38,11 +38,10 @@ class SearchService:
         """The best chunks of a base, whoever asks."""
         parsed = Query.of(query)
         model = await self._embedder.model()
+        text_alone = model.latin_only and mostly_outside_latin(query)
         (match, scores), (vector, nearest) = await asyncio.gather(
-            self._by_text(base_id, parsed),
-            self._by_vector(
-                base_id, query, model.fingerprint, skip=model.latin_only and mostly_outside_latin(query)
-            ),
+            self._by_text(base_id, parsed, alone=text_alone),
+            self._by_vector(base_id, query, model.fingerprint, skip=text_alone),
         )
         keys = dict.fromkeys([*leaders(scores, MAX_RESULTS, MOST_EQUALS), *(key for key, _ in nearest)])
         passages = await self._index.passages(
@@ -50,10 +49,12 @@ class SearchService:
         )
         return _ranked(parsed, match, passages)
 
-    async def _by_text(self, base_id: int, query: Query) -> tuple[TextMatch, list[tuple[str, float]]]:
+    async def _by_text(
+        self, base_id: int, query: Query, *, alone: bool
+    ) -> tuple[TextMatch, list[tuple[str, float]]]:
         """The candidates' scores, as if every identifier whose words a chunk holds stood in it as one piece."""
         statistics = await self._index.statistics(base_id, query)
-        match = TextMatch(query, statistics)
+        match = TextMatch(query, statistics, alone=alone)
         candidates = await self._index.matches(base_id, match, statistics)
         scores = {
             held: match.score(held, possible_phrases(query, held))

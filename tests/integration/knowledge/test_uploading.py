@@ -15,7 +15,7 @@ from domain.knowledge.failures import ProcessingFailed
 from domain.knowledge.files.service import UploadLimits
 from domain.knowledge.ingest.service import MAX_ATTEMPTS
 from domain.knowledge.model import FileStatus
-from domain.refusals import Forbidden, Invalid, NotFound, TooLarge, Unreadable, Unsupported
+from domain.refusals import Forbidden, Invalid, NotFound, Refusal, TooLarge, Unreadable, Unsupported
 from tests.support.knowledge import Knowledge, incoming, read
 
 TEXT = "The turbine hall\n\n" + " ".join(f"Turbine {i} is checked in week {i}." for i in range(200))
@@ -41,6 +41,26 @@ async def test_an_upload_answers_with_hash_size_and_type_and_can_be_found(
     assert "Turbine 77" in results[0].text
     assert await knowledge.count("kb_piece") == await knowledge.count("kb_piece_vector") == 0
     assert await knowledge.count("chunk") == await knowledge.count("chunk_index") > 5
+
+
+@pytest.mark.parametrize(("text", "refusal"), [(TEXT, None), ("corrupt", Unreadable)])
+async def test_the_end_of_an_upload_is_told_within_the_process(
+    knowledge: Knowledge,
+    ann: Caller,
+    monkeypatch: pytest.MonkeyPatch,
+    text: str,
+    refusal: type[Refusal] | None,
+) -> None:
+    for name in ("FIRST_LOOK", "LONGEST_LOOK"):
+        monkeypatch.setattr(f"domain.knowledge.files.service.{name}", 3600)
+    base = await knowledge.base(ann)
+    async with asyncio.timeout(30):
+        if refusal:
+            with pytest.raises(refusal):
+                await knowledge.upload(ann, base, hall_txt=text)
+        else:
+            (uploaded,) = await knowledge.upload(ann, base, hall_txt=text)
+            assert uploaded.status is FileStatus.READY
 
 
 async def test_the_bytes_come_back(knowledge: Knowledge, ann: Caller) -> None:

@@ -87,3 +87,13 @@ def test_the_vocabulary_names_all_that_bears_on_the_score() -> None:
 )
 def test_scores_lie_between_0_and_09(query: str, text: str, chunks: int, frequency: dict[str, int]) -> None:
     assert 0 <= score(query, text, Statistics(chunks, frequency)) <= 0.9 + 1e-9
+
+
+def test_in_a_small_base_a_word_is_not_rare_because_it_stands_in_one_chunk_alone() -> None:
+    query = Query.of("where is my parcel")
+    frequency = {"where": 1, "is": 1, "my": 1, "parcel": 1}
+    small, large = Statistics(12, frequency), Statistics(1200, frequency)
+    assert TextMatch(query, large).score({"where"}, []) == pytest.approx(0.225)
+    assert TextMatch(query, small).score({"where"}, []) < 0.13
+    assert TextMatch(query, small, alone=True).score({"where"}, []) == pytest.approx(0.225)
+    assert TextMatch(query, Statistics(1, frequency)).score(set(query.words), []) == pytest.approx(0.45)
