@@ -268,8 +268,9 @@ class Outbox(Protocol):
 
     async def release(self, lane: Lane, delay: float = 0.0) -> None: ...
 
-    async def receipt(self, instance_id: int, receipt: Receipt) -> None:
-        """What the platform said later of a part it had taken, also of one whose taking is not known."""
+    async def receipt(self, instance_id: int, receipt: Receipt) -> bool:
+        """What the platform said later of a part it had taken, also of one whose taking is not known. Whether a
+        part that counted as sent is a dead letter by it."""
         ...
 
     async def list(self, instance_id: int, status: str | None, limit: int, offset: int) -> Deliveries: ...

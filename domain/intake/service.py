@@ -68,7 +68,8 @@ class IntakeService:
         received = await self._receive(instance, channel, call)
         self._meter.received(channel_id, received.kind)
         for receipt in received.receipts:
-            await self._outbox.receipt(instance_id, receipt)
+            if await self._outbox.receipt(instance_id, receipt):
+                await self._health.failed(instance_id, f"sending a reply: {receipt.detail or receipt.state}")
         if received.unproved_for is None:  # else anybody could take over a conversation
             for move in received.moves:
                 await self._sessions.move(instance_id, move.previous, move.current)

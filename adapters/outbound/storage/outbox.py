@@ -153,8 +153,8 @@ class PostgresOutbox:
     async def release(self, lane: Lane, delay: float = 0.0) -> None:
         await self._lanes.release(SIDE, lane, delay)
 
-    async def receipt(self, instance_id: int, receipt: Receipt) -> None:
-        await self._database.execute(
+    async def receipt(self, instance_id: int, receipt: Receipt) -> bool:
+        told = await self._database.execute(
             "UPDATE outbox SET status = CASE WHEN %s THEN 2 ELSE status END,"
             " last_error = CASE WHEN %s THEN %s ELSE last_error END"
             " WHERE instance_id = %s AND ref = %s AND status = 1",
@@ -169,6 +169,7 @@ class PostgresOutbox:
             )
         ):
             self._waiting()
+        return bool(told) and receipt.failed
 
     async def list(self, instance_id: int, status: str | None, limit: int, offset: int) -> Deliveries:
         code = STATUS[status] if status else None

@@ -58,6 +58,14 @@ Feature: WhatsApp
         | unsupported      |
         | account_update   |
 
+  Rule: What the platform could not hand over is a dead letter, and the instance's health says why
+
+    Scenario: The last message of the person is more than a day old
+      Given a bot that echoes
+      And the platform posts text
+      When the platform says that it could not be handed over
+      Then the reply is a dead letter for "131047 More than 24 hours have passed"
+
   Rule: A person who gets another number goes on with the conversation
 
     Scenario: The platform tells of another number

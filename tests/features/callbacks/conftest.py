@@ -127,6 +127,7 @@ def _forget(platform: StandIn) -> None:
             value.clear()
 
 
+@given(parsers.parse("the platform posts {name}"))
 @when(parsers.parse("the platform posts {name}"))
 def posts(world: World, instance: Instance, name: str) -> None:
     instance.post(instance.chat.call(name, world.clock.now()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from pytest_bdd import given, parsers, scenarios, then
+from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.outbound.channels.business_messaging.tests import samples
 from domain.channels.messages import RawCall
@@ -42,6 +42,26 @@ CHAT = Chat(
 def unproved(instance: Instance) -> None:
     config = {name: value for name, value in samples.CONFIG.items() if name != "appSecret"}
     instance.way.update("ann", instance.id, {"config": config})
+
+
+@when("the platform says that it could not be handed over")
+def not_handed_over(instance: Instance) -> None:
+    assert instance.driver.wait_until(lambda: _statuses(instance) == ["sent"])
+    body = samples.fixture("status_failed")
+    body["entry"][0]["changes"][0]["value"]["statuses"][0]["id"] = "wamid.1"
+    instance.post(samples.posted(body))
+
+
+def _statuses(instance: Instance) -> list[str]:
+    return [each["status"] for each in instance.way.deliveries("ann", instance.id, None).body["deliveries"]]
+
+
+@then(parsers.parse('the reply is a dead letter for "{reason}"'))
+def dead_letter(instance: Instance, reason: str) -> None:
+    (found,) = instance.way.deliveries("ann", instance.id, None).body["deliveries"]
+    assert (found["status"], found["lastError"]) == ("dead", reason)
+    health = instance.way.health("ann", instance.id).body
+    assert (health["healthy"], health["lastError"]) == (False, f"sending a reply: {reason}")
 
 
 @given(parsers.parse("something was said with {number}"))
