@@ -20,6 +20,7 @@ from domain.channels.messages import (
     RawAnswer,
     RawCall,
     Received,
+    Sender,
     Sent,
     Target,
 )
@@ -223,6 +224,15 @@ class Describes(Protocol, metaclass=Face):
 
     async def described(self, config: Config, attachment: Attachment) -> Attachment:
         """The attachment with what the platform knows of it, as it is where the platform does not tell."""
+        ...
+
+
+@runtime_checkable
+class Screens(Protocol, metaclass=Face):
+    """A channel whose calls do not tell bots from people: it asks its platform who wrote."""
+
+    async def is_bot(self, config: Config, sender: Sender) -> bool:
+        """Whether a bot wrote; False where the platform does not tell. Never raises."""
         ...
 
 

@@ -14,7 +14,7 @@ from domain.refusals import Unavailable
 from domain.routing.asking.model import GaveUp, Talk
 from domain.routing.asking.service import AskingService
 from domain.routing.words import GAVE_UP, TOO_MANY_CRASHES, not_served
-from ports.channels import Channels, Replies
+from ports.channels import Channels, Replies, Screens
 from ports.clock import Clock
 from ports.metrics import Meter
 from ports.people import People
@@ -160,6 +160,8 @@ class ConversationService:
         event, instance = waiting.event, talk.instance
         if waiting.attempts >= MAX_CRASHES:
             raise GaveUp(GAVE_UP, TOO_MANY_CRASHES)
+        if isinstance(talk.channel, Screens) and await talk.channel.is_bot(instance.config, event.sender):
+            return None
         if event.canned_reply is not None:
             await self._asking.passed_over(talk, waiting)
             return Answer(event.canned_reply)

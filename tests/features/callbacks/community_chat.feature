@@ -52,6 +52,15 @@ Feature: Mattermost
         | own_post |
         | empty    |
 
+  Rule: Two bots do not answer each other for ever
+
+    Scenario: A post of another bot
+      Given a bot that echoes
+      When the platform posts other_bots_post
+      And the platform posts outgoing_webhook_form
+      Then "what is on the menu?" is written to c4n8hq2xw7z1m5kfr9ty3bdjpa
+      And it is written once
+
   Rule: A platform that asks to wait is not written to earlier
 
     Scenario: Too many posts

@@ -13,7 +13,7 @@ from pytest_bdd import scenarios
 from domain.channels.messages import RawCall
 from tests.features.callbacks.conftest import Chat, Instance
 from tests.support.channels import call
-from tests.support.platforms.mattermost import BOT, TOKEN, Mattermost
+from tests.support.platforms.mattermost import BOT, OTHER_BOT, TOKEN, Mattermost
 
 THROUGH = "way"
 scenarios("community_chat.feature")
@@ -24,6 +24,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "without_channel": ("outgoing_webhook", {"channel_id": ""}),
     "with_the_api_token": ("outgoing_webhook", {"token": TOKEN}),
     "own_post": ("outgoing_webhook", {"user_id": BOT["id"]}),
+    "other_bots_post": ("outgoing_webhook", {"user_id": OTHER_BOT}),
     "empty": ("outgoing_webhook", {"text": "@kitchen ", "file_ids": ""}),
 }
 CURRENT: list[Instance] = []

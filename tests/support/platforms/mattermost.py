@@ -17,6 +17,7 @@ from tests.support.platforms.standin import Reply, Seen, StandIn, expect
 TOKEN = "t0kenoftheapiq9m4w8d2hr6tb"
 CHANNEL = "c4n8hq2xw7z1m5kfr9ty3bdjpa"
 BOT = {"id": "b1r5xk8mz2d7f4qhw9tbnc3yja", "username": "kitchen", "is_bot": True}
+OTHER_BOT = "k7r2xn9mz4d1f6qhw3tbc8yja5"
 _POST_FIELDS = {"channel_id", "message", "root_id", "file_ids", "props", "pending_post_id"}
 _ID = re.compile(r"[a-z0-9]{26}")
 
@@ -30,6 +31,7 @@ class Mattermost(StandIn):
         self.files: dict[str, tuple[str, bytes]] = {}
         self.responses: list[dict[str, Any]] = []
         self.typing: list[dict[str, Any]] = []
+        self.bots = {BOT["id"], OTHER_BOT}
 
     def answer(self, seen: Seen) -> Reply:
         if seen.headers.get("authorization") != f"Bearer {TOKEN}":
@@ -57,6 +59,9 @@ class Mattermost(StandIn):
     def _get(self, path: str) -> Reply:
         if path == "/users/me":
             return Reply(json=BOT)
+        if path.startswith("/users/"):
+            user = path.removeprefix("/users/")
+            return Reply(json={"id": user, "username": "x", "is_bot": user in self.bots})
         if path == f"/channels/{CHANNEL}":
             return Reply(json={"id": CHANNEL, "name": "town-square"})
         file_id = path.removeprefix("/files/")

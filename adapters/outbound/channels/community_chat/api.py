@@ -59,6 +59,10 @@ class Server:
         """A channel as the bot sees it. Raises `PlatformError`."""
         return await self._object(f"/channels/{channel}", "channelId")
 
+    async def user(self, user: str) -> Mapping[str, Any]:
+        """An account, `is_bot` included. Raises `PlatformError`."""
+        return await self._object(f"/users/{user}", "the id of a user", 5.0)
+
     async def file_info(self, file_id: str) -> Mapping[str, Any]:
         """What the server knows of a file. Raises `PlatformError`."""
         return await self._object(f"/files/{file_id}/info", "the file's id", 10.0)

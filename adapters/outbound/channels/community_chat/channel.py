@@ -9,6 +9,7 @@ from urllib.parse import quote
 from adapters.outbound.channels.bodies import at, text
 from adapters.outbound.channels.community_chat import delivery, webhook
 from adapters.outbound.channels.community_chat.api import Server
+from adapters.outbound.channels.community_chat.bots import Bots
 from adapters.outbound.channels.community_chat.definition import DEFINITION
 from adapters.outbound.channels.community_chat.limits import limits
 from domain.channels.limits import Limits
@@ -20,6 +21,7 @@ from domain.channels.messages import (
     Part,
     RawCall,
     Received,
+    Sender,
     Sent,
     Target,
 )
@@ -37,6 +39,7 @@ class Mattermost:
 
     def __init__(self, kit: Kit) -> None:
         self._kit = kit
+        self._bots = Bots(kit.clock)
 
     @property
     def definition(self) -> ChannelDefinition:
@@ -46,6 +49,10 @@ class Mattermost:
         """The bot's own user id and name: its own posts are no messages. Raises `PlatformError`."""
         me = await self._server(config).me(_SOON)
         return {"userId": me.get("id", ""), "username": me.get("username", "")}
+
+    async def is_bot(self, config: Config, sender: Sender) -> bool:
+        """Posts of bots set outgoing webhooks off as well, and the payload does not tell them from people's."""
+        return await self._bots.has(self._server(config), sender.external_id)
 
     def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
         return webhook.receive(config, call, known)

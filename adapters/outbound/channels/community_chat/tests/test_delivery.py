@@ -9,11 +9,21 @@ import pytest
 
 from adapters.outbound.channels.community_chat.channel import Mattermost as Channel
 from adapters.outbound.channels.community_chat.channel import build
-from domain.channels.messages import Answer, Artifact, Attachment, Outcome, Sent
-from ports.channels import Describes, Fetches, NeedsFacts, PlatformError, Probed, Replies, Types, Webhook
+from domain.channels.messages import Answer, Artifact, Attachment, Outcome, Sender, Sent
+from ports.channels import (
+    Describes,
+    Fetches,
+    NeedsFacts,
+    PlatformError,
+    Probed,
+    Replies,
+    Screens,
+    Types,
+    Webhook,
+)
 from ports.http import HttpFailed
-from tests.support.channels import Files, client, kit
-from tests.support.platforms.mattermost import BOT, CHANNEL, TOKEN, Mattermost
+from tests.support.channels import Files, SetClock, client, kit
+from tests.support.platforms.mattermost import BOT, CHANNEL, OTHER_BOT, TOKEN, Mattermost
 
 TARGET = {"channel": CHANNEL, "root": ""}
 PICTURE = Artifact("menu.png", "image/png", "https://switchboard.example/files/1", blob="1", size=9000)
@@ -44,7 +54,7 @@ async def deliver(channel: Channel, config: dict[str, Any], answer: Answer, /, *
 
 
 async def test_has_the_faces_of_a_chat_server(channel: Channel) -> None:
-    faces = (Webhook, Replies, NeedsFacts, Types, Probed, Fetches, Describes)
+    faces = (Webhook, Replies, NeedsFacts, Types, Probed, Fetches, Describes, Screens)
     assert all(isinstance(channel, face) for face in faces)
 
 
@@ -264,3 +274,36 @@ async def test_a_file_is_named_by_the_server(
     assert await channel.described(config, told) == Attachment("menu.txt", "text/plain", {"fileId": "f1"}, 7)
     lost = Attachment("f2", "application/octet-stream", {"fileId": "f2"})
     assert await channel.described(config, lost) == lost
+
+
+async def test_a_user_is_asked_for_once_an_hour_whether_it_is_a_bot(
+    server: Mattermost, config: dict[str, Any]
+) -> None:
+    clock = SetClock()
+    async with client() as http:
+        channel = build(kit(http, clock=clock))
+
+        async def asked() -> tuple[bool, bool, int]:
+            before = len(server.seen)
+            found = [await channel.is_bot(config, Sender(each)) for each in (OTHER_BOT, "ada")]
+            return found[0], found[1], len(server.seen) - before
+
+        assert await asked() == (True, False, 2)
+        assert await asked() == (True, False, 0)
+        clock.advance(3601)
+        assert await asked() == (True, False, 2)
+
+
+async def test_a_server_that_does_not_tell_makes_nobody_a_bot_and_is_asked_again(
+    server: Mattermost, config: dict[str, Any]
+) -> None:
+    clock = SetClock()
+    async with client() as http:
+        channel = build(kit(http, clock=clock))
+        server.next_reply(403, {"message": "no"})
+        server.next_reply(500, {})
+        for _ in range(2):
+            assert not await channel.is_bot(config, Sender(OTHER_BOT))
+            assert not await channel.is_bot(config, Sender(OTHER_BOT)), "not asked within the minute"
+            clock.advance(61)
+        assert await channel.is_bot(config, Sender(OTHER_BOT))
