@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 from domain.access.model import ApiKey, Role
 from domain.channels.messages import Answer, CallOutcome, Event, Part, Receipt, Target
 from domain.instances.model import Deliveries, Instance, InstanceChange, LiveSocket, NewInstance
+
+L = TypeVar("L")
 
 
 class KeyStore(Protocol):
@@ -139,6 +141,15 @@ class Room:
 
 
 @dataclass(frozen=True, slots=True)
+class Leases(Generic[L]):
+    """What a lease brought. `more`: others waited too, that are not of those to whom nothing is left. There was no
+    room for them, or another worker was just about them."""
+
+    lanes: Sequence[L]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Conversation:
     """A leased conversation and its next events, in order.
 
@@ -219,7 +230,7 @@ class DraftStore(Protocol):
 class Conversations(Protocol):
     """Leases on conversations with waiting events."""
 
-    async def lease(self, room: Room) -> Sequence[Conversation]:
+    async def lease(self, room: Room) -> Leases[Conversation]:
         """Conversations that nobody works on, those that wait longest first."""
         ...
 
@@ -252,7 +263,7 @@ class OutgoingLane:
 class Outbox(Protocol):
     """Reply parts, in order within a conversation."""
 
-    async def lease(self, room: Room) -> Sequence[OutgoingLane]: ...
+    async def lease(self, room: Room) -> Leases[OutgoingLane]: ...
 
     async def sent(self, lane: Lane, part: Outgoing, ref: str, *, last: bool) -> None:
         """The platform took the part. `last` releases the lane."""

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from typing import Generic, Protocol, TypeVar
 
-from adapters.inbound.jobs.places import Places, full
+from adapters.inbound.jobs.places import Places
 from domain.refusals import Unavailable
-from ports.storage import Lane, Room
+from ports.storage import Lane, Leases, Room
 
 log = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 1.0
+CONTENDED_SECONDS = 0.01
+"""Until the next look where lanes waited and none was got: another worker was about them, or holds them by now."""
 RETRY_SECONDS = 1.0
 GIVE_BACK_TRIES = 30
 """After so many seconds without the database a lease has run out by itself."""
@@ -48,7 +50,7 @@ class LaneLoop(Generic[L]):
     def __init__(
         self,
         name: str,
-        lease: Callable[[Room], Awaitable[Sequence[L]]],
+        lease: Callable[[Room], Awaitable[Leases[L]]],
         work: Callable[[L], Awaitable[None]],
         release: Callable[[Lane, float], Awaitable[None]],
         reclaim: Callable[[Collection[Lane]], Awaitable[None]],
@@ -84,7 +86,8 @@ class LaneLoop(Generic[L]):
 
     def decline(self, lanes: Iterable[Lane], *, doubtful: bool) -> None:
         for lane in lanes:
-            self._places.let_go(lane)
+            if self._places.let_go(lane):
+                self._bell.ring()
         if doubtful:
             self._doubtful = True
             self._bell.ring()
@@ -107,16 +110,16 @@ class LaneLoop(Generic[L]):
             try:
                 if self._doubtful:
                     await self._reclaimed()
-                idle = not await self._take()
+                pause = await self._take()
                 if away:
                     log.info("%s: the database is back", self._name)
                 away = False
             except Unavailable:
                 if not away:
                     log.warning("%s: the database is away, waiting", self._name)
-                away, idle, self._doubtful = True, True, True
-            if idle:
-                await self._bell.wait(SWEEP_SECONDS)
+                away, pause, self._doubtful = True, SWEEP_SECONDS, True
+            if pause:
+                await self._bell.wait(pause)
 
     async def _reclaimed(self) -> None:
         """Nothing is offered meanwhile: what gets leased in this moment would be reclaimed as well."""
@@ -124,27 +127,29 @@ class LaneLoop(Generic[L]):
         await self._reclaim(self.held)
         self._offers = not self._stopping
 
-    async def _take(self) -> bool:
-        """Takes what there is room for; whether there may be more."""
+    async def _take(self) -> float:
+        """Takes what there is room for; seconds until the next look, where nothing rings before."""
         room = self._places.room()
         if room.lanes <= 0:
-            return False
+            return SWEEP_SECONDS
         self._places.ask(room)
-        leased: Sequence[L] = ()
+        leases: Leases[L] = Leases((), more=False)
         try:
-            leased = await self._lease(room)
+            leases = await self._lease(room)
         finally:
-            self._places.answered(room, len(leased))
+            left = self._places.answered(room, [each.lane for each in leases.lanes], more=leases.more)
         if self._stopping:
-            for each in leased:
+            for each in leases.lanes:
                 await self._give_back(each, 0.0, tries=1)
-            return False
-        for each in leased:
+            return SWEEP_SECONDS
+        for each in leases.lanes:
             if self._places.full(each.lane.instance_id, each.lane.user_id):
                 self._hand_back(each)
             else:
                 self._start(each)
-        return len(leased) >= room.lanes or (bool(leased) and full(self._places.room()) > full(room))
+        if not leases.more:
+            return SWEEP_SECONDS
+        return 0.0 if leases.lanes or left else CONTENDED_SECONDS
 
     def _start(self, leased: L) -> None:
         self._places.occupy(leased.lane)

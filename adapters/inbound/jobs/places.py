@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from ports.storage import Lane, Room
@@ -24,7 +24,8 @@ class Places:
     takes all; `restrained` names instances that get fewer for the moment.
 
     Lanes are taken in two ways: leased from among those that wait, or kept a place for while their first rows are
-    committed. The second must not overtake the first: nothing is kept while more wait than were taken.
+    committed. A lease asks for half of what is left, so that there is something to keep meanwhile. The second way
+    must not overtake the first: nothing is kept while more wait than were taken, neither in all nor of an instance.
     """
 
     def __init__(self, concurrency: int, restrained: Restraints) -> None:
@@ -33,7 +34,8 @@ class Places:
         self._per_user = max(1, concurrency * 3 // 4)
         self._restrained = restrained
         self._held = 0
-        self._asked = 0
+        self._asking: Room | None = None
+        self._left = False
         self._instances: Counter[int] = Counter()
         self._users: Counter[str] = Counter()
         self._users_of: dict[int, str] = {}
@@ -46,9 +48,9 @@ class Places:
         return set(self._kept)
 
     def room(self) -> Room:
-        """Those that hold little are not named, which saves naming all: what comes beyond a share is given back."""
+        """Those that hold little are not named, which saves naming all."""
         instances = {
-            each: self._per_instance - count
+            each: self._share(each, self._per_instance - count)
             for each, count in self._instances.items()
             if NAMED * count > self._per_instance
         }
@@ -61,23 +63,31 @@ class Places:
             if NAMED * count > self._per_user
         }
         free = self._concurrency - self._held - len(self._kept)
-        lanes = free if self._behind else (free + 1) // 2
-        return Room(lanes, self._per_instance, self._per_user, instances, users)
+        lanes = free if self._behind else _half(free)
+        return Room(lanes, _half(self._per_instance), self._per_user, instances, users)
+
+    def _share(self, instance_id: int, left: int) -> int:
+        return left if instance_id in self._passed_over else _half(left)
 
     def ask(self, room: Room) -> None:
         """A lease for so many is under way: their places are not kept for others."""
-        self._asked = room.lanes
+        self._asking, self._left = room, False
 
-    def answered(self, room: Room, count: int) -> None:
-        """It brought `count` lanes."""
-        self._asked = 0
-        self._behind = count >= room.lanes
-        full_users = {user for user, left in room.users.items() if left <= 0}
-        self._passed_over = {
-            each
-            for each in self._passed_over
-            if room.instances.get(each, 1) <= 0 or self._users_of.get(each) in full_users
-        }
+    def answered(self, room: Room, lanes: Sequence[Lane], *, more: bool) -> bool:
+        """It brought `lanes`, and left some if `more`. Whether a place was left meanwhile."""
+        self._asking = None
+        self._behind = len(lanes) >= room.lanes
+        if not more:
+            full_users = {user for user, left in room.users.items() if left <= 0}
+            self._passed_over = {
+                each
+                for each in self._passed_over
+                if room.instances.get(each, 1) <= 0 or self._users_of.get(each) in full_users
+            }
+        for each, count in Counter(lane.instance_id for lane in lanes).items():
+            if more and count >= room.instances.get(each, room.per_instance):
+                self._passed_over.add(each)
+        return self._left
 
     def occupy(self, lane: Lane) -> None:
         self._held += 1
@@ -88,14 +98,17 @@ class Places:
 
     def leave(self, lane: Lane) -> bool:
         """Whether somebody may have waited for just this place."""
-        crowded = (
-            self._held + len(self._kept) >= self._concurrency
-            or self.full(lane.instance_id, lane.user_id)
-            or lane.instance_id in self._restrained()
-        )
+        crowded = self._crowded(lane.instance_id, lane.user_id)
         self._held -= 1
         self._discount(lane.instance_id, lane.user_id)
         return crowded
+
+    def _crowded(self, instance_id: int, user_id: str) -> bool:
+        return (
+            self._held + len(self._kept) >= self._concurrency
+            or self.full(instance_id, user_id)
+            or instance_id in self._restrained()
+        )
 
     def keep(self, lane: Lane) -> bool:
         """Keeps a place for a lane, where there is one and nobody has waited longer. An instance whose user is not
@@ -103,23 +116,44 @@ class Places:
         user_id = lane.user_id or self._users_of.get(lane.instance_id)
         if user_id is None or self._behind or lane in self._kept:
             return False
-        if self._held + len(self._kept) + self._asked >= self._concurrency:
-            self._behind = not self._asked
+        asked = self._asking.lanes if self._asking else 0
+        if self._held + len(self._kept) + asked >= self._concurrency:
+            self._behind = not asked
             return False
-        if lane.instance_id in self._passed_over or self.full(lane.instance_id, user_id):
+        if lane.instance_id in self._passed_over or self._spoken_for(lane.instance_id, user_id):
             self._passed_over.add(lane.instance_id)
             return False
         self._kept[lane] = user_id
         self._count(lane.instance_id, user_id)
         return True
 
-    def let_go(self, lane: Lane) -> None:
-        self._discount(lane.instance_id, self._kept.pop(lane))
+    def let_go(self, lane: Lane) -> bool:
+        """Whether somebody may have waited for just this place."""
+        user_id = self._kept[lane]
+        crowded = self._crowded(lane.instance_id, user_id)
+        del self._kept[lane]
+        self._discount(lane.instance_id, user_id)
+        return crowded
 
     def full(self, instance_id: int, user_id: str) -> bool:
         """Whether the instance or the user holds all that it may."""
+        return self._full(instance_id, user_id, 0, 0)
+
+    def _spoken_for(self, instance_id: int, user_id: str) -> bool:
+        """The same with what the lease that is under way may bring them."""
+        room = self._asking
+        if room is None:
+            return self._full(instance_id, user_id, 0, 0)
+        of_instance = min(room.lanes, room.instances.get(instance_id, room.per_instance))
+        of_user = min(room.lanes, room.users.get(user_id, room.per_user))
+        return self._full(instance_id, user_id, max(0, of_instance), max(0, of_user))
+
+    def _full(self, instance_id: int, user_id: str, of_instance: int, of_user: int) -> bool:
         most = min(self._per_instance, self._restrained().get(instance_id, self._per_instance))
-        return self._instances[instance_id] >= most or self._users[user_id] >= self._per_user
+        return (
+            self._instances[instance_id] + of_instance >= most
+            or self._users[user_id] + of_user >= self._per_user
+        )
 
     def _count(self, instance_id: int, user_id: str) -> None:
         self._instances[instance_id] += 1
@@ -128,6 +162,7 @@ class Places:
     def _discount(self, instance_id: int, user_id: str) -> None:
         _less(self._instances, instance_id)
         _less(self._users, user_id)
+        self._left = True
 
 
 def both(one: Restraints, other: Restraints) -> Restraints:
@@ -142,9 +177,8 @@ def both(one: Restraints, other: Restraints) -> Restraints:
     return restrained
 
 
-def full(room: Room) -> int:
-    """How many instances and users get nothing more."""
-    return sum(left <= 0 for shares in (room.instances, room.users) for left in shares.values())
+def _half(number: int) -> int:
+    return (number + 1) // 2
 
 
 def _less(counter: Counter[K], key: K) -> None:

@@ -29,7 +29,7 @@ from adapters.outbound.storage.lanes import (
 from adapters.outbound.storage.outages import waited_out
 from adapters.outbound.storage.pool import Connection, Database
 from domain.channels.messages import Part
-from ports.storage import Conversation, Lane, Outgoing, OutgoingLane, Processed, Room, Waiting
+from ports.storage import Conversation, Lane, Leases, Outgoing, OutgoingLane, Processed, Room, Waiting
 
 SIDE = Side(INBOUND, "inbox", "id event attempts received_at draft", flag=ATTENDED)
 
@@ -99,9 +99,9 @@ class PostgresConversations:
         self._wakes = wakes
         self._batcher: Batcher[Processed, None] = Batcher(self._flush)
 
-    async def lease(self, room: Room) -> Sequence[Conversation]:
+    async def lease(self, room: Room) -> Leases[Conversation]:
         leased = await self._lanes.lease(SIDE, room)
-        return [
+        conversations = [
             Conversation(
                 lane,
                 [
@@ -110,8 +110,9 @@ class PostgresConversations:
                 ],
                 attended=rows[0][-1],
             )
-            for lane, rows in leased
+            for lane, rows in leased.lanes
         ]
+        return Leases(conversations, leased.more)
 
     async def record(self, processed: Processed) -> None:
         await waited_out(lambda: self._batcher.submit(processed.lane, processed))

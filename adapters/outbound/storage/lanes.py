@@ -8,7 +8,7 @@ from typing import Any
 
 from adapters.outbound.storage.arrays import Bigints, Texts
 from adapters.outbound.storage.pool import Connection, Database
-from ports.storage import Lane, Room
+from ports.storage import Lane, Leases, Room
 
 INBOUND, OUTBOUND = 0, 1
 LEASE_SECONDS = 30
@@ -111,6 +111,11 @@ class Side:
     flag: str = ""
 
     def statement(self) -> str:
+        """First in each row stands whether lanes waited that were not taken; where none was, that is all.
+
+        `pending + 0`: in the comparison with the row that gets locked the index of waiting lanes must not be used.
+        The planner, as long as it takes the table for empty, would go through all of it for each of them.
+        """
         columns = ", ".join(f"m.{name}" for name in self.columns.split())
         inner = ", ".join(self.columns.split())
         flag = f", {self.flag}" if self.flag else ""
@@ -133,7 +138,7 @@ class Side:
                 ON ir.id = r.instance_id
                 LEFT JOIN unnest(%(users)s::text[], %(user_room)s::int[]) AS ur(id, room) ON ur.id = r.user_id
                 WHERE r.of_instance <= coalesce(ir.room, %(per_instance)s)
-                AND r.of_user <= coalesce(ur.room, %(per_user)s) AND l.pending > 0 AND l.due_at <= now()
+                AND r.of_user <= coalesce(ur.room, %(per_user)s) AND l.pending + 0 > 0 AND l.due_at <= now()
                 ORDER BY r.due_at LIMIT %(count)s FOR UPDATE OF l SKIP LOCKED
             ), taken AS (
                 UPDATE lane l SET owner = %(owner)s, due_at = now() + interval '{LEASE_SECONDS} seconds'
@@ -141,13 +146,16 @@ class Side:
                 AND l.instance_id = due.instance_id AND l.lane_key = due.lane_key
                 RETURNING l.instance_id, l.lane_key, due.user_id
             )
-            SELECT t.instance_id, t.lane_key, t.user_id, {columns}{flag}, (SELECT {RELAXED})
-            FROM taken t LEFT JOIN LATERAL (
-                SELECT {inner} FROM {self.table} r
-                WHERE r.instance_id = t.instance_id AND r.lane_key = t.lane_key AND r.status = 0
-                ORDER BY r.id LIMIT {ROWS_PER_LANE}
-            ) m ON true
-            ORDER BY 1, 2, m.id
+            SELECT (SELECT count(*) FROM waiting) > (SELECT count(*) FROM taken), found.*, (SELECT {RELAXED})
+            FROM (VALUES (1)) AS always LEFT JOIN (
+                SELECT t.instance_id, t.lane_key, t.user_id, {columns}{flag}
+                FROM taken t LEFT JOIN LATERAL (
+                    SELECT {inner} FROM {self.table} r
+                    WHERE r.instance_id = t.instance_id AND r.lane_key = t.lane_key AND r.status = 0
+                    ORDER BY r.id LIMIT {ROWS_PER_LANE}
+                ) m ON true
+            ) found ON true
+            ORDER BY found.instance_id, found.lane_key, found.id
         """
 
 
@@ -158,7 +166,7 @@ class Lanes:
         self._database = database
         self.owner = owner
 
-    async def lease(self, side: Side, room: Room) -> list[tuple[Lane, list[tuple[Any, ...]]]]:
+    async def lease(self, side: Side, room: Room) -> Leases[tuple[Lane, list[tuple[Any, ...]]]]:
         """Leased lanes with their next rows, the rows' columns as in `side.columns`."""
         parameters = {
             "count": room.lanes,
@@ -176,14 +184,15 @@ class Lanes:
             cursor = await connection.execute(side.statement(), parameters)
             rows = await cursor.fetchall()
             lanes: dict[Lane, list[tuple[Any, ...]]] = {}
-            for row in rows:
-                lane = Lane(row[0], row[1], row[2])
-                lanes.setdefault(lane, []).extend([row[3:-1]] if row[3] is not None else [])
+            for _, instance_id, key, user_id, *columns, _ in rows:
+                if instance_id is not None:
+                    found = lanes.setdefault(Lane(instance_id, key, user_id), [])
+                    found.extend([tuple(columns)] if columns[0] is not None else [])
             empty = [lane for lane, found in lanes.items() if not found]
             for lane in empty:
                 await self._settle(connection, side, lane)
                 del lanes[lane]
-        return list(lanes.items())
+        return Leases(list(lanes.items()), more=rows[0][0])
 
     async def _settle(self, connection: Connection, side: Side, lane: Lane) -> None:
         """Counts a lane anew that claimed to have rows and has none (its rows were dropped)."""

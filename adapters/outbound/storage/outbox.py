@@ -15,7 +15,7 @@ from adapters.outbound.storage.outages import waited_out
 from adapters.outbound.storage.pool import Database
 from domain.channels.messages import Part, Receipt
 from domain.instances.model import Deliveries, Delivery, Page
-from ports.storage import Lane, Outgoing, OutgoingLane, Room
+from ports.storage import Lane, Leases, Outgoing, OutgoingLane, Room
 
 SIDE = Side(OUTBOUND, "outbox", "id part target key attempts")
 
@@ -108,9 +108,9 @@ class PostgresOutbox:
         self._waiting = waiting
         self._batcher: Batcher[_Finished, None] = Batcher(self._flush)
 
-    async def lease(self, room: Room) -> Sequence[OutgoingLane]:
+    async def lease(self, room: Room) -> Leases[OutgoingLane]:
         leased = await self._lanes.lease(SIDE, room)
-        return [
+        outgoing = [
             OutgoingLane(
                 lane,
                 [
@@ -118,8 +118,9 @@ class PostgresOutbox:
                     for id, part, target, key, attempts in rows
                 ],
             )
-            for lane, rows in leased
+            for lane, rows in leased.lanes
         ]
+        return Leases(outgoing, leased.more)
 
     async def sent(self, lane: Lane, part: Outgoing, ref: str, *, last: bool) -> None:
         await self._finish(lane, _Finished(part, SENT, storable(ref) or None, None, last))

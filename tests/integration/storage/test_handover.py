@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.storage.conversations import PostgresConversations, Wakes
+from adapters.outbound.storage.conversations import SIDE, PostgresConversations, Wakes
 from adapters.outbound.storage.handover import Handover
 from adapters.outbound.storage.inbox import PostgresInbox
 from adapters.outbound.storage.lanes import ROWS_PER_LANE, Lanes
@@ -106,7 +106,7 @@ async def test_an_idle_conversation_is_handed_over(one: Process, other: Process,
     assert [each.event for each in conversation.waiting] == [event("hello")]
     assert not conversation.attended
     assert one.rung == []
-    assert await other.conversations.lease(ROOM) == []
+    assert (await other.conversations.lease(ROOM)).lanes == []
 
 
 async def test_without_a_place_anybody_may_lease_it(one: Process, other: Process, instance_id: int) -> None:
@@ -116,7 +116,7 @@ async def test_without_a_place_anybody_may_lease_it(one: Process, other: Process
 
     assert one.conversing.taken == []
     assert one.rung == ["in"]
-    [leased] = await other.conversations.lease(ROOM)
+    [leased] = (await other.conversations.lease(ROOM)).lanes
     assert leased.waiting[0].event.text == "hello"
 
 
@@ -129,7 +129,7 @@ async def test_what_a_dead_process_was_handed_is_taken_up(
     assert await other.lanes.abandoned() == {1}
     await other.lanes.free([1])
 
-    [leased] = await other.conversations.lease(ROOM)
+    [leased] = (await other.conversations.lease(ROOM)).lanes
     assert [(each.event.text, each.attempts) for each in leased.waiting] == [("hello", 1)]
 
 
@@ -142,7 +142,7 @@ async def test_a_lease_that_was_handed_over_runs_out(
 
     await database.execute("UPDATE lane SET due_at = due_at - interval '31 seconds'")
 
-    assert len(await other.conversations.lease(ROOM)) == 1
+    assert len((await other.conversations.lease(ROOM)).lanes) == 1
 
 
 async def test_a_conversation_at_work_takes_its_next_message_later(
@@ -159,7 +159,7 @@ async def test_a_conversation_at_work_takes_its_next_message_later(
     await one.done(one.conversing.taken[0], parts=0)
 
     assert one.rung == ["in"]
-    [leased] = await other.conversations.lease(ROOM)
+    [leased] = (await other.conversations.lease(ROOM)).lanes
     assert [each.event.text for each in leased.waiting] == ["second", "third"]
 
 
@@ -201,7 +201,7 @@ async def test_a_lane_freed_a_moment_ago_is_left_open(
 
     assert one.conversing.taken == []
     assert one.rung == ["in"]
-    assert [each.lane.key for each in await one.conversations.lease(ROOM)] == ["s"]
+    assert [each.lane.key for each in (await one.conversations.lease(ROOM)).lanes] == ["s"]
 
 
 async def test_a_question_that_is_open_comes_with_the_conversation(
@@ -249,11 +249,11 @@ async def test_a_reply_is_handed_over_with_its_outcome(
     assert [each.part.payload["text"] for each in reply.parts] == ["hello 0", "hello 1", "hello 2"]
     assert len({each.key for each in reply.parts}) == 3
     assert one.rung == []
-    assert await other.outbox.lease(ROOM) == []
+    assert (await other.outbox.lease(ROOM)).lanes == []
 
     for number, each in enumerate(reply.parts, start=1):
         await one.outbox.sent(reply.lane, each, "", last=number == 3)
-    assert await other.outbox.lease(ROOM) == []
+    assert (await other.outbox.lease(ROOM)).lanes == []
 
 
 async def test_a_reply_without_a_place_waits_for_anybody(
@@ -264,7 +264,7 @@ async def test_a_reply_without_a_place_waits_for_anybody(
     await one.done(one.conversing.taken[0])
 
     assert one.rung == ["out"]
-    assert len(await other.outbox.lease(ROOM)) == 1
+    assert len((await other.outbox.lease(ROOM)).lanes) == 1
 
 
 async def test_a_reply_behind_another_is_sent_after_it(
@@ -273,13 +273,13 @@ async def test_a_reply_behind_another_is_sent_after_it(
     await one.inbox.add(instance_id, [event("first")])
     await one.done(one.conversing.taken[0])
     await one.inbox.add(instance_id, [event("second")])
-    await one.done((await one.conversations.lease(ROOM) or one.conversing.taken[1:])[0])
+    await one.done(((await one.conversations.lease(ROOM)).lanes or one.conversing.taken[1:])[0])
 
     [reply] = one.sending.taken
     assert one.rung == []
     await one.outbox.sent(reply.lane, reply.parts[0], "", last=True)
     assert one.rung == ["out"]
-    [later] = await other.outbox.lease(ROOM)
+    [later] = (await other.outbox.lease(ROOM)).lanes
     assert [each.part.payload["text"] for each in later.parts] == ["second 0"]
 
 
@@ -292,7 +292,7 @@ async def test_many_parts_are_handed_over_in_pieces(one: Process, instance_id: i
     for number, each in enumerate(reply.parts, start=1):
         await one.outbox.sent(reply.lane, each, "", last=number == ROWS_PER_LANE)
     assert one.rung == ["out"]
-    [rest] = await one.outbox.lease(ROOM)
+    [rest] = (await one.outbox.lease(ROOM)).lanes
     assert [each.part.payload["text"] for each in rest.parts] == [f"hello {ROWS_PER_LANE}"]
 
 
@@ -322,3 +322,43 @@ async def test_a_mark_never_meets_another_part_of_the_same_id(
     await one.outbox.retry(reply.lane, reply.parts[0], "busy", 5.0)
 
     assert await database.fetch("SELECT status, attempts FROM outbox") == [(0, 0)]
+
+
+async def test_a_lease_says_whether_it_left_any(one: Process, instance_id: int) -> None:
+    one.conversing.places = 0
+    for number in range(3):
+        await one.inbox.add(instance_id, [event(f"{number}", session=f"s{number}")])
+    first = await one.conversations.lease(Room(100, 2, 100))
+    assert (len(first.lanes), first.more) == (2, True)
+    assert not (await one.conversations.lease(Room(100, 2, 100, {instance_id: 0}))).more, (
+        "nothing is left to it"
+    )
+    rest = await one.conversations.lease(Room(1, 2, 100))
+    assert (len(rest.lanes), rest.more) == (1, False)
+
+
+async def test_a_lease_says_that_another_worker_is_about_those_that_wait(
+    one: Process, database: Database, instance_id: int
+) -> None:
+    one.conversing.places = 0
+    await one.inbox.add(instance_id, [event("a")])
+    async with database.transaction() as connection:
+        await connection.execute("SELECT FROM lane FOR UPDATE")
+        leases = await one.conversations.lease(ROOM)
+        assert (leases.lanes, leases.more) == ([], True)
+    assert len((await one.conversations.lease(ROOM)).lanes) == 1
+
+
+async def test_a_lease_does_not_go_through_all_that_wait_for_each_lane(database: Database) -> None:
+    """As the planner sees it as long as it takes the table for empty, which it was when it was last looked at."""
+    await database.execute("ANALYZE lane")
+    await database.execute(
+        "INSERT INTO lane (kind, instance_id, lane_key, pending) SELECT 0, 1, n, 1 FROM generate_series(1, 2000) n"
+    )
+    parameters = {
+        "count": 128, "full": [], "full_users": [], "instances": [], "instance_room": [], "users": [],
+        "user_room": [], "per_instance": 64, "per_user": 192, "owner": 1,
+    }  # fmt: skip
+    plan = await database.fetch("EXPLAIN " + SIDE.statement(), parameters)
+    assert sum("lane_due" in line for (line,) in plan) == 1
+    assert any("lane_pkey" in line for (line,) in plan)

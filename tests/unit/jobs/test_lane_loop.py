@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import pytest
@@ -11,7 +11,7 @@ import pytest
 from adapters.inbound.jobs import lane_loop
 from adapters.inbound.jobs.lane_loop import LaneLoop
 from domain.refusals import Unavailable
-from ports.storage import Lane, Room
+from ports.storage import Lane, Leases, Room
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,12 @@ class World:
             "test", self.lease, self.work, self.release, self.reclaim, self.bell
         )
 
-    async def lease(self, room: Room) -> Sequence[Leased]:
+    async def lease(self, room: Room) -> Leases[Leased]:
         if self.lease_failures:
             self.bell.ring()
             raise self.lease_failures.pop()
         leased, self.to_lease = self.to_lease[: room.lanes], self.to_lease[room.lanes :]
-        return leased
+        return Leases(leased, more=False)
 
     async def reclaim(self, held: Collection[Lane]) -> None:
         self.reclaimed.append(set(held))
@@ -142,7 +142,7 @@ async def test_what_is_leased_while_the_loop_stops_is_given_back() -> None:
     world = World(None)
     leasing, go_on, lease = asyncio.Event(), asyncio.Event(), world.lease
 
-    async def slowly(room: Room) -> Sequence[Leased]:
+    async def slowly(room: Room) -> Leases[Leased]:
         leasing.set()
         await go_on.wait()
         return await lease(room)
@@ -173,6 +173,7 @@ class Crowd:
 
     def __init__(self, lanes: list[Lane], restrained: dict[int, int] | None = None) -> None:
         self.waiting = lanes
+        self.locked: set[Lane] = set()
         self.rooms: list[Room] = []
         self.bell = Bell()
         self.loop: LaneLoop[Leased] = LaneLoop(
@@ -187,21 +188,23 @@ class Crowd:
         )
         self.settled = asyncio.Event()
 
-    async def lease(self, room: Room) -> Sequence[Leased]:
+    async def lease(self, room: Room) -> Leases[Leased]:
         self.rooms.append(room)
+        full = {each for each, left in {**room.instances, **room.users}.items() if left <= 0}
+        seen = [lane for lane in self.waiting if not {lane.instance_id, lane.user_id} & full]
         left: dict[object, int] = {**room.instances, **room.users}
         taken = []
-        for lane in list(self.waiting):
+        for lane in seen:
             of_instance = left.setdefault(lane.instance_id, room.per_instance)
             of_user = left.setdefault(lane.user_id, room.per_user)
-            if len(taken) < room.lanes and of_instance > 0 and of_user > 0:
+            if len(taken) < room.lanes and of_instance > 0 and of_user > 0 and lane not in self.locked:
                 left[lane.instance_id] -= 1
                 left[lane.user_id] -= 1
                 self.waiting.remove(lane)
                 taken.append(Leased(lane))
         if not taken:
             self.settled.set()
-        return taken
+        return Leases(taken, more=len(taken) < len(seen))
 
     async def work(self, leased: Leased) -> None:
         await asyncio.Event().wait()
@@ -245,6 +248,75 @@ async def test_a_restrained_instance_gets_what_it_is_left() -> None:
     held = await crowd.held()
     assert [sum(each.instance_id == which for each in held) for which in (1, 2, 3)] == [0, 1, 4]
     assert crowd.rooms[0].instances == {1: 0, 2: 1}
+
+
+class Quick(Crowd):
+    """Work ends at once, while the next lease is under way; a bell that nobody rings before the sweep fails."""
+
+    def __init__(self, lanes: list[Lane]) -> None:
+        super().__init__(lanes)
+        self.all_done = asyncio.Event()
+        self.left = len(lanes)
+        self.pauses: list[float] = []
+        ring_or_fail = self.bell.wait
+
+        async def wait(seconds: float) -> None:
+            self.pauses.append(seconds)
+            self.locked.clear()
+            if seconds >= lane_loop.SWEEP_SECONDS:
+                await ring_or_fail(seconds)
+
+        self.bell.wait = wait  # type: ignore[method-assign]
+
+    async def lease(self, room: Room) -> Leases[Leased]:
+        leases = await super().lease(room)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        return leases
+
+    async def work(self, leased: Leased) -> None:
+        self.left -= 1
+        if not self.left:
+            self.all_done.set()
+
+    async def worked_off(self) -> None:
+        running = asyncio.create_task(self.loop.run())
+        try:
+            await asyncio.wait_for(self.all_done.wait(), 2)
+        finally:
+            await self.loop.stop(0)
+            await running
+
+
+async def test_one_instance_whose_work_ends_while_more_is_leased_is_worked_off_without_the_sweep() -> None:
+    await Quick([Lane(1, str(number), "ann") for number in range(100)]).worked_off()
+
+
+async def test_lanes_that_another_worker_was_about_are_looked_for_again_in_a_moment() -> None:
+    crowd = Quick([Lane(1, str(number), "ann") for number in range(3)])
+    crowd.locked = set(crowd.waiting)
+    await crowd.worked_off()
+    assert crowd.pauses[0] == lane_loop.CONTENDED_SECONDS
+
+
+async def test_lanes_of_those_to_whom_nothing_is_left_are_not_looked_for_over_and_over() -> None:
+    crowd = Crowd([Lane(1, str(number), "ann") for number in range(30)])
+    await crowd.held()
+    assert [room.instances.get(1) for room in crowd.rooms] == [None, 2, 0]
+
+
+async def test_a_declined_lane_wakes_those_that_waited_for_its_place() -> None:
+    world, running = await running_with_nothing_to_lease()
+    lanes = [Lane(1, str(number), "ann") for number in range(64)]
+    for lane in lanes:
+        assert world.loop.offer(lane)
+    assert not world.loop.offer(Lane(1, "one more", "ann"))
+    world.to_lease = [Leased(Lane(1, "one more", "ann"))]
+    world.loop.decline(lanes, doubtful=False)
+    await asyncio.wait_for(world.working.wait(), 2)
+    world.go_on.set()
+    await world.loop.stop(1)
+    await running
 
 
 KNOWN = Lane(1, "b", "ann")

@@ -24,9 +24,10 @@ def leased(made: Places, count: int) -> None:
     """A lease for all that there is room for brings `count` lanes of others."""
     room = made.room()
     made.ask(room)
-    made.answered(room, min(count, room.lanes))
-    for number in range(min(count, room.lanes)):
-        made.occupy(Lane(100 + number, "x", f"user {number}"))
+    lanes = [Lane(100 + number, "x", f"user {number}") for number in range(min(count, room.lanes))]
+    made.answered(room, lanes, more=count > room.lanes)
+    for lane in lanes:
+        made.occupy(lane)
 
 
 def test_a_place_is_kept_once_and_let_go() -> None:
@@ -62,9 +63,9 @@ def test_what_a_lease_asked_for_is_not_kept_for_others() -> None:
     made = places()
     room = made.room()
     made.ask(room)
-    kept = sum(made.keep(Lane(number, "a")) for number in range(1, 22))
+    kept = sum(made.keep(Lane(number, "a", f"user {number}")) for number in range(31, 52))
     assert kept == FEW - room.lanes
-    made.answered(room, 0)
+    made.answered(room, [], more=False)
     assert made.keep(Lane(21, "b"))
 
 
@@ -137,4 +138,39 @@ def test_those_that_hold_little_are_not_named_in_the_question_for_more() -> None
         made.occupy(Lane(1, str(number), "ann"))
     assert (made.room().instances, made.room().users) == ({}, {})
     made.occupy(Lane(1, "one more", "ann"))
-    assert made.room().instances == {1: 64 - 9}
+    assert made.room().instances == {1: (64 - 9 + 1) // 2}
+
+
+def test_a_lease_and_what_is_kept_meanwhile_stay_within_an_instances_share() -> None:
+    made, lanes = Places(256, dict), [Lane(1, f"waits {number}", "ann") for number in range(64)]
+    for lane in lanes[:20]:
+        made.occupy(lane)
+    room = made.room()
+    made.ask(room)
+    kept = sum(made.keep(Lane(1, f"new {number}", "ann")) for number in range(100))
+    assert kept > 0
+    assert 20 + room.instances[1] + kept == 64
+
+
+def test_what_an_instance_left_waiting_comes_before_what_is_new_of_it() -> None:
+    made = places()
+    room = made.room()
+    made.ask(room)
+    brought = [Lane(1, str(number), "ann") for number in range(room.per_instance)]
+    made.answered(room, brought, more=True)
+    for lane in brought:
+        made.occupy(lane)
+    assert not made.keep(Lane(1, "new"))
+    assert made.keep(Lane(2, "new"))
+    assert made.room().instances[1] == FEW // 4 - room.per_instance, "all that is left, not half of it"
+
+
+def test_an_answer_tells_whether_a_place_was_left_meanwhile() -> None:
+    made, lane = places(), Lane(1, "a", "ann")
+    made.occupy(lane)
+    room = made.room()
+    made.ask(room)
+    assert not made.answered(room, [], more=True)
+    made.ask(room)
+    made.leave(lane)
+    assert made.answered(room, [], more=True)
