@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from switchboard.channels.v1 import instances_pb2 as pb
 
+from adapters.wire.json_text import json_object
 from adapters.wire.moments import from_us, to_us
 from domain.instances.model import (
     Deliveries,
@@ -22,22 +21,6 @@ from domain.instances.model import (
     Pairing,
     SaveResult,
 )
-from domain.refusals import Fault, Invalid
-
-
-def config_from_json(text: str) -> Mapping[str, Any]:
-    """Raises `Invalid`."""
-    try:
-        config = json.loads(text, parse_constant=_refuse)
-    except ValueError as error:
-        raise Invalid.of([Fault("config_json", "must be the JSON text of an object")]) from error
-    if not isinstance(config, dict):
-        raise Invalid.of([Fault("config_json", "must be the JSON text of an object")])
-    return config
-
-
-def _refuse(name: str) -> Any:
-    raise ValueError(name)
 
 
 def _us(moment: datetime | None) -> int | None:
@@ -89,7 +72,7 @@ def new_from_pb(message: pb.CreateInstanceRequest) -> NewInstance:
     return NewInstance(
         message.channel_id,
         message.channel_name,
-        config_from_json(message.config_json),
+        json_object(message.config_json, "config_json"),
         message.downstream_resource_id if message.HasField("downstream_resource_id") else None,
         message.id if message.HasField("id") else None,
     )
@@ -106,7 +89,7 @@ def change_to_pb(instance_id: int, change: InstanceChange) -> pb.UpdateInstanceR
 
 def change_from_pb(message: pb.UpdateInstanceRequest) -> InstanceChange:
     return InstanceChange(
-        config_from_json(message.config_json),
+        json_object(message.config_json, "config_json"),
         message.downstream_resource_id if message.HasField("downstream_resource_id") else None,
         message.channel_name if message.HasField("channel_name") else None,
     )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from switchboard.knowledge.v1 import knowledge_pb2 as pb
 
+from adapters.wire.json_text import json_object
 from adapters.wire.moments import from_us, to_us
 from domain.knowledge.model import (
     Base,
@@ -20,7 +20,6 @@ from domain.knowledge.model import (
     SearchResult,
     UploadedFile,
 )
-from domain.refusals import Fault, Invalid
 
 LARGEST_PAGE = 2**31 - 1
 
@@ -59,17 +58,7 @@ def new_to_pb(new: NewBase) -> pb.CreateBaseRequest:
 def new_from_pb(message: pb.CreateBaseRequest) -> NewBase:
     if not message.manifest_json:
         return NewBase(message.name, message.description)
-    return NewBase(message.name, message.description, _object(message.manifest_json))
-
-
-def _object(text: str) -> dict[str, Any]:
-    try:
-        value = json.loads(text)
-    except ValueError:
-        value = None
-    if not isinstance(value, dict):
-        raise Invalid.of([Fault("manifest_json", "must be the text of a JSON object")])
-    return value
+    return NewBase(message.name, message.description, json_object(message.manifest_json, "manifest_json"))
 
 
 def change_to_pb(base_id: int, change: BaseChange) -> pb.UpdateBaseRequest:

@@ -10,6 +10,7 @@ from functools import partial
 from urllib.parse import quote
 
 from domain.channels.messages import Artifact, Attachment, Event
+from domain.file_names import file_name
 from domain.instances.model import Instance
 from domain.refusals import NotFound, TooLarge, Unavailable
 from domain.routing.model import InputFile, ResultArtifact
@@ -101,7 +102,10 @@ class MessageFilesService:
             if isinstance(channel, Describes):
                 attachment = await channel.described(instance.config, attachment)
             blob = await self._stored.store(channel.fetch(instance.config, attachment))
-        name, mime_type = attachment.name or "file", attachment.mime_type or "application/octet-stream"
+        name, mime_type = (
+            file_name(attachment.name or "file"),
+            attachment.mime_type or "application/octet-stream",
+        )
         address = self._stored.address(SharedFile(blob.key, name, mime_type))
         return InputFile(name, mime_type, blob.size, address)
 
@@ -109,11 +113,12 @@ class MessageFilesService:
         return [await self._given(each) for each in artifacts]
 
     async def _given(self, artifact: ResultArtifact) -> Artifact:
+        name = file_name(artifact.name)
         if artifact.data is None:
-            return Artifact(artifact.name, artifact.mime_type, artifact.url or "")
+            return Artifact(name, artifact.mime_type, artifact.url or "")
         blob = await self._stored.store(_once(artifact.data))
-        address = self._stored.address(SharedFile(blob.key, artifact.name, artifact.mime_type))
-        return Artifact(artifact.name, artifact.mime_type, address, blob.key, blob.size)
+        address = self._stored.address(SharedFile(blob.key, name, artifact.mime_type))
+        return Artifact(name, artifact.mime_type, address, blob.key, blob.size)
 
 
 async def _hold(holds: BlobHolds, blob: StoredBlob) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import PurePosixPath, PureWindowsPath
-
 from domain.access.model import Caller
 from domain.knowledge.model import Base, Level, ReadPolicy
 from domain.refusals import Fault, Forbidden, Invalid
@@ -13,10 +10,6 @@ NO_FILES = "No files uploaded"
 NO_BASE = "Knowledge base not found"
 NO_FILE = "File not found"
 NO_CHUNK = "Chunk not found"
-MAX_FILE_NAME = 255
-
-# Control characters, and those that turn the direction of writing: 'txt.exe' must not look like 'exe.txt'.
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def level_of(caller: Caller, granted: Level) -> Level:
@@ -33,16 +26,6 @@ def require(level: Level, needed: Level) -> None:
 def may_read_inside(level: Level, policy: ReadPolicy) -> bool:
     """Whether files, chunks and search of a base are open to a caller of this level."""
     return policy is ReadPolicy.DOCUMENTED or level >= Level.READ
-
-
-def file_name(given: str) -> str:
-    """The name alone, without folders or unseen characters; never empty, never one that means a folder.
-
-    A name that is too long keeps its end, which tells the format.
-    """
-    bare = PureWindowsPath(PurePosixPath(given).name).name
-    name = _UNSEEN.sub("", bare).strip()[-MAX_FILE_NAME:]
-    return name if name.strip(". ") else "unnamed"
 
 
 def check_name(name: str) -> str:

@@ -5,31 +5,35 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 from switchboard.channels.v1 import callbacks_pb2 as pb
 from switchboard.channels.v1 import callbacks_pb2_grpc
 
 from adapters.wire.calls import answer_into_pb, answer_to_pb, call_from_pb
-from domain.channels.messages import RawAnswer
+from domain.channels.messages import RawAnswer, RawCall
 from domain.refusals import Refusal
+from ports.clock import Ids
 from ports.use_cases import Callbacks
 
 log = logging.getLogger("switchboard.grpc")
 
 
 class CallbackServicer(callbacks_pb2_grpc.CallbackServiceServicer):
-    def __init__(self, callbacks: Callbacks) -> None:
+    def __init__(self, callbacks: Callbacks, ids: Ids) -> None:
         self._callbacks = callbacks
+        self._ids = ids
 
     async def HandleCallback(self, request: pb.RawCall, context: Any) -> pb.RawAnswer:
-        answer = await self._callbacks.handle(request.channel_id, request.instance_id, call_from_pb(request))
+        call = _named(call_from_pb(request), self._ids)
+        answer = await self._callbacks.handle(request.channel_id, request.instance_id, call)
         return answer_to_pb(answer)
 
     async def StreamCallbacks(
         self, request_iterator: AsyncIterator[pb.RawCallBatch], context: Any
     ) -> AsyncIterator[pb.RawOutcomeBatch]:
-        desk = _Desk(self._callbacks)
+        desk = _Desk(self._callbacks, self._ids)
         reader = asyncio.create_task(desk.read(request_iterator))
         try:
             while (ready := await desk.next()) is not None:
@@ -37,6 +41,11 @@ class CallbackServicer(callbacks_pb2_grpc.CallbackServiceServicer):
         finally:
             reader.cancel()
             desk.cancel()
+
+
+def _named(call: RawCall, ids: Ids) -> RawCall:
+    """The call with a request id of ours, where the client gave none."""
+    return call if call.id else replace(call, id=ids.request_id())
 
 
 _Ready = tuple[int, RawAnswer | pb.Refused]
@@ -58,8 +67,9 @@ def _batch(ready: list[_Ready]) -> pb.RawOutcomeBatch:
 class _Desk:
     """Works on the calls of one stream, all at once; outcomes that are ready together leave together."""
 
-    def __init__(self, callbacks: Callbacks) -> None:
+    def __init__(self, callbacks: Callbacks, ids: Ids) -> None:
         self._callbacks = callbacks
+        self._ids = ids
         self._ready: list[_Ready] = []
         self._news = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -81,7 +91,8 @@ class _Desk:
         call = numbered.call
         outcome: RawAnswer | pb.Refused
         try:
-            outcome = await self._callbacks.handle(call.channel_id, call.instance_id, call_from_pb(call))
+            named = _named(call_from_pb(call), self._ids)
+            outcome = await self._callbacks.handle(call.channel_id, call.instance_id, named)
         except Refusal as refusal:
             retry_after = getattr(refusal, "retry_after", 0.0)
             outcome = pb.Refused(reason=refusal.reason, message=refusal.message, retry_after=retry_after)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from starlette.responses import StreamingResponse
 
 from adapters.inbound.rest.ranges import attachment
@@ -25,6 +25,7 @@ PLAIN = (
 def router(files: SharedFiles) -> APIRouter:
     routes = APIRouter(tags=["files"])
 
+    @routes.head("/api/agent/files/{token}/{name:path}", include_in_schema=False)
     @routes.get(
         "/api/agent/files/{token}/{name:path}",
         response_class=Response,
@@ -34,7 +35,7 @@ def router(files: SharedFiles) -> APIRouter:
         },
         summary="A file of a message, by its signed, expiring address; needs no key",
     )
-    async def download(token: str, name: str) -> Response:
+    async def download(request: Request, token: str, name: str) -> Response:
         file = await files.open(token)
         known = file.mime_type.isascii() and file.mime_type.isprintable() and file.mime_type.startswith(PLAIN)
         headers = {
@@ -46,6 +47,8 @@ def router(files: SharedFiles) -> APIRouter:
             "referrer-policy": "no-referrer",
         }
         media_type = file.mime_type if known else "application/octet-stream"
+        if request.method == "HEAD":
+            return Response(media_type=media_type, headers=headers)
         return StreamingResponse(file.content, media_type=media_type, headers=headers)
 
     return routes

@@ -8,11 +8,12 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from domain.access.model import Caller
+from domain.file_names import file_name
 from domain.knowledge.bases.service import BaseAccess
 from domain.knowledge.failures import refusal_of
 from domain.knowledge.model import Chunk, ChunkPage, FileRecord, FileStatus, Level, UploadedFile
 from domain.knowledge.retention.service import Retention
-from domain.knowledge.rules import NO_BASE, NO_CHUNK, NO_FILE, NO_FILES, check_window, file_name
+from domain.knowledge.rules import NO_BASE, NO_CHUNK, NO_FILE, NO_FILES, check_window
 from domain.refusals import Invalid, NotFound, TooLarge, Unavailable
 from ports.blobs import Blobs, StoredBlob
 from ports.knowledge import Download, IncomingFile

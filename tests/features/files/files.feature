@@ -26,6 +26,17 @@ Feature: Files of messages
       Then the answer has an artifact "täst.png" of type "image/png" at the gateway
       And its address serves those bytes as a download
 
+    Scenario: A name that has folders in it loses them
+      Given a webhook whose resource answers with the bytes of "../../etc/täst.png"
+      When it is called
+      Then the answer has an artifact "täst.png" of type "image/png" at the gateway
+      And its address serves those bytes as a download
+
+    Scenario: What stands at an address can be asked for by HEAD
+      Given a webhook whose resource answers with the bytes of "täst.png"
+      When it is called
+      Then its address tells the type and size of those bytes by HEAD
+
     Scenario: An address is passed on
       Given a webhook whose resource answers with a file at "https://files.example/a.pdf"
       When it is called

@@ -63,11 +63,11 @@ class Scene:
         found: dict[str, Any] = self.body["artifacts"][0]
         return found
 
-    def fetch(self, path: str | None = None) -> Any:
+    def fetch(self, method: str = "GET", path: str | None = None) -> Any:
         parts = urlsplit(self.address)
         assert parts.scheme == "https"
         assert parts.netloc == "agents.example"
-        return self.rest.request("GET", path or parts.path)
+        return self.rest.request(method, path or parts.path)
 
 
 @pytest.fixture
@@ -155,6 +155,14 @@ def serves(scene: Scene) -> None:
     assert answer.headers["x-content-type-options"] == "nosniff"
 
 
+@then("its address tells the type and size of those bytes by HEAD")
+def tells(scene: Scene) -> None:
+    answer = scene.fetch("HEAD")
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert answer.headers["content-type"] == "image/png"
+    assert answer.headers["content-length"] == str(len(BYTES))
+
+
 @then("the resource is handed the message without a file")
 def handed_none(scene: Scene) -> None:
     assert scene.resource.requests[0].files == ()
@@ -189,6 +197,6 @@ def tampered(scene: Scene) -> None:
     token = path.split("/")[4]
     for at in range(0, len(token) - 1, 7):
         other = token[:at] + ("A" if token[at] != "A" else "B") + token[at + 1 :]
-        assert scene.fetch(path.replace(token, other)).status_code == 404
+        assert scene.fetch(path=path.replace(token, other)).status_code == 404
     for other in ("", "x", "ü", token[:-3], "." + token, token + "AAAA"):
-        assert scene.fetch(path.replace(token, quote(other) or "x")).status_code == 404
+        assert scene.fetch(path=path.replace(token, quote(other) or "x")).status_code == 404

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.knowledge.rules import MAX_FILE_NAME, file_name
+from domain.file_names import MAX_FILE_NAME, file_name
 
 
 @pytest.mark.parametrize(

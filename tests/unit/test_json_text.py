@@ -1,0 +1,35 @@
+"""What crosses as JSON text can be written out again."""
+
+from __future__ import annotations
+
+import pytest
+
+from adapters.wire.json_text import json_object
+from domain.refusals import Invalid
+
+
+def test_numbers_and_the_order_of_keys_stay() -> None:
+    assert list(json_object('{"b": 1.0, "a": 123456789012345678901234567890}', "config_json").items()) == [
+        ("b", 1.0),
+        ("a", 123456789012345678901234567890),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        '"x"',
+        '{"a": NaN}',
+        '{"a": 1e999}',
+        '{"a": "\\ud800"}',
+        '{"\\ud800": 1}',
+        "[" * 100_000,
+    ],
+)
+def test_anything_else_is_refused_by_the_name_of_its_field(text: str) -> None:
+    with pytest.raises(Invalid, match="config_json"):
+        json_object(text, "config_json")
