@@ -16,6 +16,7 @@ from ports.clock import Ids
 from ports.use_cases import Verification
 
 BASE = "/api/agent/verification"
+MAX_PARAMETERS = 50
 
 
 def router(verification: Verification, ids: Ids, platform_url: str) -> APIRouter:
@@ -152,8 +153,16 @@ def _oauth(routes: APIRouter, verification: Verification, ids: Ids, platform_url
         summary="OAuth redirect of a provider (no key needed)",
     )
     async def callback(request: Request, provider: str) -> Response:
-        query = parse_qs(request.url.query, keep_blank_values=True, max_num_fields=50, errors="replace")
+        query = _redirected_with(request.url.query)
         state, code, error = (query.get(name, [""])[0] for name in ("state", "code", "error"))
         result = await verification.complete_oauth(provider, state, code, error)
         page = closing_page(provider, result, platform_url, ids.token(18))
         return Response(page.html, 200 if result.success else 400, page.headers, "text/html; charset=utf-8")
+
+
+def _redirected_with(query: str) -> dict[str, list[str]]:
+    """The query of a redirect; one with very many parameters comes from no provider, and is taken for empty."""
+    try:
+        return parse_qs(query, keep_blank_values=True, max_num_fields=MAX_PARAMETERS, errors="replace")
+    except ValueError:
+        return {}

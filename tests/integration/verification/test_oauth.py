@@ -96,7 +96,14 @@ async def test_a_state_is_good_for_its_provider_and_its_user(
 
 @pytest.mark.parametrize(
     "query",
-    [{}, {"state": "x"}, {"state": "", "code": "c"}, {"code": "c"}, {"state": "</script><script>alert(1)"}],
+    [
+        {},
+        {"state": "x"},
+        {"state": "", "code": "c"},
+        {"code": "c"},
+        {"state": "</script><script>alert(1)"},
+        {"state": "x", **{f"more{number}": "1" for number in range(60)}},
+    ],
 )
 async def test_a_made_up_redirect_is_refused(rest: httpx.AsyncClient, query: dict[str, str]) -> None:
     page = await come_back(rest, query)
