@@ -162,12 +162,12 @@ class ConversationService:
             raise GaveUp(GAVE_UP, TOO_MANY_CRASHES)
         if isinstance(talk.channel, Screens) and await talk.channel.is_bot(instance.config, event.sender):
             return None
-        if event.canned_reply is not None:
-            await self._asking.passed_over(talk, waiting)
-            return Answer(event.canned_reply)
         user_id = await self._user(talk, event)
         if talk.channel.definition.allows_only_known(instance.config) and user_id is None:
             return await self._notice(instance, event)
+        if event.canned_reply is not None:
+            await self._asking.passed_over(talk, waiting)
+            return Answer(event.canned_reply)
         return await self._asking.answer(talk, waiting, user_id)
 
     async def _user(self, talk: Talk, event: Event) -> str | None:

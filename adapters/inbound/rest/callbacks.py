@@ -10,7 +10,7 @@ from collections.abc import Callable
 from starlette.requests import ClientDisconnect
 
 from adapters.inbound.rest.errors import INTERNAL, STOPPING, error_response, refusal_response
-from adapters.inbound.rest.gate import App, Message, Receive, Scope, Send
+from adapters.inbound.rest.gate import Answering, App, Message, Receive, Scope, Send
 from domain.channels.messages import RawAnswer, RawCall
 from domain.refusals import NotFound, Refusal, TooLarge
 from ports.clock import Ids
@@ -58,14 +58,15 @@ class CallbackBranch:
             call = await self._call(scope, receive, request_id, callback)
             answer = await self._callbacks.handle(channel_id, _id(instance, channel_id), call)
         except Refusal as refusal:
-            await refusal_response(refusal)(scope, receive, send)
+            log.info("%s %s was refused: %s", scope["method"], scope["path"], refusal.message)
+            await refusal_response(refusal)(scope, receive, Answering(send, request_id))
         except ClientDisconnect:
             log.info("a call broke off before its body was whole; nothing of it is taken")
         except asyncio.CancelledError:
-            await error_response(503, STOPPING)(scope, receive, send)
+            await error_response(503, STOPPING)(scope, receive, Answering(send, request_id))
         except Exception:
             log.exception("a callback failed")
-            await error_response(500, INTERNAL)(scope, receive, send)
+            await error_response(500, INTERNAL)(scope, receive, Answering(send, request_id))
         else:
             await _answer(answer, request_id, send)
 

@@ -63,7 +63,7 @@ class Gate:
         given = headers.get("x-request-id", "")
         request_id = given if REQUEST_ID.fullmatch(given) else self._ids.request_id()
         self._bind(request_id)
-        answer = _Answer(send, request_id)
+        answer = Answering(send, request_id)
         started = time.monotonic()
         try:
             await self._authenticate(scope, headers)
@@ -120,7 +120,7 @@ def _text(header: str | None) -> str | None:
         return header
 
 
-class _Answer:
+class Answering:
     """Notes the status on its way out and adds the request id."""
 
     def __init__(self, send: Send, request_id: str) -> None:

@@ -39,6 +39,11 @@ Feature: Telegram
         | /start  | message_start |
         | /help   | message_help  |
 
+    Scenario: Who is not served is not invited either
+      Given a bot that echoes for verified users alone
+      When the platform posts message_start
+      Then "Only verified users are served here. Verify your identity at http://localhost:3010 and write again." is written to 5550001
+
   Rule: An update that comes again is not answered again
 
     Scenario: The same update twice

@@ -85,10 +85,19 @@ def instance(request: pytest.FixtureRequest, way: Way, platform_driver: Platform
 
 @given("a bot that echoes")
 def a_bot(instance: Instance) -> None:
+    _create(instance, {})
+
+
+@given("a bot that echoes for verified users alone")
+def an_exclusive_bot(instance: Instance) -> None:
+    _create(instance, {"accessMode": "allowlist"})
+
+
+def _create(instance: Instance, settings: Mapping[str, Any]) -> None:
     body = {
         "channelId": instance.chat.channel_id,
         "channelName": "Bot",
-        "config": _filled(instance.chat.config, instance.driver.url),
+        "config": {**_filled(instance.chat.config, instance.driver.url), **settings},
         "downStreamResourceId": "agent::echo",
     }
     instance.created = instance.way.create("ann", body).body

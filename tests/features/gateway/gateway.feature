@@ -115,6 +115,12 @@ Feature: The REST gateway
       When it is called with a form that breaks off
       Then nothing is stored
 
+    Scenario: A callback that is refused can be found in the log
+      Given ann has an http-webhook
+      When it is called with "{"
+      Then the status is 400
+      And the answer has a request id, and the log tells of the refusal
+
     Scenario: A callback with a slash at its end
       Given ann has an http-webhook
       When it is called with a slash at the end of its address

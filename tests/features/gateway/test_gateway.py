@@ -131,6 +131,20 @@ def nothing_stored(world: World) -> None:
     assert world.run(world.container.database().fetch_one("SELECT count(*) FROM inbox")) == (0,)
 
 
+@when('it is called with "{"', target_fixture="response")
+def called_refused(rest: Rest, made: dict[str, int], caplog: pytest.LogCaptureFixture) -> httpx.Response:
+    caplog.set_level("INFO", "adapters.inbound.rest.callbacks")
+    return rest.request("POST", f"/api/agent/channels/http-webhook/{made['id']}/webhook", content=b"{")
+
+
+@then("the answer has a request id, and the log tells of the refusal")
+def log_tells(response: httpx.Response, made: dict[str, int], caplog: pytest.LogCaptureFixture) -> None:
+    assert response.headers["x-request-id"]
+    [line] = [each.getMessage() for each in caplog.records if "refused" in each.getMessage()]
+    assert f"/http-webhook/{made['id']}/webhook" in line
+    assert response.json()["error"] in line
+
+
 @when("it is called with a slash at the end of its address", target_fixture="response")
 def called_with_slash(rest: Rest, made: dict[str, int]) -> httpx.Response:
     return rest.request(
