@@ -11,7 +11,7 @@ from email.policy import compat32
 
 from adapters.outbound.mail.headers import Headers, decode, decode_bytes
 from adapters.outbound.mail.html_text import html_to_text
-from adapters.outbound.mail.quotes import own_words
+from adapters.outbound.mail.quotes import is_forwarded, own_words
 
 MAX_TEXT = 200_000
 """Characters of text that are handed on."""
@@ -50,11 +50,12 @@ def read_mail(raw: bytes) -> Mail:
     headers = Headers((name, str(value)) for name, value in message.raw_items())
     texts: list[str] = []
     files: list[MailFile] = []
+    forwarded = is_forwarded(headers.text("Subject"))
     for part in _leaves(message):
         if _is_file(part):
             files.append(_file(part, len(files)))
         else:
-            texts.append(_part_text(part))
+            texts.append(_part_text(part, forwarded=forwarded))
     text = "\n\n".join(each for each in texts if each)
     return Mail(headers, text[:MAX_TEXT], tuple(files), _fingerprint(headers, raw))
 
@@ -166,15 +167,16 @@ def _payload(part: Message) -> bytes:
     return payload if isinstance(payload, bytes) else b""
 
 
-def _part_text(part: Message) -> str:
+def _part_text(part: Message, *, forwarded: bool = False) -> str:
     if part.is_multipart():
         return ""
     text = decode_bytes(_payload(part), _charset(part)).replace("\0", "")
     if part.get_content_subtype() == "html":
-        return own_words(html_to_text(text[: 2 * MAX_TEXT]))
+        html = html_to_text(text[: 2 * MAX_TEXT], drop_quotes=not forwarded)
+        return own_words(html, forwarded=forwarded)
     if str(part.get_param("format") or "").lower() == "flowed":
         text = _unflowed(text, joined_with_space=str(part.get_param("delsp") or "").lower() != "yes")
-    return own_words(text[: 2 * MAX_TEXT])
+    return own_words(text[: 2 * MAX_TEXT], forwarded=forwarded)
 
 
 def _charset(part: Message) -> str:

@@ -1,4 +1,4 @@
-"""Cuts the quoted earlier conversation and the signature off a plain-text mail."""
+"""Cuts the quoted earlier conversation and the signature off a plain-text mail; what is forwarded stays."""
 
 from __future__ import annotations
 
@@ -18,6 +18,15 @@ _SEPARATOR = re.compile(
     r"Messaggio originale|Oorspronkelijk bericht)\s*-{2,}\s*$",
     re.IGNORECASE,
 )
+_FORWARD = re.compile(
+    r"^\s*(?:-{2,}\s*(?:Forwarded message|Weitergeleitete Nachricht|Message transféré|Mensaje reenviado|"
+    r"Messaggio inoltrato|Doorgestuurd bericht|Mensagem encaminhada)\s*-{2,}|"
+    r"(?:Begin forwarded message|Anfang der weitergeleiteten Nachricht|Début du message transféré|"
+    r"Inicio del mensaje reenviado|Inizio messaggio inoltrato|Begin doorgestuurd bericht)\s*:)\s*$",
+    re.IGNORECASE,
+)
+_FORWARDED = re.compile(r"^\s*(?:fwd?|wg|tr|rv|enc|vb|doorst)\s*:", re.IGNORECASE)
+"""How the subject of a forwarded mail begins; that of an answer to one begins with Re."""
 _RULE = re.compile(r"^\s*_{20,}\s*$")
 _HEADER_BLOCK = re.compile(r"^\*?(?:From|Von|De|Da|Van)\s?:\*?\s\S", re.IGNORECASE)
 _HEADER_NEXT = re.compile(
@@ -36,16 +45,25 @@ _ATTRIBUTION_LINES = 3
 """Over how many lines an attribution may be wrapped."""
 
 
-def own_words(text: str) -> str:
+def is_forwarded(subject: str) -> bool:
+    """Whether a mail is one that somebody hands on: what stands below the writer's words is what it is about."""
+    return bool(_FORWARDED.match(subject))
+
+
+def own_words(text: str, *, forwarded: bool = False) -> str:
     """What the writer wrote: without trailing quotation, its attribution line and the signature.
 
     Answers between quoted lines keep the quotation, as it gives them their sense. A mail that is nothing
-    but quotation is returned whole.
+    but quotation is returned whole, and so is what is forwarded (`forwarded`: as the subject says).
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    kept = _without_signature(lines[: _history_start(lines)])
-    kept = _without_device(_without_quotes(kept))
-    words = "\n".join(kept).strip()
+    if forwarded:
+        return "\n".join(lines).strip()
+    end = _history_start(lines)
+    mark = next((index for index, line in enumerate(lines[:end]) if _FORWARD.match(line)), None)
+    own, handed_on = (lines[:end], []) if mark is None else (lines[:mark], lines[mark:])
+    kept = _without_device(_without_quotes(_without_signature(own)))
+    words = "\n\n".join(filter(None, ("\n".join(each).strip() for each in (kept, handed_on))))
     return words or text.strip()
 
 

@@ -14,7 +14,7 @@ from adapters.outbound.mail.compose import reply_target
 from adapters.outbound.mail.guards import reason_not_to_answer
 from adapters.outbound.mail.headers import Headers, decode_bytes
 from adapters.outbound.mail.html_text import html_to_text
-from adapters.outbound.mail.quotes import own_words
+from adapters.outbound.mail.quotes import is_forwarded, own_words
 from domain.channels.messages import Attachment, Event, Identity, Sender
 
 MAX_TEXT = 200_000
@@ -80,18 +80,21 @@ def from_base64url(data: str) -> bytes:
         return b""
 
 
-def text_of(parts: list[Part]) -> str:
+def text_of(parts: list[Part], subject: str = "") -> str:
     """What the writer wrote: the text/plain parts, else the HTML."""
-    plain = _joined(parts, "text/plain")
-    return (plain or _joined(parts, "text/html"))[:MAX_TEXT]
+    forwarded = is_forwarded(subject)
+    plain = _joined(parts, "text/plain", forwarded=forwarded)
+    return (plain or _joined(parts, "text/html", forwarded=forwarded))[:MAX_TEXT]
 
 
-def _joined(parts: list[Part], mime_type: str) -> str:
+def _joined(parts: list[Part], mime_type: str, *, forwarded: bool) -> str:
     texts = []
     for part in parts:
         if part.mime_type == mime_type and not part.name and part.data:
             content = decode_bytes(part.data, _charset(part)).replace("\0", "")[: 2 * MAX_TEXT]
-            texts.append(own_words(html_to_text(content) if mime_type == "text/html" else content))
+            if mime_type == "text/html":
+                content = html_to_text(content, drop_quotes=not forwarded)
+            texts.append(own_words(content, forwarded=forwarded))
     return clean("\n\n".join(each for each in texts if each))
 
 
@@ -139,7 +142,7 @@ def event_of(message: Mapping[str, Any], parts: list[Part], own_address: str) ->
             display_name=sender.name,
             identities=(Identity("email", proven.email.lower()),) if proven else (),
         ),
-        text=text_of(parts) or headers.text("Subject"),
+        text=text_of(parts, headers.text("Subject")) or headers.text("Subject"),
         target={**reply_target(headers), "threadId": thread_id, "from": own_address},
         attachments=tuple(_attachment(message_id, part) for part in parts if _is_file(part)),
         raw={

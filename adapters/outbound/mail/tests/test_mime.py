@@ -225,3 +225,13 @@ def test_different_mail_under_one_message_id_is_told_apart() -> None:
     same = mail("a", Message_ID="<1@x>", Subject="one", Received="from elsewhere")
     other = mail("b", Message_ID="<1@x>", Subject="other")
     assert one.key == same.key != other.key
+
+
+@pytest.mark.parametrize("subject", ["FW: Offer", "Offer"])
+def test_a_forwarded_mail_is_handed_on_whole(subject: str) -> None:
+    plain = "Good?\r\n\r\nFrom: X\r\nSent: Friday\r\nTo: Ann\r\n\r\nYou have won"
+    html = "<p>Good?</p><div id=divRplyFwdMsg><b>From:</b> X</div><p>You have won</p>"
+    is_forward = subject.startswith("FW")
+    assert mail(plain, Subject=subject).text.endswith("You have won" if is_forward else "Good?")
+    read = mail(html, Subject=subject, Content_Type="text/html")
+    assert read.text.endswith("You have won" if is_forward else "Good?")

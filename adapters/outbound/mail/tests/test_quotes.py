@@ -7,7 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.outbound.mail.html_text import html_to_text
-from adapters.outbound.mail.quotes import own_words
+from adapters.outbound.mail.quotes import is_forwarded, own_words
+
+FORWARDED = "---------- Forwarded message ---------\nFrom: X <x@y.example>\nDate: Fri\n\nYou have won"
 
 
 @pytest.mark.parametrize(
@@ -37,6 +39,19 @@ from adapters.outbound.mail.quotes import own_words
         ("It was\nSent from my iPhone\nto yours", "It was\nSent from my iPhone\nto yours"),
         ("Sent from my iPhone", "Sent from my iPhone"),
         ("", ""),
+        (
+            f"what is this?\n-- \nAnn\n\n{FORWARDED}",
+            f"what is this?\n\n{FORWARDED}",
+        ),
+        (
+            "see\n\nBegin forwarded message:\n\n> From: X\n> Date: Fri\n>\n> You have won",
+            "see\n\nBegin forwarded message:\n\n> From: X\n> Date: Fri\n>\n> You have won",
+        ),
+        (
+            "no\n\nFrom: Ann\nSent: Friday\nTo: Bot\n\n---------- Forwarded message ---------\nFrom: X",
+            "no",
+        ),
+        ("no\n\nOn Fri, Ann wrote:\n> ---------- Forwarded message ---------\n> From: X", "no"),
     ],
 )
 def test_own_words(text: str, own: str) -> None:
@@ -92,3 +107,19 @@ def test_any_html_is_read(html: str) -> None:
 def test_answers_between_quoted_lines_keep_what_they_answer() -> None:
     assert own_words("> one?\nyes\n> two?\nno\n> bye") == "> one?\nyes\n> two?\nno"
     assert own_words("> one?\n> two?\nyes, both") == "yes, both"
+
+
+@pytest.mark.parametrize(
+    ("subject", "forwarded"),
+    [
+        ("FW: Offer", True),
+        ("Fwd: Offer", True),
+        ("WG: Angebot", True),
+        ("Re: FW: Offer", False),
+        ("Offer", False),
+    ],
+)
+def test_a_mail_that_is_handed_on_is_whole(subject: str, forwarded: bool) -> None:
+    text = "What is this?\n\nFrom: X\nSent: Friday\nTo: Ann\n\nYou have won"
+    assert is_forwarded(subject) == forwarded
+    assert own_words(text, forwarded=forwarded) == (text if forwarded else "What is this?")

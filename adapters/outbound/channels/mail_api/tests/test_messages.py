@@ -136,3 +136,12 @@ async def test_files_are_fetched_when_they_are_wanted(channel: MailApi, gmail: G
     del gmail.mails["m"]
     with pytest.raises(PlatformError, match="cannot be fetched: Gmail answered 404"):
         [each async for each in channel.fetch(CLIENT, picture)]
+
+
+@pytest.mark.parametrize("mime", ["text/plain", "text/html"])
+def test_a_forwarded_mail_is_handed_on_whole(mime: str) -> None:
+    words = "Good?\n\nFrom: X\nSent: Friday\nTo: Ann\n\nYou have won"
+    found = message(part(mime, words if mime == "text/plain" else f"<pre>{words}</pre>"))
+    assert text(found) == "Good?"
+    found["payload"]["headers"][1]["value"] = "Fwd: S"
+    assert text(found) == words
