@@ -42,7 +42,7 @@ class KnowledgePart:
     def __init__(self, container: Container) -> None:
         self._container = container
         ingest, news = container.ingest(), container.upload_news()
-        self._uploads = UploadLoop(ingest.work_one, news, container.settings().upload_concurrency)
+        self._uploads = UploadLoop(ingest.take, ingest.work, news, container.settings().upload_concurrency)
         self._upkeep = Upkeep(
             [
                 Chore("memory nodes", 5.0, container.memory().work),

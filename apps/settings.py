@@ -284,7 +284,10 @@ class Settings:
         "DOWNSTREAM_TIMEOUT", "120", "seconds that a downstream resource has", _whole(1, 3600)
     )
     parsing_slots: int = _setting(
-        "PARSING_SLOTS", "2", "uploaded files that are read at a time", _whole(1, 64)
+        "PARSING_SLOTS",
+        "2",
+        "PDF files, pictures and recordings that are read at a time, and as many files of the other formats",
+        _whole(1, 64),
     )
     whisper_model_dir: str = _setting(
         "WHISPER_MODEL_DIR",
@@ -328,7 +331,10 @@ class Settings:
     blob_s3_access_key_id: str = _setting("BLOB_S3_ACCESS_KEY_ID", "", "access key of that store")
     blob_s3_secret_access_key: str = _setting("BLOB_S3_SECRET_ACCESS_KEY", "", "its secret", secret=True)
     upload_concurrency: int = _setting(
-        "UPLOAD_CONCURRENCY", "4", "uploads that a worker processes at a time", _whole(1, 64)
+        "UPLOAD_CONCURRENCY",
+        "4",
+        "uploads that a worker processes at a time; beyond them as many again of users who have none under way",
+        _whole(1, 64),
     )
     log_level: str = _setting(
         "LOG_LEVEL",

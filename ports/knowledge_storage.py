@@ -163,8 +163,11 @@ class UploadStore(Protocol):
 
     async def failure(self, upload_id: int) -> Failure | None: ...
 
-    async def claim(self, owner: int) -> Work | None:
-        """Leases the next due upload, that of the user with the fewest running ones first."""
+    async def claim(self, owner: int, *, newcomers_only: bool = False) -> Work | None:
+        """Leases the next due upload, that of the user with the fewest running ones first.
+
+        `newcomers_only`: of a user who has none running.
+        """
         ...
 
     async def renew(self, upload_id: int, owner: int) -> bool:

@@ -96,8 +96,11 @@ async def _content(text: str) -> AsyncIterator[bytes]:
 async def _work(container: Container) -> None:
     async def hand() -> None:
         while True:
-            if not await container.ingest().work_one():
+            work = await container.ingest().take()
+            if work is None:
                 await asyncio.sleep(0.02)
+            else:
+                await container.ingest().work(work)
 
     await asyncio.gather(*(hand() for _ in range(3)))
 

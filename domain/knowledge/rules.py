@@ -28,25 +28,29 @@ def may_read_inside(level: Level, policy: ReadPolicy) -> bool:
     return policy is ReadPolicy.DOCUMENTED or level >= Level.READ
 
 
+def check_text(field: str, text: str) -> str:
+    """Raises `Invalid` for a NUL character, which no database stores: without it the text would be another one."""
+    if "\0" in text:
+        raise Invalid.of([Fault(field, "must not contain a NUL character")])
+    return text
+
+
+def check_filled(field: str, text: str) -> str:
+    """Raises `Invalid` when there is nothing but blanks, and for a NUL character."""
+    if not text.strip():
+        raise Invalid.of([Fault(field, "must not be empty")])
+    return check_text(field, text)
+
+
 def check_name(name: str) -> str:
     """The name without blanks around it. Raises `Invalid` when nothing is left."""
-    if not name.strip():
-        raise Invalid.of([Fault("name", "must not be empty")])
-    return name.strip()
+    return check_filled("name", name).strip()
 
 
-def check_query(query: str) -> str:
-    """Raises `Invalid` for an empty query."""
-    if not query.strip():
-        raise Invalid.of([Fault("query", "must not be empty")])
-    return query
-
-
-def check_user(user_id: str) -> str:
-    """Raises `Invalid` for an empty user id."""
-    if not user_id.strip():
-        raise Invalid.of([Fault("userId", "must not be empty")])
-    return user_id
+def upload_message(count: int, *, respond_async: bool) -> str:
+    """What an upload is answered with, in a sentence."""
+    files = f"{count} file{'s' if count != 1 else ''}"
+    return f"{files} accepted, being processed" if respond_async else f"{files} uploaded successfully"
 
 
 def check_level(level: int) -> Level:

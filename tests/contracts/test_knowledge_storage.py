@@ -198,6 +198,20 @@ async def test_an_upload_is_leased_to_one_worker_alone(stores: Stores) -> None:
     assert not await stores.uploads.renew(uploads[0], WORKER + 1)
 
 
+async def test_newcomers_are_users_who_have_nothing_under_way(stores: Stores) -> None:
+    base_id = await stores.base()
+    for name in ("a.txt", "b.txt"):
+        await stores.begun(base_id, name, user="ann")
+    await stores.claimed()
+    assert await stores.uploads.claim(WORKER, newcomers_only=True) is None
+    late = [await stores.begun(base_id, name, user="bob") for name in ("c.txt", "d.txt")]
+    work = await stores.uploads.claim(WORKER, newcomers_only=True)
+    assert work is not None
+    assert work.upload_id == late[0]
+    assert await stores.uploads.claim(WORKER, newcomers_only=True) is None
+    assert await stores.uploads.claim(WORKER) is not None
+
+
 async def test_a_worker_that_is_gone_loses_its_lease_only_after_some_silence(stores: Stores) -> None:
     await stores.begun(await stores.base(), "a.txt")
     dead = WORKER + 1

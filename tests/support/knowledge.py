@@ -139,6 +139,13 @@ class Knowledge:
             self.taking.ended,
         )
 
+    async def work_one(self) -> bool:
+        """Takes the next upload and works on it to its end; False when there is none."""
+        work = await self.ingest.take()
+        if work is not None:
+            await self.ingest.work(work)
+        return work is not None
+
     async def base(self, owner: Caller, name: str = "Handbook") -> int:
         return (await self.bases.create(owner, NewBase(name))).id
 
@@ -148,7 +155,7 @@ class Knowledge:
         sending = asyncio.create_task(self.files.upload(caller, base_id, incoming(named)))
         try:
             while not sending.done():
-                if not await self.ingest.work_one():
+                if not await self.work_one():
                     await asyncio.wait({sending}, timeout=0.01)
         finally:
             sending.cancel()

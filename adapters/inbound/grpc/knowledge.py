@@ -10,6 +10,7 @@ from switchboard.knowledge.v1 import knowledge_pb2_grpc
 
 from adapters.inbound.grpc.interceptors import caller
 from adapters.wire import knowledge as wire
+from domain.knowledge.rules import upload_message
 from domain.refusals import Invalid
 from ports.knowledge import IncomingFile, KnowledgeBases, KnowledgeFiles, KnowledgeSearch
 
@@ -72,7 +73,8 @@ class KnowledgeServicer(knowledge_pb2_grpc.KnowledgeServiceServicer):
         done = await self._files.upload(
             caller(), start.knowledge_base_id, _incoming(request_iterator), start.respond_async
         )
-        return pb.UploadResponse(files=map(wire.uploaded_to_pb, done))
+        message = upload_message(len(done), respond_async=start.respond_async)
+        return pb.UploadResponse(message=message, files=map(wire.uploaded_to_pb, done))
 
     async def ListFiles(
         self, request: pb.ListFilesRequest, context: Any
@@ -85,7 +87,7 @@ class KnowledgeServicer(knowledge_pb2_grpc.KnowledgeServiceServicer):
 
     async def Download(self, request: pb.DownloadRequest, context: Any) -> AsyncIterator[pb.DownloadResponse]:
         length = request.length if request.HasField("length") else None
-        found = await self._files.download(caller(), request.file_hash, max(0, request.offset), length)
+        found = await self._files.download(caller(), request.file_hash, request.offset, length)
         yield pb.DownloadResponse(start=pb.DownloadStart(file_name=found.name, size=found.size))
         async for piece in found.content:
             yield pb.DownloadResponse(data=piece)

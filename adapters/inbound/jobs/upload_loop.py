@@ -1,11 +1,11 @@
-"""Works off uploads, several at a time."""
+"""Works off uploads, several at a time, and never lets one user's uploads keep another's waiting."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Awaitable, Callable
+from typing import Generic, Protocol, TypeVar
 
 from domain.refusals import Unavailable
 
@@ -15,39 +15,81 @@ IDLE_LOOK = 0.5
 """Seconds between looks for the uploads of other processes."""
 AWAY = 2.0
 
+W = TypeVar("W")
+W_co = TypeVar("W_co", covariant=True)
 
-class UploadLoop:
-    """`work_one` does the next upload and says whether there was one; `news` is set when one came in here."""
+
+class Takes(Protocol[W_co]):
+    """Gives the next upload; `newcomers_only`: of a user none of whose uploads is being worked on."""
+
+    async def __call__(self, *, newcomers_only: bool) -> W_co | None: ...
+
+
+class UploadLoop(Generic[W]):
+    """`take` leases the next upload, `work` works on it to its end; `news` is set when one came in here.
+
+    Beyond `concurrency` places there are as many again for users who hold none: whoever fills all places with
+    large files does not keep others waiting.
+    """
 
     def __init__(
-        self, work_one: Callable[[], Awaitable[bool]], news: asyncio.Event, concurrency: int
+        self, take: Takes[W], work: Callable[[W], Awaitable[None]], news: asyncio.Event, concurrency: int
     ) -> None:
-        self._work_one = work_one
+        self._take = take
+        self._work = work
         self._news = news
         self._concurrency = concurrency
-        self._tasks: list[asyncio.Task[None]] = []
+        self._running: set[asyncio.Task[None]] = set()
+        self._stopping = False
 
     async def run(self) -> None:
-        self._tasks = [asyncio.create_task(self._work()) for _ in range(self._concurrency)]
-        await asyncio.gather(*self._tasks)
-
-    async def stop(self) -> None:
-        """Stops at once: what is under way is staged and taken up again by the next process."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    async def _work(self) -> None:
-        while True:
+        while not self._stopping:
+            self._news.clear()
+            pause = IDLE_LOOK
             try:
-                if await self._work_one():
+                if await self._take_one():
                     continue
-                pause = IDLE_LOOK
             except Unavailable:
                 pause = AWAY
             except Exception:
                 log.exception("looking for uploads failed")
                 pause = AWAY
-            self._news.clear()
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._news.wait(), pause)
+            await self._wait(pause)
+
+    async def stop(self) -> None:
+        """Stops at once: what is under way is staged and taken up again by the next process."""
+        self._stopping = True
+        self._news.set()
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+    async def _take_one(self) -> bool:
+        """Begins with the next upload that there is a place for; whether there was one."""
+        if len(self._running) >= 2 * self._concurrency:
+            return False
+        work = await self._take(newcomers_only=len(self._running) >= self._concurrency)
+        if work is None or self._stopping:
+            return False
+        task = asyncio.create_task(self._finish(work))
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+        return True
+
+    async def _finish(self, work: W) -> None:
+        try:
+            await self._work(work)
+        except Unavailable as refusal:
+            log.warning("an upload waits for its next turn: %s", refusal.message)
+        except Exception:
+            log.exception("working on an upload failed")
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        self._news.set()
+
+    async def _wait(self, seconds: float) -> None:
+        try:
+            await asyncio.wait_for(self._news.wait(), seconds)
+        except TimeoutError:
+            return

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from adapters.inbound.rest.schemas import Body, Pagination, Text, whole
+from adapters.inbound.rest.schemas import Body, Config, Pagination, Text, whole
 
 Whole = Annotated[int, BeforeValidator(whole)]
 STATUS = Literal["processing", "ready", "failed"]
@@ -36,7 +36,7 @@ class KnowledgeBaseAnswer(BaseModel):
 class CreateKnowledgeBase(Body):
     name: Text
     description: Text | None = None
-    kb_manifest: dict[str, Any] | None = Field(None, description="Default: { files: [] }.")
+    kb_manifest: Config | None = Field(None, description="Default: { files: [] }.")
 
 
 class CreatedKnowledgeBase(BaseModel):

@@ -7,6 +7,7 @@ from typing import Any
 
 from adapters.inbound.rest.shapes import timestamp
 from domain.knowledge.model import Base, Chunk, ChunkPage, FileRecord, SearchResult, UploadedFile
+from domain.knowledge.rules import upload_message
 
 
 def base(value: Base) -> dict[str, Any]:
@@ -30,8 +31,7 @@ def uploaded(files: Sequence[UploadedFile], *, respond_async: bool) -> dict[str,
         {"fileId": each.hash, "fileName": each.name, "fileSize": each.size, "mimeType": each.mime_type}
         for each in files
     ]
-    count = f"{len(files)} file{'s' if len(files) != 1 else ''}"
-    message = f"{count} accepted, being processed" if respond_async else f"{count} uploaded successfully"
+    message = upload_message(len(files), respond_async=respond_async)
     body: dict[str, Any] = {"message": message, "files": shown}
     if len(shown) == 1:
         only = shown[0]

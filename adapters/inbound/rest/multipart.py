@@ -1,13 +1,15 @@
 """Reads a multipart body as it comes in: file parts become streams, and nothing is kept in memory.
 
-Source: RFC 7578 (multipart/form-data).
+Sources: RFC 7578 (multipart/form-data), RFC 6266 and RFC 8187 (file names).
 """
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
+from urllib.parse import unquote_to_bytes
 
 from python_multipart.exceptions import MultipartParseError
 from python_multipart.multipart import MultipartParser, parse_options_header
@@ -33,6 +35,8 @@ class _Part:
 
 
 _Event = tuple[str, bytes]
+_QUOTED = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_EXTENDED = re.compile(rb";\s*filename\*\s*=\s*(utf-8|iso-8859-1)'[^']*'([^\s;]+)", re.IGNORECASE)
 
 
 class MultipartReader:
@@ -125,8 +129,9 @@ class MultipartReader:
         self._part.name = self._part.value = b""
 
     def _headers_finished(self) -> None:
-        _, options = parse_options_header(self._part.headers.get("content-disposition", b""))
-        name = options.get(b"filename") or options.get(b"filename*")
+        disposition = self._part.headers.get("content-disposition", b"")
+        _, options = parse_options_header(disposition)
+        name = extended_name(disposition) or options.get(b"filename")
         self._is_file = bool(name)
         if name:
             self._events.append(("file", name))
@@ -142,6 +147,21 @@ class MultipartReader:
     def _part_end(self) -> None:
         if self._is_file:
             self._events.append(("end", b""))
+
+
+def extended_name(disposition: bytes) -> bytes | None:
+    """A name sent as filename*, in UTF-8; None without one, or where it makes no sense.
+
+    RFC 7578 (4.2) does not want it here, yet several clients send it for names outside ASCII: alone, or beside a
+    `filename` that nobody can read. RFC 6266 (4.3) says that it goes before `filename`; RFC 8187 is its form.
+    """
+    found = _EXTENDED.search(_QUOTED.sub(b'""', disposition))
+    if found is None:
+        return None
+    try:
+        return unquote_to_bytes(found[2]).decode(found[1].decode()).encode()
+    except UnicodeError:
+        return None
 
 
 def decoded_name(raw: bytes) -> str:

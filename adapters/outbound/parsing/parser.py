@@ -1,4 +1,4 @@
-"""The parser of the service: fenced children, two at a time, without ever blocking the event loop."""
+"""The parser of the service: fenced children, a few at a time, without ever blocking the event loop."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from adapters.outbound.parsing.fence import wire
 from adapters.outbound.parsing.fence.service_side import Nursery, NurseryLost, Run, lost
 from adapters.outbound.parsing.limits import Limits
 from adapters.outbound.parsing.names import shown
+from adapters.outbound.parsing.registry import RECOGNISING
 from adapters.outbound.parsing.support import supported_formats
 from domain.knowledge.documents import Block, BlockKind, Document, FileType, Format, FormatSupport, separator
 from domain.refusals import Unavailable
@@ -25,7 +26,8 @@ _KNOWN_KINDS = 64
 
 @dataclass(frozen=True, slots=True)
 class ParsingOptions:
-    """`slots` files are parsed at a time; the reading process ends after `idle_seconds` without work.
+    """So many files are parsed at a time: `slots` in which text or speech may have to be recognised, which takes
+    long, and as many of the others. The reading process ends after `idle_seconds` without work.
 
     `whisper_dir` names the directory of a Whisper model for speech, if there is one.
     """
@@ -42,9 +44,10 @@ class FencedParser:
     def __init__(self, options: ParsingOptions | None = None, nursery: Nursery | None = None) -> None:
         self._options = options or ParsingOptions()
         self._nursery = nursery or Nursery()
-        self._parsing = asyncio.Semaphore(self._options.slots)
+        self._recognising = asyncio.Semaphore(self._options.slots)
+        self._reading = asyncio.Semaphore(self._options.slots)
         self._identifying = asyncio.Semaphore(_IDENTIFYING_SLOTS)
-        self._threads = ThreadPoolExecutor(self._options.slots + _IDENTIFYING_SLOTS + 1, "parsing")
+        self._threads = ThreadPoolExecutor(2 * self._options.slots + _IDENTIFYING_SLOTS + 1, "parsing")
         self._kinds: dict[tuple[object, ...], FileType] = {}
         self._runs: set[Run] = set()
         self._idle: asyncio.TimerHandle | None = None
@@ -69,7 +72,7 @@ class FencedParser:
     async def parse(self, path: Path, file_name: str, progress: Progress | None = None) -> Document:
         """See `ports.parsing.Parser`."""
         kind = await self.identify(path, file_name)
-        async with self._parsing:
+        async with self._recognising if kind.format in RECOGNISING else self._reading:
             return await self._twice(lambda: self._parse(path, shown(file_name), kind, progress), file_name)
 
     def available(self) -> Sequence[FormatSupport]:

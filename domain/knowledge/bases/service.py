@@ -10,10 +10,11 @@ from domain.knowledge.model import Base, BaseChange, Level, NewBase, Permission,
 from domain.knowledge.retention.service import Retention
 from domain.knowledge.rules import (
     NO_BASE,
+    check_filled,
     check_keeps_owner,
     check_level,
     check_name,
-    check_user,
+    check_text,
     level_of,
     may_read_inside,
     require,
@@ -72,6 +73,7 @@ class BasesService:
         return await self._bases.of_user(caller.user_id)
 
     async def create(self, caller: Caller, new: NewBase) -> Base:
+        check_text("description", new.description)
         return await self._bases.add(caller.user_id, replace(new, name=check_name(new.name)))
 
     async def get(self, caller: Caller, base_id: int) -> Base:
@@ -81,6 +83,7 @@ class BasesService:
         await self._access.require(caller, base_id, Level.UPDATE)
         if change.name is not None:
             change = replace(change, name=check_name(change.name))
+        check_text("description", change.description or "")
         if not await self._bases.change(base_id, change):
             raise NotFound(NO_BASE)
 
@@ -98,5 +101,5 @@ class BasesService:
     async def set_permission(self, caller: Caller, base_id: int, user_id: str, level: int) -> None:
         base = await self._access.require(caller, base_id, Level.DELETE)
         granted = check_level(level)
-        check_keeps_owner(base, check_user(user_id), granted)
+        check_keeps_owner(base, check_filled("userId", user_id), granted)
         await self._bases.grant(base_id, user_id, granted)

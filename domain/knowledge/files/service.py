@@ -89,7 +89,10 @@ class UploadService:
             await self._holds.hold(blob.key, blob.size)
             held.append(NewFile(name, blob.key, blob.sha256, blob.size, ""))
 
-        stored = await self._blobs.put(file.content, self._limits.max_bytes, hold)
+        try:
+            stored = await self._blobs.put(file.content, self._limits.max_bytes, hold)
+        except TooLarge as refusal:
+            raise TooLarge(f"{name} is too large: {refusal.message}") from refusal
         async with self._blobs.local(stored.key) as path:
             kind = await self._parser.identify(path, name)
         held[-1] = replace(held[-1], mime_type=kind.mime_type)
@@ -166,7 +169,8 @@ class FilesService:
         file = await self.get(caller, file_hash)
         if await self._blobs.size(file.blob_key) != file.size:
             raise NotFound(NO_FILE)
-        return Download(file.name, file.size, self._blobs.open(file.blob_key, offset, length))
+        start = min(max(0, offset), file.size)
+        return Download(file.name, file.size, self._blobs.open(file.blob_key, start, length))
 
     async def chunk(self, caller: Caller, chunk_id: str) -> Chunk:
         found = await self._files.chunk(chunk_id, caller.user_id)

@@ -69,11 +69,12 @@ class IngestService:
         self._owner = owner
         self._ended = ended
 
-    async def work_one(self) -> bool:
-        """Takes the next upload and works on it to its end; False when there is none."""
-        work = await self._uploads.claim(self._owner)
-        if work is None:
-            return False
+    async def take(self, *, newcomers_only: bool = False) -> Work | None:
+        """Leases the next upload; `newcomers_only`: of a user none of whose uploads is being worked on."""
+        return await self._uploads.claim(self._owner, newcomers_only=newcomers_only)
+
+    async def work(self, work: Work) -> None:
+        """Works on an upload to its end, whatever that is."""
         try:
             await self._under_lease(work)
         except (TooLarge, Unsupported, Unreadable) as refusal:
@@ -88,7 +89,6 @@ class IngestService:
             logger.exception("processing upload %s failed, attempt %s", work.upload_id, work.attempts)
             await self._later(work, "processing failed")
         self._ended()
-        return True
 
     async def _later(self, work: Work, why: str) -> None:
         if work.attempts >= MAX_ATTEMPTS:

@@ -9,7 +9,7 @@ from domain.access.model import Caller
 from domain.knowledge.bases.service import BaseAccess
 from domain.knowledge.fusion import MAX_RESULTS, Hit, fuse, leaders
 from domain.knowledge.model import SearchResult
-from domain.knowledge.rules import check_query
+from domain.knowledge.rules import check_filled
 from domain.knowledge.text_match import Phrase, Query, TextMatch, phrases_in, possible_phrases
 from domain.knowledge.words import mostly_outside_latin
 from ports.embedding import Embedder, Vector
@@ -30,7 +30,7 @@ class SearchService:
         self._embedder = embedder
 
     async def search(self, caller: Caller, base_id: int, query: str) -> Sequence[SearchResult]:
-        check_query(query)
+        check_filled("query", query)
         await self._access.inside(caller, base_id)
         return await self.find(base_id, query)
 

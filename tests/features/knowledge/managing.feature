@@ -28,6 +28,8 @@ Feature: Managing knowledge bases
         | {"name": 7}                           | name        |
         | {"name": "a", "kb_manifest": [1]}     | kb_manifest |
         | {"name": "a", "description": 1}       | description |
+        | {"name": "a", "kb_manifest": {"a": 1e999}} | kb_manifest |
+        | {"name": "a\\u0000b"}                  | name        |
         | not json                              | JSON        |
 
     Scenario: An update answers with nothing

@@ -52,6 +52,7 @@ Feature: Uploading files
     Scenario: A file over the limit
       When ann uploads "big.txt" of 1100000 bytes
       Then the answer is 413
+      And the error names "big.txt"
       And no files are listed
 
     Scenario: More files than the limit

@@ -85,8 +85,10 @@ async def test_a_base_sees_its_own_chunks_alone(knowledge: Knowledge, ann: Calle
     }
 
 
-@pytest.mark.parametrize("query", ["", "   ", "\n"])
-async def test_an_empty_query_is_refused(knowledge: Knowledge, ann: Caller, base: int, query: str) -> None:
+@pytest.mark.parametrize("query", ["", "   ", "\n", "\0", "a\0b"])
+async def test_an_empty_query_and_one_with_nul_are_refused(
+    knowledge: Knowledge, ann: Caller, base: int, query: str
+) -> None:
     with pytest.raises(Invalid, match="query"):
         await knowledge.search.search(ann, base, query)
 
@@ -97,7 +99,6 @@ async def test_an_empty_query_is_refused(knowledge: Knowledge, ann: Caller, base
         "'; DROP TABLE chunk; --",
         "{a,b}",
         "%_\\",
-        "\0",
         "\ud800",
         "🦊",
         "!!!",

@@ -169,9 +169,9 @@ async def test_without_waiting_the_record_tells_how_far_it_is(knowledge: Knowled
     (record,) = await knowledge.files.list(ann, base)
     assert (record.status, record.progress) == (FileStatus.PROCESSING, 0)
     assert await knowledge.search.search(ann, base, "turbine") == []
-    assert await knowledge.ingest.work_one()
+    assert await knowledge.work_one()
     assert (await knowledge.files.get(ann, uploaded.hash)).status is FileStatus.READY
-    assert not await knowledge.ingest.work_one()
+    assert not await knowledge.work_one()
 
 
 async def test_how_far_a_file_has_been_read_is_on_record(
@@ -189,7 +189,7 @@ async def test_how_far_a_file_has_been_read_is_on_record(
     knowledge.parser.gate = asyncio.Event()
     base = await knowledge.base(ann)
     await knowledge.files.upload(ann, base, incoming([("a.txt", TEXT)]), respond_async=True)
-    working = asyncio.create_task(knowledge.ingest.work_one())
+    working = asyncio.create_task(knowledge.work_one())
     await told.wait()
     (record,) = await knowledge.files.list(ann, base)
     assert (record.status, record.progress) == (FileStatus.PROCESSING, pytest.approx(0.1))
@@ -221,7 +221,7 @@ async def test_without_waiting_a_failure_stays_on_record_until_the_file_comes_ag
     base = await knowledge.base(ann)
     files = [("bad.txt", "corrupt"), ("good.txt", TEXT)]
     await knowledge.files.upload(ann, base, incoming(files), respond_async=True)
-    assert await knowledge.ingest.work_one()
+    assert await knowledge.work_one()
     records = await knowledge.files.list(ann, base)
     assert {record.status for record in records} == {FileStatus.FAILED}
     assert {record.error for record in records} == {"bad.txt: is corrupt"}
@@ -273,9 +273,9 @@ async def test_another_worker_takes_over_from_a_dead_one_where_it_stopped(
     pieces = await knowledge.staging.unembedded(work.upload_id, 100)
     vectors = await knowledge.embedder.embed_passages([piece.text for piece in pieces[:3]])
     await knowledge.staging.embedded(work.upload_id, list(zip(pieces[:3], vectors, strict=True)))
-    assert not await knowledge.ingest.work_one()  # it may only have lost its connection
+    assert not await knowledge.work_one()  # it may only have lost its connection
     await knowledge.database.execute("UPDATE kb_upload SET due_at = due_at - interval '6 seconds'")
-    assert await knowledge.ingest.work_one()
+    assert await knowledge.work_one()
     assert sorted(knowledge.parser.parsed) == ["a.txt", "b.txt"]  # the first was not parsed again
     assert {record.status for record in await knowledge.files.list(ann, base)} == {FileStatus.READY}
     assert not await knowledge.staging.publish(work, 77, "late")  # the dead one comes back: nothing doubles
@@ -288,7 +288,7 @@ async def test_faults_of_ours_are_tried_again_and_given_up(
     base = await knowledge.base(ann)
     sending = asyncio.create_task(knowledge.files.upload(ann, base, incoming([("a.txt", "breaks")])))
     for _ in range(MAX_ATTEMPTS):
-        while not await knowledge.ingest.work_one():
+        while not await knowledge.work_one():
             await knowledge.database.execute("UPDATE kb_upload SET due_at = now()")
     with pytest.raises(ProcessingFailed):
         await sending
@@ -301,7 +301,7 @@ async def test_a_base_deleted_while_its_file_is_processed(knowledge: Knowledge, 
     knowledge.parser.gate = asyncio.Event()
     sending = asyncio.create_task(knowledge.files.upload(ann, base, incoming([("a.txt", TEXT)])))
     await knowledge.woken.wait()
-    working = asyncio.create_task(knowledge.ingest.work_one())
+    working = asyncio.create_task(knowledge.work_one())
     while not await knowledge.database.fetch("SELECT 1 FROM kb_upload WHERE state = 1"):
         await asyncio.sleep(0)
     await knowledge.bases.delete(ann, base)

@@ -68,6 +68,21 @@ async def test_what_is_broken_or_breaks_off_is_refused(body: bytes) -> None:
         await read(body)
 
 
+@pytest.mark.parametrize(
+    ("disposition", "name"),
+    [
+        ("name=\"f\"; filename*=utf-8''na%C3%AFve%20%E2%82%AC.txt", "naïve €.txt"),
+        ('name="f"; filename="=?utf-8?B?w6QudHh0?="; filename*=UTF-8\'\'%C3%A4.txt', "ä.txt"),
+        ('name="f"; filename="fallback.txt"; filename*=iso-8859-1\'en\'caf%E9.txt', "café.txt"),
+        ('name="f"; filename="plain.txt"; filename*=UTF-8\'\'%FF%FE', "plain.txt"),
+        ('name="f"; filename="plain.txt"; filename*=koi8-r\'\'%FF', "plain.txt"),
+        ('name="f"; filename="a; filename*=UTF-8\'\'b.exe; .txt"', "a; filename*=UTF-8''b.exe; .txt"),
+    ],
+)
+async def test_names_outside_ascii_in_the_form_for_headers(disposition: str, name: str) -> None:
+    assert await read(part(disposition, b"text") + b"--xyz--\r\n") == [(name, b"text")]
+
+
 async def test_endless_headers_and_fields_are_refused() -> None:
     with pytest.raises((TooLarge, Invalid)):
         await read(b"--xyz\r\nX: " + b"a" * 100_000)

@@ -37,9 +37,10 @@ WITH held AS (
     WHERE state = {WORKING} AND due_at > now() GROUP BY user_id
 ), next AS (
     SELECT u.id FROM kb_upload u LEFT JOIN running r ON r.user_id = u.user_id
-    WHERE (u.state = {TODO} AND u.due_at <= now())
-    OR (u.state = {WORKING} AND (u.due_at <= now()
+    WHERE (u.state = {TODO} AND u.due_at <= now()
+    OR u.state = {WORKING} AND (u.due_at <= now()
         OR u.due_at <= now() + interval '{SILENT_LEFT} seconds' AND u.owner NOT IN (SELECT owner FROM held)))
+    AND (r.n IS NULL OR NOT %s)
     ORDER BY coalesce(r.n, 0), u.id LIMIT 1 FOR UPDATE OF u SKIP LOCKED
 )
 UPDATE kb_upload u SET state = {WORKING}, owner = %s, attempts = attempts + 1,
@@ -110,8 +111,8 @@ class PostgresUploads:
         )
         return Failure(*row) if row else None
 
-    async def claim(self, owner: int) -> Work | None:
-        row = await self._database.fetch_one(CLAIM, (owner,))
+    async def claim(self, owner: int, *, newcomers_only: bool = False) -> Work | None:
+        row = await self._database.fetch_one(CLAIM, (newcomers_only, owner))
         if row is None:
             return None
         files = await self._database.fetch(
