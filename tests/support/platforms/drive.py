@@ -147,7 +147,7 @@ class Drive(StandIn):
         expect(b"application/json" in head_type, "metadata type")
         content_type, _, data = content.removeprefix(b"\r\n").removesuffix(b"\r\n").partition(b"\r\n\r\n")
         metadata = json.loads(metadata_text)
-        for name, value in metadata["appProperties"].items():
+        for name, value in [*metadata["properties"].items(), *metadata["appProperties"].items()]:
             expect(len(name.encode()) + len(value.encode()) <= 124, "property too long")
         expect(metadata["parents"] == [FOLDER], "parents")
         self.uploaded.append((metadata, content_type.decode().partition(": ")[2], data))

@@ -16,7 +16,7 @@ from domain.channels.messages import Config
 from ports.http import HttpAnswer, HttpRequest
 
 FIELDS = (
-    "id,name,mimeType,createdTime,modifiedTime,version,md5Checksum,size,webViewLink,appProperties,"
+    "id,name,mimeType,createdTime,modifiedTime,version,md5Checksum,size,webViewLink,appProperties,properties,"
     "lastModifyingUser(displayName,emailAddress)"
 )
 _SHARED = {"supportsAllDrives": "true", "includeItemsFromAllDrives": "true"}

@@ -54,6 +54,7 @@ async def send(drive: Drive, reader: ArtifactReader, config: Config, part: Part,
             "name": name,
             "parents": [config["folderId"]],
             "mimeType": mime_type,
+            "properties": {MARK: "answer"},
             "appProperties": {MARK: "answer", _DELIVERY: delivery},
         }
         return _outcome(await drive.create(config, metadata, mime_type, content))

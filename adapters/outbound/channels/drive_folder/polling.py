@@ -20,7 +20,8 @@ from ports.channels import Polled, PollFailed
 from ports.http import HttpAnswer, HttpFailed
 
 MARK = "switchboard"
-"""The property that every file of ours bears (`appProperties`, seen by our OAuth client alone)."""
+"""The property that every file of ours bears, for all OAuth clients to see (`properties`): another instance that
+watches the folder under another client would answer our answers, and we its."""
 
 AT_ONCE = 500
 """Events that one look gives."""
@@ -97,7 +98,7 @@ async def _listed(drive: Drive, config: Config) -> list[Mapping[str, Any]]:
 
 
 def _is_file(each: object) -> bool:
-    ours = at(each, "appProperties", MARK) is not None
+    ours = any(at(each, name, MARK) is not None for name in ("properties", "appProperties"))
     return bool(text(each, "id")) and not ours and text(each, "mimeType") not in (_FOLDER, _SHORTCUT)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from adapters.outbound.channels.drive_folder.channel import DriveFolder, build
 from domain.channels.messages import Answer, Artifact, Outcome, Sent
-from tests.support.channels import Files, client, kit
+from tests.support.channels import NOW, Files, client, kit
 from tests.support.platforms.drive import CLIENT, FOLDER, Drive, error
 
 CONFIG: dict[str, Any] = {**CLIENT, "folderId": FOLDER}
@@ -132,3 +132,14 @@ async def test_trouble_with_the_credentials_is_told_apart(
     (sent,) = await deliver(channel, Answer("Hello"))
     assert sent.outcome is outcome
     assert drive.uploaded == []
+
+
+async def test_who_watches_under_another_oauth_client_does_not_answer_our_answer(
+    channel: DriveFolder, drive: Drive
+) -> None:
+    first = await channel.poll(CONFIG, None, NOW, NOW)
+    (sent,) = await deliver(channel, Answer("Summary"))
+    del drive.files[sent.ref]["appProperties"]  # which only the client sees that wrote them
+    drive.put("plan.pdf")
+    found = await channel.poll(CONFIG, first.cursor, NOW, NOW)
+    assert [each.raw["name"] for each in found.events] == ["plan.pdf"]
