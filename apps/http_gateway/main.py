@@ -29,6 +29,12 @@ from apps.starting import listen
 from ports.use_cases import UseCases
 
 CHECK_SECONDS = 2.0
+LACKS = {
+    "database": "database is away",
+    "queue": "queue is away",
+    "migrations": "schema is not the newest; run: switchboard migrate",
+}
+"""What a core needs, by the names that its health checking answers for, and in words when it is not there."""
 
 
 def main(settings: Settings) -> int:
@@ -70,7 +76,7 @@ def build_remote_gateway(settings: Settings, core: CoreConnection, callbacks: Re
         platform_url=settings.platform_url,
         max_body=settings.max_webhook_body_kb * 1024,
         bind=logs.bind_request,
-        checks={name or "core": partial(_core_answers, core, name) for name in ("", "database", "queue")},
+        checks={name or "core": partial(_core_answers, core, name) for name in ("", *LACKS)},
         metrics=metrics,
     )
     return build(use_cases, SystemClock(), RandomIds(), options)
@@ -84,7 +90,7 @@ async def _core_answers(core: CoreConnection, name: str) -> None:
     except grpc.aio.AioRpcError as error:
         raise RuntimeError(f"the core does not answer: {error.code().name}") from error
     if answer.status != HealthCheckResponse.SERVING:
-        raise RuntimeError(f"the core says that its {name} is away" if name else "the core cannot serve")
+        raise RuntimeError(f"the core says that its {LACKS[name]}" if name else "the core cannot serve")
 
 
 class _Core:

@@ -165,6 +165,10 @@ Feature: The REST gateway
         | /docs         |
         | /openapi.json |
 
+    Scenario: Readiness tells of all that is needed
+      When /readyz is requested without a key, as an operator
+      Then "database", "queue" and "migrations" were looked at
+
     Scenario: Health is asked for by HEAD
       When /healthz is asked for by HEAD
       Then the status is 200

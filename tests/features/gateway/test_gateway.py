@@ -11,6 +11,7 @@ import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.inbound.rest import knowledge_schemas, schemas
+from apps.readiness import NEEDS
 from domain.access.service import digest
 from tests.drivers.ways import INSTANCES, Rest
 from tests.drivers.world import SERVICE_KEY, World
@@ -88,6 +89,12 @@ def _made_for(rest: Rest, user: bytes) -> httpx.Response:
 def belongs(rest: Rest, response: httpx.Response, user: str) -> None:
     found = rest.request("GET", f"{INSTANCES}/{response.json()['instanceId']}", user)
     assert found.json()["userId"] == user
+
+
+@then('"database", "queue" and "migrations" were looked at')
+def looked_at(response: httpx.Response) -> None:
+    checks = response.json()["checks"]
+    assert {name: checks[name] for name in NEEDS} == dict.fromkeys(("database", "queue", "migrations"), "ok")
 
 
 @when("/healthz is asked for by HEAD", target_fixture="response")
