@@ -60,6 +60,8 @@ class Life:
         """Whether a code was made over the present connection; the next one needs another."""
         self._connected_at = 0.0
         self._turn = asyncio.Lock()
+        self._not_made = asyncio.Event()
+        """A connection could not even be begun: no event will tell of its end."""
 
     async def run(self) -> None:
         """Runs until it is cancelled, or the device ends."""
@@ -71,18 +73,27 @@ class Life:
             self._wants_code = stored is not LinkStatus.CONNECTED
         self._connected_at = self._clock.now().timestamp()
         async with asyncio.TaskGroup() as group:
-            asked = group.create_task(self._answer_requests())
+            beside = [group.create_task(self._answer_requests()), group.create_task(self._connect_again())]
             await self._connect()
             async for event in self._device.events():
                 async with self._turn:
                     await self._on(event)
-            asked.cancel()
+            for task in beside:
+                task.cancel()
 
     async def _answer_requests(self) -> None:
         while True:
             await self._desk.code_wanted()
             async with self._turn:
                 await self._happened(Happening.ASKED_FOR_CODE)
+
+    async def _connect_again(self) -> None:
+        while True:
+            await self._not_made.wait()
+            await asyncio.sleep(self._reconnect_after)
+            self._not_made.clear()
+            async with self._turn:
+                await self._connect()
 
     async def _on(self, event: DeviceEvent) -> None:
         if isinstance(event, Incoming):
@@ -128,6 +139,7 @@ class Life:
             await self._device.connect()
         except DeviceError as failure:
             log.warning("connecting failed: %s", failure, extra={"instance": self._instance_id})
+            self._not_made.set()
             if self._wants_code:
                 await self._desk.no_code(str(failure))
 

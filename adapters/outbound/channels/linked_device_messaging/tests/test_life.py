@@ -127,6 +127,21 @@ async def test_a_refused_code_is_said_so() -> None:
     assert "rate-overlimit" in desk.reasons
 
 
+async def test_a_connection_that_could_not_be_begun_is_tried_again() -> None:
+    device, desk = ScriptedDevice(), Desk(CONNECTED)
+    device.failure = DeviceError("the device does not answer")
+    running = asyncio.create_task(_forever(device, desk))
+    await _until(lambda: device.did.count("connect") > 1)
+    device.failure = None
+    tried = device.did.count("connect")
+    await _until(lambda: device.did.count("connect") > tried)
+    device.happen(Linked())
+    await _until(lambda: desk.ups == [True])
+    assert device.did.count("connect") == tried + 1, "and not again once it is begun"
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
 async def test_a_code_that_is_asked_for_replaces_the_last() -> None:
     device, desk = ScriptedDevice(), Desk()
     running = asyncio.create_task(_forever(device, desk))
@@ -142,7 +157,7 @@ async def _forever(device: ScriptedDevice, desk: Desk) -> None:
     async def emit(_: Event) -> None:
         return
 
-    await Life(device, 7, CONFIG, emit, desk, SetClock()).run()
+    await Life(device, 7, CONFIG, emit, desk, SetClock(), reconnect_after=0).run()
 
 
 async def _until(holds: Any) -> None:
