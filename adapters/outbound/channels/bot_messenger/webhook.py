@@ -125,7 +125,10 @@ def _sender(source: Mapping[str, Any]) -> Sender | None:
 
 
 def _session(chat: str, message: Mapping[str, Any]) -> str:
-    thread = text(message, "message_thread_id")
+    """The chat, and the thread in it. In a group without topics each reply bears the id of the message that its
+    chain began with as a thread: it goes on with what is said in the group, and so does an answer to a prompt."""
+    is_reply = message.get("is_topic_message") is not True and "reply_to_message" in message
+    thread = "" if is_reply else text(message, "message_thread_id")
     return f"{chat}:{thread}" if thread else chat
 
 

@@ -143,6 +143,24 @@ def test_a_thread_that_is_no_topic_is_not_named_when_answering() -> None:
     assert "message_thread_id" not in said("hello", message_thread_id=9).target
 
 
+def test_a_reply_in_a_group_without_topics_goes_on_with_the_groups_conversation() -> None:
+    group = {"id": -100, "type": "supergroup"}
+    asked = said("run the tool", chat=group)
+    prompt = {
+        "message_id": 31,
+        "chat": group,
+        "message_thread_id": 30,
+        "reply_to_message": {"message_id": 30},
+    }
+    typed = said("yes", chat=group, message_thread_id=30, reply_to_message=prompt)
+    body = fixture("callback_query")
+    body["callback_query"]["message"] = prompt
+    (pressed,) = received(posted(body)).events
+    assert {asked.session_id, typed.session_id, pressed.session_id} == {"-100"}
+    topic = said("yes", chat=group, message_thread_id=7, is_topic_message=True, reply_to_message=prompt)
+    assert topic.session_id == "-100:7"
+
+
 def test_a_photo_is_taken_in_its_largest_size() -> None:
     photo = event("message_photo")
     assert photo.text == "Which part is this?"
