@@ -20,6 +20,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median, quantiles
 
+import uvloop
+
 from adapters.outbound.storage.embedded import EmbeddedPostgres
 from adapters.outbound.storage.knowledge.bases import PostgresBases
 from adapters.outbound.storage.knowledge.search import PostgresChunkIndex
@@ -198,7 +200,7 @@ def main() -> None:
             dsn = server.start()
             try:
                 migrate(dsn)
-                lines += asyncio.run(_measure(dsn, chunks, beside=options.beside))
+                lines += uvloop.run(_measure(dsn, chunks, beside=options.beside))
             finally:
                 server.stop()
             if options.record:

@@ -129,6 +129,11 @@ class TextMatch:
         return self._statistics.idf(max(1, seen))
 
 
+def whole_phrases(query: Query, held: Collection[str]) -> list[Phrase]:
+    """The identifiers that a chunk holding these words is indexed under in one piece."""
+    return [phrase for phrase in query.phrases if joined(phrase) in held]
+
+
 def possible_phrases(query: Query, held: Collection[str]) -> list[Phrase]:
     """The identifiers that a chunk holding these words may hold as one piece."""
     return [

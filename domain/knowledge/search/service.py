@@ -10,7 +10,7 @@ from domain.knowledge.bases.service import BaseAccess
 from domain.knowledge.fusion import MAX_RESULTS, Hit, fuse, leaders
 from domain.knowledge.model import SearchResult
 from domain.knowledge.rules import check_filled
-from domain.knowledge.text_match import Phrase, Query, TextMatch, phrases_in, possible_phrases
+from domain.knowledge.text_match import Phrase, Query, TextMatch, phrases_in, possible_phrases, whole_phrases
 from domain.knowledge.words import mostly_outside_latin
 from ports.embedding import Embedder, Vector
 from ports.knowledge_storage import ChunkIndex, Passage
@@ -39,28 +39,36 @@ class SearchService:
         parsed = Query.of(query)
         model = await self._embedder.model()
         text_alone = model.latin_only and mostly_outside_latin(query)
-        (match, scores), (vector, nearest) = await asyncio.gather(
-            self._by_text(base_id, parsed, alone=text_alone),
+        (vector, nearest), (match, leading) = await asyncio.gather(
             self._by_vector(base_id, query, model.fingerprint, skip=text_alone),
+            self._by_text(base_id, parsed, alone=text_alone),
         )
-        keys = dict.fromkeys([*leaders(scores, MAX_RESULTS, MOST_EQUALS), *(key for key, _ in nearest)])
+        keys = dict.fromkeys([*leading, *(key for key, _ in nearest)])
         passages = await self._index.passages(
             base_id, list(keys), match.vocabulary, vector, model.fingerprint
         )
         return _ranked(parsed, match, passages)
 
-    async def _by_text(
-        self, base_id: int, query: Query, *, alone: bool
-    ) -> tuple[TextMatch, list[tuple[str, float]]]:
-        """The candidates' scores, as if every identifier whose words a chunk holds stood in it as one piece."""
+    async def _by_text(self, base_id: int, query: Query, *, alone: bool) -> tuple[TextMatch, list[str]]:
+        """The best candidates: those for which all is certain, and those that may be the best.
+
+        Whether words of an identifier stand in a chunk as one piece is certain where it is indexed as one;
+        of the others only their text tells.
+        """
         statistics = await self._index.statistics(base_id, query)
         match = TextMatch(query, statistics, alone=alone)
         candidates = await self._index.matches(base_id, match, statistics)
-        scores = {
-            held: match.score(held, possible_phrases(query, held))
-            for held in {candidate.held for candidate in candidates}
-        }
-        return match, [(candidate.key, scores[candidate.held]) for candidate in candidates]
+        leading: list[str] = []
+        for phrases_of in (whole_phrases, possible_phrases):
+            scores = {
+                held: match.score(held, phrases_of(query, held))
+                for held in {candidate.held for candidate in candidates}
+            }
+            ranked = ((candidate.key, scores[candidate.held]) for candidate in candidates)
+            leading += leaders(ranked, MAX_RESULTS, MOST_EQUALS)
+            if not any(len(phrase) > 1 for phrase in query.phrases):
+                break
+        return match, leading
 
     async def _by_vector(self, base_id: int, query: str, fingerprint: str, *, skip: bool) -> Nearest:
         if skip:

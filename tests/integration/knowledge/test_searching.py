@@ -204,3 +204,13 @@ async def test_only_common_words(
     monkeypatch.setattr(text_candidates, "SMALL", 0)
     monkeypatch.setattr(text_candidates, "POSTINGS", 1)
     assert await knowledge.search.search(ann, base, "the of")
+
+
+async def test_an_identifier_in_one_piece_is_found_beside_many_chunks_with_its_words_apart(
+    knowledge: Knowledge, ann: Caller, base: int
+) -> None:
+    other = " ".join(f"word{number}" for number in range(60))
+    apart = {f"apart{i}_txt": f"What 95 or 0 means is known of in books {other}{i}." for i in range(14)}
+    await knowledge.upload(ann, base, whole_txt=f"Group two: OR=0.95. {other}", **apart)
+    results = await knowledge.search.search(ann, base, "what is known about OR=0.95 in books")
+    assert results[0].file_name == "whole.txt"

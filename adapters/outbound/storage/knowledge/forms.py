@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from hashlib import blake2b
 from struct import pack
 from typing import Any
@@ -29,6 +30,7 @@ def clean(text: str) -> str:
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
+@lru_cache(16_384)
 def term_hash(base_id: int, term: str) -> int:
     """A term of one base as a signed 32-bit number."""
     digest = blake2b(f"{base_id}:{term}".encode("utf-8", "replace"), digest_size=4).digest()

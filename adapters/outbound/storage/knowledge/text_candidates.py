@@ -20,8 +20,10 @@ SMALL = 10_000
 POSTINGS = 2000
 """How many postings a query may touch in a large base: its rarest words, as many as fit."""
 FEW = 3
-"""In a small base postings are followed that are fewer than this part of its chunks. Words of most chunks do not
-count here: what holds nothing else is no match to speak of."""
+"""In a small base postings are followed that are fewer than this part of its chunks."""
+TELLING = 4
+"""Words that weigh less than this part of the query's rarest do not count there: what holds nothing else scores
+below a quarter, and is no match to speak of."""
 ALL_COMMON = 4000
 """Where every word is common, almost any part of a base holds chunks as good as the rest."""
 CANDIDATES = 120
@@ -72,8 +74,8 @@ def _plan(
 ) -> tuple[LiteralString, sql.Composable]:
     """The rarest words as far as their postings fit; and chunks that hold all of the next ones together."""
     if statistics.chunks <= SMALL:
-        telling = [term for term in weights if statistics.frequency[term] * 2 <= statistics.chunks]
-        telling = telling or list(weights)
+        least = max(weights.values()) / TELLING
+        telling = [term for term, weight in weights.items() if weight >= least]
         few = sum(statistics.frequency[term] for term in telling) * FEW <= statistics.chunks
         return (RANKED, _any_of([hashes[term] for term in telling])) if few else (WHOLE, sql.SQL(""))
     ranked = sorted(weights, key=lambda term: (statistics.frequency[term], term))
