@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from adapters.outbound.security.box import new_key
 from apps.container import Container
+from apps.parts import WorkerPart
 from apps.settings import load
 
 
@@ -11,3 +13,11 @@ def test_channels_get_the_addresses_of_the_settings() -> None:
     kit = Container(settings=settings, dsn="", solitary=True).kit()
     assert kit.address("MAIL_API_URL") == "https://mail.example"
     assert kit.address("SMS_PROVIDER_API_URL") == "https://api.twilio.com"
+
+
+async def test_a_worker_has_no_place_for_what_goes_over_another_ones_connection() -> None:
+    settings = load({"CONFIG_ENCRYPTION_KEY": new_key(), "INTERNAL_SERVICE_KEY": "k" * 32}, None)
+    container = Container(settings=settings, dsn="", solitary=True)
+    container.supervisor()._elsewhere = {7: 0}
+    worker = WorkerPart(container)
+    assert [each._places.room().instances for each in worker._loops] == [{7: 0}, {7: 0}]
