@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 import io
+import zipfile
 
 import pytest
 import xlsxwriter
 
-from domain.knowledge.documents import Format
-from tests.parsing.making import SAMPLES
+from domain.knowledge.documents import BlockKind, Format
+from tests.parsing.making import SAMPLES, texts
 
 pytestmark = pytest.mark.anyio
 
@@ -89,6 +90,47 @@ async def test_xml(parse):
         "library.city: Köln",
         "book.id: b1\ntitle: Tea & time\nnote: mixed bold tail",
         "book.id: b2",
+    ]
+
+
+async def test_xlsx_keeps_comments_whatever_their_part_is_called(parse):
+    written = io.BytesIO()
+    book = xlsxwriter.Workbook(written)
+    sheet = book.add_worksheet("Fees")
+    sheet.write("A1", "Fee")
+    sheet.write_comment("A1", "Agreed in May")
+    book.close()
+    renamed = io.BytesIO()
+    with zipfile.ZipFile(written) as old, zipfile.ZipFile(renamed, "w") as new:
+        for name in old.namelist():
+            content = old.read(name).replace(b"comments1.xml", b"comments/comment1.xml")
+            new.writestr(name.replace("comments1.xml", "comments/comment1.xml"), content)
+
+    document = await parse(renamed.getvalue(), "fees.xlsx")
+
+    assert texts(document, BlockKind.NOTE) == ["Agreed in May"]
+
+
+async def test_a_cell_over_several_rows_of_a_workbook_stands_in_each(parse):
+    out = io.BytesIO()
+    book = xlsxwriter.Workbook(out)
+    sheet = book.add_worksheet()
+    sheet.merge_range("A2:A4", "North")
+    sheet.merge_range("A5:B5", "Total")
+    for row, cells in enumerate([("Region", "Depot"), (None, "Kiel"), (None, "Lund"), (None, "Oslo")]):
+        sheet.write_row(row, 1, cells[1:])
+        if cells[0]:
+            sheet.write(row, 0, cells[0])
+    book.close()
+
+    document = await parse(out.getvalue(), "depots.xlsx")
+
+    assert [block.text for block in document.blocks] == [
+        "Region | Depot",
+        "Region: North | Depot: Kiel",
+        "Region: North | Depot: Lund",
+        "Region: North | Depot: Oslo",
+        "Region: Total",
     ]
 
 

@@ -237,6 +237,25 @@ async def test_values_of_pdf_form_fields_are_read(parse):
     assert "Please fill in:" in document.text
 
 
+async def test_notes_that_open_on_a_pdf_page_are_read(parse):
+    notes = (
+        b"/Annots [<< /Type /Annot /Subtype /Text /Rect [72 600 90 620] /Contents (Ask the harbour master) >> "
+        b"<< /Type /Annot /Subtype /Highlight /Rect [72 500 90 520] /Contents <FEFF006D00FC0064006500> >> "
+        b"<< /Type /Annot /Subtype /Link /Rect [1 1 2 2] /Contents (a link) >> "
+        b"<< /Type /Annot /Subtype /Text /Rect [72 600 90 620] >>]"
+    )
+    content = pdf([["The gate opens at seven."]]).replace(
+        b"/Contents 5 0 R >>", b"/Contents 5 0 R " + notes + b" >>"
+    )
+
+    document = await parse(content, "noted.pdf")
+
+    assert [(block.text, block.page) for block in document.blocks if block.kind is BlockKind.NOTE] == [
+        ("Ask the harbour master", 1),
+        ("m\u00fcde", 1),
+    ]
+
+
 async def test_every_line_of_a_long_pdf_is_there(parse):
     pages = [[f"Marker {page:03}-{line:02} stands here." for line in range(30)] for page in range(40)]
 

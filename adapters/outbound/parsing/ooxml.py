@@ -22,11 +22,21 @@ def safe_root(data: bytes) -> Any:
     return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False))
 
 
-def part_texts(path: Path, pattern: str) -> Iterator[str]:
-    """The paragraphs of the parts whose names match, parts in natural order."""
+def part_texts(path: Path, kinds: str) -> Iterator[str]:
+    """The paragraphs of the parts whose content types end in one of these kinds, parts in natural order.
+
+    The names of parts are free (ISO/IEC 29500-2, 6.2), and programs name them differently.
+    """
     with zipfile.ZipFile(path) as archive:
-        names = [name for name in archive.namelist() if re.fullmatch(pattern, name)]
-        for name in sorted(names, key=_natural):
+        there = frozenset(archive.namelist())
+        types = safe_root(archive.read("[Content_Types].xml"))
+        kind = re.compile(rf"[./]({kinds})\+xml", re.IGNORECASE)
+        found = {
+            part.get("PartName", "").lstrip("/")
+            for part in types.iter("{*}Override")
+            if kind.search(part.get("ContentType", ""))
+        }
+        for name in sorted(found & there, key=_natural):
             yield from paragraphs(safe_root(archive.read(name)))
 
 

@@ -43,7 +43,7 @@ _WRAPPERS = (
 )
 _PROPERTIES = frozenset({f"{_W}sdtPr", f"{_W}sdtEndPr", f"{_W}smartTagPr", f"{_W}customXmlPr"})
 _ROOTS = frozenset({f"{_W}document", f"{_W}hdr", f"{_W}ftr"})
-_NOTES = r"word/(footnotes|endnotes|comments)\.xml|word/(charts/chart|diagrams/data)\d*\.xml"
+_NOTES = "footnotes|endnotes|comments|chart|chartshapes|diagramData"
 
 
 def read(job: Job) -> Reading:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 from collections.abc import Iterator
 from itertools import pairwise
@@ -24,6 +25,25 @@ _HYPHEN = re.compile(r"[\ufffe\u00ad\x02]\r?\n?")
 _SENTENCE_END = (".", "!", "?", ":", ";", "。", "\uff01", "\uff1f")
 _BULLET = re.compile(r"\s*([•‣◦▪\u2013\uf0a7\uf0b7*-]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s")
 _SHORT_LINE = 0.7
+_MOST_NOTE_BYTES = 2_000_000
+_OPENED = frozenset(
+    {
+        pdfium_c.FPDF_ANNOT_TEXT,
+        pdfium_c.FPDF_ANNOT_HIGHLIGHT,
+        pdfium_c.FPDF_ANNOT_UNDERLINE,
+        pdfium_c.FPDF_ANNOT_SQUIGGLY,
+        pdfium_c.FPDF_ANNOT_STRIKEOUT,
+        pdfium_c.FPDF_ANNOT_CARET,
+        pdfium_c.FPDF_ANNOT_STAMP,
+        pdfium_c.FPDF_ANNOT_INK,
+        pdfium_c.FPDF_ANNOT_SQUARE,
+        pdfium_c.FPDF_ANNOT_CIRCLE,
+        pdfium_c.FPDF_ANNOT_LINE,
+        pdfium_c.FPDF_ANNOT_POLYGON,
+        pdfium_c.FPDF_ANNOT_POLYLINE,
+    }
+)
+"""Kinds of annotations whose text shows when they are opened (ISO 32000-1, 12.5.6)."""
 
 
 def read(job: Job) -> Reading:
@@ -54,6 +74,7 @@ class _Pages:
         self._reading = reading
         self._outline = _Outline(document)
         self._found = False
+        self._notes: list[str] = []
         self._missing: ImportError | None = None
 
     def blocks(self) -> Iterator[Block]:
@@ -72,14 +93,17 @@ class _Pages:
                 lines = self._recognised(page) or lines
         finally:
             page.close()
-        self._found = self._found or bool(lines)
+        self._found = self._found or bool(lines or self._notes)
         yield from _paragraphs(lines, index + 1, self._outline)
+        for note in self._notes:
+            yield Block(BlockKind.NOTE, note, heading_path=self._outline.path, page=index + 1)
 
     def _load(self, index: int) -> Any:
         try:
             page = self._document[index]
+            self._notes = list(_notes(page))
             if pdfium_c.FPDFPage_GetAnnotCount(page.raw):
-                # Values of form fields and notes are text only once they are part of the page.
+                # Values of form fields and written notes are text only once they are part of the page.
                 pdfium_c.FPDFPage_Flatten(page.raw, pdfium_c.FLAT_NORMALDISPLAY)
                 page.close()
                 page = self._document[index]
@@ -146,6 +170,28 @@ def _lines(page: Any) -> list[str]:
         textpage.close()
     lines = [line.rstrip() for line in _HYPHEN.sub("", text).replace("\r\n", "\n").split("\n")]
     return lines if any(lines) else []
+
+
+def _notes(page: Any) -> Iterator[str]:
+    """What was written to notes and marks: it shows only when they are opened, and is not part of the page."""
+    for index in range(pdfium_c.FPDFPage_GetAnnotCount(page.raw)):
+        annotation = pdfium_c.FPDFPage_GetAnnot(page.raw, index)
+        if not annotation:
+            continue
+        try:
+            if pdfium_c.FPDFAnnot_GetSubtype(annotation) in _OPENED and (text := _contents(annotation)):
+                yield text
+        finally:
+            pdfium_c.FPDFPage_CloseAnnot(annotation)
+
+
+def _contents(annotation: Any) -> str:
+    size = min(pdfium_c.FPDFAnnot_GetStringValue(annotation, b"Contents", None, 0), _MOST_NOTE_BYTES)
+    held = (ctypes.c_char * size)()
+    place = ctypes.cast(held, ctypes.POINTER(pdfium_c.FPDF_WCHAR))
+    pdfium_c.FPDFAnnot_GetStringValue(annotation, b"Contents", place, size)
+    text: str = held.raw.decode("utf-16-le", "replace")
+    return text.rstrip("\0").strip()
 
 
 def _may_hide_text(page: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from python_calamine import CalamineWorkbook, PasswordError
@@ -15,7 +15,8 @@ from adapters.outbound.parsing.reading import Job, Reading
 from adapters.outbound.parsing.tables import rows_to_blocks
 from domain.knowledge.documents import Block, BlockKind, Format
 
-_EXTRAS = r"xl/(comments|threadedComments/|drawings/drawing|charts/chart)[^/]*\.xml"
+_EXTRAS = "comments|threadedcomments|drawing|chart|chartshapes|diagramData"
+_REPEATED_CHARS = 200
 
 
 def read(job: Job) -> Reading:
@@ -46,8 +47,28 @@ def _blocks(job: Job, book: Any) -> Iterator[Block]:
 
 
 def _rows(sheet: Any) -> Iterator[tuple[int, Sequence[str]]]:
-    for number, row in enumerate(sheet.iter_rows(), start=1):
-        yield number, [shown(cell) for cell in row]
+    """Rows with their numbers; a short text over several rows of a column stands in each of them."""
+    reaching = _reaching(sheet)
+    below: dict[int, tuple[int, str]] = {}
+    for place, row in enumerate(sheet.iter_rows()):
+        cells = [shown(cell) for cell in row]
+        below = {column: held for column, held in below.items() if held[0] >= place}
+        for column, (_, text) in below.items():
+            if column < len(cells):
+                cells[column] = cells[column] or text
+        for column, last in reaching.get(place, ()):
+            if column < len(cells) and 0 < len(cells[column]) <= _REPEATED_CHARS:
+                below[column] = (last, cells[column])
+        yield place + 1, cells
+
+
+def _reaching(sheet: Any) -> Mapping[int, Sequence[tuple[int, int]]]:
+    """For each row, the columns whose merged cell begins there and reaches further down, and its last row."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    for (top, left), (bottom, _) in sheet.merged_cell_ranges or ():
+        if bottom > top:
+            found.setdefault(top, []).append((left, bottom))
+    return found
 
 
 def shown(value: Any) -> str:
