@@ -44,8 +44,22 @@ class SettingsError(Exception):
     """A setting is missing or wrong; the message names it and the mend."""
 
 
+LONGEST_BEARER = 2000
+
+
 def _text(name: str, value: str) -> str:
     return value
+
+
+def _bearer(name: str, value: str) -> str:
+    """What travels as a Bearer token, over HTTP and over gRPC."""
+    token = value.strip()
+    if not all("!" <= character <= "~" for character in token) or len(token) > LONGEST_BEARER:
+        raise SettingsError(
+            f"{name} must be at most {LONGEST_BEARER} ASCII characters without spaces, since it travels in a header;"
+            " make one with: openssl rand -base64 32"
+        )
+    return token
 
 
 def _flag(name: str, value: str) -> bool:
@@ -185,6 +199,7 @@ class Settings:
         "INTERNAL_SERVICE_KEY",
         "",
         "service-to-service key; generated into DATA_DIR, must be set where DATABASE_URL is set",
+        _bearer,
         secret=True,
     )
     config_encryption_key: str = _setting(

@@ -68,6 +68,12 @@ def test_an_external_database_makes_the_stricter_defaults(
         ("WORKSPACE_CHAT_API_URL", "slack.com/api", "WORKSPACE_CHAT_API_URL must begin with http"),
         ("DATABASE_URL", "mysql://me:hidden@db/x", "DATABASE_URL must be a libpq URL such as postgresql://"),
         ("DATABASE_URL", "postgresql://me:hidden@db:port:x/%zz", "DATABASE_URL must be a libpq URL"),
+        (
+            "INTERNAL_SERVICE_KEY",
+            "hidden \N{LATIN SMALL LETTER U WITH DIAERESIS}",
+            "INTERNAL_SERVICE_KEY must be",
+        ),
+        ("INTERNAL_SERVICE_KEY", "hidden" * 400, "at most 2000 ASCII characters"),
         ("REDIS_URL", "me:hidden@queue", "REDIS_URL must be a URL such as redis://"),
         ("REDIS_URL", "http://:hidden@queue", "REDIS_URL must be a URL such as redis://"),
     ],
@@ -80,6 +86,10 @@ def test_a_wrong_value_is_refused_by_name_and_a_secret_one_is_not_repeated(
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
     assert "hidden" not in str(caught.value)
+
+
+def test_the_line_end_of_a_service_key_is_no_part_of_it() -> None:
+    assert loaded(INTERNAL_SERVICE_KEY="key\n").internal_service_key == "key"
 
 
 def test_secrets_are_not_shown_with_the_settings() -> None:
