@@ -112,6 +112,7 @@ Feature: The HTTP webhook
       Given an asynchronous http-webhook with the settings {"webhookSecret": "s3cret"}
       When it is called with a <form> signature in <header>
       Then the call is "done"
+      And the response address gets one answer
 
       Examples:
         | header              | form     |
