@@ -103,7 +103,7 @@ class ChannelDefinition:
     def allows_only_known(self, config: Mapping[str, Any]) -> bool:
         """Whether an instance serves verified users alone. Where the channel has no such field, what stands
         there is kept and means nothing."""
-        return self.field_named(ACCESS_MODE.name) is not None and config.get(ACCESS_MODE.name) == ALLOWLIST
+        return config.get(ACCESS_MODE.name) == ALLOWLIST and self.field_named(ACCESS_MODE.name) is not None
 
     def field_named(self, name: str) -> ConfigField | None:
         """The field of that name, or None."""

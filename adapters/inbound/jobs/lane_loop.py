@@ -15,7 +15,11 @@ log = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 1.0
 CONTENDED_SECONDS = 0.01
-"""Until the next look where lanes waited and none was got: another worker was about them, or holds them by now."""
+"""Until the next look, where lanes waited and none was got: another worker was about them, or has them by now."""
+GATHER_SECONDS = 0.005
+BUSY = 32
+"""While so many lanes are worked on, what wakes the loop is gathered for a moment: a look takes as much CPU as some
+messages, and so it brings more of them."""
 RETRY_SECONDS = 1.0
 GIVE_BACK_TRIES = 30
 """After so many seconds without the database a lease has run out by itself."""
@@ -120,6 +124,8 @@ class LaneLoop(Generic[L]):
                 away, pause, self._doubtful = True, SWEEP_SECONDS, True
             if pause:
                 await self._bell.wait(pause)
+            if len(self._tasks) >= BUSY and not self._stopping:
+                await asyncio.sleep(GATHER_SECONDS)
 
     async def _reclaimed(self) -> None:
         """Nothing is offered meanwhile: what gets leased in this moment would be reclaimed as well."""

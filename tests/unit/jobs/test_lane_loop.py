@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -303,6 +304,28 @@ async def test_lanes_of_those_to_whom_nothing_is_left_are_not_looked_for_over_an
     crowd = Crowd([Lane(1, str(number), "ann") for number in range(30)])
     await crowd.held()
     assert [room.instances.get(1) for room in crowd.rooms] == [None, 2, 0]
+
+
+@pytest.mark.parametrize(("held", "at_once"), [(lane_loop.BUSY - 1, True), (lane_loop.BUSY, False)])
+async def test_a_busy_worker_gathers_what_wakes_it(
+    held: int, at_once: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lane_loop, "GATHER_SECONDS", 3600.0)
+    world = World(None)
+    world.to_lease = [Leased(Lane(number, "x", f"user {number}")) for number in range(held)]
+    running = asyncio.create_task(world.loop.run())
+    await world.working.wait()
+    one_more = Lane(1000, "x", "user")
+    world.to_lease = [Leased(one_more)]
+    world.bell.ring()
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert (one_more in world.loop.held) is at_once
+    world.go_on.set()
+    await world.loop.stop(1)
+    running.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await running
 
 
 async def test_a_declined_lane_wakes_those_that_waited_for_its_place() -> None:
