@@ -7,7 +7,8 @@ import io
 import docx
 import pptx
 import pytest
-from docx.oxml import parse_xml
+from docx.oxml import OxmlElement, parse_xml
+from docx.oxml.ns import qn
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 
@@ -184,6 +185,17 @@ async def test_docx_keeps_comments(parse):
     document = await parse(_saved(written), "commented.docx")
 
     assert [block.text for block in document.blocks if block.kind is BlockKind.NOTE] == ["Check this figure"]
+
+
+async def test_docx_keeps_the_words_of_a_link_to_nowhere(parse):
+    written = docx.Document()
+    paragraph = written.add_paragraph("See ")
+    link = OxmlElement("w:hyperlink")
+    link.set(qn("r:id"), "rId999")
+    link.append(written.add_paragraph("the annex").runs[0]._element)
+    paragraph._element.append(link)
+
+    assert "See the annex" in (await parse(_saved(written), "linked.docx")).text
 
 
 async def test_a_word_in_normal_style_is_no_heading(parse):

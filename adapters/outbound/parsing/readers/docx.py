@@ -8,7 +8,7 @@ from their own parts.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from adapters.outbound.parsing.archives import check_inflation
@@ -27,6 +27,7 @@ from unstructured.partition.docx import partition_docx  # noqa: E402
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+_TARGET = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _GONE = (f"{_W}del", f"{_W}moveFrom", f"{_MC}Fallback")
 _WRAPPERS = (
     f"{_W}ins",
@@ -54,6 +55,7 @@ def read(job: Job) -> Reading:
         root = getattr(part, "element", None)
         if root is not None and root.tag in _ROOTS:
             straighten(root)
+            _unlink(root, part.rels)
     straight = io.BytesIO()
     document.save(straight)
     return Reading(_blocks(job, straight, _headings(document)), title=document.core_properties.title or "")
@@ -90,6 +92,13 @@ def straighten(root: Any) -> None:
         _unwrap(wrapper)
     for box in list(root.iter(f"{_W}txbxContent")):
         _hoist(box)
+
+
+def _unlink(root: Any, relations: Mapping[str, Any]) -> None:
+    """Takes the target from links to nowhere, over which the library stumbles; their words stay."""
+    for link in root.iter(f"{_W}hyperlink"):
+        if link.get(_TARGET, "") not in relations:
+            link.attrib.pop(_TARGET, None)
 
 
 def _unwrap(wrapper: Any) -> None:
