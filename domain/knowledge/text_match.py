@@ -23,6 +23,8 @@ _WEIGHT = 0.9
 _LEAST_RAREST = 5.0
 """What a word must weigh to be rare whatever the base's size: in fewer than some 220 chunks many words stand in one
 alone, 'where' and 'how' as well. No score is more than halved by it, that of an identifier not at all."""
+_FEW_WORDS = 2
+"""So few words are a name or a term that is looked for itself, not a question."""
 _MAX_WORDS = 64
 
 Phrase = tuple[str, ...]
@@ -82,7 +84,8 @@ class TextMatch:
         self._idf = {word: statistics.idf(statistics.frequency.get(word, 0)) for word in query.words}
         self._total = sum(self._idf.values())
         self._rarest = statistics.idf(1)
-        least = 0.0 if alone else min(_LEAST_RAREST, 2 * self._rarest)
+        asked_for_itself = alone or len(query.words) <= _FEW_WORDS
+        least = 0.0 if asked_for_itself else min(_LEAST_RAREST, 2 * self._rarest)
         self._rare = max(self._rarest, least)
 
     @property

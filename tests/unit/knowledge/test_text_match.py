@@ -97,3 +97,10 @@ def test_in_a_small_base_a_word_is_not_rare_because_it_stands_in_one_chunk_alone
     assert TextMatch(query, small).score({"where"}, []) < 0.13
     assert TextMatch(query, small, alone=True).score({"where"}, []) == pytest.approx(0.225)
     assert TextMatch(query, Statistics(1, frequency)).score(set(query.words), []) == pytest.approx(0.45)
+
+
+def test_a_name_alone_is_looked_for_itself_whatever_the_base_s_size() -> None:
+    name = Query.of("Zimmermann")
+    assert TextMatch(name, Statistics(12, {"zimmermann": 1})).score({"zimmermann"}, []) == pytest.approx(0.9)
+    misspelt = Statistics(12, {}, {"zimermann": {"zimmermann": 0.64}})
+    assert TextMatch(Query.of("Zimermann"), misspelt).score({"zimmermann"}, []) == pytest.approx(0.9 * 0.8)
