@@ -17,6 +17,7 @@ from domain.routing.model import RunRequest, RunResult
 from tests.drivers.receiver import Receiver
 from tests.drivers.ways import UseCases
 from tests.drivers.world import PATIENCE, World
+from tests.support.servers import close_runner
 
 SETTINGS = {"WORKER_CONCURRENCY": "16"}
 scenarios("fairness.feature")
@@ -88,13 +89,13 @@ class Scene:
             assert self.way.call("http-webhook", instance_id, body, {}, "webhook").outcome == "done"
 
     def close(self) -> None:
-        self.world.run(self._end())
+        """Nothing is let go before the servers are closed: a connection that comes in that moment is never closed."""
         self.receiver.close()
+        self.world.run(self._end())
 
     async def _end(self) -> None:
+        await close_runner(self._runner)
         self.release.set()
-        await asyncio.sleep(0)
-        await self._runner.cleanup()
 
 
 @pytest.fixture
