@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.drivers.platform import PlatformDriver
 from tests.drivers.receiver import Receiver
 from tests.drivers.ways import WAYS, Rest, Way
 from tests.drivers.world import World
@@ -30,8 +31,23 @@ def make_world(database_url: str, tmp_path: Path) -> Iterator[Callable[..., Worl
 
 
 @pytest.fixture(scope="module")
+def platform_driver(request: pytest.FixtureRequest) -> Iterator[PlatformDriver | None]:
+    """The HTTP edge of the platform that a module names by `EDGE`, the setting of its address; else none."""
+    if not hasattr(request.module, "EDGE"):
+        yield None
+        return
+    driver = PlatformDriver()
+    request.module.SETTINGS = {**getattr(request.module, "SETTINGS", {}), request.module.EDGE: driver.url}
+    yield driver
+    driver.close()
+
+
+@pytest.fixture(scope="module")
 def module_world(
-    request: pytest.FixtureRequest, postgres_dsn: str, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest,
+    postgres_dsn: str,
+    tmp_path_factory: pytest.TempPathFactory,
+    platform_driver: PlatformDriver | None,
 ) -> Iterator[World]:
     """One service for the scenarios of a module; without its worker where the module says `WORKER = False`."""
     with fresh_database(postgres_dsn) as dsn:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import random
 import struct
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
+import docx
 import soundfile
 from PIL import Image, ImageDraw, ImageFont
 
@@ -15,9 +17,20 @@ from domain.knowledge.documents import BlockKind, Document
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 
+NOISE = random.Random(7).randbytes(4096)
+
 CONTENT_TYPES = (
     b'<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>'
 )
+
+
+def word(*paragraphs: str) -> bytes:
+    """A DOCX."""
+    written, out = docx.Document(), io.BytesIO()
+    for paragraph in paragraphs:
+        written.add_paragraph(paragraph)
+    written.save(out)
+    return out.getvalue()
 
 
 def pdf(pages: Sequence[Sequence[str]], outline: Sequence[tuple[str, int]] = (), title: str = "") -> bytes:

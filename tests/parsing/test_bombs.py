@@ -4,31 +4,19 @@ from __future__ import annotations
 
 import io
 import json
-import random
 import struct
 import time
 import zipfile
 import zlib
 
-import docx
 import pytest
 import xlsxwriter
 from PIL import Image
 
 from domain.refusals import TooLarge, Unreadable
-from tests.parsing.making import CONTENT_TYPES, SAMPLES, bomb, pdf
+from tests.parsing.making import CONTENT_TYPES, NOISE, SAMPLES, bomb, pdf, word
 
 pytestmark = pytest.mark.anyio
-
-NOISE = random.Random(7).randbytes(4096)
-
-
-def word(*paragraphs: str) -> bytes:
-    written, out = docx.Document(), io.BytesIO()
-    for paragraph in paragraphs:
-        written.add_paragraph(paragraph)
-    written.save(out)
-    return out.getvalue()
 
 
 def rezipped(content: bytes, member: str, data: bytes) -> bytes:

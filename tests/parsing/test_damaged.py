@@ -9,26 +9,15 @@ import random
 import struct
 import zipfile
 
-import docx
 import olefile
 import pytest
 import xlsxwriter
 from PIL import Image
 
 from domain.refusals import TooLarge, Unreadable, Unsupported
-from tests.parsing.making import SAMPLES, pdf
+from tests.parsing.making import NOISE, SAMPLES, pdf, word
 
 pytestmark = pytest.mark.anyio
-
-NOISE = random.Random(7).randbytes(4096)
-
-
-def word(*paragraphs: str) -> bytes:
-    written, out = docx.Document(), io.BytesIO()
-    for paragraph in paragraphs:
-        written.add_paragraph(paragraph)
-    written.save(out)
-    return out.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import gzip
 import io
-import random
 import zipfile
 
-import docx
 import pytest
 
 from domain.knowledge.documents import Format
 from domain.refusals import Unreadable, Unsupported
-from tests.parsing.making import pdf
+from tests.parsing.making import NOISE, pdf, word
 
 pytestmark = pytest.mark.anyio
-
-NOISE = random.Random(7).randbytes(4096)
-
 
 BINARY_EXTENSIONS = (
     "pdf docx doc pptx ppt xlsx xls jpeg jpg png gif webp bmp mp3 wav ogg".split()  # noqa: SIM905 - reads better
@@ -25,14 +20,6 @@ BINARY_EXTENSIONS = (
 
 
 TEXT_EXTENSIONS = ("txt", "md", "csv", "json", "xml", "html")
-
-
-def word(*paragraphs: str) -> bytes:
-    written, out = docx.Document(), io.BytesIO()
-    for paragraph in paragraphs:
-        written.add_paragraph(paragraph)
-    written.save(out)
-    return out.getvalue()
 
 
 @pytest.mark.parametrize("extension", [*BINARY_EXTENSIONS, *TEXT_EXTENSIONS])

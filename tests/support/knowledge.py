@@ -32,6 +32,7 @@ from domain.refusals import Unreadable, Unsupported
 from ports.embedding import Embedder
 from ports.knowledge import IncomingFile
 from ports.parsing import Progress
+from tests.support.database import opened as a_database
 
 WORKER = 4711
 TXT = FileType(Format.TXT, "text/plain")
@@ -183,11 +184,7 @@ async def read(content: AsyncIterator[bytes]) -> bytes:
 
 @asynccontextmanager
 async def opened(database_url: str) -> AsyncIterator[Database]:
-    database = Database(database_url)
-    await database.open()
-    try:
-        async with database.connection() as living:  # the worker of the tests, as a living process
-            await living.execute("SELECT pg_advisory_lock(%s)", (WORKER,))
-            yield database
-    finally:
-        await database.close()
+    """With the worker of the tests in it, as a living process."""
+    async with a_database(Database(database_url)) as found, found.connection() as living:
+        await living.execute("SELECT pg_advisory_lock(%s)", (WORKER,))
+        yield found

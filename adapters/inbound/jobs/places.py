@@ -137,18 +137,18 @@ class Places:
 
     def full(self, instance_id: int, user_id: str) -> bool:
         """Whether the instance or the user holds all that it may."""
-        return self._full(instance_id, user_id, 0, 0)
+        return self._full(instance_id, user_id)
 
     def _spoken_for(self, instance_id: int, user_id: str) -> bool:
         """The same with what the lease that is under way may bring them."""
         room = self._asking
         if room is None:
-            return self._full(instance_id, user_id, 0, 0)
+            return self.full(instance_id, user_id)
         of_instance = min(room.lanes, room.instances.get(instance_id, room.per_instance))
         of_user = min(room.lanes, room.users.get(user_id, room.per_user))
         return self._full(instance_id, user_id, max(0, of_instance), max(0, of_user))
 
-    def _full(self, instance_id: int, user_id: str, of_instance: int, of_user: int) -> bool:
+    def _full(self, instance_id: int, user_id: str, of_instance: int = 0, of_user: int = 0) -> bool:
         most = min(self._per_instance, self._restrained().get(instance_id, self._per_instance))
         return (
             self._instances[instance_id] + of_instance >= most

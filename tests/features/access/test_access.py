@@ -26,15 +26,8 @@ from tests.support.waiting import until
 THROUGH = "way"
 PLATFORM = "https://platform.example"
 SETTINGS = {"PLATFORM_URL": PLATFORM}
+EDGE = samples.SETTING
 scenarios("access.feature")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def platform_driver() -> Iterator[PlatformDriver]:
-    driver = PlatformDriver()
-    SETTINGS[samples.SETTING] = driver.url
-    yield driver
-    driver.close()
 
 
 class Scene:

@@ -22,20 +22,12 @@ from tests.drivers.world import World
 from tests.support.platforms.telegram import Telegram
 from tests.support.waiting import until
 
-SETTINGS: dict[str, str] = {}
+EDGE = samples.SETTING
 scenarios("confirmations.feature")
 
 SENDERS = {"ada": 5550001, "bob": 5550002}
 GROUP, OTHER_GROUP = -1001, -1002
 TOOL, PARAMETERS = "open_valve", {"pressure": "12 bar", "steps": [1, 2]}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def platform_driver() -> Iterator[PlatformDriver]:
-    driver = PlatformDriver()
-    SETTINGS[samples.SETTING] = driver.url
-    yield driver
-    driver.close()
 
 
 @dataclass

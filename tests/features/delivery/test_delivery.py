@@ -25,21 +25,13 @@ from tests.support.platforms.telegram import TOKEN, Telegram, refusal
 from tests.support.waiting import until
 
 THROUGH = "way"
-SETTINGS: dict[str, str] = {}
+EDGE = samples.SETTING
 scenarios("delivery.feature")
 
 OTHER_TOKEN = "123456789:AAanother-token_of_another_bot"
 CHATS = {"kim": 101, "lee": 102, "max": 103, **{f"person {n}": 200 + n for n in range(5)}}
 PATIENT = 8.0
 """Seconds within which nothing happens that should not."""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def platform_driver() -> Iterator[PlatformDriver]:
-    driver = PlatformDriver()
-    SETTINGS[samples.SETTING] = driver.url
-    yield driver
-    driver.close()
 
 
 class Bots(Telegram):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -20,19 +19,12 @@ from tests.drivers.world import World
 from tests.support.platforms.telegram import Telegram
 
 THROUGH = "rest"
-SETTINGS: dict[str, str] = {"AGENT_URL": "https://agents.example"}
+SETTINGS = {"AGENT_URL": "https://agents.example"}
+EDGE = samples.SETTING
 scenarios("files.feature")
 
 BYTES = b"\x89PNG\r\n" + bytes(range(256)) * 700
 DOCUMENT = samples.fixture("message_document")["message"]["document"]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def platform_driver() -> Iterator[PlatformDriver]:
-    driver = PlatformDriver()
-    SETTINGS[samples.SETTING] = driver.url
-    yield driver
-    driver.close()
 
 
 @dataclass

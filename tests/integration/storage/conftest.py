@@ -1,16 +1,29 @@
-"""Folders with an embedded database that were made once and are copied for each test."""
+"""A database for each test, and folders with an embedded one that were made once and are copied for each."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
 from adapters.outbound.storage.embedded import EmbeddedPostgres
+from adapters.outbound.storage.pool import Database
+from tests.support.database import an_instance, opened
+
+
+@pytest.fixture
+async def database(database_url: str) -> AsyncIterator[Database]:
+    async with opened(Database(database_url)) as database:
+        yield database
+
+
+@pytest.fixture
+async def instance(database: Database) -> int:
+    return await an_instance(database)
 
 
 @pytest.fixture(scope="session")

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
 from adapters.outbound.storage.arrays import Bigints, Doubles, Texts
 from adapters.outbound.storage.pool import Database
-
-
-@pytest.fixture
-async def database(database_url: str) -> AsyncIterator[Database]:
-    database = Database(database_url)
-    await database.open()
-    yield database
-    await database.close()
 
 
 @pytest.mark.parametrize(

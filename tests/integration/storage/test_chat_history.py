@@ -2,42 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
 
 from adapters.outbound.storage.chat_history import KEPT_DAYS, MAX_TURNS, PostgresChatHistory
 from adapters.outbound.storage.pool import Database
 from domain.refusals import Unavailable
 from ports.downstream import ChatHistory, Role, Turn
-
-
-@pytest.fixture
-async def database(database_url: str) -> AsyncIterator[Database]:
-    database = Database(database_url)
-    await database.open()
-    yield database
-    await database.close()
-
-
-@pytest.fixture
-async def instance(database: Database) -> int:
-    return await an_instance(database, "first")
+from tests.support.database import an_instance
 
 
 @pytest.fixture
 def history(database: Database) -> ChatHistory:
     return PostgresChatHistory(database)
-
-
-async def an_instance(database: Database, name: str) -> int:
-    row = await database.fetch_one(
-        "INSERT INTO channel_instance (user_id, channel_id, channel_name, config)"
-        " VALUES ('u', 'cron', %s, '') RETURNING id",
-        (name,),
-    )
-    assert row is not None
-    return int(row[0])
 
 
 def turns(*texts: str) -> list[Turn]:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
-
-import pytest
 
 from adapters.outbound.storage.confirmations import PostgresConfirmations
 from adapters.outbound.storage.pool import Database
@@ -20,24 +17,6 @@ SESSION = "a session \0 with a NUL and " + "x" * 500
 def pending(id: str = "c1", *, asked_by: int = 1) -> Pending:
     parameters = {"to": "ada\0", "n": 2}
     return Pending(id, "tool\0", parameters, "nonce", "ada", asked_by, "please", NOW + timedelta(minutes=10))
-
-
-@pytest.fixture
-async def database(database_url: str) -> AsyncIterator[Database]:
-    opened = Database(database_url)
-    await opened.open()
-    yield opened
-    await opened.close()
-
-
-@pytest.fixture
-async def instance(database: Database) -> int:
-    row = await database.fetch_one(
-        "INSERT INTO channel_instance (user_id, channel_id, channel_name, config)"
-        " VALUES ('ann', 'http-webhook', 'Hook', '') RETURNING id"
-    )
-    assert row is not None
-    return int(row[0])
 
 
 async def test_comes_back_as_it_was_kept(database: Database, instance: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,24 +66,6 @@ class Process:
 
 
 @pytest.fixture
-async def database(database_url: str) -> AsyncIterator[Database]:
-    opened = Database(database_url)
-    await opened.open()
-    yield opened
-    await opened.close()
-
-
-@pytest.fixture
-async def instance_id(database: Database) -> int:
-    row = await database.fetch_one(
-        "INSERT INTO channel_instance (user_id, channel_id, channel_name, config)"
-        " VALUES ('ann', 'http-webhook', 'n', '\\x00') RETURNING id"
-    )
-    assert row is not None
-    return int(row[0])
-
-
-@pytest.fixture
 def one(database: Database) -> Process:
     return Process(database, 1)
 
@@ -97,11 +79,11 @@ def event(text: str, session: str = "s") -> Event:
     return Event(f"key {text}", session, Sender("x"), text, {}, request_id="r")
 
 
-async def test_an_idle_conversation_is_handed_over(one: Process, other: Process, instance_id: int) -> None:
-    await one.inbox.add(instance_id, [event("hello")])
+async def test_an_idle_conversation_is_handed_over(one: Process, other: Process, instance: int) -> None:
+    await one.inbox.add(instance, [event("hello")])
 
     [conversation] = one.conversing.taken
-    assert conversation.lane == Lane(instance_id, "s")
+    assert conversation.lane == Lane(instance, "s")
     assert conversation.lane.user_id == "ann"
     assert [each.event for each in conversation.waiting] == [event("hello")]
     assert not conversation.attended
@@ -109,10 +91,10 @@ async def test_an_idle_conversation_is_handed_over(one: Process, other: Process,
     assert (await other.conversations.lease(ROOM)).lanes == []
 
 
-async def test_without_a_place_anybody_may_lease_it(one: Process, other: Process, instance_id: int) -> None:
+async def test_without_a_place_anybody_may_lease_it(one: Process, other: Process, instance: int) -> None:
     one.conversing.places = 0
 
-    await one.inbox.add(instance_id, [event("hello")])
+    await one.inbox.add(instance, [event("hello")])
 
     assert one.conversing.taken == []
     assert one.rung == ["in"]
@@ -121,9 +103,9 @@ async def test_without_a_place_anybody_may_lease_it(one: Process, other: Process
 
 
 async def test_what_a_dead_process_was_handed_is_taken_up(
-    one: Process, other: Process, instance_id: int
+    one: Process, other: Process, instance: int
 ) -> None:
-    await one.inbox.add(instance_id, [event("hello")])
+    await one.inbox.add(instance, [event("hello")])
     assert one.conversing.taken
 
     assert await other.lanes.abandoned() == {1}
@@ -134,9 +116,9 @@ async def test_what_a_dead_process_was_handed_is_taken_up(
 
 
 async def test_a_lease_that_was_handed_over_runs_out(
-    database: Database, one: Process, other: Process, instance_id: int
+    database: Database, one: Process, other: Process, instance: int
 ) -> None:
-    await one.inbox.add(instance_id, [event("hello")])
+    await one.inbox.add(instance, [event("hello")])
     row = await database.fetch_one("SELECT due_at - now() > interval '20 seconds' FROM lane")
     assert row == (True,)
 
@@ -146,11 +128,11 @@ async def test_a_lease_that_was_handed_over_runs_out(
 
 
 async def test_a_conversation_at_work_takes_its_next_message_later(
-    one: Process, other: Process, instance_id: int
+    one: Process, other: Process, instance: int
 ) -> None:
-    await one.inbox.add(instance_id, [event("first")])
-    await other.inbox.add(instance_id, [event("second")])
-    await one.inbox.add(instance_id, [event("third")])
+    await one.inbox.add(instance, [event("first")])
+    await other.inbox.add(instance, [event("second")])
+    await one.inbox.add(instance, [event("third")])
 
     assert len(one.conversing.taken) == 1
     assert other.conversing.taken == []
@@ -164,12 +146,12 @@ async def test_a_conversation_at_work_takes_its_next_message_later(
 
 
 async def test_one_of_two_processes_gets_it(
-    database: Database, one: Process, other: Process, instance_id: int
+    database: Database, one: Process, other: Process, instance: int
 ) -> None:
     for number in range(20):
         await asyncio.gather(
-            one.inbox.add(instance_id, [event(f"one {number}", f"s{number}")]),
-            other.inbox.add(instance_id, [event(f"other {number}", f"s{number}")]),
+            one.inbox.add(instance, [event(f"one {number}", f"s{number}")]),
+            other.inbox.add(instance, [event(f"other {number}", f"s{number}")]),
         )
 
     lanes = [each.lane for each in one.conversing.taken + other.conversing.taken]
@@ -178,9 +160,9 @@ async def test_one_of_two_processes_gets_it(
     assert rows == [(2, False)] * 20
 
 
-async def test_a_long_backlog_is_handed_over_in_pieces(one: Process, instance_id: int) -> None:
+async def test_a_long_backlog_is_handed_over_in_pieces(one: Process, instance: int) -> None:
     many = [event(str(number)) for number in range(ROWS_PER_LANE + 3)]
-    await asyncio.gather(*(one.inbox.add(instance_id, [each]) for each in many))
+    await asyncio.gather(*(one.inbox.add(instance, [each]) for each in many))
 
     handed = [each.event.text for leased in one.conversing.taken for each in leased.waiting]
     assert handed == [str(number) for number in range(len(handed))]
@@ -188,16 +170,16 @@ async def test_a_long_backlog_is_handed_over_in_pieces(one: Process, instance_id
 
 
 async def test_a_lane_freed_a_moment_ago_is_left_open(
-    database: Database, one: Process, instance_id: int
+    database: Database, one: Process, instance: int
 ) -> None:
     """What its last holder wrote may be too new to be seen by the statement that would lease it."""
     await database.execute(
         "INSERT INTO lane (kind, instance_id, lane_key, pending, due_at)"
         " VALUES (0, %s, 's', 0, now() + interval '1 second')",
-        (instance_id,),
+        (instance,),
     )
 
-    await one.inbox.add(instance_id, [event("hello")])
+    await one.inbox.add(instance, [event("hello")])
 
     assert one.conversing.taken == []
     assert one.rung == ["in"]
@@ -205,29 +187,29 @@ async def test_a_lane_freed_a_moment_ago_is_left_open(
 
 
 async def test_a_question_that_is_open_comes_with_the_conversation(
-    database: Database, one: Process, instance_id: int
+    database: Database, one: Process, instance: int
 ) -> None:
     await database.execute(
         "INSERT INTO tool_approval (instance_id, lane_key, tool, heard_at) VALUES (%s, 's', '\"t\"', now())",
-        (instance_id,),
+        (instance,),
     )
 
-    await one.inbox.add(instance_id, [event("yes"), event("also yes", "elsewhere")])
+    await one.inbox.add(instance, [event("yes"), event("also yes", "elsewhere")])
 
     assert {each.lane.key: each.attended for each in one.conversing.taken} == {"s": True, "elsewhere": False}
 
 
-async def test_a_redelivery_leases_nothing(one: Process, instance_id: int) -> None:
+async def test_a_redelivery_leases_nothing(one: Process, instance: int) -> None:
     one.conversing.places = 1
-    first = await one.inbox.add(instance_id, [event("hello")])
+    first = await one.inbox.add(instance, [event("hello")])
     await one.done(one.conversing.taken[0], parts=0)
     one.conversing.places = 1
 
-    again = await one.inbox.add(instance_id, [event("hello")])
+    again = await one.inbox.add(instance, [event("hello")])
 
     assert [each.fresh for each in (*first, *again)] == [True, False]
     assert len(one.conversing.taken) == 1
-    assert one.conversing.declined == [(Lane(instance_id, "s"), False)]
+    assert one.conversing.declined == [(Lane(instance, "s"), False)]
 
 
 async def test_a_lost_statement_leaves_its_leases_in_doubt(database: Database, one: Process) -> None:
@@ -239,10 +221,8 @@ async def test_a_lost_statement_leaves_its_leases_in_doubt(database: Database, o
     assert one.conversing.declined == [(Lane(7, "s"), True)]
 
 
-async def test_a_reply_is_handed_over_with_its_outcome(
-    one: Process, other: Process, instance_id: int
-) -> None:
-    await one.inbox.add(instance_id, [event("hello")])
+async def test_a_reply_is_handed_over_with_its_outcome(one: Process, other: Process, instance: int) -> None:
+    await one.inbox.add(instance, [event("hello")])
     await one.done(one.conversing.taken[0], parts=3)
 
     [reply] = one.sending.taken
@@ -256,23 +236,19 @@ async def test_a_reply_is_handed_over_with_its_outcome(
     assert (await other.outbox.lease(ROOM)).lanes == []
 
 
-async def test_a_reply_without_a_place_waits_for_anybody(
-    one: Process, other: Process, instance_id: int
-) -> None:
+async def test_a_reply_without_a_place_waits_for_anybody(one: Process, other: Process, instance: int) -> None:
     one.sending.places = 0
-    await one.inbox.add(instance_id, [event("hello")])
+    await one.inbox.add(instance, [event("hello")])
     await one.done(one.conversing.taken[0])
 
     assert one.rung == ["out"]
     assert len((await other.outbox.lease(ROOM)).lanes) == 1
 
 
-async def test_a_reply_behind_another_is_sent_after_it(
-    one: Process, other: Process, instance_id: int
-) -> None:
-    await one.inbox.add(instance_id, [event("first")])
+async def test_a_reply_behind_another_is_sent_after_it(one: Process, other: Process, instance: int) -> None:
+    await one.inbox.add(instance, [event("first")])
     await one.done(one.conversing.taken[0])
-    await one.inbox.add(instance_id, [event("second")])
+    await one.inbox.add(instance, [event("second")])
     await one.done(((await one.conversations.lease(ROOM)).lanes or one.conversing.taken[1:])[0])
 
     [reply] = one.sending.taken
@@ -283,8 +259,8 @@ async def test_a_reply_behind_another_is_sent_after_it(
     assert [each.part.payload["text"] for each in later.parts] == ["second 0"]
 
 
-async def test_many_parts_are_handed_over_in_pieces(one: Process, instance_id: int) -> None:
-    await one.inbox.add(instance_id, [event("hello")])
+async def test_many_parts_are_handed_over_in_pieces(one: Process, instance: int) -> None:
+    await one.inbox.add(instance, [event("hello")])
     await one.done(one.conversing.taken[0], parts=ROWS_PER_LANE + 1)
 
     [reply] = one.sending.taken
@@ -297,10 +273,10 @@ async def test_many_parts_are_handed_over_in_pieces(one: Process, instance_id: i
 
 
 async def test_a_part_that_is_made_again_has_the_same_key(
-    database: Database, one: Process, instance_id: int
+    database: Database, one: Process, instance: int
 ) -> None:
     """As when the database forgot the outcome that it had not yet written to disk."""
-    await one.inbox.add(instance_id, [event("hello")])
+    await one.inbox.add(instance, [event("hello")])
     await one.done(one.conversing.taken[0], parts=2)
     await database.execute("UPDATE inbox SET status = 0")
     await one.done(one.conversing.taken[0], parts=2)
@@ -310,10 +286,10 @@ async def test_a_part_that_is_made_again_has_the_same_key(
 
 
 async def test_a_mark_never_meets_another_part_of_the_same_id(
-    database: Database, one: Process, instance_id: int
+    database: Database, one: Process, instance: int
 ) -> None:
     """A database that died may forget an outcome, and give the ids of its parts anew."""
-    await one.inbox.add(instance_id, [event("hello")])
+    await one.inbox.add(instance, [event("hello")])
     await one.done(one.conversing.taken[0])
     [reply] = one.sending.taken
     await database.execute("UPDATE outbox SET key = 'another', part = '{}'")
@@ -324,24 +300,22 @@ async def test_a_mark_never_meets_another_part_of_the_same_id(
     assert await database.fetch("SELECT status, attempts FROM outbox") == [(0, 0)]
 
 
-async def test_a_lease_says_whether_it_left_any(one: Process, instance_id: int) -> None:
+async def test_a_lease_says_whether_it_left_any(one: Process, instance: int) -> None:
     one.conversing.places = 0
     for number in range(3):
-        await one.inbox.add(instance_id, [event(f"{number}", session=f"s{number}")])
+        await one.inbox.add(instance, [event(f"{number}", session=f"s{number}")])
     first = await one.conversations.lease(Room(100, 2, 100))
     assert (len(first.lanes), first.more) == (2, True)
-    assert not (await one.conversations.lease(Room(100, 2, 100, {instance_id: 0}))).more, (
-        "nothing is left to it"
-    )
+    assert not (await one.conversations.lease(Room(100, 2, 100, {instance: 0}))).more, "nothing is left to it"
     rest = await one.conversations.lease(Room(1, 2, 100))
     assert (len(rest.lanes), rest.more) == (1, False)
 
 
 async def test_a_lease_says_that_another_worker_is_about_those_that_wait(
-    one: Process, database: Database, instance_id: int
+    one: Process, database: Database, instance: int
 ) -> None:
     one.conversing.places = 0
-    await one.inbox.add(instance_id, [event("a")])
+    await one.inbox.add(instance, [event("a")])
     async with database.transaction() as connection:
         await connection.execute("SELECT FROM lane FOR UPDATE")
         leases = await one.conversations.lease(ROOM)

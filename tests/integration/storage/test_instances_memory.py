@@ -12,6 +12,7 @@ from adapters.outbound.security.box import Seal
 from adapters.outbound.storage.instances import PostgresInstances
 from adapters.outbound.storage.pool import Database
 from domain.instances.model import InstanceChange, NewInstance
+from tests.support.database import opened
 
 KEY = "YmVuY2gtYmVuY2gtYmVuY2gtYmVuY2gtYmVuY2gtMTI="
 
@@ -26,10 +27,8 @@ class Counting(Database):
 
 @pytest.fixture
 async def database(database_url: str) -> AsyncIterator[Counting]:
-    opened = Counting(database_url)
-    await opened.open()
-    yield opened
-    await opened.close()
+    async with opened(Counting(database_url)) as database:
+        yield database
 
 
 async def test_many_who_ask_at_once_cause_one_look(database: Counting) -> None:

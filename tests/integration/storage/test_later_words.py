@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -16,27 +15,15 @@ from adapters.outbound.storage.sessions import PostgresSessions
 from domain.channels.messages import Receipt
 from domain.confirmations.model import Pending
 from ports.downstream import Role, Turn
+from tests.support.database import an_instance
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LONG_AGO = NOW - timedelta(days=2)
 
 
 @pytest.fixture
-async def database(database_url: str) -> AsyncIterator[Database]:
-    found = Database(database_url)
-    await found.open()
-    yield found
-    await found.close()
-
-
-@pytest.fixture
 async def instance(database: Database) -> int:
-    row = await database.fetch_one(
-        "INSERT INTO channel_instance (user_id, channel_id, channel_name, config)"
-        " VALUES ('ann', 'business-messaging', 'n', '\\x00') RETURNING id"
-    )
-    assert row
-    return int(row[0])
+    return await an_instance(database, channel_id="business-messaging")
 
 
 async def waiting(database: Database, instance: int, attempts: int = 1, owner: int | None = None) -> None:

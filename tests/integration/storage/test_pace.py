@@ -3,38 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
 
 from adapters.outbound.storage.pace import PostgresPace
 from adapters.outbound.storage.pool import Database
 from ports.pacing import OpenBreaker
+from tests.support.database import an_instance
 
 SOON = 0.3
 """Seconds that a statement may take on a busy machine."""
 
 
 @pytest.fixture
-async def database(database_url: str) -> AsyncIterator[Database]:
-    opened = Database(database_url)
-    await opened.open()
-    yield opened
-    await opened.close()
-
-
-@pytest.fixture
 def pace(database: Database) -> PostgresPace:
     return PostgresPace(database)
-
-
-async def instance(database: Database) -> int:
-    row = await database.fetch_one(
-        "INSERT INTO channel_instance (user_id, channel_id, channel_name, config)"
-        " VALUES ('ann', 'http-webhook', 'n', '\\x00') RETURNING id"
-    )
-    assert row is not None
-    return int(row[0])
 
 
 async def test_turns_come_evenly_after_the_burst(pace: PostgresPace) -> None:
@@ -62,7 +45,7 @@ async def test_the_longer_hold_stays(pace: PostgresPace) -> None:
 
 
 async def test_a_breaker_is_there_until_it_closes(pace: PostgresPace, database: Database) -> None:
-    one = await instance(database)
+    one = await an_instance(database)
     await pace.opened(OpenBreaker(one, 10.0, 1), "connection refused")
     await pace.opened(OpenBreaker(one, 20.0, 2), "connection refused")
     (found,) = (await pace.state()).breakers
@@ -73,7 +56,7 @@ async def test_a_breaker_is_there_until_it_closes(pace: PostgresPace, database: 
 
 
 async def test_a_change_of_the_instance_settles_its_breaker(pace: PostgresPace, database: Database) -> None:
-    one = await instance(database)
+    one = await an_instance(database)
     await pace.opened(OpenBreaker(one, 10.0, 1), "connection refused")
     await database.execute("UPDATE channel_instance SET updated_at = now() + interval '1 millisecond'")
     assert (await pace.state()).breakers == []
