@@ -22,7 +22,7 @@ def a_request(resource: str = "agent::helper_1", **changes: Any) -> RunRequest:
         sender=RunSender("4711", "Ada", None),
         text="How late is it?",
         owner="owner-1",
-        timeout=5.0,
+        timeout=60.0,
     )
     return replace(request, **changes)
 

@@ -324,7 +324,7 @@ class TestTools:
             await runner.run(again(a_request(), 1))
             approved = again(a_request(), 2, approval=Approval("c1", "ring", "approved"))
             task = asyncio.create_task(runner.run(approved))
-            await asyncio.wait_for(hanging.wait(), 5)
+            await asyncio.wait_for(hanging.wait(), 30)
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
