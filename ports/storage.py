@@ -245,13 +245,17 @@ class Conversations(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """A reply part on its way. `key` is its idempotency key, the same at each try."""
+    """A reply part on its way. `key` is its idempotency key, the same at each try.
+
+    `apology`: it tells the sender that the message failed, so its arrival is no success of the instance.
+    """
 
     id: int
     part: Part
     target: Target
     key: str
     attempts: int
+    apology: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,11 +82,11 @@ class DeliveryService:
         sent = await self._tried(channel, instance, outgoing)
         seconds = (self._clock.now() - started).total_seconds()
         self._meter.delivered(instance.channel_id, sent.outcome, seconds)
-        if sent.outcome is Outcome.SENT:
-            await self._health.succeeded(instance.id)
-        else:
+        if sent.outcome is not Outcome.SENT:
             await self._health.failed(instance.id, f"sending a reply: {sent.detail}")
             log.warning("a reply was not taken: %s", sent.detail, extra={"instance": instance.id})
+        elif not outgoing.apology:
+            await self._health.succeeded(instance.id)
         return sent
 
     async def _tried(self, channel: Replies, instance: Instance, outgoing: Outgoing) -> Sent:

@@ -28,7 +28,7 @@ from adapters.outbound.storage.lanes import (
 )
 from adapters.outbound.storage.outages import waited_out
 from adapters.outbound.storage.pool import Connection, Database
-from domain.channels.messages import Part
+from domain.channels.messages import CallOutcome, Part
 from ports.storage import Conversation, Lane, Leases, Outgoing, OutgoingLane, Processed, Room, Waiting
 
 SIDE = Side(INBOUND, "inbox", "id event attempts received_at draft", flag=ATTENDED)
@@ -41,10 +41,11 @@ WITH {OFFERED}, r AS (
     UPDATE inbox i SET status = CASE WHEN r.error IS NULL THEN 1 ELSE 2 END, error = r.error,
         result = CASE WHEN i.await_until > now() THEN r.result END, finished_at = now()
     FROM r WHERE i.id = r.id AND i.status = 0
-    RETURNING i.id, i.instance_id, i.lane_key, i.await_until > now() AND r.result IS NOT NULL AS awaited, r.last
+    RETURNING i.id, i.instance_id, i.lane_key, i.await_until > now() AND r.result IS NOT NULL AS awaited, r.last,
+        r.error IS NOT NULL AS failed
 ), parts AS (
-    INSERT INTO outbox (instance_id, lane_key, inbox_id, part, target, key)
-    SELECT d.instance_id, d.lane_key, d.id, p.part, p.target, p.key
+    INSERT INTO outbox (instance_id, lane_key, inbox_id, part, target, key, apology)
+    SELECT d.instance_id, d.lane_key, d.id, p.part, p.target, p.key, d.failed
     FROM unnest(%(part_ids)s, %(parts)s, %(targets)s, %(keys)s) WITH ORDINALITY AS p(inbox_id, part, target, key, n)
     JOIN done d ON d.id = p.inbox_id AND d.awaited IS NOT TRUE
     ORDER BY p.n
@@ -69,8 +70,8 @@ UPDATE inbox SET taken = true WHERE id IN (
 
 ADD_PARTS = f"""
 WITH {OFFERED}, parts AS (
-    INSERT INTO outbox (instance_id, lane_key, inbox_id, part, target, key)
-    SELECT %(instance_id)s, %(lane_key)s, %(inbox_id)s, p.part, %(target)s, p.key
+    INSERT INTO outbox (instance_id, lane_key, inbox_id, part, target, key, apology)
+    SELECT %(instance_id)s, %(lane_key)s, %(inbox_id)s, p.part, %(target)s, p.key, %(apology)s
     FROM unnest(%(parts)s, %(keys)s) WITH ORDINALITY AS p(part, key, n)
     ORDER BY p.n RETURNING instance_id, lane_key
 )
@@ -171,6 +172,7 @@ class PostgresConversations:
             "target": dump(kept["target"]),
             "parts": Texts(dump_bytes(part) for part in kept["parts"]),
             "keys": Texts(str(uuid.uuid4()) for _ in kept["parts"]),
+            "apology": kept["outcome"] == CallOutcome.FAILED,
         }
         await connection.execute(ADD_PARTS, {**NOT_OFFERED, **values})
 
@@ -196,12 +198,14 @@ class _Stored:
     target: bytes
     parts: Sequence[bytes]
     keys: Sequence[str]
+    apology: bool
 
     @classmethod
     def of(cls, processed: Processed) -> _Stored:
         parts = [dump_bytes(part.payload) for part in processed.parts]
         keys = [part_key(processed.request_id, processed.inbox_id, number) for number in range(len(parts))]
-        return cls(processed.lane, processed.inbox_id, dump_bytes(processed.target), parts, keys)
+        target, apology = dump_bytes(processed.target), processed.error is not None
+        return cls(processed.lane, processed.inbox_id, target, parts, keys, apology)
 
 
 def part_key(request_id: str, inbox_id: int, number: int) -> str:
@@ -236,5 +240,6 @@ def _leased(stored: Sequence[_Stored], rows: Sequence[tuple[Any, ...]]) -> dict[
         for id, part, key in zip(ids or (), each.parts, each.keys, strict=False):
             found = parts.setdefault(each.lane, [])
             if len(found) < ROWS_PER_LANE:
-                found.append(Outgoing(id, Part(orjson.loads(part)), orjson.loads(each.target), key, 0))
+                target = orjson.loads(each.target)
+                found.append(Outgoing(id, Part(orjson.loads(part)), target, key, 0, each.apology))
     return {lane: OutgoingLane(lane, found) for lane, found in parts.items()}

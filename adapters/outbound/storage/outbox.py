@@ -17,7 +17,7 @@ from domain.channels.messages import Part, Receipt
 from domain.instances.model import Deliveries, Delivery, Page
 from ports.storage import Lane, Leases, Outgoing, OutgoingLane, Room
 
-SIDE = Side(OUTBOUND, "outbox", "id part target key attempts")
+SIDE = Side(OUTBOUND, "outbox", "id part target key attempts apology")
 
 PENDING, SENT, DEAD = 0, 1, 2
 STATUS = {"pending": PENDING, "sent": SENT, "dead": DEAD}
@@ -114,8 +114,8 @@ class PostgresOutbox:
             OutgoingLane(
                 lane,
                 [
-                    Outgoing(id, Part(orjson.loads(part)), orjson.loads(target), key, attempts)
-                    for id, part, target, key, attempts in rows
+                    Outgoing(id, Part(orjson.loads(part)), orjson.loads(target), key, attempts, apology)
+                    for id, part, target, key, attempts, apology in rows
                 ],
             )
             for lane, rows in leased.lanes

@@ -97,6 +97,17 @@ Feature: Replies reach their platform
       And kim writes "second"
       Then kim gets "second" once
 
+  Rule: An apology that arrives is no success of the instance
+
+    Scenario: The resource fails
+      Given a resource that fails
+      When kim writes "hello"
+      Then kim gets the apology
+      And the bot's health tells of the resource alone
+      When the resource works again
+      And kim writes "hello again"
+      Then the bot's health tells of a success
+
   Rule: Dead letters can be listed, sent again and dropped by the instance's owner
 
     Scenario: Listed page by page

@@ -14,7 +14,9 @@ from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.outbound.channels.bot_messenger.tests import samples
 from adapters.outbound.channels.bot_messenger.webhook import secret_of
-from domain.routing.model import RunResult
+from domain.routing.model import RunRequest, RunResult
+from domain.routing.words import APOLOGY
+from ports.downstream import DownstreamFailed
 from tests.drivers.passing import pass_time
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource
@@ -157,6 +159,19 @@ def blocked(scene: Scene) -> None:
     scene.platform.trouble = lambda chat: refusal(403, words) if chat == CHATS["kim"] else None
 
 
+@given("a resource that fails")
+def resource_fails(scene: Scene) -> None:
+    def fail(request: RunRequest) -> RunResult:
+        raise DownstreamFailed("it answered 500", retryable=False)
+
+    scene.resource.script = fail
+
+
+@when("the resource works again")
+def resource_works(scene: Scene) -> None:
+    scene.resource.script = lambda request: RunResult(request.text)
+
+
 @given("another bot")
 def another_bot(scene: Scene) -> None:
     scene.bots.append(scene.create(OTHER_TOKEN))
@@ -223,6 +238,26 @@ def refused(scene: Scene) -> None:
 @when("the platform works again")
 def works(scene: Scene) -> None:
     scene.platform.trouble = lambda chat: None
+
+
+@then("kim gets the apology")
+def gets_apology(scene: Scene) -> None:
+    scene.wait_deliveries(lambda found: [each["status"] for each in found] == ["sent"])
+    assert scene.got("kim") == [APOLOGY]
+
+
+@then("the bot's health tells of the resource alone")
+def health_of_resource(scene: Scene) -> None:
+    health = scene.health()
+    assert health["lastError"] == "the downstream resource failed: it answered 500"
+    assert health["lastSuccess"] is None
+
+
+@then("the bot's health tells of a success")
+def health_of_success(scene: Scene) -> None:
+    until(lambda: scene.health()["lastSuccess"] is not None, "the success is noted")
+    health = scene.health()
+    assert health["lastSuccess"] > health["lastErrorAt"]
 
 
 @when(parsers.re(r"(?P<seconds>\d+) seconds? pass(es)?"))

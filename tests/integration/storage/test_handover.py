@@ -56,12 +56,12 @@ class Process:
         self.conversations = PostgresConversations(database, self.lanes, wakes, replies)
         self.outbox = PostgresOutbox(database, self.lanes, lambda: self.rung.append("out"))
 
-    async def done(self, conversation: Conversation, parts: int = 1) -> None:
+    async def done(self, conversation: Conversation, parts: int = 1, error: str | None = None) -> None:
         """The first event is answered, and the conversation given back."""
         first = conversation.waiting[0]
         made = [Part({"text": f"{first.event.text} {number}"}) for number in range(parts)]
         await self.conversations.record(
-            Processed(conversation.lane, first.id, {"to": "x"}, made, last=True, request_id="r")
+            Processed(conversation.lane, first.id, {"to": "x"}, made, error, last=True, request_id="r")
         )
 
 
@@ -336,3 +336,17 @@ async def test_a_lease_does_not_go_through_all_that_wait_for_each_lane(database:
     plan = await database.fetch("EXPLAIN " + SIDE.statement(), parameters)
     assert sum("lane_due" in line for (line,) in plan) == 1
     assert any("lane_pkey" in line for (line,) in plan)
+
+
+@pytest.mark.parametrize("error", [None, "the resource failed"])
+async def test_an_apology_is_known_whoever_sends_it(
+    one: Process, other: Process, instance: int, error: str | None
+) -> None:
+    await one.inbox.add(instance, [event("hello")])
+    await one.done(one.conversing.taken[0], error=error)
+    [handed] = one.sending.taken
+    await one.outbox.retry(handed.lane, handed.parts[0], "refused", 0.0)
+
+    [leased] = (await other.outbox.lease(ROOM)).lanes
+
+    assert [each.apology for each in (*handed.parts, *leased.parts)] == [error is not None] * 2
