@@ -14,6 +14,7 @@ from adapters.inbound.jobs.lane_loop import LaneLoop
 from adapters.inbound.jobs.places import both
 from adapters.inbound.jobs.upkeep import AbandonedLeases, Chore, Upkeep
 from adapters.inbound.rest.gate import App
+from adapters.inbound.rest.protocol import HttpProtocol
 from adapters.outbound.storage.conversations import SIDE as CONVERSATIONS
 from adapters.outbound.storage.handover import Handover
 from adapters.outbound.storage.outbox import SIDE as DELIVERIES
@@ -184,7 +185,7 @@ class RestPart:
             timeout_graceful_shutdown=CALL_GRACE,
             server_header=False,
             proxy_headers=False,  # callbacks need none of them, so that is done behind their branch
-            http="httptools",
+            http=HttpProtocol,
             loop="none",
         )
         self._server = _Server(config)

@@ -12,6 +12,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from adapters.inbound.rest import (
     catalogue,
+    docs_page,
     errors,
     instances,
     knowledge,
@@ -30,6 +31,7 @@ PUBLIC = re.compile(
     r"/api/agent/verification/(providers|callback/[^/]*|bot-messenger-bot-webhook)|/api/agent/files/.*"
 )
 STREAMED = re.compile(r"/api/agent/kb/[^/]+/uploadfile")
+PRIVATE = re.compile(r"/api/agent/(?:verification/identities|files)/(.+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,14 @@ class GatewayOptions:
 
 def build(use_cases: UseCases, clock: Clock, ids: Ids, options: GatewayOptions) -> App:
     """The whole gateway as one ASGI application."""
-    api = FastAPI(title="Switchboard", version="0.1.0", redoc_url=None, separate_input_output_schemas=False)
+    api = FastAPI(
+        title="Switchboard",
+        version="0.1.0",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        separate_input_output_schemas=False,
+    )
     errors.install(api)
     api.include_router(catalogue.router(use_cases.catalogue, clock))
     api.include_router(instances.router(use_cases.instances))
@@ -56,6 +65,7 @@ def build(use_cases: UseCases, clock: Clock, ids: Ids, options: GatewayOptions) 
     api.include_router(knowledge.router(use_cases.bases, use_cases.search))
     api.include_router(message_files.router(use_cases.shared))
     api.include_router(ops.router(options.checks, options.metrics))
+    api.include_router(docs_page.router(api))
     api.openapi = lambda: describe(api)  # type: ignore[method-assign]
     gate = Gate(
         _app(ProxyHeadersMiddleware(cast(Any, api))),
@@ -64,6 +74,7 @@ def build(use_cases: UseCases, clock: Clock, ids: Ids, options: GatewayOptions) 
         max_body=options.max_body,
         public=PUBLIC,
         streamed=STREAMED,
+        private=PRIVATE,
         bind=options.bind,
     )
     return CallbackBranch(

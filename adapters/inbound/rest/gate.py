@@ -1,7 +1,8 @@
-"""In front of the routes: request ids, the caller's credential, the size of bodies. Plain ASGI, no framework."""
+"""In front of the routes: request ids, credentials, the size of bodies, the log. Plain ASGI, no framework."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 import time
@@ -11,7 +12,7 @@ from typing import Any
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 
-from adapters.inbound.rest.errors import INTERNAL, error_response, refusal_response
+from adapters.inbound.rest.errors import INTERNAL, STOPPING, error_response, refusal_response
 from domain.refusals import Refusal, Unauthenticated
 from ports.clock import Ids
 from ports.use_cases import Access
@@ -33,7 +34,8 @@ class Gate:
     """Authenticates what is protected before a byte of the body is read.
 
     `public` are the paths under /api/agent/ that need no key; `streamed` those whose bodies have limits of
-    their own. `bind` ties the request id to the log.
+    their own; `private` those whose first group is kept out of the log. `bind` ties the request id to the log.
+    One slash at the end of a path means nothing.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class Gate:
         max_body: int,
         public: re.Pattern[str],
         streamed: re.Pattern[str],
+        private: re.Pattern[str],
         bind: Callable[[str], None],
     ) -> None:
         self._app = app
@@ -53,12 +56,14 @@ class Gate:
         self._max_body = max_body
         self._public = public
         self._streamed = streamed
+        self._private = private
         self._bind = bind
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        scope = _without_slash(scope)
         headers = Headers(scope=scope)
         given = headers.get("x-request-id", "")
         request_id = given if REQUEST_ID.fullmatch(given) else self._ids.request_id()
@@ -72,12 +77,21 @@ class Gate:
             await refusal_response(refusal)(scope, receive, answer)
         except HTTPException as error:
             await error_response(error.status_code, error.detail)(scope, receive, answer)
+        except asyncio.CancelledError:
+            if answer.started:
+                raise
+            await error_response(503, STOPPING)(scope, receive, answer)
         except Exception:
             log.exception("a request failed")
             if not answer.started:
                 await error_response(500, INTERNAL)(scope, receive, answer)
         took = round((time.monotonic() - started) * 1000, 1)
-        log.info("%s %s %s", scope["method"], scope["path"], answer.status, extra={"ms": took})
+        log.info("%s %s %s", scope["method"], self._told(scope["path"]), answer.status, extra={"ms": took})
+
+    def _told(self, path: str) -> str:
+        """A path as it may stand in the log."""
+        match = self._private.fullmatch(path)
+        return f"{path[: match.start(1)]}***" if match else path
 
     async def _authenticate(self, scope: Scope, headers: Headers) -> None:
         path = scope["path"]
@@ -106,6 +120,12 @@ class Gate:
             return message
 
         return counted
+
+
+def _without_slash(scope: Scope) -> Scope:
+    """A redirect to the path without it would not do: senders of callbacks and many clients follow none."""
+    path = scope["path"]
+    return {**scope, "path": path[:-1]} if len(path) > 1 and path.endswith("/") else scope
 
 
 def _too_large(limit: int) -> HTTPException:

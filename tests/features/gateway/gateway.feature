@@ -136,6 +136,43 @@ Feature: The REST gateway
       When it is called with a session id of 100 kB
       Then the status is 200
 
+  Rule: A slash at the end of a path means nothing
+
+    Scenario Outline: <method> <path> with <body>
+      Given ann has an http-webhook
+      When ann sends <method> <path> with <body>
+      Then the status is <status>
+
+      Examples:
+        | method | path                                      | body                                                          | status |
+        | GET    | /api/agent/channels/                      | nothing                                                       | 200    |
+        | GET    | /api/agent/channel-instances/             | nothing                                                       | 200    |
+        | POST   | /api/agent/channel-instances/             | {"channelId": "http-webhook", "channelName": "n", "config": {}} | 201  |
+        | GET    | /api/agent/kb/                            | nothing                                                       | 200    |
+        | POST   | /api/agent/kb/                            | {"name": "n"}                                                 | 201    |
+        | PATCH  | /api/agent/kb/                            | nothing                                                       | 405    |
+        | GET    | /api/agent/verification/providers/        | nothing                                                       | 200    |
+        | GET    | /api/agent/nowhere/                       | nothing                                                       | 404    |
+        | GET    | /api/agent/kb//                           | nothing                                                       | 404    |
+
+    Scenario: A protected path stays protected
+      When GET /api/agent/channel-instances/ is requested without a key
+      Then the status is 401
+
+  Rule: What tells who a person is stays out of the log
+
+    Scenario Outline: <method> <path>
+      When <who> sends <method> <path>, and the log is read
+      Then the log tells of "<told>" and a status, and holds no "<secret>"
+
+      Examples:
+        | who    | method | path                                                        | told                                    | secret      |
+        | ann    | DELETE | /api/agent/verification/identities/phone/%2B15550100200     | /api/agent/verification/identities/***  | 5550100200  |
+        | ann    | DELETE | /api/agent/verification/identities/email/kim@app.example/   | /api/agent/verification/identities/***  | app.example |
+        | ann    | DELETE | /api/agent/verification/identities/kim@app.example          | /api/agent/verification/identities/***  | app.example |
+        | nobody | DELETE | /api/agent/verification/identities/email/kim@app.example    | /api/agent/verification/identities/***  | app.example |
+        | nobody | GET    | /api/agent/files/signed-token/report.pdf                    | /api/agent/files/***                    | signed      |
+
   Rule: The legacy paths are the same as the new ones
 
     Scenario: Creating and deleting by the old paths
@@ -179,3 +216,8 @@ Feature: The REST gateway
       And no answer with 422 stands where 400 is given
       And every error answer has the error shape
       And every JSON body has an example that fits it
+
+    Scenario: The description can be read without the internet
+      When /docs is requested without a key, as an operator
+      Then the page refers to this host alone
+      And what the page refers to is there

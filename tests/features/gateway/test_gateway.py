@@ -159,6 +159,46 @@ def called_with_slash(rest: Rest, made: dict[str, int]) -> httpx.Response:
     )
 
 
+@when(
+    parsers.re(r"(?P<who>ann|nobody) sends (?P<method>[A-Z]+) (?P<path>\S+), and the log is read"),
+    target_fixture="response",
+)
+def sends_and_reads_log(
+    rest: Rest, who: str, method: str, path: str, caplog: pytest.LogCaptureFixture
+) -> httpx.Response:
+    caplog.set_level("INFO")
+    return rest.request(method, path, "ann" if who == "ann" else None)
+
+
+@then(parsers.parse('the log tells of "{told}" and a status, and holds no "{secret}"'))
+def log_holds_no(response: httpx.Response, told: str, secret: str, caplog: pytest.LogCaptureFixture) -> None:
+    ours = [each.getMessage() for each in caplog.records if not each.name.startswith("httpx")]
+    assert f"{response.request.method} {told} {response.status_code}" in ours
+    assert secret not in "\n".join(ours)
+
+
+@then("the page refers to this host alone")
+def refers_to_this_host(response: httpx.Response) -> None:
+    assert re.findall(r"(?:https?:)?//[^\s\"']+", _without_comments(response.text)) == []
+    assert '"validatorUrl": null' in response.text
+
+
+@then("what the page refers to is there")
+def page_is_whole(rest: Rest, response: httpx.Response) -> None:
+    addresses = re.findall(r"""(?:src=|href=|url: )["'](/[^"']+)""", response.text)
+    found = {address: rest.request("GET", address) for address in addresses}
+    assert {address: each.headers["content-type"].partition(";")[0] for address, each in found.items()} == {
+        "/docs/swagger-ui.css": "text/css",
+        "/docs/swagger-ui-bundle.js": "text/javascript",
+        "/openapi.json": "application/json",
+    }
+    assert all(each.status_code == 200 and len(each.content) > 10_000 for each in found.values())
+
+
+def _without_comments(page: str) -> str:
+    return re.sub(r"<!--.*?-->", "", page, flags=re.DOTALL)
+
+
 @when("ann's instances are requested", target_fixture="response")
 def anns_instances(rest: Rest) -> httpx.Response:
     return rest.request("GET", INSTANCES, "ann")

@@ -1,0 +1,46 @@
+"""The interactive description of the interface. Its script and style lie in a package: nothing comes from afar."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.openapi.docs import get_swagger_ui_html
+from starlette.responses import FileResponse
+
+from domain.refusals import NotFound
+
+PAGE = "/docs"
+SCRIPT, STYLE = "swagger-ui-bundle.js", "swagger-ui.css"
+ASSETS = {SCRIPT: "text/javascript", STYLE: "text/css"}
+PARAMETERS = {"validatorUrl": None}
+"""No badge, for which Swagger UI would send the description to a server of its makers."""
+NO_ICON = "data:,"
+
+
+def router(api: FastAPI) -> APIRouter:
+    routes = APIRouter(include_in_schema=False)
+    folder = Path(str(files("fastapi_offline"))) / "static"
+
+    @routes.head(PAGE)
+    @routes.get(PAGE)
+    async def page(request: Request) -> Response:
+        root = request.scope.get("root_path", "").rstrip("/")
+        return get_swagger_ui_html(
+            openapi_url=f"{root}{api.openapi_url}",
+            title=api.title,
+            swagger_js_url=f"{root}{PAGE}/{SCRIPT}",
+            swagger_css_url=f"{root}{PAGE}/{STYLE}",
+            swagger_favicon_url=NO_ICON,
+            swagger_ui_parameters=PARAMETERS,
+        )
+
+    @routes.head(PAGE + "/{name}")
+    @routes.get(PAGE + "/{name}")
+    async def asset(request: Request, name: str) -> Response:
+        if name not in ASSETS:
+            raise NotFound(f"there is nothing at {request.url.path[:200]}")
+        return FileResponse(folder / name, media_type=ASSETS[name])
+
+    return routes

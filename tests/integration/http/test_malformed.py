@@ -1,0 +1,146 @@
+"""What reaches the gateway's socket and is no request: answered in JSON, before there is anything to route."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from uvicorn import Config
+from uvicorn.server import ServerState
+
+from adapters.inbound.rest.protocol import LARGEST_HEAD, LARGEST_READ, HttpProtocol
+from apps.parts import RestPart
+
+HEAD = b"POST /x HTTP/1.1\r\nHost: x\r\n"
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+async def app(scope: Any, receive: Any, send: Any) -> None:
+    """Reads the body and answers."""
+    while (await receive()).get("more_body"):
+        pass
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+    await send({"type": "http.response.body", "body": b""})
+
+
+@pytest.fixture
+async def port() -> AsyncIterator[int]:
+    listener = socket.create_server(("127.0.0.1", 0))
+    part = RestPart(app, listener)
+    await part.start()
+    yield listener.getsockname()[1]
+    await part.stop()
+
+
+async def answer_to(port: int, request: bytes) -> tuple[list[bytes], bytes]:
+    """The lines of the head and the body of all that came back until the server closed."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(request)
+    head, _, body = (await asyncio.wait_for(reader.read(), 10)).partition(b"\r\n\r\n")
+    writer.close()
+    await writer.wait_closed()
+    return head.split(b"\r\n"), body
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b"hello there\r\n\r\n",
+        b"FETCH /x HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET /x HTTP/9.9\r\n\r\n",
+        b"GET /\xff HTTP/1.1\r\nHost: x\r\n\r\n",
+        HEAD + b"no colon\r\n\r\n",
+        HEAD + b"Content-Length: many\r\n\r\n",
+        HEAD + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        CHUNKED + b"no number\r\nabc\r\n0\r\n\r\n",
+        CHUNKED + b"2\r\n{}and more\r\n0\r\n\r\n",
+    ],
+)
+async def test_what_is_no_http_is_told_so_in_json(port: int, request_bytes: bytes) -> None:
+    head, body = await answer_to(port, request_bytes)
+
+    assert head[0] == b"HTTP/1.1 400 Bad Request"
+    assert {b"content-type: application/json", b"connection: close"} <= set(head)
+    assert f"content-length: {len(body)}".encode() in head
+    assert json.loads(body) == {"error": "the request is not valid HTTP"}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        b"X: " + b"a" * LARGEST_HEAD + b"\r\n",
+        b"".join(b"X%d: %s\r\n" % (number, b"a" * 1000) for number in range(70)),
+    ],
+)
+async def test_a_head_beyond_all_bounds_is_refused(port: int, fields: bytes) -> None:
+    head, body = await answer_to(port, HEAD + fields + b"\r\n")
+
+    assert head[0] == b"HTTP/1.1 431 Request Header Fields Too Large"
+    assert json.loads(body) == {"error": "the address and headers of the request are over 64 KB"}
+
+
+async def test_a_large_head_within_the_bounds_and_a_large_body_are_taken(port: int) -> None:
+    fields = b"Connection: close\r\nContent-Length: 600000\r\nX: " + b"a" * (LARGEST_HEAD - 1000)
+    head, _ = await answer_to(port, HEAD + fields + b"\r\n\r\n" + b"b" * 600000)
+
+    assert head[0] == b"HTTP/1.1 204 No Content"
+
+
+class Connection(asyncio.Transport):
+    """A connection that keeps what is written to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written = b""
+        self.closed = False
+
+    def write(self, data: Any) -> None:
+        self.written += data
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@pytest.fixture
+async def connection() -> AsyncIterator[tuple[HttpProtocol, Connection]]:
+    config, state, connection = Config(app, log_config=None), ServerState(), Connection()
+    protocol = HttpProtocol(config, state, {})
+    protocol.connection_made(connection)
+    yield protocol, connection
+    protocol.connection_lost(None)
+    await asyncio.gather(*state.tasks)
+
+
+async def test_a_head_without_an_end_is_not_gathered_for_ever(
+    connection: tuple[HttpProtocol, Connection],
+) -> None:
+    protocol, transport = connection
+    protocol.data_received(HEAD + b"X: ")
+    read = 0
+    while not transport.closed:
+        protocol.data_received(b"a" * 10_000)
+        read += 10_000
+        assert read <= LARGEST_HEAD + LARGEST_READ + 10_000
+
+    assert transport.written.startswith(b"HTTP/1.1 431 ")
+
+
+async def test_an_answer_under_way_is_cut_off_rather_than_mixed_with_another(
+    connection: tuple[HttpProtocol, Connection],
+) -> None:
+    protocol, transport = connection
+    protocol.data_received(CHUNKED)
+    await protocol.cycle.send({"type": "http.response.start", "status": 200, "headers": []})
+    begun = transport.written
+
+    protocol.data_received(b"no number\r\n")
+
+    assert transport.closed
+    assert transport.written == begun

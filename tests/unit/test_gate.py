@@ -1,0 +1,70 @@
+"""Requests that a stop of the server cuts off."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import Any
+
+import pytest
+
+from adapters.inbound.rest.gate import Gate
+from adapters.outbound.clock import RandomIds
+
+NOTHING = re.compile("nothing")
+SCOPE = {"type": "http", "method": "GET", "path": "/healthz", "headers": []}
+
+
+class Client:
+    """What came back."""
+
+    def __init__(self) -> None:
+        self.messages: list[dict[str, Any]] = []
+
+    async def send(self, message: Any) -> None:
+        self.messages.append(dict(message))
+
+
+async def cut_off(client: Client, *, after_the_head: bool) -> None:
+    """One request whose task is cancelled while the application works on it."""
+    working = asyncio.Event()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if after_the_head:
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+        working.set()
+        await asyncio.Event().wait()
+
+    unused: Any = None
+    gate = Gate(
+        app,
+        unused,
+        RandomIds(),
+        max_body=1024,
+        public=NOTHING,
+        streamed=NOTHING,
+        private=NOTHING,
+        bind=lambda request_id: None,
+    )
+    task = asyncio.create_task(gate(dict(SCOPE), unused, client.send))
+    await working.wait()
+    task.cancel()
+    await task
+
+
+async def test_it_is_told_that_the_service_stops() -> None:
+    client = Client()
+
+    await cut_off(client, after_the_head=False)
+
+    assert client.messages[0]["status"] == 503
+    assert client.messages[1]["body"] == b'{"error":"the service is stopping"}'
+
+
+async def test_an_answer_that_has_begun_gets_no_second_head() -> None:
+    client = Client()
+
+    with pytest.raises(asyncio.CancelledError):
+        await cut_off(client, after_the_head=True)
+
+    assert [each["type"] for each in client.messages] == ["http.response.start"]
