@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.support.folders import open_folder
 from tests.support.postgres import database_url, postgres_dsn
@@ -16,7 +16,14 @@ from tests.support.redis import redis_server, redis_url
 
 __all__ = ["database_url", "open_folder", "postgres_dsn", "redis_server", "redis_url"]
 
-settings.register_profile("steady", derandomize=True, deadline=None, max_examples=60, database=None)
+settings.register_profile(
+    "steady",
+    derandomize=True,
+    deadline=None,
+    max_examples=60,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("steady")
 
 

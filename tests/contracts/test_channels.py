@@ -196,7 +196,7 @@ def test_a_forged_call_is_refused(channel_id: str, call: RawCall) -> None:
 
 
 @pytest.mark.parametrize("channel_id", with_face(Webhook))
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     body=st.binary(max_size=60) | st.sampled_from([b"{}", b"[]", b"null", b'{"a": 1}', b"a=1", b"[" * 5000]),
     method=st.sampled_from(["GET", "POST", "PUT", "DELETE"]),

@@ -6,13 +6,21 @@ from datetime import UTC, datetime, timedelta
 
 
 class MovableClock:
-    """Shows the real time plus what steps have added."""
+    """Shows the real time plus what steps have added. Stopped, it shows what steps add alone."""
 
     def __init__(self) -> None:
         self._ahead = timedelta()
+        self._stopped: datetime | None = None
 
     def now(self) -> datetime:
-        return datetime.now(UTC) + self._ahead
+        return (self._stopped or datetime.now(UTC)) + self._ahead
+
+    def stop(self) -> None:
+        """From here on no time passes but what steps add, however slow the machine is."""
+        self._stopped = datetime.now(UTC)
+
+    def go_on(self) -> None:
+        self._stopped = None
 
     def advance(self, by: timedelta) -> None:
         self._ahead += by

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from tests.drivers.loops import end_loop
 from tests.drivers.world import PATIENCE
 from tests.support.platforms.standin import StandIn
 from tests.support.servers import close_runner
@@ -53,6 +54,4 @@ class PlatformDriver:
         runner = self._server.runner
         assert runner is not None
         asyncio.run_coroutine_threadsafe(close_runner(runner), self._loop).result(PATIENCE)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        end_loop(self._loop, self._thread)

@@ -26,11 +26,15 @@ from apps.settings import Settings, load
 from domain.access.model import Role
 from domain.refusals import Unavailable
 from tests.drivers.clockwork import MovableClock
+from tests.drivers.loops import end_loop
 
 T = TypeVar("T")
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 """Seconds after which something that should happen has not."""
+
+HANGING = 10.0
+"""Seconds after which something is taken to hang for ever."""
 
 SERVICE_KEY = "service-key-of-the-tests"
 
@@ -69,11 +73,43 @@ class World:
             self._tasks.append(asyncio.create_task(part.run()))
 
     def empty(self) -> None:
-        """Empties the database and forgets what is held in memory."""
+        """Empties the database and forgets what is held in memory; nothing of it is under way any more."""
         self.run(self._empty())
         self._keys.clear()
+        self.clock.go_on()
 
     async def _empty(self) -> None:
+        await self._delete_all()
+        self.container.hub().lost()
+        await self.container.http().close()  # a later receiver may listen where an earlier one did
+        if await self._let_end():
+            await self._delete_all()
+            self.container.hub().lost()
+            await self.container.http().close()
+
+    async def _let_end(self) -> bool:
+        """Waits for what was under way when the database was emptied, and ends what hangs; whether there was any."""
+        tasks = self._under_way()
+        if tasks:
+            _, hanging = await asyncio.wait(tasks, timeout=HANGING)
+            for task in hanging:
+                task.cancel()
+            await asyncio.gather(*hanging, return_exceptions=True)
+        return bool(tasks)
+
+    def _under_way(self) -> list[asyncio.Task[Any]]:
+        """Conversations, deliveries, jobs and uploads that the worker has begun with."""
+        tasks: list[asyncio.Task[Any]] = []
+        for part in self.parts:
+            if isinstance(part, WorkerPart):
+                tasks += [task for loop in part._loops for task in loop._tasks]
+            if isinstance(part, JobsPart) and part._worker._worker is not None:
+                tasks += [task for task in part._worker._worker.tasks.values() if not task.done()]
+            if isinstance(part, KnowledgePart):
+                tasks += part._uploads._running
+        return tasks
+
+    async def _delete_all(self) -> None:
         """Deletes rows, since emptying the many partitions of a schema anew for each scenario takes long."""
         database = self.container.database()
         rows = await database.fetch(
@@ -90,14 +126,10 @@ class World:
                 continue
         else:
             raise AssertionError("the database could not be emptied")
-        self.container.hub().lost()
-        await self.container.http().close()  # a later receiver may listen where an earlier one did
 
     def stop(self) -> None:
         self.run(self._stop())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        end_loop(self._loop, self._thread)
 
     async def _stop(self) -> None:
         for part in reversed(self.parts):

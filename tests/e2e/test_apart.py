@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import secrets
-import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,10 +14,11 @@ import pytest
 from redis import Redis
 
 from adapters.outbound.storage.embedded import EmbeddedPostgres
+from tests.support.folders import remove
 from tests.support.ports import free_port
 from tests.support.postgres import on_database
 from tests.support.receiver import Receiver
-from tests.support.service import Service, one_line, run_once
+from tests.support.service import STOPPED_S, Service, one_line, run_once
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.processes
@@ -34,7 +34,7 @@ def tcp_server() -> Iterator[tuple[str, int]]:
         with psycopg.connect(dsn, autocommit=True) as connection:
             connection.execute("CREATE ROLE app LOGIN PASSWORD 'sesame'")
         yield dsn, port
-    shutil.rmtree(folder)
+    remove(folder)
 
 
 @pytest.fixture
@@ -135,7 +135,7 @@ def test_a_message_goes_through_all_three_and_survives_the_loss_of_each(
             apart.worker.kill_everything()
             accepted("without a worker")
             apart.worker.start()
-            until(lambda: answered("without a worker"), "the answer of the next worker", seconds=60)
+            until(lambda: answered("without a worker"), "the answer of the next worker")
 
             with Redis.from_url(redis_url) as redis:
                 redis.flushall()
@@ -166,7 +166,7 @@ def test_a_message_goes_through_all_three_and_survives_the_loss_of_each(
         assert not answered("nobody there")
         assert not answered("nowhere to put it")
         for service in (apart.gateway, apart.worker, apart.core):
-            assert service.stop() < 10
+            assert service.stop() < STOPPED_S
             assert service.process.returncode == 0
             assert "Traceback" not in service.output
 
@@ -187,7 +187,7 @@ def test_everything_in_one_process_on_an_external_database(
             )
         until(lambda: [body["response"] for body in receiver.bodies] == ["hello"], "the answer")
         assert not (service.data_dir / "postgres").exists()
-        assert service.stop() < 10
+        assert service.stop() < STOPPED_S
 
 
 @pytest.mark.parametrize("command", ["up", "worker"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shutil
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ import httpx
 import pytest
 from twilio.request_validator import RequestValidator
 
+from tests.support.folders import remove
 from tests.support.platforms import drive, mattermost, odoo, teams, twilio
 from tests.support.platforms.standin import StandIn
 from tests.support.ports import free_port
@@ -23,7 +23,7 @@ from tests.support.service import Service
 pytestmark = pytest.mark.processes
 
 FIXTURES = Path(__file__).parents[2] / "adapters/outbound/channels"
-SOON = 15.0
+SOON = 60.0
 
 
 def fixture(path: str) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def service(platforms: Platforms) -> Iterator[Service]:
     folder.chmod(0o755)
     with Service(folder / "data", settings=platforms.settings) as running:
         yield running
-    shutil.rmtree(folder)
+    remove(folder)
 
 
 async def create(service: Service, channel_id: str, config: dict[str, Any]) -> tuple[int, str]:
@@ -95,7 +95,7 @@ async def on_port(platform: StandIn, port: int, act: Callable[[], Awaitable[None
 
 
 async def post(url: str, **content: Any) -> httpx.Response:
-    async with httpx.AsyncClient(trust_env=False, timeout=10) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
         return await client.post(url, **content)
 
 

@@ -10,7 +10,6 @@ import base64
 import itertools
 import json
 import re
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
@@ -23,6 +22,7 @@ import httpx
 import pytest
 
 from tests.e2e.chats import CHATS, DISCORD, Chat, Said
+from tests.support.folders import remove
 from tests.support.platforms import discord
 from tests.support.platforms.standin import Reply, Seen, StandIn
 from tests.support.ports import free_port
@@ -31,7 +31,7 @@ from tests.support.service import Service
 pytestmark = pytest.mark.processes
 
 AGENT_URL = "https://agents.example"
-SOON = 20.0
+SOON = 60.0
 FIXTURES = Path(__file__).parents[2] / "adapters/outbound/channels/gaming_chat/fixtures"
 FILES = {"plan.png": b"\x89PNG a plan", "plan.pdf": b"%PDF-1.7 a plan"}
 
@@ -79,7 +79,7 @@ def service() -> Iterator[Service]:
         settings |= dict.fromkeys(chat.settings, address)
     with Service(folder / "data", settings=settings) as running:
         yield running
-    shutil.rmtree(folder)
+    remove(folder)
 
 
 @dataclass
@@ -92,6 +92,7 @@ class Walk:
     agent: Agent
     client: httpx.AsyncClient
     path: str = ""
+    instance_id: int = 0
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     async def set_up(self, name: str = "walk") -> None:
@@ -103,7 +104,14 @@ class Walk:
             downStreamResourceId="agent::walker",
         )
         assert made["webhookError"] is None
-        self.path = f"/api/agent/channels/{self.chat.channel_id}/{made['instanceId']}/webhook"
+        self.instance_id = made["instanceId"]
+        self.path = f"/api/agent/channels/{self.chat.channel_id}/{self.instance_id}/webhook"
+
+    async def leave(self) -> None:
+        """Nothing of this walk is there in the next one: no connection to the platform either."""
+        headers = {"Authorization": f"Bearer {self.service.key}"}
+        address = f"{self.service.base}/api/agent/channel-instances/{self.instance_id}"
+        assert (await self.client.delete(address, headers=headers)).status_code == 200
 
     async def say(self, text: str = "", *, forged: bool = False, **more: Any) -> int:
         """The status with which the platform's call was answered."""
@@ -140,13 +148,14 @@ async def test_the_way_of_a_chat_platform(service: Service, chat: Chat) -> None:
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(platform.serve(PORTS[chat.channel_id]))
         await stack.enter_async_context(agent.serve(PORTS["agent"]))
-        client = await stack.enter_async_context(httpx.AsyncClient(trust_env=False, timeout=10))
+        client = await stack.enter_async_context(httpx.AsyncClient(trust_env=False, timeout=60))
         walk = Walk(service, chat, platform, agent, client)
         await walk.set_up()
         await a_message(walk)
         await a_long_answer(walk)
         await files_both_ways(walk)
         await an_approval(walk)
+        await walk.leave()
     assert platform.faults == []
     assert agent.faults == []
 
@@ -203,7 +212,7 @@ async def test_a_direct_message_on_discord_comes_over_the_gateway(service: Servi
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(platform.serve(PORTS["gaming-chat"]))
         await stack.enter_async_context(agent.serve(PORTS["agent"]))
-        client = await stack.enter_async_context(httpx.AsyncClient(trust_env=False))
+        client = await stack.enter_async_context(httpx.AsyncClient(trust_env=False, timeout=60))
         walk = Walk(service, DISCORD, platform, agent, client)
         await walk.set_up("gateway")
         async with asyncio.timeout(SOON):
@@ -216,4 +225,5 @@ async def test_a_direct_message_on_discord_comes_over_the_gateway(service: Servi
         (answer,) = await walk.eventually(lambda: platform.messages)
         assert answer["content"].startswith("You said ")
         assert len(agent.asked) == 1
+        await walk.leave()
     assert platform.faults == []

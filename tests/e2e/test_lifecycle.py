@@ -8,14 +8,22 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import httpx
 import pytest
 
 from tests.support.ports import free_port
-from tests.support.service import COMMAND, Service, database_processes, environment, one_line, run_once
+from tests.support.service import (
+    COMMAND,
+    READY_S,
+    STOPPED_S,
+    Service,
+    database_processes,
+    environment,
+    one_line,
+    run_once,
+)
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.processes
@@ -25,7 +33,7 @@ CHANNELS = "/api/agent/channels"
 
 def status_with(service: Service, key: str) -> int:
     headers = {"Authorization": f"Bearer {key}"}
-    return httpx.get(service.base + CHANNELS, headers=headers, trust_env=False, timeout=20).status_code
+    return httpx.get(service.base + CHANNELS, headers=headers, trust_env=False, timeout=60).status_code
 
 
 def test_start_stop_and_start_again(open_folder: Path) -> None:
@@ -36,17 +44,15 @@ def test_start_stop_and_start_again(open_folder: Path) -> None:
         assert status_with(service, first_key) == 200
         with service.client() as kept_open:
             assert kept_open.get("/readyz").status_code == 200
-            assert service.stop(signal.SIGTERM) < 10
+            assert service.stop(signal.SIGTERM) < STOPPED_S
         assert service.process.returncode == 0
         assert "Traceback" not in service.output
         assert not database_processes(service.data_dir)
 
-        began = time.monotonic()
         service.start()
-        assert time.monotonic() - began < 20
         assert "sb_" not in service.output, "the first key is shown once"
         assert status_with(service, first_key) == 200
-        assert service.stop(signal.SIGINT) < 10
+        assert service.stop(signal.SIGINT) < STOPPED_S
         assert service.process.returncode == 0
         assert "Traceback" not in service.output
         assert not database_processes(service.data_dir)
@@ -100,7 +106,7 @@ def test_a_key_made_without_a_running_service_opens_the_next_one(open_folder: Pa
 
 
 def test_doctor_says_what_is_there(open_folder: Path) -> None:
-    done = run_once(open_folder / "data", "doctor", seconds=120)
+    done = run_once(open_folder / "data", "doctor", seconds=300)
     assert done.returncode == 0, done.stdout + done.stderr
     found = {tuple(line.split()[:2]) for line in done.stdout.splitlines()}
     assert {("ok", "settings"), ("ok", "database"), ("ok", "queue"), ("ok", "model")} <= found
@@ -109,7 +115,7 @@ def test_doctor_says_what_is_there(open_folder: Path) -> None:
 
 def test_doctor_fails_with_what_to_mend(open_folder: Path) -> None:
     closed = f"postgresql://nobody:secret@127.0.0.1:{free_port()}/none"
-    done = run_once(open_folder / "data", "doctor", settings={"DATABASE_URL": closed}, seconds=120)
+    done = run_once(open_folder / "data", "doctor", settings={"DATABASE_URL": closed}, seconds=300)
     assert done.returncode == 1
     lines = {line.split()[1]: line for line in done.stdout.splitlines() if line.startswith("FAIL")}
     assert "INTERNAL_SERVICE_KEY" in lines["settings"]
@@ -159,7 +165,7 @@ def test_a_data_dir_of_another_user(open_folder: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=READY_S,
     )
     assert f"DATA_DIR {open_folder}/data cannot be written: Permission denied" in one_line(done)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 import tempfile
 import threading
 import time
@@ -21,11 +20,13 @@ import pytest
 from adapters.outbound.storage.embedded import EmbeddedPostgres
 from adapters.outbound.storage.migrate import migrate
 from tests.drivers.platform import PlatformDriver
+from tests.support.folders import remove
 from tests.support.forked import Forked
 from tests.support.platforms.odoo import DATABASE, KEY, LOGIN, Odoo
 from tests.support.ports import free_port
 from tests.support.receiver import Receiver
 from tests.support.redis import redis_program, running_redis
+from tests.support.service import STOPPED_S
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.processes
@@ -33,8 +34,8 @@ pytestmark = pytest.mark.processes
 AWAY = "the database is away for the moment; try again shortly"
 QUEUE_AWAY = "the job queue is away for the moment; try again shortly"
 QUEUE_LOST = "the job queue is away ("
-DEADLINE = 3.0
-"""Seconds that the strictest platforms wait for an acknowledgement."""
+DEADLINE = 20.0
+"""Seconds within which a refusal comes: at most one or two, were this machine not busy with something else."""
 
 
 class Server:
@@ -69,7 +70,7 @@ class Server:
 
     def close(self) -> None:
         self.stop()
-        shutil.rmtree(self._folder)
+        remove(self._folder)
 
 
 @pytest.fixture
@@ -157,7 +158,7 @@ def a_scene(folder: Path, database_url: str, **settings: str) -> Iterator[Scene]
             yield scene
             began = time.monotonic()
             assert service.stop() == 0
-            assert time.monotonic() - began < 10
+            assert time.monotonic() - began < STOPPED_S
             assert "Traceback" not in service.output
 
 
@@ -182,7 +183,7 @@ def test_the_database_goes_away_and_comes_back(server: Server, open_folder: Path
             assert scene.get("/healthz").status_code == 200
             assert scene.get("/metrics").status_code == 200
 
-        until(lambda: scene.get("/readyz").status_code == 200, "it is ready again", seconds=5)
+        until(lambda: scene.get("/readyz").status_code == 200, "it is ready again")
         assert scene.say("afterwards").status_code == 200
         scene.answered("reply under way", "being worked on", "afterwards")
         answer = waiting.result(60)
@@ -191,7 +192,7 @@ def test_the_database_goes_away_and_comes_back(server: Server, open_folder: Path
         assert sorted(scene.answers) == ["heard afterwards", "heard being worked on", "heard reply under way"]
         assert len(scene.resource.bodies) == 4, "what the outage kept from being noted is not done again"
         listening = "SELECT query FROM pg_stat_activity WHERE application_name = 'switchboard-signals'"
-        assert [query for (query,) in server.fetch(listening)] == ['LISTEN "switchboard"']
+        until(lambda: server.fetch(listening) == [('LISTEN "switchboard"',)], "it listens for wake-ups again")
         assert scene.service.output.count('"the database is away"') == 1
 
 
@@ -206,7 +207,7 @@ def test_it_stops_in_time_while_the_database_is_away_and_a_resource_hangs(
             waiting = aside.submit(scene.say, "waiting call", waits=True)
             until(lambda: scene.resource_gate.reached == 2, "both are being worked on")
             server.stop()
-        answer = waiting.result(10)
+        answer = waiting.result(60)
         assert (answer.status_code, answer.json()) == (503, {"error": "the service is stopping"})
         server.start()
 
@@ -252,7 +253,7 @@ def test_the_queue_goes_away_and_comes_back_empty(database_url: str, open_folder
         before = len(odoo.reads)
 
         stack.enter_context(running_redis(program, port))
-        until(lambda: scene.get("/readyz").status_code == 200, "it is ready again", seconds=5)
+        until(lambda: scene.get("/readyz").status_code == 200, "it is ready again")
         polled(odoo, before + 2)
         assert scene.service.output.count(QUEUE_LOST) == 1
 
@@ -268,4 +269,4 @@ ERP = {
 
 
 def polled(odoo: Odoo, times: int) -> None:
-    until(lambda: len(odoo.reads) >= times, f"{times} polls", seconds=90)
+    until(lambda: len(odoo.reads) >= times, f"{times} polls", seconds=120)

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.processes
 
 OFTEN = 0.02
 """Minutes between two polls."""
-PATIENCE = 60.0
+PATIENCE = 120.0
 MAIL = f"From: Ann <ann@client.example>\r\nTo: {USER}\r\nSubject: Hours\r\nMessage-ID: <1@client.example>\r\n\r\n"
 
 

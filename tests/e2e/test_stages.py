@@ -169,7 +169,7 @@ class Walker:
         self._execute(
             "UPDATE inbox SET await_until = now() - interval '1 minute' WHERE await_until IS NOT NULL"
         )
-        until(self._settled, "everything is worked off and sent", seconds=40)
+        until(self._settled, "everything is worked off and sent", seconds=120)
         assert self._service.stop() == 0
 
     def _send(self, step: Step) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waiting import until
+
 
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
@@ -16,4 +18,14 @@ def open_folder() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="sb-"))
     folder.chmod(0o755)
     yield folder
-    shutil.rmtree(folder)
+    remove(folder)
+
+
+def remove(folder: Path) -> None:
+    """Removes a folder in which a process that was killed may still be at its last write."""
+    until(lambda: _gone(folder), f"{folder} can be removed")
+
+
+def _gone(folder: Path) -> bool:
+    shutil.rmtree(folder, ignore_errors=True)
+    return not folder.exists()

@@ -20,7 +20,7 @@ import httpx
 
 from tests.support.failpoints import Stage
 from tests.support.ports import free_port
-from tests.support.service import ROOT, environment
+from tests.support.service import READY_S, ROOT, environment
 from tests.support.waiting import until
 
 
@@ -57,7 +57,7 @@ class Forked:
             if self._pid is not None:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(self._pid, signal.SIGKILL)
-            self._parent.communicate(timeout=30)
+            self._parent.communicate(timeout=60)
 
     @property
     def output(self) -> str:
@@ -72,7 +72,7 @@ class Forked:
         self._parent.stdin.write(json.dumps(order) + "\n")
         self._parent.stdin.flush()
         self._pid = self._said()["pid"]
-        until(lambda: "is ready" in self.output or self._gone(), "the service is ready")
+        until(lambda: "is ready" in self.output or self._gone(), "the service is ready", seconds=READY_S)
         found = re.search(r"\bsb_\S+", self.output)
         self.key = found[0] if found else self.key
 
@@ -96,7 +96,7 @@ class Forked:
 
     def post(self, path: str, body: Any, **headers: str) -> httpx.Response:
         """Raises `httpx.TransportError` when the service dies over it."""
-        return httpx.post(self.base + path, json=body, headers=headers, timeout=20, trust_env=False)
+        return httpx.post(self.base + path, json=body, headers=headers, timeout=60, trust_env=False)
 
     def create_instance(self, **fields: Any) -> int:
         answer = self.post("/api/agent/channel-instances", fields, Authorization=f"Bearer {self.key}")

@@ -24,6 +24,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from tests.support.ports import free_port
+
 USER = "agent@example.com"
 PASSWORD = "secret"
 
@@ -72,12 +74,6 @@ def make_certificate(folder: Path) -> Certificate:
         )
     )
     return made
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 class Mailbox:
@@ -137,11 +133,11 @@ def imap_server(certificate: Certificate | None = None) -> Iterator[Mailbox]:
     finally:
         mailbox.leave()
         process.terminate()
-        process.wait(10)
+        process.wait(60)
 
 
 def _await_greeting(port: int, process: subprocess.Popen[bytes]) -> None:
-    deadline = datetime.now(UTC) + timedelta(seconds=30)
+    deadline = datetime.now(UTC) + timedelta(seconds=60)
     while datetime.now(UTC) < deadline:
         assert process.poll() is None, "the IMAP server did not start"
         try:
@@ -235,6 +231,7 @@ def smtp_server(
         require_starttls=starttls,
         authenticator=_login if auth else None,
         auth_require_tls=starttls,
+        ready_timeout=60,
     )
     controller.start()
     try:

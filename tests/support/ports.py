@@ -1,13 +1,44 @@
-"""Free loopback ports."""
+"""Loopback ports for what is told its port before it listens."""
 
 from __future__ import annotations
 
+import os
+import random
+import re
 import socket
+from pathlib import Path
+
+_WORKERS = 16
+"""Processes that run tests side by side, each with ports of its own."""
+_LOWEST = 12_000
+_CLIENTS = Path("/proc/sys/net/ipv4/ip_local_port_range")
+_given: set[int] = set()
 
 
 def free_port() -> int:
-    """A TCP port of 127.0.0.1 that nothing listens on at this moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
+    """A TCP port of 127.0.0.1 that nothing listens on.
+
+    Nobody gets it meanwhile: it is none of those that the system gives to clients and to servers that ask for any,
+    this process hands it out once, and those that run tests beside it have others.
+    """
+    ports = [port for port in range(_LOWEST + _worker(), _highest(), _WORKERS) if port not in _given]
+    for port in random.SystemRandom().sample(ports, len(ports)):
+        _given.add(port)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
         return port
+    raise AssertionError("no port is left")
+
+
+def _worker() -> int:
+    """The number of this process among those of the run."""
+    digits = re.sub(r"\D", "", os.environ.get("PYTEST_XDIST_WORKER", ""))
+    return int(digits or 0) % _WORKERS
+
+
+def _highest() -> int:
+    first_of_clients = int(_CLIENTS.read_text().split()[0]) if _CLIENTS.exists() else 32_768
+    return first_of_clients if first_of_clients > _LOWEST + 100 * _WORKERS else 32_768

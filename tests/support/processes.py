@@ -44,7 +44,7 @@ def switchboard_up(**settings: str) -> Iterator[Running]:
         environment = {"HTTP_PORT": "0", "GRPC_PORT": "0", "DATA_DIR": f"{folder}/data", **settings}
         running = _start(Path(folder), environment)
         try:
-            until(lambda: _ready(running), "switchboard is ready", seconds=60)
+            until(lambda: _ready(running), "switchboard is ready", seconds=120)
             yield running
         finally:
             _stop(running.process)
@@ -76,8 +76,8 @@ def _ready(running: Running) -> bool:
 def _stop(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
     try:
-        process.wait(30)
+        process.wait(60)
     except subprocess.TimeoutExpired:
         process.kill()
-        process.wait(5)
+        process.wait(60)
         raise

@@ -14,6 +14,10 @@ def _nothing(_: Any) -> Any:
     return None
 
 
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 128
+
+
 class Receiver:
     """`bodies` are the JSON objects received, in order, `keys` their idempotency keys.
 
@@ -42,7 +46,7 @@ class Receiver:
             def log_message(self, format: str, *args: Any) -> None:
                 return
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = _Server(("127.0.0.1", 0), Handler)
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05})
 
     @property

@@ -44,7 +44,7 @@ def running_redis(program: str, port: int | None = None) -> Iterator[str]:
         yield url
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(60)
         shutil.rmtree(folder)
 
 

@@ -39,13 +39,23 @@ async def serving(
 
 
 async def close_runner(runner: web.BaseRunner) -> None:
-    """Ends a server, and what it accepted in the moment in which it ended."""
-    server = runner.server
+    """Ends a server, and the connections that it took."""
+    for site in runner.sites:
+        if isinstance(site._server, asyncio.Server):
+            await _take_no_more(site._server)
     await runner.cleanup()
+
+
+async def _take_no_more(server: asyncio.Server) -> None:
+    """Lets no more connections in, and those that have just come find the server still there.
+
+    A server that is closed between the two steps in which asyncio takes a connection drops its socket unclosed.
+    """
+    loop = asyncio.get_running_loop()
+    for listener in server.sockets:
+        loop.remove_reader(listener.fileno())
     for _ in range(3):
         await asyncio.sleep(0)
-    if isinstance(server, web.Server):
-        await server.shutdown(0)
 
 
 def a_certificate(folder: Path, ip: str) -> ssl.SSLContext:
@@ -92,5 +102,6 @@ async def raw_serving(handler: RawHandler) -> AsyncIterator[str]:
     try:
         yield f"http://127.0.0.1:{port}"
     finally:
+        await _take_no_more(server)
         server.close()
         await server.wait_closed()

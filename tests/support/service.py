@@ -20,7 +20,10 @@ from tests.support.waiting import until
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "apps.cli"]
-READY_S = 60.0
+READY_S = 120.0
+"""Seconds after which a process that is not ready never will be."""
+STOPPED_S = 30.0
+"""Seconds within which a process stops that lets nothing hold it up, on a machine that is busy with something else."""
 
 
 def environment(data_dir: Path, settings: Mapping[str, str]) -> dict[str, str]:
@@ -116,7 +119,7 @@ class Service:
         """Tell it to stop; the seconds it took. The exit status is in `process.returncode`."""
         began = time.monotonic()
         self.process.send_signal(sign)
-        self.process.wait(30)
+        self.process.wait(60)
         return time.monotonic() - began
 
     def kill_everything(self, *, database_first: bool = False) -> None:
@@ -126,12 +129,12 @@ class Service:
         for pid in [*database, *own] if database_first else [*own, *database]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        self.process.wait(30)
+        self.process.wait(60)
 
     def client(self) -> httpx.Client:
         """A client of the REST gateway with the first key."""
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
-        return httpx.Client(base_url=self.base, headers=headers, timeout=20, trust_env=False)
+        return httpx.Client(base_url=self.base, headers=headers, timeout=60, trust_env=False)
 
     def create_instance(self, **fields: Any) -> Any:
         """Create a channel instance; the instance."""

@@ -52,7 +52,7 @@ class SocketWorld:
         inbox = PostgresInbox(database, lambda: None)
         self.inbox = inbox
         self.supervisor = Supervisor(self.links, self.instances, channels, inbox, restart_after=0)
-        self.pairing = PairingService(self.links, channels, wait=5)
+        self.pairing = PairingService(self.links, channels, wait=60)
 
     async def create(self, user: str = "ann") -> Instance:
         new = NewInstance(CHANNEL, "wa", {"phoneNumber": "4915112345678"}, "agent::echo")
@@ -75,7 +75,7 @@ class SocketWorld:
     @staticmethod
     async def until(holds: Callable[[], object]) -> None:
         """Waits for something to come about; `holds` may give a coroutine."""
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(60):
             while True:
                 found = holds()
                 if await found if inspect.iscoroutine(found) else found:

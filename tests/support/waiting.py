@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 
-def until(condition: Callable[[], bool], what: str, *, seconds: float = 20.0) -> None:
+def until(condition: Callable[[], bool], what: str, *, seconds: float = 60.0) -> None:
     """Return as soon as `condition()` is true; fails the test with `what` after `seconds`."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -14,6 +14,7 @@ from tests.drivers.world import World
 from tests.features.callbacks.conftest import Chat, Instance
 from tests.support.channels import call
 from tests.support.platforms.whatsapp import WhatsApp
+from tests.support.waiting import until
 
 THROUGH = "way"
 scenarios("business_messaging.feature")
@@ -46,7 +47,7 @@ def unproved(instance: Instance) -> None:
 
 @when("the platform says that it could not be handed over")
 def not_handed_over(instance: Instance) -> None:
-    assert instance.driver.wait_until(lambda: _statuses(instance) == ["sent"])
+    until(lambda: _statuses(instance) == ["sent"], "the reply is sent")
     body = samples.fixture("status_failed")
     body["entry"][0]["changes"][0]["value"]["statuses"][0]["id"] = "wamid.1"
     instance.post(samples.posted(body))

@@ -111,6 +111,7 @@ def _user(who: str) -> dict[str, Any]:
 def chat(world: World, platform_driver: PlatformDriver) -> Iterator[Chat]:
     platform = Telegram()
     platform_driver.show(platform)
+    world.clock.stop()
     resource = Resource(world, lambda _: RunResult(""))
     made = Chat(world, platform_driver, platform, resource)
     resource.script = made.script

@@ -20,7 +20,7 @@ from tests.support.platforms.standin import Seen, StandIn
 from tests.support.waiting import until
 
 DUE = (
-    "UPDATE schedule SET next_run_at = now() - interval '1 second' WHERE instance_id = %s AND owner IS NULL"
+    "UPDATE schedule SET next_run_at = now() - %s::interval WHERE instance_id = %s AND owner IS NULL"
     " RETURNING next_run_at"
 )
 PLAN = "SELECT next_run_at, cursor, owner FROM schedule WHERE instance_id = %s"
@@ -72,9 +72,9 @@ class Watch:
         assert isinstance(resource, Resource)
         return [each["text"] for each in resource.asked]
 
-    def _row(self, query: str) -> tuple[Any, ...] | None:
+    def _row(self, query: str, *parameters: object) -> tuple[Any, ...] | None:
         row: tuple[Any, ...] | None = self.world.run(
-            self.world.container.database().fetch_one(query, (self.id,))
+            self.world.container.database().fetch_one(query, (*parameters, self.id))
         )
         return row
 
@@ -87,12 +87,12 @@ class Watch:
 
         until(has_cursor, "the first poll")
 
-    def run_now(self) -> None:
-        """Makes the next run due, and waits until it is over."""
+    def run_now(self, late: str = "1 second") -> None:
+        """Makes the next run due, as of so long ago, and waits until it is over."""
         due: list[Any] = []
 
         def is_due() -> bool:
-            row = self._row(DUE)
+            row = self._row(DUE, late)
             due.extend(row or ())
             return row is not None
 

@@ -25,9 +25,14 @@ def asked_for(watch: Watch, expression: str) -> None:
     watch.create({"cronSchedule": expression, "message": "x"})
 
 
-@when(parsers.re("its time (comes|came long ago)"))
+@when("its time comes")
 def time_comes(watch: Watch) -> None:
     watch.run_now()
+
+
+@when("its time came two months ago")
+def time_came(watch: Watch) -> None:
+    watch.run_now(late="2 months")
 
 
 @when(parsers.parse("it is updated to {config}"))

@@ -118,7 +118,7 @@ def asks(scene: Scene) -> None:
     world, instance = scene.world, scene.instance
     assert world is not None
     assert instance is not None
-    service = PairingService(world.links, world.channels, wait=1.5 if world.device.hangs else 10)
+    service = PairingService(world.links, world.channels, wait=1.5 if world.device.hangs else 60)
     scene.pairing = scene.runner.run(service.request(instance))
 
 

@@ -109,7 +109,8 @@ class Scene:
 
 
 @pytest.fixture
-def scene(rest: Rest, outside: Outside) -> Scene:
+def scene(world: World, rest: Rest, outside: Outside) -> Scene:
+    world.clock.stop()
     outside.postbox.mails.clear()
     outside.sign_in.show(SignIn())
     outside.bot_api.show(VerificationBotApi())
