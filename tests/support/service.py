@@ -23,7 +23,7 @@ COMMAND = [sys.executable, "-m", "apps.cli"]
 READY_S = 120.0
 """Seconds after which a process that is not ready never will be."""
 STOPPED_S = 30.0
-"""Seconds within which a process stops that lets nothing hold it up, on a machine that is busy with something else."""
+"""Seconds within which a process stops that lets nothing hold it up, on a machine that is busy otherwise."""
 
 
 def environment(data_dir: Path, settings: Mapping[str, str]) -> dict[str, str]:

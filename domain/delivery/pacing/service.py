@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Set
 
 from domain.channels.limits import Scope
 from domain.channels.messages import Outcome, Sent
@@ -61,6 +62,8 @@ class Pacer:
         self._restraints: dict[int, float] = {}
         self._breakers: dict[int, Breaker] = {}
         self._probes: dict[int, tuple[str, float]] = {}
+        self._telling: Counter[int] = Counter()
+        self._told: set[int] = set()
 
     def restrained(self) -> Mapping[int, int]:
         """Instances that get fewer places than their share, with how many."""
@@ -206,16 +209,24 @@ class Pacer:
                 extra={"instance": sending.instance_id},
             )
             opened = OpenBreaker(sending.instance_id, breaker.until - now, breaker.openings)
-            await self._pace.opened(opened, sent.detail)
-            self._changed()
+            await self._tell(sending.instance_id, self._pace.opened(opened, sent.detail))
 
     async def _answered(self, instance_id: int) -> None:
         breaker = self._breakers.pop(instance_id)
         self._probes.pop(instance_id, None)
         if breaker.succeeded():
             log.info("the platform answers again: replies go out", extra={"instance": instance_id})
-            await self._pace.closed(instance_id)
-            self._changed()
+            await self._tell(instance_id, self._pace.closed(instance_id))
+
+    async def _tell(self, instance_id: int, written: Awaitable[None]) -> None:
+        """Tells the others of a breaker; a look that began before that brings nothing new of it."""
+        self._telling[instance_id] += 1
+        try:
+            await written
+        finally:
+            self._telling[instance_id] -= 1
+            self._told.add(instance_id)
+        self._changed()
 
     async def _refused(self, sending: Sending, sent: Sent) -> None:
         seconds = sent.retry_after if sent.retry_after is not None else SHORTEST_HOLD
@@ -241,23 +252,28 @@ class Pacer:
 
     async def refresh(self) -> None:
         """Takes over what the other workers found, and forgets what has run out."""
+        self._telling = +self._telling
+        self._told = set(self._telling)
         state = await self._pace.state()
+        known_better = self._told | set(+self._telling)
         now = self._now()
         if max(1, state.workers) != self._workers:
             self._workers = max(1, state.workers)
             self._buckets.clear()
         for key, seconds in state.holds:
             self._holds[key] = max(now + seconds, self._holds.get(key, 0.0))
-        self._adopt({each.instance_id: each for each in state.breakers}, now)
+        self._adopt({each.instance_id: each for each in state.breakers}, known_better, now)
         self._tidy(now)
 
-    def _adopt(self, shared: Mapping[int, OpenBreaker], now: float) -> None:
+    def _adopt(self, shared: Mapping[int, OpenBreaker], known_better: Set[int], now: float) -> None:
         for instance_id, each in shared.items():
+            if instance_id in known_better:
+                continue
             breaker = self._breakers.setdefault(instance_id, Breaker())
             if each.openings > breaker.openings or breaker.until > now + each.seconds:
                 breaker.adopt(each.openings, now + each.seconds)
         for instance_id, breaker in list(self._breakers.items()):
-            if breaker.openings and instance_id not in shared:
+            if breaker.openings and instance_id not in shared and instance_id not in known_better:
                 self.forget(instance_id)
 
     def _tidy(self, now: float) -> None:

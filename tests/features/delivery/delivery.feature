@@ -9,7 +9,7 @@ Feature: Replies reach their platform
       When kim writes "hello"
       Then kim's reply waits for its second try, due in 1 second
       When the platform works again
-      And 1 second passes
+      And 2 seconds pass
       Then kim gets "hello" once
 
     Scenario: The platform fails for long
@@ -24,7 +24,7 @@ Feature: Replies reach their platform
       Then kim's reply waits for its second try, due in 1 second
       When kim writes "second"
       And the platform works again
-      And 1 second passes
+      And 2 seconds pass
       Then kim gets "first" and then "second"
 
   Rule: What a platform asks to wait for waits as long as it says, and nothing else does

@@ -17,7 +17,8 @@ from adapters.outbound.channels.bot_messenger.webhook import secret_of
 from domain.routing.model import RunRequest, RunResult
 from domain.routing.words import APOLOGY
 from ports.downstream import DownstreamFailed
-from tests.drivers.passing import pass_time
+from ports.storage import Lane, Outgoing
+from tests.drivers.passing import FAR, pass_time
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource
 from tests.drivers.ways import Reply, Way
@@ -32,8 +33,8 @@ scenarios("delivery.feature")
 
 OTHER_TOKEN = "123456789:AAanother-token_of_another_bot"
 CHATS = {"kim": 101, "lee": 102, "max": 103, **{f"person {n}": 200 + n for n in range(5)}}
-PATIENT = 8.0
-"""Seconds within which nothing happens that should not."""
+ROUNDED = timedelta(milliseconds=10)
+"""So much a time stamp may lack of the moment that it tells."""
 
 
 class Bots(Telegram):
@@ -44,6 +45,7 @@ class Bots(Telegram):
         self.now = now
         self.trouble: Callable[[int], standin.Reply | None] = lambda chat: None
         self.tries: list[tuple[int, str]] = []
+        self.tried_at: list[datetime] = []
         self.taken: list[tuple[int, str, datetime]] = []
 
     def answer(self, seen: standin.Seen) -> standin.Reply:
@@ -52,6 +54,7 @@ class Bots(Telegram):
     def _sendMessage(self, payload: dict[str, Any]) -> standin.Reply:  # noqa: N802
         chat, text = payload["chat_id"], payload["text"]
         self.tries.append((chat, text))
+        self.tried_at.append(datetime.now(UTC))
         reply = self.trouble(chat) or super()._sendMessage(payload)
         if reply.status == 200:
             self.taken.append((chat, text, self.now()))
@@ -71,6 +74,7 @@ class Scene:
         self.numbers = count(1)
         self.bots = [self.create(TOKEN)]
         self.replies: list[Reply] = []
+        self.delays: list[float] = []
         self.dead_id = 0
 
     def create(self, token: str) -> int:
@@ -113,14 +117,30 @@ class Scene:
     def health(self) -> dict[str, Any]:
         return dict(self.way.health("ann", self.bots[0]).body)
 
-    def due_in(self, delivery: dict[str, Any]) -> float:
-        at = datetime.fromisoformat(delivery["nextAttemptAt"])
-        return (at - datetime.now(UTC)).total_seconds()
+    def waits_for(self, attempt: int, seconds: float) -> None:
+        """After so many tries the first reply waits for its next one, for so long and up to a fifth more."""
+        found = self.wait_deliveries(lambda found: bool(found) and found[0]["attempts"] == attempt)[0]
+        assert found["status"] == "pending"
+        delay = self.delays[attempt - 1]
+        assert seconds <= delay <= seconds * 1.2
+        began = datetime.fromisoformat(found["nextAttemptAt"]) - FAR - timedelta(seconds=delay)
+        assert self.platform.tried_at[attempt - 1] - ROUNDED <= began <= datetime.now(UTC) + ROUNDED
 
 
 @pytest.fixture
-def scene(world: World, way: Way, platform_driver: PlatformDriver) -> Iterator[Scene]:
+def scene(
+    world: World, way: Way, platform_driver: PlatformDriver, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Scene]:
+    """What is to be tried again is put off until time is made to pass."""
     made = Scene(world, way, platform_driver)
+    outbox = world.container.outbox()
+    retry = outbox.retry
+
+    async def put_off(lane: Lane, part: Outgoing, error: str, delay: float) -> None:
+        made.delays.append(delay)
+        await retry(lane, part, error, delay + FAR.total_seconds())
+
+    monkeypatch.setattr(outbox, "retry", put_off)
     yield made
     assert made.platform.faults == []
 
@@ -260,7 +280,7 @@ def health_of_success(scene: Scene) -> None:
     assert health["lastSuccess"] > health["lastErrorAt"]
 
 
-@when(parsers.re(r"(?P<seconds>\d+) seconds? pass(es)?"))
+@when(parsers.re(r"(?P<seconds>\d+) seconds pass"))
 def seconds_pass(scene: Scene, seconds: str) -> None:
     pass_time(scene.world, float(seconds))
 
@@ -324,17 +344,13 @@ def gets_both(scene: Scene, first: str, second: str) -> None:
 
 @then(parsers.re(r"kim's reply waits for its second try, due in (?P<seconds>\d+) seconds?"))
 def waits(scene: Scene, seconds: str) -> None:
-    found = scene.wait_deliveries(lambda found: bool(found) and found[0]["attempts"] == 1)
-    assert found[0]["status"] == "pending"
-    assert float(seconds) * 0.5 < scene.due_in(found[0]) <= float(seconds) * 1.2
+    scene.waits_for(1, float(seconds))
 
 
 @then(parsers.parse("kim's reply is tried again after these seconds: {delays}"))
 def tried_after(scene: Scene, delays: str) -> None:
     for attempt, delay in enumerate(map(float, delays.split(", ")), start=1):
-        found = scene.wait_deliveries(lambda found, n=attempt: bool(found) and found[0]["attempts"] == n)  # type: ignore[misc]
-        assert found[0]["status"] == "pending"
-        assert delay - PATIENT < scene.due_in(found[0]) <= delay * 1.2
+        scene.waits_for(attempt, delay)
         pass_time(scene.world, delay * 1.2)
 
 
@@ -462,6 +478,6 @@ def metrics_count(scene: Scene) -> None:
 def probed(scene: Scene) -> None:
     until(lambda: len(scene.platform.tries) == 6, f"one reply is tried: {scene.platform.tries}")
     until(lambda: scene.health()["breaker"] == "open", "the breaker opens again")
-    left = datetime.fromisoformat(scene.health()["breakerUntil"]) - datetime.now(UTC)
-    assert 10 < left.total_seconds() <= 20
+    opened = datetime.fromisoformat(scene.health()["breakerUntil"]) - timedelta(seconds=20)
+    assert scene.platform.tried_at[-1] - ROUNDED <= opened <= datetime.now(UTC) + ROUNDED
     scene.wait_deliveries(lambda found: sum(each["attempts"] for each in found) == 6)

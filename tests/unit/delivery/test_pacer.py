@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 
 import pytest
@@ -99,6 +100,20 @@ class Worker:
 
     async def ended(self, sending: Sending, sent: Sent) -> None:
         await self.pacer.ended(sending, sent)
+
+    async def looks(self) -> asyncio.Future[SharedState]:
+        """Begins a look at what is shared; it finds what the future gets."""
+        found: asyncio.Future[SharedState] = asyncio.get_running_loop().create_future()
+        state, self.shared.state = self.shared.state, lambda: found  # type: ignore[method-assign, assignment]
+        self._look = asyncio.ensure_future(self.pacer.refresh())
+        self._state = state
+        await asyncio.sleep(0)
+        return found
+
+    async def seen(self) -> None:
+        """Waits for the end of that look."""
+        await self._look
+        self.shared.state = self._state  # type: ignore[method-assign]
 
     async def breaks(self, instance_id: int = 7) -> None:
         for number in range(THRESHOLD):
@@ -379,6 +394,56 @@ async def test_a_changed_instance_is_tried_at_once(worker: Worker) -> None:
     await worker.breaks()
     worker.pacer.forget(7)
     assert await worker.turn(sending()) == 0
+
+
+async def test_a_look_that_began_before_a_breaker_opened_does_not_close_it(worker: Worker) -> None:
+    """Nor does one that began before it opened for longer give it back the shorter time."""
+    before = await worker.shared.state()
+    looking = await worker.looks()
+    await worker.breaks()
+    looking.set_result(before)
+    await worker.seen()
+    assert await worker.turn(sending()) == pytest.approx(10)
+
+    worker.shared.clock.advance(10)
+    await worker.turn(sending())
+    before = await worker.shared.state()
+    looking = await worker.looks()
+    await worker.ended(sending(), DOWN)
+    looking.set_result(before)
+    await worker.seen()
+    assert await worker.turn(sending()) == pytest.approx(20)
+
+
+async def test_a_look_while_a_breaker_is_written_does_not_close_it(worker: Worker) -> None:
+    opened, goes_on = worker.shared.opened, asyncio.Event()
+
+    async def slow(breaker: OpenBreaker, reason: str) -> None:
+        await goes_on.wait()
+        await opened(breaker, reason)
+
+    worker.shared.opened = slow  # type: ignore[method-assign]
+    breaking = asyncio.create_task(worker.breaks())
+    while not worker.pacer.restrained():
+        await asyncio.sleep(0)
+    await worker.pacer.refresh()
+    assert worker.pacer.restrained() == {7: 0}
+    goes_on.set()
+    await breaking
+    await worker.pacer.refresh()
+    assert worker.pacer.restrained() == {7: 0}
+
+
+async def test_a_look_that_began_before_a_breaker_closed_does_not_open_it(worker: Worker) -> None:
+    await worker.breaks()
+    worker.shared.clock.advance(10)
+    await worker.turn(sending())
+    before = await worker.shared.state()
+    looking = await worker.looks()
+    await worker.ended(sending(), OK)
+    looking.set_result(before)
+    await worker.seen()
+    assert worker.pacer.restrained() == {}
 
 
 async def test_while_the_database_is_away_what_is_known_stays(worker: Worker) -> None:
