@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import signal
 from collections.abc import Callable, Generator
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support.folders import open_folder
+from tests.support.loops import Loops
 from tests.support.postgres import database_url, postgres_dsn
 from tests.support.redis import redis_server, redis_url
 
@@ -25,6 +27,8 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("steady")
+
+asyncio.set_event_loop_policy(Loops())
 
 
 # A shell that starts the suite in the background makes it ignore SIGINT, and every process that it starts: but some

@@ -12,10 +12,14 @@ import pytest
 from tests.support.waiting import until
 
 
+SHORT = Path("/tmp")
+"""A TMPDIR may have a name too long for the socket of a database."""
+
+
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
     """A short, empty folder that the database's account may enter (pytest's own is closed to it)."""
-    folder = Path(tempfile.mkdtemp(prefix="sb-"))
+    folder = Path(tempfile.mkdtemp(prefix="sb-", dir=SHORT if SHORT.is_dir() else None))
     folder.chmod(0o755)
     yield folder
     remove(folder)

@@ -215,6 +215,25 @@ def _login(server: SMTP, session: Session, envelope: Envelope, mechanism: str, d
     return AuthResult(success=data == good, handled=False)
 
 
+class _SmtpServer(Controller):
+    """Hangs up when it stops, also on who looked whether it has started: an open connection would be left behind."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, ready_timeout=60, **named)
+        self._connections: list[SMTP] = []
+
+    def factory(self) -> SMTP:
+        made: SMTP = super().factory()
+        self._connections.append(made)
+        return made
+
+    def cancel_tasks(self, stop_loop: bool = True) -> None:
+        for each in self._connections:
+            if each.transport is not None:
+                each.transport.abort()
+        super().cancel_tasks(stop_loop)
+
+
 @contextmanager
 def smtp_server(
     certificate: Certificate | None = None, *, implicit: bool = False, auth: bool = True
@@ -222,7 +241,7 @@ def smtp_server(
     """An SMTP server: plain, with STARTTLS (required before AUTH), or with TLS from the start."""
     postbox = Postbox(port=free_port(), auth=auth)
     starttls = certificate is not None and not implicit
-    controller = Controller(
+    controller = _SmtpServer(
         postbox,
         hostname="127.0.0.1",
         port=postbox.port,

@@ -92,7 +92,7 @@ async def raw_serving(handler: RawHandler) -> AsyncIterator[str]:
         try:
             await reader.readuntil(b"\r\n\r\n")
             await handler(reader, writer)
-        except ConnectionError:
+        except (ConnectionError, asyncio.IncompleteReadError):
             pass  # the client left first, which is what some tests are about
         finally:
             writer.close()

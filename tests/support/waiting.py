@@ -1,7 +1,8 @@
-"""Waits for a condition, with a deadline."""
+"""Waits for a condition, with a deadline; and lets time pass without waiting."""
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 
@@ -12,3 +13,10 @@ def until(condition: Callable[[], bool], what: str, *, seconds: float = 60.0) ->
     while not condition():
         assert time.monotonic() < deadline, f"not within {seconds:.0f} seconds: {what}"
         time.sleep(0.02)
+
+
+def let_pass(seconds: float) -> None:
+    """Puts the clock of the running event loop ahead: whatever waits that long in it is due."""
+    loop = asyncio.get_running_loop()
+    clock = loop.time
+    loop.time = lambda: clock() + seconds  # type: ignore[method-assign]

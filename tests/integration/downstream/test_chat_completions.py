@@ -17,8 +17,10 @@ from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
 from domain.routing.model import Approval, Confirmation, RunRequest, RunResult
 from ports.downstream import Downstream, DownstreamFailed, DownstreamStreams, Role, Turn
+from tests.support.ports import free_port
 from tests.support.runs import A_FILE, Remembered, a_request
 from tests.support.servers import raw_serving, serving
+from tests.support.waiting import let_pass
 
 
 @pytest.fixture
@@ -380,8 +382,7 @@ class TestTools:
             return web.Response(status=500, text="out of order")
 
         server = Server(calling("look"), calling("gone"), text("Sorry."))
-        async with serving(broken) as gone:
-            pass
+        gone = f"http://127.0.0.1:{free_port()}"
         async with serving(server.handle) as base, serving(broken) as tools:
             look = ChatTool("look", tools, confirm=False)
             spec = model(base, tools=(look, ChatTool("gone", gone, confirm=False)))
@@ -442,12 +443,13 @@ class TestFailures:
 
     async def test_a_server_that_hangs_is_given_up(self, http: AioHttp, streams: bool) -> None:
         async def hang(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
+            let_pass(60)
             await reader.read()
 
         async with raw_serving(hang) as base:
             with pytest.raises(DownstreamFailed, match="does not answer within"):
                 await ChatCompletionsRunner(http, Remembered(), model(base, stream=streams)).run(
-                    a_request(timeout=0.2)
+                    a_request(timeout=60)
                 )
 
     async def test_a_history_that_is_away_is_not_hidden(self, http: AioHttp) -> None:

@@ -15,8 +15,10 @@ from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
 from domain.routing.model import Confirmation, ResultArtifact, RunResult
 from ports.downstream import Downstream, DownstreamFailed
+from tests.support.ports import free_port
 from tests.support.runs import a_request
 from tests.support.servers import Handler, raw_serving, serving
+from tests.support.waiting import let_pass
 
 
 @pytest.fixture
@@ -158,12 +160,11 @@ async def test_a_huge_answer_is_cut_off(http: AioHttp) -> None:
 
     async with raw_serving(endless) as base:
         with pytest.raises(DownstreamFailed, match="over 40000000 bytes"):
-            await HttpRunner(http, base).run(a_request(timeout=30))
+            await HttpRunner(http, base).run(a_request(timeout=120))
 
 
 async def test_a_dead_endpoint_is_worth_another_try(http: AioHttp) -> None:
-    async with serving(saying("")) as base:
-        pass
+    base = f"http://127.0.0.1:{free_port()}"
     with pytest.raises(DownstreamFailed, match="cannot be connected to") as caught:
         await HttpRunner(http, base + "/run?token=s3cret").run(a_request())
 
@@ -186,11 +187,12 @@ async def test_an_endpoint_that_hangs_up_may_have_worked_on_it(http: AioHttp) ->
 
 async def test_a_slow_endpoint_is_given_up(http: AioHttp) -> None:
     async def hang(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
+        let_pass(60)
         await reader.read()
 
     async with raw_serving(hang) as base:
         with pytest.raises(DownstreamFailed, match="does not answer within"):
-            await HttpRunner(http, base).run(a_request(timeout=0.2))
+            await HttpRunner(http, base).run(a_request(timeout=60))
 
 
 async def test_an_endpoint_that_recovers_answers_in_the_end(http: AioHttp) -> None:

@@ -13,6 +13,7 @@ from adapters.outbound.http.addresses import AllowedAddresses, PolicedSockets
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
 from ports.http import Address, Addresses, AddressRefused, HttpFailed, HttpRequest
+from tests.support.ports import free_port
 from tests.support.servers import Handler, serving
 
 ONLY_ONE = AddressPolicy.parse("public-only", ["127.0.0.1/32"])
@@ -224,9 +225,7 @@ class TestRedirects:
                 await http.send(HttpRequest("GET", base, follow_redirects=True))
 
     async def test_a_failure_behind_a_redirect_may_have_had_effects(self, http: AioHttp) -> None:
-        async with serving(counting([])) as gone:
-            pass
-        async with serving(redirecting(gone)) as base:
+        async with serving(redirecting(f"http://127.0.0.1:{free_port()}")) as base:
             with pytest.raises(HttpFailed) as caught:
                 await http.send(HttpRequest("GET", base, follow_redirects=True))
 
@@ -253,6 +252,7 @@ class TestOtherProtocols:
         assert found == [Address("127.0.0.1", 25)]
 
     @pytest.mark.parametrize("host", ["nowhere.invalid", "", "a..b", "x" * 70])
+    @pytest.mark.usefixtures("no_such_name")
     async def test_an_unknown_name_is_a_failure(self, host: str) -> None:
         with pytest.raises(HttpFailed, match="cannot be resolved") as caught:
             await AllowedAddresses(ONLY_ONE).resolve_allowed(host, 25)

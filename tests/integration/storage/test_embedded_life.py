@@ -66,7 +66,7 @@ def owner(data_dir: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
         yield process, process.stdout.readline().strip()
     finally:
         process.stdin.close()
-        process.wait(30)
+        process.wait(60)
         process.stdout.close()
 
 
@@ -171,12 +171,14 @@ def test_a_stale_pid_file_with_a_number_in_use_by_another_program(data_dir: Path
     with EmbeddedPostgres(data_dir, fast_and_unsafe=True):
         stale = (data_dir / "postgres/cluster/postmaster.pid").read_text().split("\n")
     account = (data_dir / "postgres/cluster").stat().st_uid
-    with subprocess.Popen(["sleep", "60"], user=account) as other:
-        (data_dir / "postgres/cluster/postmaster.pid").write_text("\n".join([str(other.pid), *stale[1:]]))
-        with EmbeddedPostgres(data_dir, fast_and_unsafe=True) as dsn:
-            put(dsn, 1)
-        assert other.poll() is None
-        other.kill()
+    with subprocess.Popen(["sleep", "600"], user=account) as other:
+        try:
+            (data_dir / "postgres/cluster/postmaster.pid").write_text("\n".join([str(other.pid), *stale[1:]]))
+            with EmbeddedPostgres(data_dir, fast_and_unsafe=True) as dsn:
+                put(dsn, 1)
+            assert other.poll() is None
+        finally:
+            other.kill()
 
 
 def test_a_second_owner_is_refused_with_the_first_ones_number(data_dir: Path) -> None:
@@ -204,7 +206,7 @@ def test_attach_waits_for_a_server_that_is_starting(open_folder: Path) -> None:
     process = subprocess.Popen([*OWNER, str(fresh)], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     until(lambda: (fresh / "postgres/owner.lock").exists(), "the owner begins")
     until(lambda: attach(fresh) is not None, "the server is found")
-    process.communicate(timeout=30)
+    process.communicate(timeout=60)
 
 
 def test_tcp_needs_a_password(data_dir: Path) -> None:

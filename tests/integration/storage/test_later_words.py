@@ -31,12 +31,12 @@ async def waiting(database: Database, instance: int, attempts: int = 1, owner: i
     for key, tried in (("k1", attempts), ("k2", 0)):
         await database.execute(
             "INSERT INTO outbox (instance_id, lane_key, part, target, key, attempts, next_attempt_at)"
-            " VALUES (%s, 's', '{}', '{}', %s, %s, now() + interval '20 seconds')",
+            " VALUES (%s, 's', '{}', '{}', %s, %s, now() + interval '10 minutes')",
             (instance, key, tried),
         )
     await database.execute(
         "INSERT INTO lane (kind, instance_id, lane_key, pending, due_at, owner)"
-        " VALUES (1, %s, 's', 2, now() + interval '20 seconds', %s)",
+        " VALUES (1, %s, 's', 2, now() + interval '10 minutes', %s)",
         (instance, owner),
     )
 

@@ -25,7 +25,7 @@ class Bell:
         self._rung = asyncio.Event()
 
     async def wait(self, seconds: float) -> None:
-        await asyncio.wait_for(self._rung.wait(), 10)
+        await asyncio.wait_for(self._rung.wait(), 30)
         self._rung.clear()
 
     def ring(self) -> None:
@@ -90,7 +90,7 @@ async def test_a_lane_is_held_while_it_is_worked_on() -> None:
     await world.working.wait()
     assert world.loop.held == {Lane(1, "a")}
     world.go_on.set()
-    await world.loop.stop(1)
+    await world.loop.stop(30)
     await running
     assert world.loop.held == set()
     assert world.returned == []
@@ -100,11 +100,11 @@ async def test_what_a_lease_brings_beyond_a_share_is_given_back() -> None:
     world, lanes = World(None), [Lane(1, str(number), "ann") for number in range(65)]
     world.to_lease = [Leased(lane) for lane in lanes]
     running = asyncio.create_task(world.loop.run())
-    await asyncio.wait_for(world.given_back.wait(), 10)
+    await asyncio.wait_for(world.given_back.wait(), 30)
     assert world.returned == [(lanes[-1], 0.0)]
     assert world.loop.held == set(lanes[:-1])
     world.go_on.set()
-    await world.loop.stop(1)
+    await world.loop.stop(30)
     await running
 
 
@@ -113,9 +113,9 @@ async def test_a_lane_is_given_back_once_the_database_is_there_again(failure: Ex
     world = World(failure, outages=3)
     running = asyncio.create_task(world.loop.run())
     world.go_on.set()
-    await asyncio.wait_for(world.given_back.wait(), 10)
+    await asyncio.wait_for(world.given_back.wait(), 30)
     assert world.returned == [(Lane(1, "a"), 0.0)]
-    await world.loop.stop(1)
+    await world.loop.stop(30)
     await running
     assert world.loop.held == set()
 
@@ -124,8 +124,8 @@ async def test_giving_back_ends_when_the_lease_has_run_out_anyway() -> None:
     world = World(Unavailable("away"), outages=10**9)
     running = asyncio.create_task(world.loop.run())
     world.go_on.set()
-    await asyncio.wait_for(world.gave_up.wait(), 10)
-    await world.loop.stop(1)
+    await asyncio.wait_for(world.gave_up.wait(), 30)
+    await world.loop.stop(30)
     await running
     assert world.outages == 10**9 - lane_loop.GIVE_BACK_TRIES
 
@@ -151,7 +151,7 @@ async def test_what_is_leased_while_the_loop_stops_is_given_back() -> None:
     world.loop._lease = slowly
     running = asyncio.create_task(world.loop.run())
     await leasing.wait()
-    await world.loop.stop(1)
+    await world.loop.stop(30)
     go_on.set()
     await running
     assert world.returned == [(Lane(1, "a"), 0.0)]
@@ -162,10 +162,10 @@ async def test_after_an_outage_lost_leases_are_reclaimed_before_new_ones_are_tak
     world = World(None)
     world.lease_failures = [Unavailable("away"), Unavailable("away")]
     running = asyncio.create_task(world.loop.run())
-    await asyncio.wait_for(world.working.wait(), 10)
+    await asyncio.wait_for(world.working.wait(), 30)
     assert world.reclaimed == [set(), set()]
     world.go_on.set()
-    await world.loop.stop(1)
+    await world.loop.stop(30)
     await running
 
 
@@ -219,7 +219,7 @@ class Crowd:
     async def held(self) -> list[Lane]:
         running = asyncio.create_task(self.loop.run())
         self.bell.ring()
-        await asyncio.wait_for(self.settled.wait(), 10)
+        await asyncio.wait_for(self.settled.wait(), 30)
         found = sorted(self.loop.held, key=lambda each: (each.instance_id, each.key))
         await self.loop.stop(0)
         await running
@@ -283,7 +283,7 @@ class Quick(Crowd):
     async def worked_off(self) -> None:
         running = asyncio.create_task(self.loop.run())
         try:
-            await asyncio.wait_for(self.all_done.wait(), 2)
+            await asyncio.wait_for(self.all_done.wait(), 30)
         finally:
             await self.loop.stop(0)
             await running
@@ -322,7 +322,7 @@ async def test_a_busy_worker_gathers_what_wakes_it(
         await asyncio.sleep(0)
     assert (one_more in world.loop.held) is at_once
     world.go_on.set()
-    await world.loop.stop(1)
+    await world.loop.stop(30)
     running.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await running
@@ -336,9 +336,9 @@ async def test_a_declined_lane_wakes_those_that_waited_for_its_place() -> None:
     assert not world.loop.offer(Lane(1, "one more", "ann"))
     world.to_lease = [Leased(Lane(1, "one more", "ann"))]
     world.loop.decline(lanes, doubtful=False)
-    await asyncio.wait_for(world.working.wait(), 2)
+    await asyncio.wait_for(world.working.wait(), 30)
     world.go_on.set()
-    await world.loop.stop(1)
+    await world.loop.stop(30)
     await running
 
 
@@ -360,10 +360,10 @@ async def test_an_offered_lane_is_held_and_worked_on() -> None:
     assert world.loop.held == {KNOWN}
     world.loop.take(Leased(KNOWN))
     assert world.loop.held == {KNOWN}
-    await asyncio.wait_for(world.working.wait(), 10)
+    await asyncio.wait_for(world.working.wait(), 30)
     assert world.loop.held == {KNOWN}
     world.go_on.set()
-    await world.loop.stop(1)
+    await world.loop.stop(30)
     await running
     assert world.loop.held == set()
     assert world.returned == []
@@ -376,7 +376,7 @@ async def test_a_declined_lane_is_not_held() -> None:
     assert world.loop.held == set()
     assert world.loop.offer(KNOWN)
     world.loop.decline([KNOWN], doubtful=False)
-    await world.loop.stop(1)
+    await world.loop.stop(30)
     await running
 
 
@@ -391,7 +391,7 @@ async def test_a_doubtful_lease_is_reclaimed_before_anything_else_is_offered() -
         await asyncio.sleep(0)
     assert world.reclaimed == [{other}], "the other one's statement is still under way"
     assert world.loop.offer(KNOWN)
-    await world.loop.stop(1)
+    await world.loop.stop(30)
     await running
 
 
@@ -399,7 +399,7 @@ async def test_nothing_is_offered_before_the_loop_runs_or_after_it_stopped() -> 
     world = World(None)
     assert not world.loop.offer(KNOWN)
     world, running = await running_with_nothing_to_lease()
-    await world.loop.stop(1)
+    await world.loop.stop(30)
     await running
     assert not world.loop.offer(KNOWN)
 
@@ -407,9 +407,9 @@ async def test_nothing_is_offered_before_the_loop_runs_or_after_it_stopped() -> 
 async def test_what_is_handed_over_after_the_stop_is_given_back() -> None:
     world, running = await running_with_nothing_to_lease()
     assert world.loop.offer(KNOWN)
-    await world.loop.stop(1)
+    await world.loop.stop(30)
     await running
     world.loop.take(Leased(KNOWN))
-    await asyncio.wait_for(world.given_back.wait(), 10)
+    await asyncio.wait_for(world.given_back.wait(), 30)
     assert world.returned == [(KNOWN, 0.0)]
     assert not world.working.is_set()

@@ -71,7 +71,7 @@ async def test_a_change_or_a_removal_ends_the_run_at_once(now: str) -> None:
     changed = replace(INSTANCE, updated_at=NOW + timedelta(seconds=1))
     world.stored = changed if now == "changed" else None
     world.runs.changed(7)
-    await asyncio.wait_for(job, 5)
+    await asyncio.wait_for(job, 30)
     assert (world.ended, world.done) == (["cancelled"], [])
 
 

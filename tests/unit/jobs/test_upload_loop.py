@@ -62,11 +62,11 @@ class World:
 async def running(world: World) -> AsyncIterator[World]:
     run = asyncio.create_task(world.loop.run())
     try:
-        await asyncio.wait_for(world.settled.wait(), 10)
+        await asyncio.wait_for(world.settled.wait(), 30)
         yield world
     finally:
         await world.loop.stop()
-        await asyncio.wait_for(run, 10)
+        await asyncio.wait_for(run, 30)
 
 
 async def test_one_users_large_files_fill_the_places_and_another_begins_all_the_same() -> None:

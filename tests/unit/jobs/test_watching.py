@@ -72,7 +72,7 @@ async def test_news_makes_the_instance_due() -> None:
     await settled()
     assert mailbox.watched == [120.0]
     mailbox.news.set()
-    assert await asyncio.wait_for(world.due.get(), 5) == 7
+    assert await asyncio.wait_for(world.due.get(), 30) == 7
     await settled()
     watchers.begin(world.instance)
     await settled()
@@ -124,7 +124,7 @@ async def test_what_was_changed_or_removed_is_watched_no_more(now: str) -> None:
     await settled()
     assert len(mailbox.watched) == 2
     mailbox.news.set()
-    await asyncio.wait_for(world.due.get(), 5)
+    await asyncio.wait_for(world.due.get(), 30)
     await settled()
     assert world.due.empty()
 

@@ -41,7 +41,7 @@ class Platform:
 
     async def seen(self, count: int) -> None:
         """Waits until so much was shown."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while len(self.shown) < count:
                 self.news.clear()
                 await self.news.wait()
