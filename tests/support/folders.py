@@ -11,7 +11,6 @@ import pytest
 
 from tests.support.waiting import until
 
-
 SHORT = Path("/tmp")
 """A TMPDIR may have a name too long for the socket of a database."""
 
