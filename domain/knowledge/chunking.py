@@ -11,11 +11,11 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import PurePath
 
 from domain.knowledge.documents import Block, BlockKind, Document
 from domain.knowledge.model import Piece
 from domain.knowledge.positions import metadata
+from domain.knowledge.titles import title_of
 
 CountTokens = Callable[[str], int]
 """How many tokens of the embedding model a text takes, without the marks for start and end."""
@@ -31,7 +31,6 @@ _PROSE = frozenset(
 _TOKENS_OF_A_WORD = 2.5
 """Prose in Latin script has fewer; codes, figures and scripts without blanks have more."""
 _MAX_UNIT_CHARS = 2_000
-_MAX_LEAD_WORDS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,7 @@ def chunk(
 ) -> list[Piece]:
     """The chunks of a document, in order."""
     limits = limits or Limits()
-    title = _title(document, file_name)
+    title = title_of(document, file_name)
     pieces: list[Piece] = []
     for section in _sections(document.blocks):
         context = _context(title, section, count_tokens, limits.context)
@@ -85,24 +84,6 @@ def chunk(
             where = metadata(blocks, title, len(pieces), group[0].start, group[0].start + len(text))
             pieces.append(Piece(len(pieces), text, _new_in(context, text), where))
     return pieces
-
-
-def _title(document: Document, file_name: str) -> str:
-    """The document's own title, else its short first line, else the file's name when it says anything."""
-    stem = PurePath(file_name).stem
-    if document.title.strip() and document.title not in (file_name, stem):
-        return document.title.strip()
-    lead = document.blocks[0].text.strip() if document.blocks else ""
-    first_line = lead.split("\n", 1)[0]
-    has_more = len(document.blocks) > 1 or "\n" in lead
-    if has_more and document.blocks[0].kind is BlockKind.PARAGRAPH and _is_lead(first_line, document.text):
-        return first_line
-    spoken = re.sub(r"[_\-.]+", " ", stem)
-    return spoken if sum(len(word) >= 3 and word.isalpha() for word in spoken.split()) >= 2 else ""
-
-
-def _is_lead(line: str, text: str) -> bool:
-    return 0 < len(line.split()) <= _MAX_LEAD_WORDS and len(line) * 2 < len(text)
 
 
 def _sections(blocks: Sequence[Block]) -> Iterator[list[Block]]:
