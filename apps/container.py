@@ -369,7 +369,9 @@ class Container(containers.DeclarativeContainer):
         instances,
         channels,
         people,
-        providers.Singleton(AskingService, downstream, approvals, files, clock, ids, meter, conversations),
+        providers.Singleton(
+            AskingService, downstream, approvals, files, clock, ids, meter, conversations, outbox
+        ),
         health,
         clock,
         meter,

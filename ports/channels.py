@@ -276,9 +276,18 @@ class Notices(Protocol, metaclass=Face):
 
 @runtime_checkable
 class Decides(Protocol, metaclass=Face):
-    """A channel with buttons: replaces a pressed prompt so that it cannot be pressed twice."""
+    """A channel with buttons: replaces a decided prompt so that it cannot be pressed any more."""
 
-    async def decided(self, config: Config, target: Target, outcome: str) -> None: ...
+    async def decided(self, config: Config, target: Target, outcome: str) -> None:
+        """`target` is that of a press, or what `as_pressed` gave. Best effort, never raises."""
+        ...
+
+    def as_pressed(self, config: Config, target: Target, part: Part, ref: str) -> Target | None:
+        """Pure: what `decided` needs of a prompt that was decided by a typed reply.
+
+        `part` went to `target`, and the platform calls it `ref`. None where it has no buttons.
+        """
+        ...
 
 
 Emit = Callable[[Event], Awaitable[None]]

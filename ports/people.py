@@ -53,12 +53,16 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """How a pending confirmation was decided. `original` is the text of the message that led to it."""
+    """How a pending confirmation was decided.
+
+    `original` is the text of the message that led to it, `asked_by` the event whose answer was the question.
+    """
 
     confirmation_id: str
     tool: str
     decision: str
     original: str
+    asked_by: int
 
 
 @dataclass(frozen=True, slots=True)

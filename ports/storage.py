@@ -176,7 +176,8 @@ class Processed:
     `result` is kept for the HTTP call that waits for this event, if one does: then the parts go out only
     when nobody waits any more. `last` releases the conversation. `request_id` is the event's: what the keys of
     its parts are made from. `firm`: worked on once more, the event may come to something else, so that the
-    outcome must not be forgotten with a dying database.
+    outcome must not be forgotten with a dying database. `prompt`: one of the parts has buttons, which a typed
+    reply makes void.
     """
 
     lane: Lane
@@ -188,6 +189,7 @@ class Processed:
     last: bool = False
     request_id: str = ""
     firm: bool = False
+    prompt: bool = False
 
 
 class Inbox(Protocol):
@@ -262,6 +264,23 @@ class Outgoing:
 class OutgoingLane:
     lane: Lane
     parts: Sequence[Outgoing] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True, slots=True)
+class SentPart:
+    """A part that the platform took, and what the platform calls it."""
+
+    part: Part
+    target: Target
+    ref: str
+
+
+class Prompts(Protocol):
+    """Questions with buttons that have been asked."""
+
+    async def asked(self, instance_id: int, inbox_id: int) -> Sequence[SentPart]:
+        """The parts of the answer to an event that was such a question, the last one first."""
+        ...
 
 
 class Outbox(Protocol):

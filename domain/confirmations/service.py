@@ -98,4 +98,4 @@ def _prompt(pending: Pending) -> Prompt:
 
 
 def _decision(pending: Pending, decision: str) -> Decision:
-    return Decision(pending.id, pending.tool, decision, pending.original)
+    return Decision(pending.id, pending.tool, decision, pending.original, pending.asked_by)

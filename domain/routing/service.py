@@ -154,6 +154,7 @@ class ConversationService:
             last,
             event.request_id,
             firm=talk.attended,
+            prompt=answer is not None and bool(answer.choices),
         )
 
     async def _answer(self, waiting: Waiting, talk: Talk) -> Answer | None:

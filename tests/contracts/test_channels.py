@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adapters.outbound.channels.registry import Registry
-from domain.channels.messages import Answer, Event, Outcome, RawCall, Received, Sent
+from domain.channels.messages import Answer, Choice, Event, Outcome, RawCall, Received, Sent
 from domain.channels.model import ChannelDefinition, TextLimit, Unit
 from domain.refusals import Refusal
-from ports.channels import Channel, Connected, Limited, Pairs, Replies, Webhook
+from ports.channels import Channel, Connected, Decides, Limited, Pairs, Replies, Webhook
 from ports.http import AddressRefused, HttpAnswer, HttpFailed
 from tests.support.channel_samples import Sample, Scripted, folder_of, sample_of
 from tests.support.channels import NOW, kit
@@ -251,6 +251,23 @@ def test_parts_can_be_stored(channel_id: str) -> None:
     assert isinstance(channel, Replies)
     for part in channel.render(sample.config, sample.target, Answer("**Hello**")):
         assert json.loads(json.dumps(dict(part.payload))) == part.payload
+
+
+@pytest.mark.parametrize("channel_id", with_face(Decides))
+def test_the_part_with_the_buttons_can_be_replaced_without_a_press(channel_id: str) -> None:
+    channel, sample = built(channel_id), SAMPLES[channel_id]
+    assert isinstance(channel, Decides)
+    assert isinstance(channel, Replies)
+    text = "May I? " * 2000
+    for choices in ((), (Choice("Approve", "c:1"), Choice("Reject", "c:2"))):
+        parts = channel.render(sample.config, sample.target, Answer(text, choices=choices))
+        pressed = [channel.as_pressed(sample.config, sample.target, part, "17") for part in parts]
+        assert [each is not None for each in pressed] == [False] * (len(parts) - 1) + [bool(choices)]
+        assert json.loads(json.dumps(pressed)) == pressed
+
+
+def test_channels_whose_prompts_can_be_replaced() -> None:
+    assert with_face(Decides) == ["workspace-chat", "enterprise-chat", "gaming-chat", "bot-messenger"]
 
 
 def test_every_channel_that_sends_says_whom_limits_bind() -> None:

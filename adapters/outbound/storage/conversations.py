@@ -35,17 +35,17 @@ SIDE = Side(INBOUND, "inbox", "id event attempts received_at draft", flag=ATTEND
 
 RECORD = f"""
 WITH {OFFERED}, r AS (
-    SELECT * FROM unnest(%(ids)s, %(errors)s, %(results)s, %(lasts)s)
-      AS t(id, error, result, last)
+    SELECT * FROM unnest(%(ids)s, %(errors)s, %(results)s, %(lasts)s, %(prompts)s)
+      AS t(id, error, result, last, prompt)
 ), done AS (
     UPDATE inbox i SET status = CASE WHEN r.error IS NULL THEN 1 ELSE 2 END, error = r.error,
         result = CASE WHEN i.await_until > now() THEN r.result END, finished_at = now()
     FROM r WHERE i.id = r.id AND i.status = 0
     RETURNING i.id, i.instance_id, i.lane_key, i.await_until > now() AND r.result IS NOT NULL AS awaited, r.last,
-        r.error IS NOT NULL AS failed
+        r.error IS NOT NULL AS failed, r.prompt
 ), parts AS (
-    INSERT INTO outbox (instance_id, lane_key, inbox_id, part, target, key, apology)
-    SELECT d.instance_id, d.lane_key, d.id, p.part, p.target, p.key, d.failed
+    INSERT INTO outbox (instance_id, lane_key, inbox_id, part, target, key, apology, prompt)
+    SELECT d.instance_id, d.lane_key, d.id, p.part, p.target, p.key, d.failed, d.prompt
     FROM unnest(%(part_ids)s, %(parts)s, %(targets)s, %(keys)s) WITH ORDINALITY AS p(inbox_id, part, target, key, n)
     JOIN done d ON d.id = p.inbox_id AND d.awaited IS NOT TRUE
     ORDER BY p.n
@@ -219,6 +219,7 @@ def _columns(batch: Sequence[Processed]) -> dict[str, object]:
         "errors": Texts(each.error and storable(each.error) for each in batch),
         "results": Texts(_result(each) for each in batch),
         "lasts": Bools(each.last for each in batch),
+        "prompts": Bools(each.prompt for each in batch),
     }
 
 

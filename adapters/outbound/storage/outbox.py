@@ -15,7 +15,7 @@ from adapters.outbound.storage.outages import waited_out
 from adapters.outbound.storage.pool import Database
 from domain.channels.messages import Part, Receipt
 from domain.instances.model import Deliveries, Delivery, Page
-from ports.storage import Lane, Leases, Outgoing, OutgoingLane, Room
+from ports.storage import Lane, Leases, Outgoing, OutgoingLane, Room, SentPart
 
 SIDE = Side(OUTBOUND, "outbox", "id part target key attempts apology")
 
@@ -81,6 +81,11 @@ WITH part AS (
     WHERE p.status = 0 AND l.kind = 1 AND l.instance_id = p.instance_id AND l.lane_key = p.lane_key
 )
 SELECT count(*) FROM part
+"""
+
+ASKED = """
+SELECT part, target, ref FROM outbox
+WHERE inbox_id = %s AND prompt AND instance_id = %s AND status = 1 AND ref IS NOT NULL ORDER BY id DESC
 """
 
 LIST = """
@@ -171,6 +176,10 @@ class PostgresOutbox:
         ):
             self._waiting()
         return bool(told) and receipt.failed
+
+    async def asked(self, instance_id: int, inbox_id: int) -> Sequence[SentPart]:
+        rows = await self._database.fetch(ASKED, (inbox_id, instance_id))
+        return [SentPart(Part(orjson.loads(part)), orjson.loads(target), ref) for part, target, ref in rows]
 
     async def list(self, instance_id: int, status: str | None, limit: int, offset: int) -> Deliveries:
         code = STATUS[status] if status else None

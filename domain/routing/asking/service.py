@@ -11,6 +11,7 @@ from functools import partial
 from domain.channels.messages import Answer, Event
 from domain.confirmations.choices import is_approval
 from domain.confirmations.rules import NO_LONGER_OPEN, NOT_YOURS, OUTCOMES, unclear
+from domain.instances.model import Instance
 from domain.refusals import Invalid
 from domain.routing.asking.model import GaveUp, Talk
 from domain.routing.drafting.service import Drafting
@@ -31,7 +32,7 @@ from ports.downstream import Downstream, DownstreamFailed
 from ports.files import MessageFiles
 from ports.metrics import Meter
 from ports.people import Approvals, Asker, Decision, Ruling, Said
-from ports.storage import DraftStore, Waiting
+from ports.storage import DraftStore, Prompts, Waiting
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +55,7 @@ class AskingService:
         ids: Ids,
         meter: Meter,
         drafts: DraftStore,
+        prompts: Prompts,
     ) -> None:
         self._downstream = downstream
         self._approvals = approvals
@@ -62,6 +64,7 @@ class AskingService:
         self._ids = ids
         self._meter = meter
         self._drafts = drafts
+        self._prompts = prompts
         self._courtesies: set[asyncio.Task[None]] = set()
 
     async def answer(self, talk: Talk, waiting: Waiting, user_id: str | None) -> Answer | None:
@@ -81,10 +84,7 @@ class AskingService:
         if decision is None and event.choice is not None and is_approval(event.choice):
             self._notice(talk, event, NOT_YOURS)
             return None
-        if decision is not None and event.choice is not None:
-            self._show(talk, event, OUTCOMES[decision.decision])
-        elif event.choice is not None:
-            self._notice(talk, event)
+        self._seen(talk, event, decision)
         request = await self._request(talk, event, user_id, ruling)
         if decision is not None and not await self._approvals.begin(asker, decision):
             return Answer(unclear(decision.tool))
@@ -174,6 +174,25 @@ class AskingService:
         finally:
             seconds = (self._clock.now() - started).total_seconds()
             self._meter.downstream(request.resource.kind, outcome, seconds)
+
+    def _seen(self, talk: Talk, event: Event, decision: Decision | None) -> None:
+        """The platform shows that a button was pressed, and a decided prompt loses its buttons."""
+        if decision is not None and event.choice is not None and is_approval(event.choice):
+            self._show(talk, event, OUTCOMES[decision.decision])
+            return
+        if event.choice is not None:
+            self._notice(talk, event)
+        if decision is not None and isinstance(talk.channel, Decides):
+            self._aside(partial(self._replace, talk.channel, talk.instance, decision))
+
+    async def _replace(self, channel: Decides, instance: Instance, decision: Decision) -> None:
+        """A typed reply names no prompt: the one that was asked is on record."""
+        config = instance.config
+        for sent in await self._prompts.asked(instance.id, decision.asked_by):
+            pressed = channel.as_pressed(config, sent.target, sent.part, sent.ref)
+            if pressed is not None:
+                await channel.decided(config, pressed, OUTCOMES[decision.decision])
+                return
 
     def _notice(self, talk: Talk, event: Event, words: str = "") -> None:
         if isinstance(talk.channel, Notices):

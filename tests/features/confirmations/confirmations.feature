@@ -168,6 +168,26 @@ Feature: Tool confirmations
       Then the platform is told "This question is no longer open."
       And when "ada" presses "Approve" the resource is called again with the decision "approved"
 
+  Rule: What is decided by typing cannot be pressed any more
+
+    Scenario Outline: "<reply>"
+      Given it is on record that the question arrived
+      When "ada" writes "<reply>"
+      Then the resource is called again with the decision "<decision>"
+      And the question loses its buttons
+
+      Examples:
+        | reply  | decision             |
+        | yes    | approved             |
+        | always | approved_for_session |
+        | no     | rejected             |
+
+    Scenario: The reply of somebody who was not asked
+      Given it is on record that the question arrived
+      When "bob" writes "yes"
+      Then the resource is handed "yes" as a message
+      And the question keeps its buttons
+
   Rule: An approval is for one use
 
     Scenario: The resource breaks off over an approved tool

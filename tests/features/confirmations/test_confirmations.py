@@ -173,6 +173,12 @@ def question_arrived(chat: Chat) -> None:
     chat.wait_questions(1)
 
 
+@given("it is on record that the question arrived")
+def question_on_record(world: World) -> None:
+    fetch = world.container.database().fetch
+    until(lambda: world.run(fetch("SELECT 1 FROM outbox WHERE prompt AND status = 1")), "it is on record")
+
+
 @given("a second question has reached the chat")
 def second_question(chat: Chat) -> None:
     chat.wait_questions(2)
@@ -297,6 +303,25 @@ def asked_once(chat: Chat) -> None:
     said = chat.platform.of
     chat.driver.wait_until(lambda: any("heard the end" in each["text"] for each in said("sendMessage")))
     assert len(chat.questions) == 1
+
+
+@then("the question loses its buttons")
+def loses_buttons(chat: Chat) -> None:
+    edits = chat.platform.of
+    assert chat.driver.wait_until(lambda: bool(edits("editMessageReplyMarkup"))), chat.platform.calls
+    asked = next(number for number, (_, sent) in enumerate(chat.platform.calls, 1) if "reply_markup" in sent)
+    emptied = {"chat_id": GROUP, "message_id": 500 + asked, "reply_markup": {"inline_keyboard": []}}
+    assert edits("editMessageReplyMarkup") == [emptied]
+
+
+@then("the question keeps its buttons")
+def keeps_buttons(chat: Chat) -> None:
+    chat.write("bob", "the end")
+    said = chat.platform.of
+    assert chat.driver.wait_until(
+        lambda: any("heard the end" in each["text"] for each in said("sendMessage"))
+    )
+    assert said("editMessageReplyMarkup") == []
 
 
 @then(parsers.parse('the platform is told "{words}"'))

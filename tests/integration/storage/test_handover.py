@@ -56,12 +56,23 @@ class Process:
         self.conversations = PostgresConversations(database, self.lanes, wakes, replies)
         self.outbox = PostgresOutbox(database, self.lanes, lambda: self.rung.append("out"))
 
-    async def done(self, conversation: Conversation, parts: int = 1, error: str | None = None) -> None:
+    async def done(
+        self, conversation: Conversation, parts: int = 1, error: str | None = None, prompt: bool = False
+    ) -> None:
         """The first event is answered, and the conversation given back."""
         first = conversation.waiting[0]
         made = [Part({"text": f"{first.event.text} {number}"}) for number in range(parts)]
         await self.conversations.record(
-            Processed(conversation.lane, first.id, {"to": "x"}, made, error, last=True, request_id="r")
+            Processed(
+                conversation.lane,
+                first.id,
+                {"to": "x"},
+                made,
+                error,
+                last=True,
+                request_id="r",
+                prompt=prompt,
+            )
         )
 
 
@@ -351,3 +362,25 @@ async def test_an_apology_is_known_whoever_sends_it(
     [leased] = (await other.outbox.lease(ROOM)).lanes
 
     assert [each.apology for each in (*handed.parts, *leased.parts)] == [error is not None] * 2
+
+
+@pytest.mark.parametrize("prompt", [False, True])
+async def test_a_question_is_found_by_what_it_answers_once_it_was_sent(
+    one: Process, instance: int, prompt: bool
+) -> None:
+    await one.inbox.add(instance, [event("hello")])
+    [conversation] = one.conversing.taken
+    await one.done(conversation, parts=2, prompt=prompt)
+    [handed] = one.sending.taken
+    asked_by = conversation.waiting[0].id
+    assert await one.outbox.asked(instance, asked_by) == []
+
+    for part, ref in zip(handed.parts, ("m1", "m2"), strict=True):
+        await one.outbox.sent(handed.lane, part, ref, last=ref == "m2")
+
+    found = await one.outbox.asked(instance, asked_by)
+    assert [(each.ref, each.part.payload["text"]) for each in found] == (
+        [("m2", "hello 1"), ("m1", "hello 0")] if prompt else []
+    )
+    assert all(each.target == {"to": "x"} for each in found)
+    assert await one.outbox.asked(instance + 1, asked_by) == []

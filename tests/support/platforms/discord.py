@@ -77,6 +77,8 @@ class Discord(StandIn):
             if self.original_gone:
                 return refusal(404, 10008, "Unknown Message")
             self.originals.append(body)
+        elif found := re.fullmatch(rf"PATCH {re.escape(base)}/messages/(\d+)", f"{seen.method} {path}"):
+            self.edits.append((found[1], body))
         else:
             expect((seen.method, path) == ("POST", base), f"{seen.method} {path}")
             self.follow_ups.append(body)

@@ -87,6 +87,11 @@ class BotMessenger:
                 config, "editMessageReplyMarkup", {**emptied, "reply_markup": {"inline_keyboard": []}}
             )
 
+    def as_pressed(self, config: Config, target: Target, part: Part, ref: str) -> Target | None:
+        if not part.payload.get("choices") or not ref.isdigit():
+            return None
+        return {"chat_id": target.get("chat_id"), "prompt_id": int(ref)}
+
     async def _try(self, config: Config, method: str, payload: dict[str, object]) -> None:
         try:
             await self._api.ask(config, method, payload)

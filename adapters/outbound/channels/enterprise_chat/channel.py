@@ -85,7 +85,10 @@ class Teams:
         """Best effort: the decision holds whether or not the prompt can be replaced."""
         sent = await delivery.decided(self._connector, config, target, outcome)
         if sent is not None and sent.outcome is not Outcome.SENT:
-            log.warning("a pressed prompt could not be replaced: %s", sent.detail)
+            log.warning("a decided prompt could not be replaced: %s", sent.detail)
+
+    def as_pressed(self, config: Config, target: Target, part: Part, ref: str) -> Target | None:
+        return {**target, "prompt": ref} if delivery.is_prompt(part.payload) else None
 
     async def probe(self, config: Config) -> None:
         """Gets a token with the bot's credentials. An incoming webhook cannot be tried without posting.

@@ -58,6 +58,12 @@ def _prompt(rendered: Rendered, choices: Sequence[Choice]) -> dict[str, Any]:
     return {"content": content, "plain": rendered.plain}
 
 
+def is_prompt(payload: Mapping[str, Any]) -> bool:
+    """Whether a part of the bot's has buttons that decide something."""
+    kinds = [each.get("contentType") for each in payload.get("content", {}).get("attachments", ())]
+    return cards.ADAPTIVE in kinds
+
+
 def _webhook_bodies(answer: Answer, *, legacy: bool) -> list[dict[str, Any]]:
     texts = [each.text for each in _texts(answer.text, WEBHOOK_LIMIT)]
     if legacy:
@@ -106,7 +112,7 @@ async def send(
 
 
 async def decided(connector: Connector, config: Config, target: Target, outcome: str) -> Sent | None:
-    """Puts the decision in the place of a pressed prompt; None when no prompt was pressed."""
+    """Puts the decision in the place of a prompt; None when there is no prompt to replace."""
     prompt = str(target.get("prompt") or "")
     if not prompt or way(config, target) != BOT:
         return None

@@ -26,7 +26,7 @@ from ports.linked_device import LinkDesk
 from . import webhook
 from .api import DiscordApi
 from .definition import DEFINITION
-from .delivery import Delivery, render_answer
+from .delivery import Delivery, as_pressed, render_answer
 from .gateway import Gateway
 from .limits import limits
 
@@ -73,6 +73,9 @@ class GamingChat:
 
     async def typing(self, config: Config, target: Target) -> None:
         await self._delivery.typing(config, target)
+
+    def as_pressed(self, config: Config, target: Target, part: Part, ref: str) -> Target | None:
+        return as_pressed(config, target, part, ref)
 
     async def decided(self, config: Config, target: Target, outcome: str) -> None:
         await self._delivery.decided(config, target, outcome)

@@ -145,7 +145,7 @@ class Delivery:
             await self._api.call("POST", f"/channels/{segment(channel)}/typing", {}, headers=bot(config))
 
     async def decided(self, config: Config, target: Target, outcome: str) -> None:
-        """Takes the buttons away from a pressed prompt and writes the outcome below it."""
+        """Takes the buttons away from a decided prompt and writes the outcome below it."""
         prompt, token = text(target, "prompt_id"), text(target, "token")
         if not prompt:
             return
@@ -153,11 +153,22 @@ class Delivery:
         words = f"{text(target, 'prompt_text')}\n-# {outcome}".strip()
         if len(words) <= TEXT_LIMIT.size:
             body["content"] = words
-        path = f"/webhooks/{segment(text(target, 'application_id'))}/{segment(token)}/messages/@original"
-        tried = await self._api.call("PATCH", path, body, secret=token)
-        if tried.sent.outcome is not Outcome.SENT:
+        named = text(target, "prompt_message")
+        message = segment(named) if named else "@original"
+        path = f"/webhooks/{segment(text(target, 'application_id'))}/{segment(token)}/messages/{message}"
+        tried = await self._api.call("PATCH", path, body, secret=token) if token else None
+        if tried is None or tried.sent.outcome is not Outcome.SENT:
             path = f"/channels/{segment(text(target, 'channel_id'))}/messages/{segment(prompt)}"
             await self._api.call("PATCH", path, body, headers=bot(config))
+
+
+def as_pressed(config: Config, target: Target, part: Part, ref: str) -> Target | None:
+    """A prompt that was sent. What the token of a command calls the original may be another message."""
+    channel = text(target, "channel_id") or text(config, "defaultChannelId")
+    if not part.payload.get("choices"):
+        return None
+    prompt = {"prompt_id": ref, "prompt_message": ref, "prompt_text": part.payload["text"]}
+    return {**target, "channel_id": channel, **prompt}
 
 
 def nonce(key: str) -> str:

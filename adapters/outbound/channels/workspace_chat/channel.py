@@ -22,7 +22,7 @@ from domain.channels.messages import (
 from domain.channels.model import ChannelDefinition
 from ports.channels import Kit
 
-from . import drafts, webhook
+from . import drafts, prompts, webhook
 from .api import WebApi
 from .definition import DEFINITION
 from .delivery import Messages, render_answer
@@ -77,6 +77,9 @@ class WorkspaceChat:
 
     async def decided(self, config: Config, target: Target, outcome: str) -> None:
         await self._prompts.decided(config, target, outcome)
+
+    def as_pressed(self, config: Config, target: Target, part: Part, ref: str) -> Target | None:
+        return prompts.as_pressed(config, target, part, ref)
 
     async def probe(self, config: Config) -> None:
         await self._api.ask(config, "auth.test")

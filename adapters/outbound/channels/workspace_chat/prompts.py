@@ -1,4 +1,4 @@
-"""Replaces a pressed prompt, so that its buttons cannot be pressed again."""
+"""Replaces a decided prompt, so that its buttons cannot be pressed any more."""
 
 from __future__ import annotations
 
@@ -6,12 +6,21 @@ from typing import Any
 
 from adapters.outbound.channels.bodies import items, text
 from adapters.outbound.channels.outcomes import by_status, exchange
-from domain.channels.messages import Config, Outcome, Sent, Target
+from domain.channels.messages import Config, Outcome, Part, Sent, Target
 from ports.channels import Kit
 from ports.http import HttpRequest
 
 from .api import WebApi
 from .messages import section
+
+
+def as_pressed(config: Config, target: Target, part: Part, ref: str) -> Target | None:
+    """A prompt that was sent: its `ts`, behind its conversation where it took the place of a draft."""
+    place, _, ts = ref.rpartition(":")
+    channel = place or text(target, "channel") or text(config, "defaultChannel")
+    if not part.payload.get("choices") or not channel:
+        return None
+    return {"channel": channel, "prompt_ts": ts, "prompt_text": part.payload["text"]}
 
 
 class Prompts:

@@ -300,7 +300,24 @@ async def test_another_button_stops_waiting(channel: BotMessenger, server: Teleg
     assert server.calls == [("answerCallbackQuery", {"callback_query_id": "99"})]
 
 
-async def test_a_typed_decision_changes_no_prompt(channel: BotMessenger, server: Telegram) -> None:
+async def test_a_prompt_that_nobody_pressed_loses_its_buttons(
+    channel: BotMessenger, server: Telegram
+) -> None:
+    question = Answer("May I?", choices=(Choice("Yes", "y"),))
+    (sent,) = await deliver(channel, question)
+    (part,) = channel.render(CONFIG, TARGET, question)
+
+    pressed = channel.as_pressed(CONFIG, TARGET, part, sent.ref)
+    assert pressed
+    await channel.decided(CONFIG, pressed, "Approved")
+
+    assert server.of("answerCallbackQuery") == []
+    assert server.of("editMessageReplyMarkup") == [
+        {"chat_id": 5550001, "message_id": 501, "reply_markup": {"inline_keyboard": []}}
+    ]
+
+
+async def test_without_a_prompt_there_is_nothing_to_change(channel: BotMessenger, server: Telegram) -> None:
     await channel.decided(CONFIG, TARGET, "approved")
     assert server.calls == []
 

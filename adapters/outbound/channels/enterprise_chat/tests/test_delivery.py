@@ -219,7 +219,23 @@ async def test_a_pressed_prompt_is_replaced(channel: Channel, teams: Teams, targ
     assert card["body"][0]["text"] == "Approved for session"
 
 
-async def test_a_typed_decision_replaces_nothing(
+async def test_a_prompt_that_nobody_pressed_is_replaced(
+    channel: Channel, teams: Teams, target: dict[str, Any]
+) -> None:
+    question = Answer("May I?", choices=CHOICES)
+    (sent,) = await deliver(channel, BOT, target, question)
+    (part,) = channel.render(BOT, target, question)
+
+    pressed = channel.as_pressed(BOT, target, part, sent.ref)
+    assert pressed
+    await channel.decided(BOT, pressed, "Approved")
+
+    card = teams.activities[sent.ref]["attachments"][0]["content"]
+    assert "actions" not in card
+    assert card["body"][0]["text"] == "Approved"
+
+
+async def test_without_a_prompt_there_is_nothing_to_replace(
     channel: Channel, teams: Teams, target: dict[str, Any]
 ) -> None:
     await channel.decided(BOT, target, "approved")

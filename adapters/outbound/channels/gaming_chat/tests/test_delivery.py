@@ -274,7 +274,25 @@ async def test_a_prompt_is_edited_by_the_bot_when_the_token_is_gone(
     assert edit == {"components": [], "allowed_mentions": {"parse": []}}
 
 
-async def test_a_typed_decision_changes_no_prompt(channel: GamingChat, server: Discord) -> None:
+@pytest.mark.parametrize("token_gone", [False, True])
+@pytest.mark.parametrize("target", [COMMAND, TARGET])
+async def test_a_prompt_that_nobody_pressed_loses_its_buttons(
+    channel: GamingChat, server: Discord, target: Any, token_gone: bool
+) -> None:
+    (sent,) = await deliver(channel, Answer("May I?", choices=(Choice("Yes", "y"),)), target)
+    (part,) = channel.render(CONFIG, target, Answer("May I?", choices=(Choice("Yes", "y"),)))
+    server.token_gone = token_gone
+
+    pressed = channel.as_pressed(CONFIG, target, part, sent.ref)
+    assert pressed
+    await channel.decided(CONFIG, pressed, "Approved")
+
+    ((message_id, edit),) = server.edits
+    assert message_id == sent.ref
+    assert (edit["components"], edit["content"]) == ([], "May I?\n-# Approved")
+
+
+async def test_without_a_prompt_there_is_nothing_to_change(channel: GamingChat, server: Discord) -> None:
     await channel.decided(CONFIG, COMMAND, "approved")
     assert server.seen == []
 

@@ -336,7 +336,26 @@ async def test_without_its_address_a_prompt_is_updated_by_its_time_stamp(
     assert (update["channel"], update["ts"]) == ("C0ROOM", "1800000011.001100")
 
 
-async def test_a_typed_decision_changes_no_prompt(channel: WorkspaceChat, server: Slack) -> None:
+@pytest.mark.parametrize("drafted", [False, True])
+async def test_a_prompt_that_nobody_pressed_loses_its_buttons(
+    channel: WorkspaceChat, server: Slack, drafted: bool
+) -> None:
+    draft = (await channel.draft(CONFIG, THREAD, "May", "", "key")).ref if drafted else ""
+    question = Answer("May I?", choices=CHOICES, draft=draft)
+    (sent,) = await deliver(channel, question, THREAD)
+    (part,) = channel.render(CONFIG, THREAD, question)
+    assert "blocks" in server.messages[0]
+
+    pressed = channel.as_pressed(CONFIG, THREAD, part, sent.ref)
+    assert pressed
+    await channel.decided(CONFIG, pressed, "Approved")
+
+    (message,) = server.messages
+    assert [each["type"] for each in message["blocks"]] == ["section", "context"]
+    assert message["text"] == "May I?\nApproved"
+
+
+async def test_without_a_prompt_there_is_nothing_to_change(channel: WorkspaceChat, server: Slack) -> None:
     await channel.decided(CONFIG, TARGET, "approved")
     assert server.seen == []
 
