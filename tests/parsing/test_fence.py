@@ -41,13 +41,12 @@ def python(code: str, *arguments: str, **environment: str) -> subprocess.Complet
     ],
     ids=["processor", "clock", "memory"],
 )
-async def test_a_file_that_costs_too_much(limited, tmp_path, note, limits, said):
+async def test_a_file_that_costs_too_much(parser, limited, tmp_path, note, limits, said):
     path = tmp_path / "long.html"
     path.write_bytes(LONG)
-    parser = limited(**limits)
 
     with pytest.raises(TooLarge, match=r"long\.html") as caught:
-        await parser.parse(path, "long.html")
+        await limited(**limits).parse(path, "long.html")
 
     assert said in caught.value.message
     assert (await parser.parse(note, "note.txt")).text == "A short note."
@@ -59,11 +58,15 @@ class Played:
     def __init__(self, frames: list[tuple[str, object]], code: int, said: str = "") -> None:
         self._frames, self._code, self._said = frames, code, said
 
-    def submit(self, status: socket.socket, out: socket.socket) -> None:
+    def submit(self, status: socket.socket, out: socket.socket) -> int:
         for kind, payload in self._frames:
             wire.send(out, kind, payload)
         wire.receive(status)
         wire.send(status, wire.EXIT, {"code": self._code, "said": self._said})
+        return 1
+
+    def finished(self, pid: int, *, lost: bool) -> None:
+        assert (pid, lost) == (1, False)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +96,7 @@ async def test_a_child_that_talks_nonsense_is_no_result():
     class Nonsense(Played):
         def submit(self, status, out):
             out.sendall(b"\xff\xff\xff\xff")
-            super().submit(status, out)
+            return super().submit(status, out)
 
     run = Run(Nonsense([], 0), {"name": "evil.pdf", "format": "pdf"}, Limits())
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import select
 import signal
-import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,14 +16,15 @@ import pytest
 from adapters.outbound.parsing.fence.service_side import Nursery
 from adapters.outbound.parsing.parser import FencedParser, ParsingOptions
 from domain.refusals import Unavailable
-from tests.parsing.making import SAMPLES, pdf
+from tests.parsing.making import pdf
+from tests.parsing.nurseries import PAGES, Counting, gone
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="process files of Linux")]
 
 ROOT = Path(__file__).parents[2]
 
 
-LONG = b"<p>" + b"<b>word</b> <i>word</i> " * 200_000 + b"</p>"
+LONG = b"<p>" + b"<b>word</b> <i>word</i> " * 200_000 + b"</p>"  # takes minutes
 
 
 def children(pid: int) -> list[int]:
@@ -33,18 +33,13 @@ def children(pid: int) -> list[int]:
     return []
 
 
-async def gone(pid: int, seconds: float = 20) -> bool:
-    """Waits for the end of a process that need not be ours."""
-    try:
-        descriptor = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return True
-    poll = select.poll()
-    poll.register(descriptor, select.POLLIN)
-    try:
-        return bool(await asyncio.to_thread(poll.poll, seconds * 1000))
-    finally:
-        os.close(descriptor)
+async def begun(nursery: int, over: Callable[[], bool]) -> int:
+    """Waits for a child that reads."""
+    while not over():
+        if found := children(nursery):
+            return found[0]
+        await asyncio.sleep(0.001)
+    raise AssertionError("it was over before a child was seen")
 
 
 def python(code: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -93,57 +88,34 @@ async def test_nothing_of_the_scratch_folders_stays(own, note):
     assert not scratch.exists()
 
 
-async def test_a_killed_nursery_is_started_again(own, note):
-    await own.parse(note, "note.txt")
-    pid = own.reading_process
-    os.kill(pid, signal.SIGKILL)
-    assert await gone(pid)
-
-    assert (await own.parse(note, "note.txt")).text == "A short note."
-    assert own.reading_process != pid
-
-
-async def test_a_nursery_killed_under_way_is_started_again_and_the_file_read(own, tmp_path):
-    path = tmp_path / "long.pdf"
-    path.write_bytes(pdf([["A page with a good many words on it."]] * 300))
-    killed: list[int] = []
-
-    def kill_once(_: float) -> None:
-        if not killed:
-            killed.append(own.reading_process)
-            os.kill(killed[0], signal.SIGKILL)
-
-    document = await own.parse(path, "long.pdf", kill_once)
-
-    assert document.blocks[-1].page == 300
-
-
 async def test_cancelling_kills_the_child(own, tmp_path):
     path = tmp_path / "long.html"
     path.write_bytes(LONG)
     await own.identify(path, "long.html")
     task = asyncio.create_task(own.parse(path, "long.html"))
-    begun: list[int] = []
-    while not begun:
-        await asyncio.sleep(0)
-        begun = children(own.reading_process)
+    child = await begun(own.reading_process, task.done)
 
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
 
-    assert await gone(begun[0])
+    assert await gone(child)
 
 
-async def test_the_loop_runs_on_while_files_are_read(own):
-    ticks = 0
-    task = asyncio.create_task(own.parse(SAMPLES / "speech.ogg", "speech.ogg"))
-    while not task.done():
-        await asyncio.sleep(0.01)
-        ticks += 1
+async def test_the_loop_runs_on_while_files_are_read(own, tmp_path):
+    path = tmp_path / "long.pdf"
+    path.write_bytes(PAGES)
+    await own.identify(path, "long.pdf")
+    task = asyncio.create_task(own.parse(path, "long.pdf"))
+    child = await begun(own.reading_process, task.done)
 
-    assert ticks > 50
-    assert task.result().blocks
+    os.kill(child, signal.SIGSTOP)
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert not task.done()
+    os.kill(child, signal.SIGCONT)
+
+    assert (await task).blocks[-1].page == 300
 
 
 async def test_many_files_at_once(own, tmp_path):
@@ -199,15 +171,12 @@ async def test_all_ends_when_the_service_is_killed(tmp_path):
         [sys.executable, "-c", SERVICE, str(path)], stdout=subprocess.PIPE, env=variables
     ) as service:
         nursery = int(await asyncio.to_thread(service.stdout.readline))
-        begun: list[int] = []
-        while not begun:
-            await asyncio.sleep(0)
-            begun = children(nursery)
+        child = await begun(nursery, lambda: service.poll() is not None)
 
         service.kill()
 
         assert await gone(nursery)
-        assert await gone(begun[0])
+        assert await gone(child)
     assert [entry.name for entry in tmp_path.iterdir()] == ["long.html"]
 
 
@@ -226,16 +195,6 @@ async def test_a_signal_to_the_whole_group_leaves_the_end_to_the_service(own, no
 
     assert (await own.parse(note, "note.txt")).text == "A short note."
     assert own.reading_process == pid
-
-
-class Counting(Nursery):
-    """Counts the children that it was asked for."""
-
-    jobs = 0
-
-    def submit(self, status: socket.socket, out: socket.socket) -> None:
-        self.jobs += 1
-        super().submit(status, out)
 
 
 async def test_what_a_file_is_stays_known_until_it_changes(tmp_path):

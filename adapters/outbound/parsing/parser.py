@@ -90,7 +90,7 @@ class FencedParser:
         await asyncio.to_thread(self._threads.shutdown)
 
     async def _twice(self, attempt: Callable[[], Awaitable[_T]], file_name: str) -> _T:
-        """A nursery that was killed from outside is started again, once."""
+        """A nursery that was lost is started again, once."""
         for _ in range(2):
             try:
                 return await attempt()
@@ -148,7 +148,7 @@ class FencedParser:
 
     def _rest(self) -> None:
         if not self._runs:
-            self._threads.submit(self._nursery.stop)
+            self._threads.submit(self._nursery.rest)
 
 
 def _stamp(path: Path, name: str) -> tuple[object, ...]:

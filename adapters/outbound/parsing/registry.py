@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 from collections.abc import Callable
 
@@ -51,15 +52,13 @@ def reader(format_: Format) -> Reader:
 def preload(format_: Format | None) -> None:
     """Imports what reading this format needs, so that a forked child has it; None: what detection needs.
 
-    A missing package is left for the child to report.
+    A package that is missing or broken is left for the child to report.
     """
     importlib.import_module(f"{_PACKAGE}.fence.child")
     if format_ is None:
         return
-    try:
+    with contextlib.suppress(Exception):
         module = importlib.import_module(f"{_PACKAGE}.readers.{_READERS[format_]}")
-    except ImportError:
-        return
-    warm: Callable[[], None] | None = getattr(module, "warm", None)
-    if warm is not None:
-        warm()
+        warm: Callable[[], None] | None = getattr(module, "warm", None)
+        if warm is not None:
+            warm()

@@ -83,12 +83,16 @@ class Nursery:
             return False
         status, out = (socket.socket(fileno=descriptor) for descriptor in descriptors)
         status.settimeout(_REQUEST_SECONDS)
-        with out, contextlib.suppress(TimeoutError, OSError):
+        with out, contextlib.suppress(OSError):
             frame = wire.receive(status)
             if frame is None:
                 status.close()
                 return True
-            self._fork(status, out, frame[1])
+            try:
+                self._fork(status, out, frame[1])
+            except OSError as error:
+                with status:
+                    wire.send(status, wire.EXIT, {"code": None, "said": str(error)})
         return True
 
     def _fork(self, status: socket.socket, out: socket.socket, request: dict[str, Any]) -> None:
@@ -98,11 +102,14 @@ class Nursery:
         parent = os.getpid()
         pid = os.fork()
         if pid == 0:
-            self._forget()
-            status.close()
-            from adapters.outbound.parsing.fence import child
+            try:
+                self._forget()
+                status.close()
+                from adapters.outbound.parsing.fence import child
 
-            child.run(out, request, scratch, parent)
+                child.run(out, request, scratch, parent)
+            finally:
+                os._exit(1)  # whatever fails: a child must never serve as a second nursery
         gc.unfreeze()
         self._children[pid] = _Child(pid, status, scratch)
         self._selector.register(status, selectors.EVENT_READ, self._children[pid])

@@ -26,6 +26,8 @@ _log = logging.getLogger(__name__)
 
 _NURSERY = "adapters.outbound.parsing.fence.nursery"
 _STOP_SECONDS = 5.0
+_END_SECONDS = 60.0
+"""So long the nursery may take to say how a child ended: it may be importing what another file needs."""
 _REFUSALS: dict[str, type[Refusal]] = {kind.reason: kind for kind in (Unsupported, Unreadable, TooLarge)}
 _OUT_OF_MEMORY = ("memory allocation", "bad_alloc", "out of memory", "cannot allocate", "MemoryError")
 _KEPT_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ")
@@ -51,7 +53,7 @@ _FEW_PAGE_FAULTS = {
 
 
 class NurseryLost(Exception):
-    """The nursery ended while a job was under way."""
+    """The nursery ended while a job was under way, or could not begin it: nothing is known of the file."""
 
 
 class Nursery:
@@ -59,6 +61,7 @@ class Nursery:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._jobs = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._base: Path | None = None
@@ -66,7 +69,8 @@ class Nursery:
     @property
     def pid(self) -> int | None:
         """The running process, or None."""
-        return self._process.pid if self._process and self._process.poll() is None else None
+        process = self._process
+        return process.pid if process and process.poll() is None else None
 
     @property
     def scratch(self) -> Path:
@@ -74,22 +78,48 @@ class Nursery:
         assert self._base is not None, "no nursery has been started"
         return self._base
 
-    def submit(self, status: socket.socket, out: socket.socket) -> None:
-        """Hands a job's far ends over; starts the nursery where none runs."""
+    def submit(self, status: socket.socket, out: socket.socket) -> int:
+        """Hands a job's far ends over; starts the nursery where none runs. Gives back the process that has it,
+        for `finished`, which each job that was handed over is told to once."""
         with self._lock:
             if self.pid is None:
                 self._stop()
                 self._start()
             assert self._control is not None
+            assert self._process is not None
             try:
                 socket.send_fds(self._control, [b"j"], [status.fileno(), out.fileno()])
             except OSError as error:
+                self._see_out()
                 raise NurseryLost from error
+            self._jobs += 1
+            return self._process.pid
+
+    def finished(self, pid: int, *, lost: bool) -> None:
+        """A job has ended. A process that `lost` its job gets no other.
+
+        What a process held is closed a moment before it counts as ended: until then it looks alive.
+        """
+        with self._lock:
+            self._jobs -= 1
+            if lost and self._process is not None and self._process.pid == pid:
+                self._see_out()
+
+    def rest(self) -> None:
+        """Ends the process unless a job is under way, be it another parser's."""
+        with self._lock:
+            if not self._jobs:
+                self._stop()
 
     def stop(self) -> None:
         """Ends the process and all its children; it starts again with the next job."""
         with self._lock:
             self._stop()
+
+    def _see_out(self) -> None:
+        process = self._process
+        self._stop()
+        _log.warning("the reading process ended with %s and is started again", process and process.returncode)
 
     def _start(self) -> None:
         self._base = Path(tempfile.mkdtemp(prefix="switchboard-parsing-"))
@@ -128,6 +158,7 @@ class Run:
         self._limits = limits
         self._name: str = request["name"]
         self._done = False
+        self._abandoned = False
         self._status, self._far_status = socket.socketpair()
         self._out, self._far_out = socket.socketpair()
 
@@ -139,9 +170,14 @@ class Run:
         with self._status, self._out:
             with self._far_status, self._far_out:
                 wire.send(self._status, "request", self._request)
-                self._nursery.submit(self._far_status, self._far_out)
-            refused = self._drain(take)
-            end = self._end()
+                pid = self._nursery.submit(self._far_status, self._far_out)
+            lost = False
+            try:
+                refused = self._drain(take)
+                end = self._end()
+                lost = end is None and not self._abandoned
+            finally:
+                self._nursery.finished(pid, lost=lost)
             if refused is not None:
                 raise refused
             if not self._done:
@@ -149,6 +185,7 @@ class Run:
 
     def abandon(self) -> None:
         """Hangs up: the nursery kills the child, and `follow` ends."""
+        self._abandoned = True
         for end in (self._status, self._out):
             with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
@@ -188,8 +225,8 @@ class Run:
         return _REFUSALS[reason](message)
 
     def _end(self) -> dict[str, Any] | None:
-        """How the child ended, once its scratch folder is gone; None when nobody tells."""
-        self._status.settimeout(_STOP_SECONDS)
+        """How the child ended, once its scratch folder is gone; None when nobody tells, or it never began."""
+        self._status.settimeout(_END_SECONDS)
         try:
             frame = wire.receive(self._status)
         except TimeoutError:
@@ -197,6 +234,9 @@ class Run:
         if frame is None:
             return None
         end: dict[str, Any] = frame[1]
+        if end["code"] is None:
+            _log.warning("no reader of %s could be started: %s", self._name, end["said"])
+            return None
         _log.debug(
             "a file was read", extra={"file_name": self._name} | {key: end.get(key, 0) for key in _COSTS}
         )
