@@ -219,7 +219,7 @@ class _SmtpServer(Controller):
     """Hangs up when it stops, also on who looked whether it has started: an open connection would be left behind."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, ready_timeout=60, **named)
+        super().__init__(*arguments, **named)
         self._connections: list[SMTP] = []
 
     def factory(self) -> SMTP:
