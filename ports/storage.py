@@ -236,8 +236,12 @@ class Conversations(Protocol):
         """Conversations that nobody works on, those that wait longest first."""
         ...
 
-    async def record(self, processed: Processed) -> None:
-        """Stores an outcome and its reply parts in one transaction."""
+    async def record(self, processed: Processed) -> bool:
+        """Stores an outcome and its reply parts in one transaction.
+
+        False: nothing was stored, as the event has an outcome or is gone, or as an earlier one of its conversation
+        has none. What was leased with it is out of date then.
+        """
         ...
 
     async def release(self, lane: Lane, delay: float = 0.0) -> None:

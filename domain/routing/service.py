@@ -67,7 +67,8 @@ class ConversationService:
         self._verification_address = verification_address
 
     async def work(self, conversation: Conversation) -> None:
-        """Works off the events of one lease. An outage of the database leaves them for later."""
+        """Works off the events of one lease. An outage of the database leaves them for later; so does a database
+        that forgot an outcome of before."""
         instance = await self._instances.cached(conversation.lane.instance_id)
         channel = self._channels.find(instance.channel_id) if instance else None
         talk = Talk(instance, channel, conversation.attended) if instance and channel else None
@@ -83,19 +84,22 @@ class ConversationService:
                 processed = Processed(conversation.lane, waiting.id, {}, error=reason, last=last)
             else:
                 processed = await self._processed(conversation, waiting, talk, last)
-            await self._record(processed)
+            if not await self._record(processed):
+                log.info("a conversation is taken up anew", extra={"instance": conversation.lane.instance_id})
+                return await self._conversations.release(conversation.lane)
+        return None
 
-    async def _record(self, processed: Processed) -> None:
+    async def _record(self, processed: Processed) -> bool:
         """An outcome that cannot be stored is none: tried again, it would come to the same for ever."""
         try:
-            await self._conversations.record(processed)
+            return await self._conversations.record(processed)
         except Unavailable:
             raise
         except Exception as unexpected:
             log.exception("an outcome could not be stored", extra={"instance": processed.lane.instance_id})
             reason = f"internal error: {type(unexpected).__name__} on storing the outcome"
             lost = Processed(processed.lane, processed.inbox_id, {}, error=reason, last=processed.last)
-            await self._conversations.record(lost)
+            return await self._conversations.record(lost)
 
     async def _processed(
         self, conversation: Conversation, waiting: Waiting, talk: Talk, last: bool

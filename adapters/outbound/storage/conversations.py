@@ -40,7 +40,9 @@ WITH {OFFERED}, r AS (
 ), done AS (
     UPDATE inbox i SET status = CASE WHEN r.error IS NULL THEN 1 ELSE 2 END, error = r.error,
         result = CASE WHEN i.await_until > now() THEN r.result END, finished_at = now()
-    FROM r WHERE i.id = r.id AND i.status = 0
+    FROM r WHERE i.id = r.id AND i.status = 0 AND i.id = (
+        SELECT head.id FROM inbox head WHERE head.instance_id = i.instance_id AND head.lane_key = i.lane_key
+        AND head.status = 0 ORDER BY head.id LIMIT 1)
     RETURNING i.id, i.instance_id, i.lane_key, i.await_until > now() AND r.result IS NOT NULL AS awaited, r.last,
         r.error IS NOT NULL AS failed, r.prompt
 ), parts AS (
@@ -59,7 +61,8 @@ FROM done d LEFT JOIN outbound o ON o.instance_id = d.instance_id AND o.lane_key
 """
 """Answers for each outcome that is on record now: its event, whether a call takes it, whether the lane of its parts
 waits to be leased, the ids of its parts where that was leased for this process, and whether any conversation has
-more."""
+more. An outcome whose conversation has an earlier event without one is left out: a database that died has forgotten
+that one's, and what was answered in between must not go out before it."""
 
 UNTAKEN = """
 UPDATE inbox SET taken = true WHERE id IN (
@@ -98,7 +101,7 @@ class PostgresConversations:
         self._database = database
         self._lanes = lanes
         self._wakes = wakes
-        self._batcher: Batcher[Processed, None] = Batcher(self._flush)
+        self._batcher: Batcher[Processed, bool] = Batcher(self._flush)
 
     async def lease(self, room: Room) -> Leases[Conversation]:
         leased = await self._lanes.lease(SIDE, room)
@@ -115,10 +118,10 @@ class PostgresConversations:
         ]
         return Leases(conversations, leased.more)
 
-    async def record(self, processed: Processed) -> None:
-        await waited_out(lambda: self._batcher.submit(processed.lane, processed))
+    async def record(self, processed: Processed) -> bool:
+        return await waited_out(lambda: self._batcher.submit(processed.lane, processed))
 
-    async def _flush(self, batch: Sequence[Processed]) -> Sequence[None]:
+    async def _flush(self, batch: Sequence[Processed]) -> Sequence[bool]:
         stored = [_Stored.of(each) for each in batch]
         with self._handover.offering({each.lane for each in batch if each.parts}) as offered:
             rows = await self._database.fetch(
@@ -133,7 +136,8 @@ class PostgresConversations:
             )
             offered.taken = _leased(stored, rows)
         self._wake(rows)
-        return [None] * len(batch)
+        stored_now = {inbox_id for inbox_id, *_ in rows}
+        return [each.inbox_id in stored_now for each in batch]
 
     def _wake(self, rows: Sequence[tuple[Any, ...]]) -> None:
         for inbox_id, awaited, *_ in rows:

@@ -1,0 +1,80 @@
+"""A database that died may have forgotten an outcome: what the worker still holds of the conversation must wait."""
+
+from __future__ import annotations
+
+import pytest
+
+from adapters.outbound.storage.conversations import PostgresConversations, Wakes
+from adapters.outbound.storage.handover import Handover
+from adapters.outbound.storage.inbox import PostgresInbox
+from adapters.outbound.storage.lanes import Lanes
+from adapters.outbound.storage.pool import Database
+from domain.channels.messages import Event, Part, Sender
+from ports.storage import Conversation, Processed, Room, Waiting
+
+ROOM = Room(100, 100, 100)
+OWNER = 1
+
+
+def event(text: str, session: str = "s") -> Event:
+    return Event(f"key {text}", session, Sender("x"), text, {}, request_id="r")
+
+
+def outcome(conversation: Conversation, waiting: Waiting, *, last: bool = False) -> Processed:
+    return Processed(conversation.lane, waiting.id, {}, [Part({"text": waiting.event.text})], last=last)
+
+
+@pytest.fixture
+def conversations(database: Database) -> PostgresConversations:
+    nobody = Wakes(lambda: None, lambda: None, lambda _: None)
+    return PostgresConversations(database, Lanes(database, OWNER), nobody, Handover())
+
+
+async def leased(conversations: PostgresConversations) -> list[Conversation]:
+    return list((await conversations.lease(ROOM)).lanes)
+
+
+@pytest.fixture
+async def conversation(
+    database: Database, conversations: PostgresConversations, instance: int
+) -> Conversation:
+    """Leased, with two events."""
+    inbox = PostgresInbox(database, lambda: None, OWNER, Handover())
+    for text in ("first", "second"):
+        await inbox.add(instance, [event(text)])
+    await inbox.add(instance, [event("elsewhere", session="t")])
+    found = {each.lane.key: each for each in await leased(conversations)}
+    [other] = found["t"].waiting
+    await conversations.record(outcome(found["t"], other, last=True))
+    return found["s"]
+
+
+async def outgoing(database: Database) -> list[str]:
+    rows = await database.fetch("SELECT part::json->>'text' FROM outbox WHERE lane_key = 's' ORDER BY id")
+    return [text for (text,) in rows]
+
+
+async def test_an_outcome_waits_for_those_before_it(
+    database: Database, conversations: PostgresConversations, conversation: Conversation
+) -> None:
+    _, second = conversation.waiting
+
+    assert not await conversations.record(outcome(conversation, second, last=True))
+
+    assert await outgoing(database) == []
+    await conversations.release(conversation.lane)
+    [again] = await leased(conversations)
+    assert [each.event.text for each in again.waiting] == ["first", "second"]
+    assert [await conversations.record(outcome(again, each)) for each in again.waiting] == [True, True]
+    assert await outgoing(database) == ["first", "second"]
+
+
+async def test_an_outcome_is_on_record_once(
+    database: Database, conversations: PostgresConversations, conversation: Conversation
+) -> None:
+    first, _ = conversation.waiting
+
+    assert await conversations.record(outcome(conversation, first))
+    assert not await conversations.record(outcome(conversation, first))
+
+    assert await outgoing(database) == ["first"]
