@@ -14,8 +14,9 @@ from adapters.outbound.storage.knowledge.files import PostgresFiles
 from adapters.outbound.storage.knowledge.reindexing import PostgresReindexing
 from adapters.outbound.storage.knowledge.search import PostgresChunkIndex
 from adapters.outbound.storage.knowledge.staging import PostgresStaging
-from adapters.outbound.storage.knowledge.uploads import PostgresUploads
+from adapters.outbound.storage.knowledge.uploads import LEASE_SECONDS, SILENT_LEFT, PostgresUploads
 from adapters.outbound.storage.pool import Database
+from domain.knowledge.ingest.service import BEAT_SECONDS
 from domain.knowledge.model import BaseChange, FileStatus, Level, NewBase, Piece
 from domain.knowledge.text_match import Query, TextMatch
 from ports.knowledge_storage import (
@@ -90,9 +91,14 @@ class Stores:
 
 
 @pytest.fixture
-async def stores(database_url: str) -> AsyncIterator[Stores]:
+async def database(database_url: str) -> AsyncIterator[Database]:
     async with opened(database_url) as database:
-        yield Stores(database)
+        yield database
+
+
+@pytest.fixture
+def stores(database: Database) -> Stores:
+    return Stores(database)
 
 
 # bases
@@ -212,11 +218,21 @@ async def test_newcomers_are_users_who_have_nothing_under_way(stores: Stores) ->
     assert await stores.uploads.claim(WORKER) is not None
 
 
-async def test_a_worker_that_is_gone_loses_its_lease_only_after_some_silence(stores: Stores) -> None:
+async def test_a_worker_that_is_gone_loses_its_lease_only_after_some_silence(
+    stores: Stores, database: Database
+) -> None:
     await stores.begun(await stores.base(), "a.txt")
     dead = WORKER + 1
+    before = await database.fetch_one("SELECT now()")
     assert await stores.uploads.claim(dead) is not None
-    assert await stores.uploads.claim(WORKER) is None
+    silence = LEASE_SECONDS - SILENT_LEFT
+    assert silence > 2 * BEAT_SECONDS  # a lease is renewed with every beat
+    assert await database.fetch_one(
+        "SELECT due_at >= %s + make_interval(secs => %s) FROM kb_upload", (*(before or ()), LEASE_SECONDS)
+    ) == (True,)
+    for left, loses in ((3600, False), (SILENT_LEFT, True)):
+        await database.execute("UPDATE kb_upload SET due_at = now() + make_interval(secs => %s)", (left,))
+        assert (await stores.uploads.claim(WORKER) is not None) == loses
 
 
 async def test_work_given_back_waits_and_counts_its_tries(stores: Stores) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 from pytest_bdd import parsers, scenarios, then, when
 
 from tests.drivers.knowledge import KB, Scene, listed, send, upload
 from tests.drivers.ways import Rest
+from tests.support.waiting import until
 
 THROUGH = "rest"
 SETTINGS = {"MAX_UPLOAD_MB": "1", "MAX_FILES_PER_UPLOAD": "3"}
@@ -89,6 +88,4 @@ def status_of_files(scene: Scene, status: str) -> None:
 
 @then("at last the file is ready")
 def at_last_ready(rest: Rest, scene: Scene) -> None:
-    until = time.monotonic() + 30
-    while listed(rest, scene)[0]["status"] != "ready":
-        assert time.monotonic() < until
+    until(lambda: listed(rest, scene)[0]["status"] == "ready", "the file is ready")

@@ -82,12 +82,18 @@ async def test_memory_nodes_are_deleted_until_that_is_acknowledged(
     http = Memory(away, 500, 404, 204)
     service = MemoryService(PostgresMemoryTasks(database), HttpMemory(http, "http://memory/api/", "key"))  # type: ignore[arg-type]
     for attempt in range(1, 4):
+        before = await database.fetch_one("SELECT now()")
         assert await service.work() == 0
-        assert await service.work() == 0  # not due yet
-        row = await database.fetch_one("SELECT attempts, due_at > now(), last_error FROM memory_task")
+        row = await database.fetch_one(
+            "SELECT attempts, due_at >= %s + make_interval(secs => 2 ^ attempts), last_error FROM memory_task",
+            before,
+        )
         assert row is not None
         assert row[:2] == (attempt, True)
         assert row[2]
+        await database.execute("UPDATE memory_task SET due_at = now() + interval '1 hour'")
+        assert await service.work() == 0  # not due yet
+        assert len(http.calls) == attempt
         await database.execute("UPDATE memory_task SET due_at = now()")
     assert await service.work() == 1
     assert await knowledge.count("memory_task") == 0
