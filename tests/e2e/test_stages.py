@@ -155,8 +155,10 @@ class Walker:
         self._service.stop()
 
     def die(self, step: Step) -> None:
-        """One process, armed for the step and killed by its message."""
+        """One process, armed for the step and killed by its message, once it has worked off what the one before
+        left: else a reply to that would be on its way when it dies."""
         self._service.start(Stage(step.place, step.after, self._walk.sessions[step]))
+        until(self._idle, "what was left over is worked off", seconds=120)
         self._send(step)
         self._walk.statuses[step] = self._service.ended()
 
@@ -188,6 +190,12 @@ class Walker:
         message = {"message_id": 1, "date": 1780000000, "chat": chat, "from": who, "text": text}
         proof = {"X-Telegram-Bot-Api-Secret-Token": secret_of(TOKEN)}
         return self._service.post(path, {"update_id": int(session), "message": message}, **proof)
+
+    def _idle(self) -> bool:
+        rows = self._execute(
+            "SELECT EXISTS (SELECT FROM inbox WHERE status = 0) OR EXISTS (SELECT FROM outbox WHERE status = 0)"
+        )
+        return not rows[0][0]
 
     def _settled(self) -> bool:
         rows = self._execute(
