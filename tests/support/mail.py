@@ -25,6 +25,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from tests.support.ports import free_port
+from tests.support.waiting import until
 
 USER = "agent@example.com"
 PASSWORD = "secret"
@@ -128,7 +129,7 @@ def imap_server(certificate: Certificate | None = None) -> Iterator[Mailbox]:
     )
     mailbox = Mailbox(port)
     try:
-        _await_greeting(port, process)
+        until(lambda: _greets(port, process), "the IMAP server answers")
         yield mailbox
     finally:
         mailbox.leave()
@@ -136,25 +137,13 @@ def imap_server(certificate: Certificate | None = None) -> Iterator[Mailbox]:
         process.wait(60)
 
 
-def _await_greeting(port: int, process: subprocess.Popen[bytes]) -> None:
-    deadline = datetime.now(UTC) + timedelta(seconds=60)
-    while datetime.now(UTC) < deadline:
-        assert process.poll() is None, "the IMAP server did not start"
-        try:
-            with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
-                if connection.recv(4).startswith(b"* OK"):
-                    return
-        except OSError:
-            process_wait(process)
-    raise AssertionError("the IMAP server did not answer")
-
-
-def process_wait(process: subprocess.Popen[bytes]) -> None:
-    """Lets a moment pass, or less when the process ends."""
+def _greets(port: int, process: subprocess.Popen[bytes]) -> bool:
+    assert process.poll() is None, "the IMAP server did not start"
     try:
-        process.wait(0.05)
-    except subprocess.TimeoutExpired:
-        return
+        with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
+            return connection.recv(4).startswith(b"* OK")
+    except OSError:
+        return False
 
 
 @dataclass
