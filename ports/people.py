@@ -70,13 +70,15 @@ class Ruling:
     """What a message means for the pending confirmation of its session.
 
     Without `decision` it is a message like any other. `prompt` is the question to be asked (again) in place
-    of working on the message. `stale`: the press of a button whose question is no longer open.
+    of working on the message. `stale`: the press of a button whose question is no longer open. `discarded` is
+    the event whose answer was a question that this message has put an end to without deciding it.
     """
 
     decision: Decision | None = None
     approved_tools: tuple[str, ...] = ()
     prompt: Prompt | None = None
     stale: bool = False
+    discarded: int | None = None
 
 
 class Approvals(Protocol):

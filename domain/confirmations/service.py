@@ -53,9 +53,10 @@ class ConfirmationService:
         decision = pressed(button, pending.nonce) if button else decision_of(said.text)
         place = (asker.instance_id, asker.session_id)
         if decision is None:
-            if not button:
-                await self._store.clear(*place, pending.id)
-            return Ruling(approved_tools=state.tools, stale=bool(button))
+            if button:
+                return Ruling(approved_tools=state.tools, stale=True)
+            await self._store.clear(*place, pending.id)
+            return Ruling(approved_tools=state.tools, discarded=pending.asked_by)
         now = self._clock.now()
         if not await self._store.decide(*place, pending, decision, said.event_id, now):
             return Ruling(approved_tools=state.tools, stale=bool(button))

@@ -85,6 +85,7 @@ class AskingService:
             self._notice(talk, event, NOT_YOURS)
             return None
         self._seen(talk, event, decision)
+        self._discard(talk, ruling)
         request = await self._request(talk, event, user_id, ruling)
         if decision is not None and not await self._approvals.begin(asker, decision):
             return Answer(unclear(decision.tool))
@@ -95,7 +96,8 @@ class AskingService:
         event = waiting.event
         if talk.attended:
             asker = Asker(talk.instance.id, event.session_id, event.sender.external_id)
-            await self._approvals.decide(asker, Said(waiting.id, event.text, event.choice))
+            said = Said(waiting.id, event.text, event.choice)
+            self._discard(talk, await self._approvals.decide(asker, said))
 
     async def _ruling(self, talk: Talk, asker: Asker, said: Said) -> Ruling:
         if talk.attended:
@@ -182,16 +184,24 @@ class AskingService:
             return
         if event.choice is not None:
             self._notice(talk, event)
-        if decision is not None and isinstance(talk.channel, Decides):
-            self._aside(partial(self._replace, talk.channel, talk.instance, decision))
+        if decision is not None:
+            self._close(talk, decision.asked_by, OUTCOMES[decision.decision])
 
-    async def _replace(self, channel: Decides, instance: Instance, decision: Decision) -> None:
-        """A typed reply names no prompt: the one that was asked is on record."""
+    def _discard(self, talk: Talk, ruling: Ruling) -> None:
+        if ruling.discarded is not None:
+            self._close(talk, ruling.discarded, NO_LONGER_OPEN)
+
+    def _close(self, talk: Talk, asked_by: int, outcome: str) -> None:
+        """A typed message names no prompt: the one that was asked is on record."""
+        if isinstance(talk.channel, Decides):
+            self._aside(partial(self._replace, talk.channel, talk.instance, asked_by, outcome))
+
+    async def _replace(self, channel: Decides, instance: Instance, asked_by: int, outcome: str) -> None:
         config = instance.config
-        for sent in await self._prompts.asked(instance.id, decision.asked_by):
+        for sent in await self._prompts.asked(instance.id, asked_by):
             pressed = channel.as_pressed(config, sent.target, sent.part, sent.ref)
             if pressed is not None:
-                await channel.decided(config, pressed, OUTCOMES[decision.decision])
+                await channel.decided(config, pressed, outcome)
                 return
 
     def _notice(self, talk: Talk, event: Event, words: str = "") -> None:

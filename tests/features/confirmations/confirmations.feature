@@ -168,7 +168,7 @@ Feature: Tool confirmations
       Then the platform is told "This question is no longer open."
       And when "ada" presses "Approve" the resource is called again with the decision "approved"
 
-  Rule: What is decided by typing cannot be pressed any more
+  Rule: What was decided or discarded by typing cannot be pressed any more
 
     Scenario Outline: "<reply>"
       Given it is on record that the question arrived
@@ -181,6 +181,16 @@ Feature: Tool confirmations
         | yes    | approved             |
         | always | approved_for_session |
         | no     | rejected             |
+
+    Scenario Outline: The question is discarded by "<text>"
+      Given it is on record that the question arrived
+      When "ada" writes "<text>"
+      Then the question loses its buttons
+
+      Examples:
+        | text          |
+        | what is this? |
+        | /help         |
 
     Scenario: The reply of somebody who was not asked
       Given it is on record that the question arrived
