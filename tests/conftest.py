@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from adapters.outbound.storage import pool
 from tests.support.folders import open_folder
 from tests.support.loops import Loops
 from tests.support.postgres import database_url, postgres_dsn
@@ -29,6 +30,8 @@ settings.register_profile(
 settings.load_profile("steady")
 
 asyncio.set_event_loop_policy(Loops())
+
+pool.PATIENCE = 60.0  # on a busy machine a database may take its time to take a connection
 
 
 # A shell that starts the suite in the background makes it ignore SIGINT, and every process that it starts: but some

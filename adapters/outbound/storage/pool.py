@@ -50,9 +50,9 @@ class Database:
     however the server went away.
     """
 
-    def __init__(self, dsn: str, *, min_size: int = 1, max_size: int = 12, wait: float = PATIENCE) -> None:
+    def __init__(self, dsn: str, *, min_size: int = 1, max_size: int = 12, wait: float | None = None) -> None:
         self.dsn = dsn
-        self._wait = wait
+        self._wait = PATIENCE if wait is None else wait
         self._away = False
         self._held = 0
         self._pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
@@ -60,7 +60,7 @@ class Database:
             min_size=min_size,
             max_size=max_size,
             open=False,
-            timeout=wait,
+            timeout=self._wait,
             reconnect_timeout=RECONNECT_SECONDS,
             check=None,
             kwargs={"autocommit": True, "application_name": "switchboard", **NOTICING},

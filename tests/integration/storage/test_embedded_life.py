@@ -14,12 +14,18 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from adapters.outbound.storage.embedded import EmbeddedPostgres, EmbeddedPostgresError, attach
+from adapters.outbound.storage.embedded import EmbeddedPostgres, EmbeddedPostgresError, attach, running
 from tests.support.ports import free_port
 from tests.support.waiting import until
 
 ROOT = Path(__file__).parents[3]
 OWNER = [sys.executable, "-m", "tests.support.owner"]
+
+
+@pytest.fixture(autouse=True)
+def _busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a first start may take longer than anybody would wait for it."""
+    monkeypatch.setattr(running, "_STARTING_S", 300.0)
 
 
 def rows(dsn: str) -> list[int]:

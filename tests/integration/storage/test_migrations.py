@@ -44,7 +44,7 @@ def test_a_database_at_the_newest_schema_needs_no_alembic(database_url: str) -> 
         "sys.exit('alembic' in sys.modules or 'sqlalchemy' in sys.modules)"
     )
 
-    done = subprocess.run([sys.executable, "-c", code, database_url], check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code, database_url], check=False, timeout=300)
 
     assert done.returncode == 0
 
@@ -63,7 +63,7 @@ def test_a_migration_leaves_nothing_of_alembic_behind_and_a_failure_has_words(po
             with psycopg.connect(dsn, autocommit=True) as there:
                 there.execute("CREATE TABLE inbox (id bigint)")
             done = subprocess.run(
-                [sys.executable, "-c", code, dsn], check=False, timeout=60, capture_output=True, text=True
+                [sys.executable, "-c", code, dsn], check=False, timeout=300, capture_output=True, text=True
             )
         finally:
             connection.execute("DROP DATABASE half_there WITH (FORCE)")

@@ -83,7 +83,7 @@ async def shown(url: str, profile: Path) -> str:
         url,
     ]
     return await anyio.to_thread.run_sync(
-        lambda: subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+        lambda: subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout
     )
 
 
