@@ -41,6 +41,7 @@ class KnowledgePart:
 
     def __init__(self, container: Container) -> None:
         self._container = container
+        self._upkeep_task: asyncio.Task[None] | None = None
         ingest, news = container.ingest(), container.upload_news()
         self._uploads = UploadLoop(ingest.take, ingest.work, news, container.settings().upload_concurrency)
         self._upkeep = Upkeep(
@@ -60,7 +61,8 @@ class KnowledgePart:
             self._upkeep_task = group.create_task(self._upkeep.run())
 
     async def stop(self) -> None:
-        self._upkeep_task.cancel()
+        if self._upkeep_task is not None:  # a process may be told to stop before its parts run
+            self._upkeep_task.cancel()
         await self._uploads.stop()
         await self._container.parser().close()
         self._container.embedder().close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from adapters.outbound.security.box import new_key
 from apps.container import Container
+from apps.knowledge import KnowledgePart
 from apps.parts import WorkerPart
 from apps.settings import load
 
@@ -21,3 +22,11 @@ async def test_a_worker_has_no_place_for_what_goes_over_another_ones_connection(
     container.supervisor()._elsewhere = {7: 0}
     worker = WorkerPart(container)
     assert [each._places.room().instances for each in worker._loops] == [{7: 0}, {7: 0}]
+
+
+async def test_knowledge_bases_stop_also_where_they_never_ran() -> None:
+    """A process that is told to stop while it starts, or whose next part cannot start."""
+    settings = load({"CONFIG_ENCRYPTION_KEY": new_key(), "INTERNAL_SERVICE_KEY": "k" * 32}, None)
+    part = KnowledgePart(Container(settings=settings, dsn="", solitary=True))
+    await part.start()
+    await part.stop()
