@@ -15,6 +15,9 @@ from domain.knowledge.documents import Document
 
 Parse = Callable[..., "object"]
 
+NEVER = 3600.0
+"""Seconds without work after which a nursery ends that a test looks into."""
+
 
 @pytest.fixture(scope="package")
 def anyio_backend() -> str:
@@ -30,7 +33,7 @@ async def nursery() -> AsyncIterator[Nursery]:
 
 @pytest.fixture(scope="package")
 async def parser(nursery: Nursery) -> AsyncIterator[FencedParser]:
-    parser = FencedParser(nursery=nursery)
+    parser = FencedParser(ParsingOptions(idle_seconds=NEVER), nursery)
     yield parser
     await parser.close()
 
@@ -40,7 +43,7 @@ def limited(nursery: Nursery) -> Callable[..., FencedParser]:
     """A parser with some limits of its own."""
 
     def make(**limits: int) -> FencedParser:
-        return FencedParser(ParsingOptions(limits=replace(Limits(), **limits)), nursery)
+        return FencedParser(ParsingOptions(limits=replace(Limits(), **limits), idle_seconds=NEVER), nursery)
 
     return make
 
@@ -78,7 +81,7 @@ async def refusal(parse, nursery, tmp_path):
 @pytest.fixture
 async def own(tmp_path):
     """A parser with a nursery of its own."""
-    parser = FencedParser(ParsingOptions(idle_seconds=600))
+    parser = FencedParser(ParsingOptions(idle_seconds=NEVER))
     yield parser
     await parser.close()
 
