@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import shutil
 import signal
@@ -62,7 +61,7 @@ async def test_a_process_that_looks_alive_after_it_lost_a_job_gets_no_other(monk
     finally:
         await parser.close()
     assert nursery.jobs == 3  # what it is, again what it is, what it holds
-    assert [record.message for record in caplog.records if record.levelno >= logging.WARNING] == [
+    assert [record.message for record in caplog.records if record.name == service_side.__name__] == [
         "the reading process ended with -9 and is started again"
     ]
 
