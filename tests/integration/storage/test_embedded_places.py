@@ -136,7 +136,7 @@ def ordinary_python() -> list[str]:
         command += ["env", f"PYTHONPATH={ROOT}:{libraries}", "PYTHONDONTWRITEBYTECODE=1", python]
         try:
             done = subprocess.run(
-                [*command, "-c", "import psycopg"], capture_output=True, check=False, cwd="/"
+                [*command, "-c", "import tests.support.owner"], capture_output=True, check=False, cwd="/"
             )
         except FileNotFoundError:
             break
