@@ -65,9 +65,21 @@ def fresh_database(postgres_dsn: str) -> Iterator[str]:
     template = urlsplit(postgres_dsn).path.removeprefix("/")
     name = f"switchboard_test_{os.getpid()}_{next(_numbers)}"
     with psycopg.connect(on_database(postgres_dsn, "postgres"), autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        _insist(connection, f"CREATE DATABASE {name} TEMPLATE {template}")
         yield on_database(postgres_dsn, name)
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        _insist(connection, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def _insist(connection: psycopg.Connection, statement: str) -> None:
+    """Runs a statement that waits five seconds for what is still connected, as often as a busy machine needs."""
+    for last in [False] * 11 + [True]:
+        try:
+            connection.execute(statement.encode())
+        except psycopg.errors.ObjectInUse:
+            if last:
+                raise
+        else:
+            return
 
 
 def on_database(dsn: str, name: str) -> str:
