@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from email.headerregistry import Address
+from email.errors import MessageError
+from email.headerregistry import Address, BaseHeader, HeaderRegistry, UnstructuredHeader
 from email.message import EmailMessage
-from email.policy import SMTP
+from email.policy import SMTP, Policy
 from email.utils import format_datetime
 from typing import Any
 from urllib.parse import quote
@@ -26,6 +27,22 @@ MAX_REFERENCES = 30
 _REPLY_PREFIXES = re.compile(r"^(?:\s*re\s*(?:\[\d+\]|\(\d+\))?\s*:)+\s*", re.IGNORECASE)
 _MARKS = re.compile(r"([\\\[\]*_`<>&])")
 _URL_SAFE = "%/:=&?~#+!$,;'@()*[]"
+
+
+class _MessageIds(UnstructuredHeader, BaseHeader):
+    """Message-IDs, one a line: the library would write a long one as an encoded word, which is none any more
+    (RFC 2047, 5)."""
+
+    max_count = 1
+
+    def fold(self, *, policy: Policy) -> str:
+        return f"{self.name}: {f'{policy.linesep} '.join(str(self).split())}{policy.linesep}"
+
+
+_HEADERS = HeaderRegistry()
+_HEADERS.map_to_type("in-reply-to", _MessageIds)
+_HEADERS.map_to_type("references", _MessageIds)
+_POLICY = SMTP.clone(header_factory=_HEADERS)
 
 
 def reply_subject(subject: str) -> str:
@@ -81,19 +98,26 @@ def compose_reply(
     own_address: str, target: Mapping[str, Any], body: Body, key: str, at: datetime
 ) -> EmailMessage:
     """The reply to the mail of `target`. Raises `ValueError` for an address that is none."""
-    message = EmailMessage(policy=SMTP)
-    message["From"] = Address(addr_spec=own_address.strip())
-    message["To"] = Address(str(target.get("name") or "")[:200], addr_spec=str(target["to"]))
+    message = EmailMessage(policy=_POLICY)
+    try:
+        message["From"] = Address(addr_spec=own_address.strip())
+        message["To"] = Address(str(target.get("name") or "")[:200], addr_spec=str(target["to"]))
+    except MessageError as failure:
+        raise ValueError(str(failure)) from failure
     message["Subject"] = reply_subject(str(target.get("subject") or ""))
     message["Date"] = format_datetime(at)
     message["Message-ID"] = message_id(key, own_address)
-    if target.get("inReplyTo"):
-        message["In-Reply-To"] = str(target["inReplyTo"])
-    references = [str(each) for each in target.get("references") or ()]
-    if references:
-        message["References"] = " ".join(references)
+    if answered := _sendable([target.get("inReplyTo")]):
+        message["In-Reply-To"] = answered
+    if references := _sendable(target.get("references") or ()):
+        message["References"] = references
     message["Auto-Submitted"] = "auto-replied"
     message["X-Auto-Response-Suppress"] = "All"
     message.set_content(body.plain, subtype="plain", charset="utf-8")
     message.add_alternative(body.html, subtype="html", charset="utf-8")
     return message
+
+
+def _sendable(message_ids: Iterable[object]) -> str:
+    """The ids that a header may hold without SMTPUTF8."""
+    return " ".join(each for each in map(str, filter(None, message_ids)) if each.isascii())

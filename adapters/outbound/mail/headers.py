@@ -9,6 +9,8 @@ from email.errors import HeaderParseError
 from email.header import decode_header
 from email.utils import getaddresses
 
+from adapters.outbound.mail.charsets import decode_bytes
+
 MAX_HEADER = 20_000
 """Characters of one header that are looked at."""
 
@@ -31,44 +33,7 @@ def decode(value: str) -> str:
     return _SPACE.sub(" ", "".join(c if c.isprintable() else " " for c in text)).strip()
 
 
-_SUPERSETS = {
-    "ascii": "",
-    "us-ascii": "",
-    "iso-8859-1": "cp1252",
-    "latin-1": "cp1252",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "ks_c_5601-1987": "cp949",
-    "iso-8859-8-i": "iso-8859-8",
-    "unknown-8bit": "",
-}
-
-
-def decode_bytes(data: bytes, charset: str) -> str:
-    """Bytes as text in a declared charset; a wrong or unknown one costs single characters, never the text.
-    Where none is declared ('') it is UTF-8, or else Western European.
-
-    Charsets stand for their supersets as in https://encoding.spec.whatwg.org/#names-and-labels.
-    """
-    name = _SUPERSETS.get(charset.strip().lower(), charset)
-    try:
-        return data.decode(name)
-    except (LookupError, UnicodeError, ValueError):
-        pass
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return _declared_or_western(data, name)
-
-
-def _declared_or_western(data: bytes, name: str) -> str:
-    try:
-        return data.decode(name, "replace")
-    except (LookupError, UnicodeError, ValueError):
-        return data.decode("cp1252", "replace")
-
-
-def _storable(value: str) -> str:
+def storable(value: str) -> str:
     """Raw UTF-8 bytes, which the parser passes on as lone surrogates, as characters; no NUL."""
     try:
         raw = value.encode("utf-8", "surrogateescape")
@@ -94,7 +59,7 @@ class Headers:
     """The header fields of one message, in their order; names are case-insensitive."""
 
     def __init__(self, fields: Iterable[tuple[str, str]]) -> None:
-        self._fields = tuple((name.strip().lower(), _storable(str(value))) for name, value in fields)
+        self._fields = tuple((name.strip().lower(), storable(str(value))) for name, value in fields)
 
     def all(self, name: str) -> Sequence[str]:
         """The raw values of a field, the topmost first."""

@@ -7,15 +7,26 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from email import message_from_bytes
 from email.message import Message
-from email.policy import compat32
+from email.policy import Compat32, compat32
 
-from adapters.outbound.mail.headers import Headers, decode, decode_bytes
+from adapters.outbound.mail.charsets import charset_of_html, decode_bytes
+from adapters.outbound.mail.headers import Headers, decode, storable
 from adapters.outbound.mail.html_text import html_to_text
 from adapters.outbound.mail.quotes import is_forwarded, own_words
 
 MAX_TEXT = 200_000
 """Characters of text that are handed on."""
 MAX_PARTS = 1000
+
+
+class _Reading(Compat32):
+    """Reads raw UTF-8 in headers, which many programs write into the names of files (RFC 6532)."""
+
+    def header_fetch_parse(self, name: str, value: str) -> str:
+        return storable(value)
+
+
+_READING = _Reading()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +57,7 @@ class Mail:
 
 def read_mail(raw: bytes) -> Mail:
     """Reads a mail. Never raises for content: what cannot be decoded is replaced or left out."""
-    message = message_from_bytes(raw, policy=compat32)
+    message = message_from_bytes(raw, policy=_READING)
     headers = Headers((name, str(value)) for name, value in message.raw_items())
     texts: list[str] = []
     files: list[MailFile] = []
@@ -170,8 +181,10 @@ def _payload(part: Message) -> bytes:
 def _part_text(part: Message, *, forwarded: bool = False) -> str:
     if part.is_multipart():
         return ""
-    text = decode_bytes(_payload(part), _charset(part)).replace("\0", "")
-    if part.get_content_subtype() == "html":
+    content, is_html = _payload(part), part.get_content_subtype() == "html"
+    charset = _charset(part) or (charset_of_html(content) if is_html else "")
+    text = decode_bytes(content, charset).replace("\0", "")
+    if is_html:
         html = html_to_text(text[: 2 * MAX_TEXT], drop_quotes=not forwarded)
         return own_words(html, forwarded=forwarded)
     if str(part.get_param("format") or "").lower() == "flowed":

@@ -13,6 +13,8 @@ _ATTRIBUTION = re.compile(
     r")\s*$",
     re.IGNORECASE | re.DOTALL,
 )
+_ADDRESSED = re.compile(r"^(?=.*\d).{3,300}<[^<>\s@]+@[^<>\s]+>.{0,40}[:\uff1a]\s*$", re.DOTALL)
+"""An attribution in any language: a date and an address. It is one where a quotation follows."""
 _SEPARATOR = re.compile(
     r"^\s*-{2,}\s*(?:Original Message|Ursprüngliche Nachricht|Message d'origine|Mensaje original|"
     r"Messaggio originale|Oorspronkelijk bericht)\s*-{2,}\s*$",
@@ -95,7 +97,13 @@ def _attribution_span(lines: list[str], index: int) -> int:
             return 0
         if _ATTRIBUTION.match(candidate):
             return span
+        if span == 1 and _ADDRESSED.match(candidate) and _quotation_follows(lines, index + span):
+            return span
     return 0
+
+
+def _quotation_follows(lines: list[str], index: int) -> bool:
+    return _quoted(next(filter(str.strip, lines[index:]), ""))
 
 
 def _own_text_after(lines: list[str], index: int) -> bool:

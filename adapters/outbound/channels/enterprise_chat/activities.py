@@ -33,6 +33,9 @@ _KNOWN = frozenset(
     }
 )
 _TAG = re.compile(r"<at(?:\s[^<>]*)?>(.*?)</at>", re.DOTALL)
+_GONE = "\0"
+_AROUND = re.compile(rf"[ \t]*{_GONE}[ \t]*")
+"""Where a mention was taken out. Other spaces stay: they may be the indentation of code."""
 _NO_FILE = ("text/html", "application/vnd.microsoft.card.", "application/vnd.microsoft.teams.card.")
 
 
@@ -109,10 +112,10 @@ def words_of(activity: Mapping[str, Any]) -> str:
     for entity in items(activity, "entities"):
         mention = text(entity, "text")
         if text(entity, "type") == "mention" and mention and own and text(entity, "mentioned", "id") == own:
-            words = words.replace(mention, " ")
+            words = words.replace(mention, _GONE)
     name = text(activity, "recipient", "name")
-    words = _TAG.sub(lambda tag: " " if name and tag[1].strip() == name else tag[1], words)
-    return re.sub(r"[ \t]{2,}", " ", words).strip()
+    words = _TAG.sub(lambda tag: _GONE if name and tag[1].strip() == name else tag[1], words)
+    return _AROUND.sub(" ", words).strip()
 
 
 def _attachments(activity: Mapping[str, Any]) -> list[Attachment]:

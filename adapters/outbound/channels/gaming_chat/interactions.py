@@ -13,7 +13,7 @@ from typing import Any
 from adapters.outbound.channels.bodies import at, items, text
 from domain.channels.messages import Attachment, Config, Event, Sender
 
-from .messages import attachment_of
+from .messages import attachment_of, plain
 from .people import sender_of, session_of
 
 PING = "ping"
@@ -63,7 +63,7 @@ def _command(config: Config, body: Mapping[str, Any], now: datetime) -> Event | 
         return None
     options = list(_options(items(body, "data", "options")))
     words = [_word(body, option) for option in options if at(option, "type") != _ATTACHMENT]
-    said = " ".join(filter(None, words)) or _chosen_message(body)
+    said = _plain(config, body, " ".join(filter(None, words)) or _chosen_message(body))
     attachments = tuple(filter(None, (_attached(body, option) for option in options)))
     return _event(
         body,
@@ -159,6 +159,13 @@ def _word(body: Mapping[str, Any], option: Mapping[str, Any]) -> str:
         if named := text(body, "data", "resolved", kind, words, name):
             return f"{sign}{named}"
     return words.strip()
+
+
+def _plain(config: Config, body: Mapping[str, Any], words: str) -> str:
+    """What was typed into a text, without the tags of mentions."""
+    users = at(body, "data", "resolved", "users")
+    names = {key: text(each, "username") for key, each in users.items()} if isinstance(users, dict) else {}
+    return plain(words, names, {text(config, "applicationId"), text(body, "application_id")})
 
 
 def _attached(body: Mapping[str, Any], option: Mapping[str, Any]) -> Attachment | None:

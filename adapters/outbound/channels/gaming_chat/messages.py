@@ -14,8 +14,9 @@ from .people import sender_of, session_of
 GREETING = "Hello! Write your question behind my name, or send me a direct message."
 _WRITTEN = (None, 0, 19)
 """Types of messages that a person wrote: ordinary ones and replies."""
-_MENTION = re.compile(r"<@!?(\d+)>[,:]?")
-_ROLE = re.compile(r"<@&\d+>")
+_MENTION = re.compile(r"<@!?(\d+)>")
+_ADDRESSED = re.compile(rf"{_MENTION.pattern}(?P<after>[,:]?[ \t]*)")
+_ROLE = re.compile(r"<@&\d+>[,:]?[ \t]*")
 _EMOJI = re.compile(r"<a?(:\w+:)\d+>")
 
 
@@ -57,14 +58,20 @@ def _mentions(message: Mapping[str, Any], bot_ids: Collection[str]) -> bool:
 def _plain(message: Mapping[str, Any], bot_ids: Collection[str]) -> str:
     """The text without the bot's mention; other people by name."""
     names = {text(each, "id"): text(each, "username") for each in items(message, "mentions")}
+    return plain(text(message, "content"), names, bot_ids)
+
+
+def plain(words: str, names: Mapping[str, str], bot_ids: Collection[str]) -> str:
+    """Words without the tags of mentions: the bot's go, other people stand by name.
+
+    What else was typed stays, the indentation of code too.
+    """
 
     def named(found: re.Match[str]) -> str:
         name = "" if found[1] in bot_ids else names.get(found[1], "")
-        return f"@{name}" if name else ""
+        return f"@{name}{found['after']}" if name else ""
 
-    words = _MENTION.sub(named, text(message, "content"))
-    words = _EMOJI.sub(r"\1", _ROLE.sub("", words))
-    return re.sub(r"[ \t]{2,}", " ", words).strip()
+    return _EMOJI.sub(r"\1", _ROLE.sub("", _ADDRESSED.sub(named, words))).strip()
 
 
 def attachment_of(file: Any) -> Attachment | None:

@@ -10,9 +10,10 @@ from typing import Any
 
 from adapters.outbound.channels.bodies import at, clean, items, text
 from adapters.outbound.mail.authentication import proven_sender
+from adapters.outbound.mail.charsets import decode_bytes
 from adapters.outbound.mail.compose import reply_target
 from adapters.outbound.mail.guards import reason_not_to_answer
-from adapters.outbound.mail.headers import Headers, decode_bytes
+from adapters.outbound.mail.headers import Headers
 from adapters.outbound.mail.html_text import html_to_text
 from adapters.outbound.mail.quotes import is_forwarded, own_words
 from domain.channels.messages import Attachment, Event, Identity, Sender

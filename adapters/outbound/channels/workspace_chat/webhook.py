@@ -15,7 +15,7 @@ from domain.refusals import Invalid, NotFound
 from .events import read_event
 from .interactions import read_interaction
 from .signature import prove
-from .wording import GREETING
+from .wording import GREETING, plain_command, without_mention
 
 WORKING_ON_IT = "Working on it…"
 
@@ -33,7 +33,7 @@ def receive(config: Config, call: RawCall, known: Facts, now: datetime) -> Recei
     if fields.get("ssl_check") == "1":
         return Received(kind="ignored:ssl-check")
     if fields.get("command"):
-        return _read_command(fields, now)
+        return _read_command(fields, text(known, "user_id"), now)
     raise Invalid("The body is neither an event, a slash command nor an interaction.")
 
 
@@ -61,12 +61,13 @@ def _challenged(body: Mapping[str, Any]) -> Received:
     return Received(answer=answer, kind="challenge")
 
 
-def _read_command(fields: Mapping[str, str], now: datetime) -> Received:
+def _read_command(fields: Mapping[str, str], bot: str, now: datetime) -> Received:
     """A slash command: acknowledged to its sender alone, answered later at its response_url."""
     channel, user = fields.get("channel_id", ""), fields.get("user_id", "")
     if not channel or not user:
         raise Invalid("channel_id and user_id: a slash command needs both.")
-    said = fields.get("text", "").strip()
+    written = fields.get("text", "")
+    said = plain_command(without_mention(written, bot) if bot else written)
     trigger = fields.get("trigger_id", "")
     event = Event(
         key=f"slash:{trigger}" if trigger else None,

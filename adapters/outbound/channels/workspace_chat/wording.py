@@ -7,6 +7,7 @@ import re
 GREETING = "Hello! Write your question behind the command, mention me, or send me a direct message."
 
 _MARK = re.compile(r"<([^<>\s][^<>]*)>")
+_TYPED = re.compile(r"<(?![@#!][^<>]|https?://|mailto:)([^<>]*)>")
 _LEADING_MENTION = re.compile(r"\s*<@([A-Z0-9]+)(?:\|[^<>]*)?>")
 
 
@@ -30,6 +31,12 @@ def plain(text: str) -> str:
     """Links, names and escaped characters as a person sees them."""
     unfolded = _MARK.sub(lambda found: _unfolded(found[1]), text)
     return unfolded.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&").strip()
+
+
+def plain_command(text: str) -> str:
+    """As `plain`, for the text of a slash command. There names and addresses are marked only where the command was
+    set to escape them, so that other words in angle brackets are what somebody typed."""
+    return plain(_TYPED.sub(r"&lt;\1&gt;", text))
 
 
 def _unfolded(inner: str) -> str:

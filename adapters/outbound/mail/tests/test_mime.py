@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.outbound.mail.headers import Headers, decode, decode_bytes, session_of
+from adapters.outbound.mail.charsets import decode_bytes
+from adapters.outbound.mail.headers import Headers, decode, session_of
 from adapters.outbound.mail.mime import Mail, read_mail
 
 
@@ -39,6 +40,42 @@ def test_charsets_and_encodings(charset: str, encoded: bytes, encoding: str) -> 
     body = base64.encodebytes(encoded) if encoding == "base64" else encoded
     read = mail(body, Content_Type=f"text/plain; charset={charset}", Content_Transfer_Encoding=encoding)
     assert read.text == "Grüße €"
+
+
+def test_utf_8_that_is_called_western_is_read() -> None:
+    assert mail("Grüße “€”".encode(), Content_Type="text/plain; charset=iso-8859-1").text == "Grüße “€”"
+
+
+@pytest.mark.parametrize(
+    ("charset", "encoded", "text"),
+    [
+        ("iso-2022-jp", b"\x1b$BF|K\\8l-!\x1b(B ok", "日本語① ok"),  # a character of NEC's
+        ("iso-2022-jp", b"\x1b$BF|K\\\x1b(I6E\x1b(B ok", "日本ｶﾅ ok"),  # narrow katakana
+        ("ISO-2022-JP", b"\x1b$B\x1b(B\x1b$BF", "F"),
+        ("shift_jis", "①日本".encode("cp932"), "①日本"),
+        ("euc-kr", "똠방각하".encode("cp949"), "똠방각하"),
+        ("koi8-r", "Привет".encode("koi8-r"), "Привет"),
+    ],
+)
+def test_charsets_stand_for_what_programs_write_under_their_name(
+    charset: str, encoded: bytes, text: str
+) -> None:
+    assert mail(encoded, Content_Type=f"text/plain; charset={charset}").text == text
+
+
+@pytest.mark.parametrize("text", ["日本語のメール\n第二行", "亜腕弌熙、あア"])
+def test_japanese_mail(text: str) -> None:
+    assert decode_bytes(text.encode("iso2022_jp"), "iso-2022-jp") == text
+
+
+def test_html_may_name_its_charset_itself() -> None:
+    html = '<head><meta http-equiv="Content-Type" content="text/html; charset=koi8-r"></head><p>Привет</p>'
+    assert mail(html.encode("koi8-r"), Content_Type="text/html").text == "Привет"
+
+
+def test_raw_utf8_in_the_name_of_a_file_is_read() -> None:
+    read = multipart("mixed", ('Content-Disposition: attachment; filename="Отчёт.pdf"', "x"))
+    assert [each.name for each in read.files] == ["Отчёт.pdf"]
 
 
 @pytest.mark.parametrize("encoded", ["Grüße €".encode(), "Grüße €".encode("cp1252")])

@@ -123,3 +123,16 @@ def test_a_mail_that_is_handed_on_is_whole(subject: str, forwarded: bool) -> Non
     text = "What is this?\n\nFrom: X\nSent: Friday\nTo: Ann\n\nYou have won"
     assert is_forwarded(subject) == forwarded
     assert own_words(text, forwarded=forwarded) == (text if forwarded else "What is this?")
+
+
+@pytest.mark.parametrize(
+    "attribution",
+    [
+        "пн, 3 нояб. 2026, 10:00, Bot <bot@example.com>:",
+        "2026年11月3日(月) 10:00 Bot <bot@example.com>:",
+        "pon., 3 lis 2026 o 10:00 Bot <bot@example.com> napisał(a):",
+    ],
+)
+def test_an_attribution_of_any_language_goes_with_its_quotation(attribution: str) -> None:
+    assert own_words(f"new words\n\n{attribution}\n\n> old\n> words") == "new words"
+    assert own_words(f"write to\n{attribution}\nthanks") == f"write to\n{attribution}\nthanks"

@@ -248,6 +248,7 @@ def test_the_bots_mention_is_taken_out_and_others_stay_as_names() -> None:
         ('<at id="0">Workshop Bot</at> hi', "hi"),
         ("hi <at>Workshop Bot</at>!", "hi !"),
         ("<at>Somebody</at> hi", "Somebody hi"),
+        ("<at>Workshop Bot</at>  fix\nif a:\n    return  1", "fix\nif a:\n    return  1"),
         ("a < b <at> c", "a < b <at> c"),
     ],
 )

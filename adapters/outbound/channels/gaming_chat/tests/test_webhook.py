@@ -120,6 +120,21 @@ def test_a_command_in_a_direct_message() -> None:
     assert (asked.sender.display_name, asked.is_direct) == ("Ada Byron", True)
 
 
+def test_mentions_typed_into_an_option_are_read_as_in_a_message() -> None:
+    body = fixture("command_guild")
+    body["data"]["options"][0]["value"] = "<@845027738276462632>, tell <@5> and <@&7> about <:steam:9>"
+    body["data"]["resolved"] = {"users": {"5": {"id": "5", "username": "charles"}}}
+    (asked,) = received(posted(body)).events
+    assert asked.text == "tell @charles and about :steam:"
+
+
+def test_the_indentation_of_code_stays() -> None:
+    code = "fix:\n```py\nif a:\n    return  1\n```"
+    body = fixture("message_mention") | {"content": f"<@{CONFIG['applicationId']}> {code}"}
+    (asked,) = received(forwarded(body, CONFIG["botToken"])).events
+    assert asked.text == code
+
+
 def test_options_of_subcommands_are_the_text() -> None:
     asked = event("command_nested")
     assert asked.text == "7 true @charles"

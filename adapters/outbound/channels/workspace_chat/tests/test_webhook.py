@@ -223,6 +223,29 @@ def test_a_slash_command_is_acknowledged_to_its_sender_alone() -> None:
     assert asked.target["response_url"] == "https://hooks.slack.com/commands/T0STEAM/1/abc"
 
 
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("<@U0BOT|switch> is 1 &lt; 2 &amp; 3?", "is 1 < 2 & 3?"),
+        (
+            "ask <@U0ADA|ada> in <#C1|room> about <https://a.example|this>",
+            "ask @ada in #room about this (https://a.example)",
+        ),
+        ("what is <b> in List<int> or a <- b?", "what is <b> in List<int> or a <- b?"),
+    ],
+)
+def test_the_text_of_a_slash_command_is_read_as_that_of_a_message(typed: str, words: str) -> None:
+    form = fixture("slash_command") | {"text": typed}
+    (asked,) = received(as_posted("slash_command", form)).events
+    assert asked.text == words
+
+
+def test_a_slash_command_with_the_mention_alone_is_greeted() -> None:
+    form = fixture("slash_command") | {"text": "<@U0BOT>"}
+    (asked,) = received(as_posted("slash_command", form)).events
+    assert asked.canned_reply
+
+
 def test_a_slash_command_without_words_is_greeted() -> None:
     form = fixture("slash_command") | {"text": " "}
     (asked,) = received(as_posted("slash_command", form)).events

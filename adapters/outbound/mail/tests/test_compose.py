@@ -1,0 +1,54 @@
+"""Replies as they go over the wire."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from email import message_from_bytes
+from email.message import Message
+from email.policy import SMTP
+
+import pytest
+
+from adapters.outbound.mail.compose import Body, compose_reply, reply_target
+from adapters.outbound.mail.headers import Headers
+
+AT = datetime(2026, 11, 3, 10, tzinfo=UTC)
+OUTLOOK = "<AM0PR04MB6594F2B5D9C8A7E6F5D4C3B2A1908@AM0PR04MB6594.eurprd04.prod.outlook.com>"
+LONGER = f"<{'a' * 300}@example.com>"
+
+
+def sent(*fields: tuple[str, str]) -> Message:
+    """The reply to a mail with these header fields, read by another parser than the one that wrote it."""
+    target = reply_target(Headers([("From", "ann@example.com"), *fields]))
+    reply = compose_reply("bot@example.com", target, Body("hi", "<p>hi</p>"), "key", AT)
+    return message_from_bytes(reply.as_bytes(policy=SMTP.clone(cte_type="7bit")))
+
+
+@pytest.mark.parametrize("first", ["<1@example.com>", OUTLOOK, LONGER])
+@pytest.mark.parametrize("last", ["<2@example.com>", f"<b{OUTLOOK[1:]}", f"<b{LONGER[1:]}"])
+def test_ids_of_any_length_stay_as_they_are(first: str, last: str) -> None:
+    reply = sent(("Message-ID", last), ("References", first))
+    assert reply["In-Reply-To"] == last
+    assert reply["References"].split() == [first, last]
+
+
+def test_no_line_is_longer_than_mail_may_be() -> None:
+    ids = " ".join(f"<{number}{OUTLOOK[1:]}" for number in range(30))
+    target = reply_target(
+        Headers([("From", "ann@example.com"), ("Message-ID", OUTLOOK), ("References", ids)])
+    )
+    reply = compose_reply("bot@example.com", target, Body("hi", "<p>hi</p>"), "key", AT)
+    assert max(map(len, reply.as_bytes(policy=SMTP).split(b"\r\n"))) <= 998
+
+
+def test_ids_beyond_ascii_are_left_out() -> None:
+    reply = sent(("Message-ID", "<ä@example.com>"), ("References", "<1@example.com> <ö@example.com>"))
+    assert reply["In-Reply-To"] is None
+    assert reply["References"] == "<1@example.com>"
+
+
+@pytest.mark.parametrize("address", ["a@b..example", "a@example.", ".a@example.com"])
+def test_an_address_that_is_none_is_told_as_such(address: str) -> None:
+    target = reply_target(Headers([("From", address)]))
+    with pytest.raises(ValueError, match=r"\S"):
+        compose_reply("bot@example.com", target, Body("hi", "<p>hi</p>"), "key", AT)
