@@ -86,7 +86,11 @@ class Gate:
     def __init__(self) -> None:
         self._open = threading.Event()
         self._open.set()
-        self.reached = 0
+        self._came: list[Any] = []
+
+    @property
+    def reached(self) -> int:
+        return len(self._came)
 
     def shut(self) -> None:
         self._open.clear()
@@ -96,7 +100,7 @@ class Gate:
 
     def passing(self, answer: Callable[[Any], Any]) -> Callable[[Any], Any]:
         def held(body: Any) -> Any:
-            self.reached += 1
+            self._came.append(body)
             assert self._open.wait(60)
             return answer(body)
 

@@ -103,8 +103,9 @@ class Walk:
             return [
                 (None, c["text"]) for c in self.platform.of("sendMessage") if str(c["chat_id"]) == session
             ]
-        pairs = zip(self.receiver.keys, self.receiver.bodies, strict=True)
-        return [(key, body["response"]) for key, body in pairs if body["sessionId"] == session]
+        return [
+            (key, body["response"]) for key, body in self.receiver.received if body["sessionId"] == session
+        ]
 
     def calls(self, step: Step) -> list[Any]:
         """What the resource was asked in the step's session."""

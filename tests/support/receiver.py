@@ -19,21 +19,19 @@ class _Server(ThreadingHTTPServer):
 
 
 class Receiver:
-    """`bodies` are the JSON objects received, in order, `keys` their idempotency keys.
+    """`received` are the idempotency keys and JSON objects that came, in order.
 
     Each is answered with 200 and the JSON that `answer` makes of it, with an empty body where that is None.
     """
 
     def __init__(self, answer: Callable[[Any], Any] = _nothing) -> None:
-        self.bodies: list[Any] = []
-        self.keys: list[str | None] = []
-        bodies, keys = self.bodies, self.keys
+        self.received: list[tuple[str | None, Any]] = []
+        received = self.received
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                keys.append(self.headers["Idempotency-Key"])
-                bodies.append(body)
+                received.append((self.headers["Idempotency-Key"], body))
                 made = answer(body)
                 content = b"" if made is None else json.dumps(made).encode()
                 self.send_response(200)
@@ -48,6 +46,14 @@ class Receiver:
 
         self._server = _Server(("127.0.0.1", 0), Handler)
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05})
+
+    @property
+    def bodies(self) -> list[Any]:
+        return [body for _, body in self.received]
+
+    @property
+    def keys(self) -> list[str | None]:
+        return [key for key, _ in self.received]
 
     @property
     def url(self) -> str:
