@@ -40,7 +40,7 @@ async def answer_to(port: int, request: bytes) -> tuple[list[bytes], bytes]:
     """The lines of the head and the body of all that came back until the server closed."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(request)
-    head, _, body = (await asyncio.wait_for(reader.read(), 10)).partition(b"\r\n\r\n")
+    head, _, body = (await asyncio.wait_for(reader.read(), 60)).partition(b"\r\n\r\n")
     writer.close()
     await writer.wait_closed()
     return head.split(b"\r\n"), body

@@ -15,6 +15,9 @@ from tests.support.servers import close_runner
 
 @pytest.mark.parametrize("steps", range(5))
 async def test_a_connection_that_comes_as_the_server_closes_is_closed_with_it(steps: int) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        gc.collect()  # what others left behind is not told of here
     runner = web.AppRunner(web.Application(), shutdown_timeout=0.1)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
