@@ -177,6 +177,7 @@ ERRORS: dict[str, str] = {
     "401": "Unauthorized",
     "403": "Forbidden",
     "404": "there is no instance 99",
+    "405": "PATCH is not allowed at /api/agent/channel-instances/1",
     "409": "channelName: you have an active http-webhook instance named 'Support' already",
     "413": "the body is over 1024 KB",
     "415": "pump.dwg: this format is not supported",

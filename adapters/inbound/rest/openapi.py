@@ -91,7 +91,7 @@ def _callback() -> dict[str, Any]:
     for given, example in CALLBACKS.items():
         schema = {"type": "object", "properties": {key: {"type": "string"} for key in example}}
         responses[given]["content"] = {"application/json": {"schema": schema, "example": example}}
-    for status in (400, 401, 403, 404, 413, 500, 503):
+    for status in (400, 401, 403, 404, 405, 413, 500, 503):
         content = {"application/json": {"schema": ERROR_SCHEMA}}
         responses[str(status)] = {"description": MEANING[status], "content": content}
     responses["401"]["description"] = "The proof of origin failed."

@@ -20,6 +20,7 @@ MEANING = {
     401: "Missing or invalid API key.",
     403: "Not the owner, or not enough permission.",
     404: "What the path names does not exist.",
+    405: "The method is not allowed here; Allow names those that are.",
     409: "The triple (user, channelName, channelId) is taken.",
     413: "The body is too large.",
     415: "The file's format is not supported.",

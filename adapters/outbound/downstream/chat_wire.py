@@ -89,7 +89,7 @@ def reply_of(value: Any) -> Reply:
     message = _choice(value, required=True).get("message")
     if not isinstance(message, dict):
         raise BadAnswer("choices[0].message is not an object")
-    calls = [_call(item, at) for at, item in enumerate(message.get("tool_calls") or [])]
+    calls = [_call(item, at) for at, item in enumerate(_calls(message))]
     return Reply(_content(message.get("content")), calls, ended=True)
 
 
@@ -137,7 +137,7 @@ class EventStream:
         delta = choice.get("delta") or {}
         if not isinstance(delta, dict):
             raise BadAnswer("choices[0].delta is not an object")
-        for item in delta.get("tool_calls") or []:
+        for item in _calls(delta):
             self._add_call(item)
         return _content(delta.get("content"))
 
@@ -165,6 +165,13 @@ def _choice(value: Any, *, required: bool) -> Mapping[str, Any]:
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         raise BadAnswer("choices is not an array of objects")
     return choices[0]
+
+
+def _calls(holder: Mapping[str, Any]) -> list[Any]:
+    calls = holder.get("tool_calls") or []
+    if not isinstance(calls, list):
+        raise BadAnswer("tool_calls is not an array")
+    return calls
 
 
 def _call(item: Any, at: int) -> ToolCall:

@@ -162,7 +162,7 @@ def _confirmation(confirmation: pb.Confirmation) -> Confirmation:
     if confirmation.parameters_json:
         try:
             parameters = json.loads(confirmation.parameters_json)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise BadAnswer("confirmation.parameters_json is not JSON") from None
         if parameters is None:
             raise BadAnswer("confirmation.parameters_json is not an object")

@@ -178,6 +178,10 @@ async def test_an_empty_stream_is_an_empty_answer(channels: GrpcChannels) -> Non
         (pb.RunResponse(artifacts=[pb.Artifact(name="a", data=b"a")] * 21), "over 20"),
         (pb.RunResponse(confirmation=pb.Confirmation(tool="")), "tool"),
         (pb.RunResponse(confirmation=pb.Confirmation(tool="t", parameters_json="{")), "not JSON"),
+        (
+            pb.RunResponse(confirmation=pb.Confirmation(tool="t", parameters_json='{"a":' + "[" * 100_000)),
+            "not JSON",
+        ),
         (pb.RunResponse(confirmation=pb.Confirmation(tool="t", parameters_json="[1]")), "not an object"),
         (pb.RunResponse(confirmation=pb.Confirmation(tool="t", parameters_json="null")), "not an object"),
         (pb.RunResponse(text_delta="x" * 1_000_001), "over 1000000 characters"),
