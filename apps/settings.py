@@ -213,7 +213,7 @@ class Settings:
     smtp_port: int = _setting("SMTP_PORT", "587", "its port", _whole(1, 65535))
     smtp_user: str = _setting("SMTP_USER", "", "its user; empty: no AUTH")
     smtp_password: str = _setting("SMTP_PASSWORD", "", "its password", secret=True)
-    smtp_from: str = _setting("SMTP_FROM", "", "sender address of verification mail")
+    smtp_from: str = _setting("SMTP_FROM", "", "sender of verification mail: an address, or `Name <address>`")
     smtp_secure: bool = _setting(
         "SMTP_SECURE", "false", "true: TLS from the start; false: STARTTLS when offered", _flag
     )

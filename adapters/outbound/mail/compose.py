@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from email.errors import MessageError
-from email.headerregistry import Address, BaseHeader, HeaderRegistry, UnstructuredHeader
+from email.headerregistry import BaseHeader, HeaderRegistry, UnstructuredHeader
 from email.message import EmailMessage
 from email.policy import SMTP, Policy
 from email.utils import format_datetime
 from typing import Any
 from urllib.parse import quote
 
+from adapters.outbound.mail.addresses import mailbox
 from adapters.outbound.mail.guards import OWN_PREFIX
 from adapters.outbound.mail.headers import Headers
 from adapters.outbound.rendering.model import Markup
@@ -99,11 +99,8 @@ def compose_reply(
 ) -> EmailMessage:
     """The reply to the mail of `target`. Raises `ValueError` for an address that is none."""
     message = EmailMessage(policy=_POLICY)
-    try:
-        message["From"] = Address(addr_spec=own_address.strip())
-        message["To"] = Address(str(target.get("name") or "")[:200], addr_spec=str(target["to"]))
-    except MessageError as failure:
-        raise ValueError(str(failure)) from failure
+    message["From"] = mailbox(own_address.strip())
+    message["To"] = mailbox(str(target["to"]), str(target.get("name") or "")[:200])
     message["Subject"] = reply_subject(str(target.get("subject") or ""))
     message["Date"] = format_datetime(at)
     message["Message-ID"] = message_id(key, own_address)

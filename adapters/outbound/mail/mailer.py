@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
-from email.utils import format_datetime
+from email.utils import format_datetime, parseaddr
 from html import escape
 
+from adapters.outbound.mail.addresses import mailbox
 from adapters.outbound.mail.smtp import REFUSED_RECIPIENT, SmtpServer, Submission
 from domain.channels.messages import Outcome
 from ports.clock import Clock, Ids
@@ -15,14 +15,14 @@ from ports.verification import MailFailed
 
 
 class SmtpMailer:
-    """`ports.verification.Mailer`."""
+    """`ports.verification.Mailer`; `sender` is an address, or a name and an address in angle brackets."""
 
     def __init__(
         self, submission: Submission, server: SmtpServer, sender: str, clock: Clock, ids: Ids
     ) -> None:
         self._submission = submission
         self._server = server
-        self._sender = sender
+        self._name, self._sender = parseaddr(sender)
         self._clock = clock
         self._ids = ids
 
@@ -30,16 +30,20 @@ class SmtpMailer:
         message = self._message(recipient, subject, text)
         sent = await self._submission.submit(self._server, message, self._sender, recipient)
         if sent.outcome is not Outcome.SENT:
-            refused = sent.outcome is Outcome.PERMANENT and REFUSED_RECIPIENT in sent.detail
+            of_recipient = REFUSED_RECIPIENT in sent.detail or not recipient.isascii()
+            refused = sent.outcome is Outcome.PERMANENT and of_recipient
             raise MailFailed(sent.detail, refused=refused)
 
     def _message(self, recipient: str, subject: str, text: str) -> EmailMessage:
         message = EmailMessage(policy=SMTP)
         try:
-            message["From"] = Address(addr_spec=self._sender)
-            message["To"] = Address(addr_spec=recipient)
-        except (ValueError, IndexError) as failure:
+            message["To"] = mailbox(recipient)
+        except ValueError as failure:
             raise MailFailed(f"not a mail address: {failure}", refused=True) from failure
+        try:
+            message["From"] = mailbox(self._sender, self._name)
+        except ValueError as failure:
+            raise MailFailed(f"SMTP_FROM is not a mail address: {failure}", refused=False) from failure
         message["Subject"] = subject
         message["Date"] = format_datetime(self._clock.now())
         message["Message-ID"] = f"<{self._ids.request_id()}@{self._sender.rpartition('@')[2]}>"

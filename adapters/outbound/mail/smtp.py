@@ -101,8 +101,9 @@ async def _send(
     if international and not client.supports_extension("smtputf8"):
         raise SMTPNotSupported("the server takes no addresses with characters beyond ASCII (SMTPUTF8)")
     content = message.as_bytes(policy=SMTP_POLICY.clone(cte_type="7bit", utf8=international))
-    await client.mail(sender, options=["SMTPUTF8", "BODY=8BITMIME"] if international else None)
-    await client.rcpt(recipient)
+    options = ["SMTPUTF8", "BODY=8BITMIME"] if international else None
+    await client.mail(sender, options=options, encoding="utf-8")
+    await client.rcpt(recipient, encoding="utf-8")
     progress.handed_over = True
     await client.data(content)
 

@@ -47,7 +47,14 @@ def test_ids_beyond_ascii_are_left_out() -> None:
     assert reply["References"] == "<1@example.com>"
 
 
-@pytest.mark.parametrize("address", ["a@b..example", "a@example.", ".a@example.com"])
+def test_whose_name_or_address_is_beyond_ascii_is_answered_too() -> None:
+    target = reply_target(Headers([("From", '"Müller, Jörg" <jörg@bücher.example>')]))
+    reply = compose_reply("bot@example.com", target, Body("hi", "<p>hi</p>"), "key", AT)
+    written = reply.as_bytes(policy=SMTP.clone(cte_type="7bit", utf8=True)).decode()
+    assert 'To: "Müller, Jörg" <jörg@bücher.example>\r\n' in written
+
+
+@pytest.mark.parametrize("address", ["a@b..example", "a@example.", ".a@example.com", ".ä@example.com"])
 def test_an_address_that_is_none_is_told_as_such(address: str) -> None:
     target = reply_target(Headers([("From", address)]))
     with pytest.raises(ValueError, match=r"\S"):

@@ -1,0 +1,49 @@
+"""Verification mail as a server gets it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from adapters.outbound.clock import RandomIds, SystemClock
+from adapters.outbound.http.addresses import AllowedAddresses
+from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.mail.mailer import SmtpMailer
+from adapters.outbound.mail.smtp import SmtpServer, Submission
+from adapters.outbound.mail.sockets import Security
+from ports.verification import MailFailed
+from tests.support.mail import Postbox, smtp_server
+
+
+@pytest.fixture(scope="module")
+def postbox() -> Iterator[Postbox]:
+    with smtp_server(auth=False) as server:
+        yield server
+
+
+def mailer(postbox: Postbox, sender: str = "verify@example.com") -> SmtpMailer:
+    server = SmtpServer("127.0.0.1", postbox.port, Security.OPPORTUNISTIC)
+    return SmtpMailer(
+        Submission(AllowedAddresses(AddressPolicy())), server, sender, SystemClock(), RandomIds()
+    )
+
+
+async def test_an_address_beyond_ascii_gets_its_mail(postbox: Postbox) -> None:
+    await mailer(postbox).send("jörg@example.com", "Code", "123456")
+    assert postbox.envelopes[-1].rcpt_tos == ["jörg@example.com"]
+    assert "To: jörg@example.com\r\n".encode() in postbox.envelopes[-1].content
+
+
+async def test_the_sender_may_bear_a_name(postbox: Postbox) -> None:
+    await mailer(postbox, "Workshop <verify@example.com>").send("ann@example.com", "Code", "123456")
+    assert postbox.envelopes[-1].mail_from == "verify@example.com"
+    assert postbox.mails[-1]["From"] == "Workshop <verify@example.com>"
+    assert postbox.mails[-1]["Message-ID"].endswith("@example.com>")
+
+
+@pytest.mark.parametrize("sender", ["no address", "Workshop <>", "a@b..example"])
+async def test_a_sender_that_is_none_is_not_laid_to_the_recipient(postbox: Postbox, sender: str) -> None:
+    with pytest.raises(MailFailed) as failure:
+        await mailer(postbox, sender).send("ann@example.com", "Code", "123456")
+    assert not failure.value.refused
