@@ -80,7 +80,7 @@ class _Stream:
             self._waiting.pop(outgoing.number, None)
 
     async def _batches(self) -> AsyncIterator[pb.RawCallBatch]:
-        while True:
+        while not self.broken:
             await self._news.wait()
             await asyncio.sleep(0)  # calls that lie in other sockets travel in the same batch
             self._news.clear()
@@ -101,8 +101,11 @@ class _Stream:
             self._break()
 
     def _break(self) -> None:
-        """What was under way may have been stored: the platform is told to come again."""
+        """What was under way may have been stored: the platform is told to come again. `_batches` comes to its
+        end, as gRPC's task that reads it would wait for ever."""
         self.broken = True
+        self._outgoing = []
+        self._news.set()
         for future in self._waiting.values():
             _give_up(future)
 
