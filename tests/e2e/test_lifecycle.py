@@ -29,6 +29,8 @@ from tests.support.waiting import until
 pytestmark = pytest.mark.processes
 
 CHANNELS = "/api/agent/channels"
+PROMISED_S = 10.0
+"""Seconds that a stop takes at most, as the documentation says."""
 
 
 def status_with(service: Service, key: str) -> int:
@@ -44,7 +46,7 @@ def test_start_stop_and_start_again(open_folder: Path) -> None:
         assert status_with(service, first_key) == 200
         with service.client() as kept_open:
             assert kept_open.get("/readyz").status_code == 200
-            assert service.stop(signal.SIGTERM) < STOPPED_S
+            terminated = service.stop(signal.SIGTERM)
         assert service.process.returncode == 0
         assert "Traceback" not in service.output
         assert not database_processes(service.data_dir)
@@ -52,10 +54,12 @@ def test_start_stop_and_start_again(open_folder: Path) -> None:
         service.start()
         assert "sb_" not in service.output, "the first key is shown once"
         assert status_with(service, first_key) == 200
-        assert service.stop(signal.SIGINT) < STOPPED_S
+        interrupted = service.stop(signal.SIGINT)
         assert service.process.returncode == 0
         assert "Traceback" not in service.output
         assert not database_processes(service.data_dir)
+        assert max(terminated, interrupted) < STOPPED_S
+        assert min(terminated, interrupted) < PROMISED_S, "one of the two meets no busy moment of the machine"
 
 
 def test_interrupted_while_it_starts_it_ends_quietly(open_folder: Path) -> None:
