@@ -171,6 +171,16 @@ async def test_markdown(parse):
     ]
 
 
+async def test_html_with_very_many_marks_in_one_paragraph(parse):
+    marks = "".join(f"<b>{number}</b> and <svg></svg><i>on</i> " for number in range(30_000))
+
+    document = await parse(f"<p>{marks}</p><pre>a <b>x</b>\n y</pre>".encode(), "marked.html")
+
+    assert document.blocks[0].text.startswith("0 and on 1 and on 2")
+    assert document.text.count("and on") == 30_000
+    assert document.text.endswith("29999 and on\n\na x\n y")
+
+
 async def test_html(parse):
     source = (
         "<!doctype html><html><head><title>Harbour</title><style>p{}</style><script>alert(1)</script></head><body>"

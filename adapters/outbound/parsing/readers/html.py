@@ -34,6 +34,8 @@ _INLINE_NAMES = (
 _KEPT = frozenset(_KEPT_NAMES.split())
 _INLINE = frozenset(_INLINE_NAMES.split())
 _ITEMS = frozenset({"dt", "dd", "option", "summary", "legend", "figcaption", "label", "button", "textarea"})
+_UNWRAPPED = "unwrapped"
+"""Marks what leaves its content behind: all at once, as each one alone would copy the text around it."""
 _TOO_DEEP = "Excessive depth"
 
 
@@ -81,13 +83,12 @@ def _declared(head: bytes) -> str | None:
 
 def tidy(root: Any) -> None:
     """Leaves only what every reader understands: blocks, lists, tables, code, and text."""
-    for element in list(root.iter(*_DROPPED)):
-        if element.getparent() is not None:
-            element.drop_tree()
+    etree.strip_elements(root, *_DROPPED, with_tail=False)
     for table in list(root.iter("table")):
         expand_spans(table)
     for element in list(root.iter(etree.Element)):
         _tidy_one(element)
+    etree.strip_tags(root, _UNWRAPPED)
 
 
 def _tidy_one(element: Any) -> None:
@@ -100,7 +101,7 @@ def _tidy_one(element: Any) -> None:
     elif element.getparent() is None:
         element.tag = "div"
     elif tag in _INLINE or tag == "img" or inside_code:
-        element.drop_tag()
+        element.tag = _UNWRAPPED
     else:
         element.tag = "p" if tag in _ITEMS else "div"
         element.attrib.clear()
