@@ -186,14 +186,17 @@ class ChatCompletionsRunner:
             yield whole.text
 
     async def _streamed(self, request: HttpRequest, reply: Reply) -> AsyncIterator[str]:
-        events = EventStream()
+        events, told = EventStream(), False
         async for piece in self._http.stream(request):
             for text in events.feed(piece):
+                told = True
                 yield text
         whole = events.close()
         if not whole.ended:
             raise DownstreamFailed("the model's answer broke off", retryable=True)
         reply.text, reply.calls = whole.text, whole.calls
+        if whole.text and not told:
+            yield whole.text
 
     def _request(self, talk: _Talk) -> HttpRequest:
         headers = {"Accept": "text/event-stream" if self._model.stream else "application/json"}

@@ -94,10 +94,13 @@ def reply_of(value: Any) -> Reply:
 
 
 class EventStream:
-    """Reads a streamed answer (server-sent events, one JSON chunk each, `[DONE]` at the end)."""
+    """Reads a streamed answer (server-sent events, one JSON chunk each, `[DONE]` at the end), or the whole one of
+    a server that does not stream although it was asked to."""
 
     def __init__(self) -> None:
         self._rest = b""
+        self._before = bytearray()
+        self._began = False
         self._texts: list[str] = []
         self._calls: dict[int, dict[str, str]] = {}
         self._ended = False
@@ -115,15 +118,26 @@ class EventStream:
 
     def close(self) -> Reply:
         """The whole reply, once the stream ended. Raises `BadAnswer`."""
+        if not self._began:
+            return self._at_once()
         parts = [self._calls[at] for at in sorted(self._calls)]
         if any(not part["name"] for part in parts):
             raise BadAnswer("a tool call has no name")
         calls = [ToolCall(part["id"], part["name"], part["arguments"]) for part in parts]
         return Reply("".join(self._texts), calls, self._ended)
 
+    def _at_once(self) -> Reply:
+        try:
+            value = json.loads(bytes(self._before) + self._rest)
+        except (ValueError, RecursionError):
+            return Reply("", [], ended=False)
+        return reply_of(value)
+
     def _line(self, line: bytes) -> str:
         if not line.startswith(b"data:"):
+            self._before += b"" if self._began else line + b"\n"
             return ""
+        self._began = True
         data = line[5:].strip()
         if data == b"[DONE]":
             self._ended = True

@@ -441,6 +441,19 @@ class TestFailures:
 
         assert caught.value.retryable
 
+    @pytest.mark.parametrize("indent", [None, 2])
+    async def test_a_server_that_does_not_stream_is_understood(
+        self, http: AioHttp, indent: int | None
+    ) -> None:
+        whole = {"choices": [{"message": text("It is noon."), "finish_reason": "stop"}]}
+        server = Server(web.Response(text=json.dumps(whole, indent=indent), content_type="application/json"))
+        async with serving(server.handle) as base:
+            result = await ChatCompletionsRunner(http, Remembered(), model(base, stream=True)).run(
+                a_request()
+            )
+
+        assert result.text == "It is noon."
+
     async def test_a_server_that_hangs_is_given_up(self, http: AioHttp, streams: bool) -> None:
         async def hang(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
             let_pass(60)

@@ -194,6 +194,13 @@ class TestEventStream:
 
         assert not stream.close().ended
 
+    @pytest.mark.parametrize("answer", ["", "<html>", '{"choices": [{"mess'])
+    def test_what_is_neither_a_stream_nor_an_answer_has_not_ended(self, answer: str) -> None:
+        stream = EventStream()
+        list(stream.feed(answer.encode()))
+
+        assert not stream.close().ended
+
     def test_a_finish_reason_ends_it_too(self) -> None:
         stream = EventStream()
         list(stream.feed(b'data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}\n\n'))
