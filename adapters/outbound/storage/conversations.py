@@ -34,15 +34,17 @@ from ports.storage import Conversation, Lane, Leases, Outgoing, OutgoingLane, Pr
 SIDE = Side(INBOUND, "inbox", "id event attempts received_at draft", flag=ATTENDED)
 
 RECORD = f"""
-WITH {OFFERED}, r AS (
-    SELECT * FROM unnest(%(ids)s, %(errors)s, %(results)s, %(lasts)s, %(prompts)s)
-      AS t(id, error, result, last, prompt)
+WITH {OFFERED}, r AS MATERIALIZED (
+    SELECT t.*, (
+        SELECT head.id FROM inbox head WHERE head.instance_id = t.instance_id AND head.lane_key = t.lane_key
+        AND head.status = 0 ORDER BY head.id LIMIT 1
+    ) AS head
+    FROM unnest(%(ids)s, %(instances)s, %(lanes)s, %(errors)s, %(results)s, %(lasts)s, %(prompts)s)
+      AS t(id, instance_id, lane_key, error, result, last, prompt)
 ), done AS (
     UPDATE inbox i SET status = CASE WHEN r.error IS NULL THEN 1 ELSE 2 END, error = r.error,
         result = CASE WHEN i.await_until > now() THEN r.result END, finished_at = now()
-    FROM r WHERE i.id = r.id AND i.status = 0 AND i.id = (
-        SELECT head.id FROM inbox head WHERE head.instance_id = i.instance_id AND head.lane_key = i.lane_key
-        AND head.status = 0 ORDER BY head.id LIMIT 1)
+    FROM r WHERE i.id = r.id AND i.status = 0 AND r.head = r.id
     RETURNING i.id, i.instance_id, i.lane_key, i.await_until > now() AND r.result IS NOT NULL AS awaited, r.last,
         r.error IS NOT NULL AS failed, r.prompt
 ), parts AS (
@@ -220,6 +222,8 @@ def part_key(request_id: str, inbox_id: int, number: int) -> str:
 def _columns(batch: Sequence[Processed]) -> dict[str, object]:
     return {
         "ids": Bigints(each.inbox_id for each in batch),
+        "instances": Bigints(each.lane.instance_id for each in batch),
+        "lanes": Texts(each.lane.key for each in batch),
         "errors": Texts(each.error and storable(each.error) for each in batch),
         "results": Texts(_result(each) for each in batch),
         "lasts": Bools(each.last for each in batch),
