@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", rea
 ROOT = Path(__file__).parents[2]
 
 
-LONG = b"<p>" + b"<b>word</b> <i>word</i> " * 200_000 + b"</p>"  # takes minutes
+LONG = b"<p>" + b"<b>word</b> <i>word</i> " * 800_000 + b"</p>"  # takes ten seconds and more
 
 
 def children(pid: int) -> list[int]:
@@ -40,6 +40,17 @@ async def begun(nursery: int, over: Callable[[], bool]) -> int:
             return found[0]
         await asyncio.sleep(0.001)
     raise AssertionError("it was over before a child was seen")
+
+
+async def halted(own, folder):
+    """A job, and its child, which is stopped and so cannot come to an end."""
+    path = folder / "long.pdf"
+    path.write_bytes(PAGES)
+    await own.identify(path, path.name)
+    task = asyncio.create_task(own.parse(path, path.name))
+    child = await begun(own.reading_process, task.done)
+    os.kill(child, signal.SIGSTOP)
+    return task, child
 
 
 def python(code: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -89,11 +100,7 @@ async def test_nothing_of_the_scratch_folders_stays(own, note):
 
 
 async def test_cancelling_kills_the_child(own, tmp_path):
-    path = tmp_path / "long.html"
-    path.write_bytes(LONG)
-    await own.identify(path, "long.html")
-    task = asyncio.create_task(own.parse(path, "long.html"))
-    child = await begun(own.reading_process, task.done)
+    task, child = await halted(own, tmp_path)
 
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -103,13 +110,8 @@ async def test_cancelling_kills_the_child(own, tmp_path):
 
 
 async def test_the_loop_runs_on_while_files_are_read(own, tmp_path):
-    path = tmp_path / "long.pdf"
-    path.write_bytes(PAGES)
-    await own.identify(path, "long.pdf")
-    task = asyncio.create_task(own.parse(path, "long.pdf"))
-    child = await begun(own.reading_process, task.done)
+    task, child = await halted(own, tmp_path)
 
-    os.kill(child, signal.SIGSTOP)
     for _ in range(100):
         await asyncio.sleep(0)
     assert not task.done()
@@ -165,7 +167,7 @@ asyncio.run(main())
 
 async def test_all_ends_when_the_service_is_killed(tmp_path):
     path = tmp_path / "long.html"
-    path.write_bytes(LONG * 4)
+    path.write_bytes(LONG)
     variables = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
     with subprocess.Popen(  # noqa: ASYNC220 - begins at once
         [sys.executable, "-c", SERVICE, str(path)], stdout=subprocess.PIPE, env=variables
