@@ -10,6 +10,8 @@ import socket
 from adapters.outbound.parsing.fence.service_side import Nursery
 from tests.parsing.making import pdf
 
+LONG = b"<p>" + b"<b>word</b> <i>word</i> " * 800_000 + b"</p>"
+"""A page that takes ten seconds and more."""
 PAGES = pdf([["A page with a good many words on it."]] * 300)
 
 

@@ -17,13 +17,11 @@ from adapters.outbound.parsing.fence.service_side import Run
 from adapters.outbound.parsing.limits import Limits
 from domain.knowledge.documents import Block, BlockKind
 from domain.refusals import TooLarge, Unreadable, Unsupported
+from tests.parsing.nurseries import LONG
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="process files of Linux")]
 
 ROOT = Path(__file__).parents[2]
-
-
-LONG = b"<p>" + b"<b>word</b> <i>word</i> " * 200_000 + b"</p>"
 
 
 def python(code: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

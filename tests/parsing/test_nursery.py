@@ -17,14 +17,11 @@ from adapters.outbound.parsing.fence.service_side import Nursery
 from adapters.outbound.parsing.parser import FencedParser, ParsingOptions
 from domain.refusals import Unavailable
 from tests.parsing.making import pdf
-from tests.parsing.nurseries import PAGES, Counting, gone
+from tests.parsing.nurseries import LONG, PAGES, Counting, gone
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="process files of Linux")]
 
 ROOT = Path(__file__).parents[2]
-
-
-LONG = b"<p>" + b"<b>word</b> <i>word</i> " * 800_000 + b"</p>"  # takes ten seconds and more
 
 
 def children(pid: int) -> list[int]:

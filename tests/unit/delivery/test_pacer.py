@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Awaitable
 
 import pytest
 
@@ -101,19 +102,17 @@ class Worker:
     async def ended(self, sending: Sending, sent: Sent) -> None:
         await self.pacer.ended(sending, sent)
 
-    async def looks(self) -> asyncio.Future[SharedState]:
-        """Begins a look at what is shared; it finds what the future gets."""
+    async def looks_while(self, happens: Awaitable[None]) -> None:
+        """A look at what is shared begins before that happens, ends after it, and finds what was before."""
+        before, state = await self.shared.state(), self.shared.state
         found: asyncio.Future[SharedState] = asyncio.get_running_loop().create_future()
-        state, self.shared.state = self.shared.state, lambda: found  # type: ignore[method-assign, assignment]
-        self._look = asyncio.ensure_future(self.pacer.refresh())
-        self._state = state
+        self.shared.state = lambda: found  # type: ignore[method-assign, assignment]
+        look = asyncio.ensure_future(self.pacer.refresh())
         await asyncio.sleep(0)
-        return found
-
-    async def seen(self) -> None:
-        """Waits for the end of that look."""
-        await self._look
-        self.shared.state = self._state  # type: ignore[method-assign]
+        await happens
+        found.set_result(before)
+        await look
+        self.shared.state = state  # type: ignore[method-assign]
 
     async def breaks(self, instance_id: int = 7) -> None:
         for number in range(THRESHOLD):
@@ -398,20 +397,12 @@ async def test_a_changed_instance_is_tried_at_once(worker: Worker) -> None:
 
 async def test_a_look_that_began_before_a_breaker_opened_does_not_close_it(worker: Worker) -> None:
     """Nor does one that began before it opened for longer give it back the shorter time."""
-    before = await worker.shared.state()
-    looking = await worker.looks()
-    await worker.breaks()
-    looking.set_result(before)
-    await worker.seen()
+    await worker.looks_while(worker.breaks())
     assert await worker.turn(sending()) == pytest.approx(10)
 
     worker.shared.clock.advance(10)
     await worker.turn(sending())
-    before = await worker.shared.state()
-    looking = await worker.looks()
-    await worker.ended(sending(), DOWN)
-    looking.set_result(before)
-    await worker.seen()
+    await worker.looks_while(worker.ended(sending(), DOWN))
     assert await worker.turn(sending()) == pytest.approx(20)
 
 
@@ -438,11 +429,7 @@ async def test_a_look_that_began_before_a_breaker_closed_does_not_open_it(worker
     await worker.breaks()
     worker.shared.clock.advance(10)
     await worker.turn(sending())
-    before = await worker.shared.state()
-    looking = await worker.looks()
-    await worker.ended(sending(), OK)
-    looking.set_result(before)
-    await worker.seen()
+    await worker.looks_while(worker.ended(sending(), OK))
     assert worker.pacer.restrained() == {}
 
 
