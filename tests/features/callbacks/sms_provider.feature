@@ -57,6 +57,31 @@ Feature: Twilio SMS
         | status_delivered   |
         | status_undelivered |
 
+  Rule: Keywords of opting out, opting in and help belong to the carrier and are not handed on
+
+    Scenario Outline: <keyword>
+      Given a bot that echoes
+      When the platform posts <keyword>
+      Then it is acknowledged without a message
+      And nobody is asked
+
+      Examples:
+        | keyword             |
+        | stop_keyword        |
+        | unsubscribe_keyword |
+        | start_keyword       |
+        | help_keyword        |
+
+    Scenario: A keyword within a sentence is a message
+      Given a bot that echoes
+      When the platform posts keyword_in_a_sentence
+      Then "Stop the pump" is written to +4915112345678
+
+    Scenario: A word that rejects an approval is a message
+      Given a bot that echoes
+      When the platform posts rejection
+      Then "cancel" is written to +4915112345678
+
   Rule: Answers are split at 1500 characters
 
     Scenario: A long answer

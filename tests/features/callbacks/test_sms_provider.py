@@ -26,6 +26,12 @@ VARIANTS: dict[str, dict[str, str]] = {
     "message_without_account": {"AccountSid": ""},
     "unsigned_message": {},
     "long_message": {"Body": LONG},
+    "stop_keyword": {"Body": "STOP"},
+    "unsubscribe_keyword": {"Body": " Unsubscribe "},
+    "start_keyword": {"Body": "start"},
+    "help_keyword": {"Body": "HELP"},
+    "keyword_in_a_sentence": {"Body": "Stop the pump"},
+    "rejection": {"Body": "cancel"},
 }
 CURRENT: list[Instance] = []
 

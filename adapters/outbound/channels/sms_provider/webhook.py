@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from adapters.outbound.channels.bodies import form, json_object, same, text
 from adapters.outbound.channels.sms_provider.delivery import KEY
+from adapters.outbound.channels.sms_provider.keywords import opt_out_type
 from adapters.outbound.channels.sms_provider.signature import SIGNATURE, is_valid
 from domain.channels.messages import (
     Attachment,
@@ -52,8 +53,8 @@ def receive(config: Config, call: RawCall) -> Received:
     state = (fields.get("MessageStatus") or fields.get("SmsStatus", "")).lower()
     if state not in _INBOUND:
         return _status(fields, state, call.query.get(KEY, ""), unproved)
-    if fields.get("OptOutType", "").upper() == "STOP":
-        return Received(SILENT, kind="ignored:opt-out", unproved_for=unproved)
+    if keyword := opt_out_type(fields):
+        return Received(SILENT, kind=f"ignored:{keyword}", unproved_for=unproved)
     if same(fields.get("From", ""), str(config.get("providerPhoneNumber", ""))):
         return Received(SILENT, kind="ignored:own", unproved_for=unproved)
     return _message(call, fields, unproved)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -253,6 +254,8 @@ def test_a_minimal_status_needs_its_signature() -> None:
     ("fields", "kind"),
     [
         (fixture("opt_out"), "ignored:opt-out"),
+        ({**fixture("opt_out"), "OptOutType": "START", "Body": "YES"}, "ignored:opt-in"),
+        ({**fixture("opt_out"), "OptOutType": "HELP", "Body": "HILFE"}, "ignored:help"),
         ({**fixture("message"), "Body": "  "}, "ignored:empty"),
         ({**fixture("message"), "From": CONFIG["providerPhoneNumber"]}, "ignored:own"),
     ],
@@ -261,6 +264,39 @@ def test_what_must_not_be_answered_is_acknowledged_silently(fields: dict[str, st
     received = receive(CONFIG, signed(fields))
     assert (received.kind, received.events) == (kind, ())
     assert b"<Message>" not in received.answer.body
+
+
+KEYWORDS = {
+    "ignored:opt-out": ("STOP", "STOPALL", "UNSUBSCRIBE", "END", "QUIT", "OPTOUT", "REVOKE"),
+    "ignored:opt-in": ("START", "UNSTOP"),
+    "ignored:help": ("HELP", "INFO"),
+}
+
+
+@pytest.mark.parametrize("shape", ["{}", " {}\n", "{}.", "{}!", '"{}"'])
+@pytest.mark.parametrize("case", [str.upper, str.lower, str.capitalize])
+@pytest.mark.parametrize(("kind", "words"), KEYWORDS.items())
+def test_a_keyword_of_the_carrier_is_not_handed_on(
+    kind: str, words: tuple[str, ...], case: Callable[[str], str], shape: str
+) -> None:
+    for word in words:
+        received = receive(CONFIG, signed({**fixture("message"), "Body": shape.format(case(word))}))
+        assert (received.kind, received.events) == (kind, ())
+        assert b"<Message>" not in received.answer.body
+
+
+@pytest.mark.parametrize(
+    "text", ["stop please", "Stop the pump", "start now", "help?", "yes", "YES", "cancel", "Cancel.", "unstoppable"]
+)
+def test_what_is_no_keyword_or_answers_an_approval_is_a_message(text: str) -> None:
+    (event,) = receive(CONFIG, signed({**fixture("message"), "Body": text})).events
+    assert event.text == text
+
+
+def test_another_network_has_no_keywords() -> None:
+    fields = {**fixture("message"), "From": "whatsapp:+4915112345678", "Body": "help"}
+    assert receive(CONFIG, signed(fields)).events
+    assert not receive(CONFIG, signed({**fields, "OptOutType": "HELP"})).events
 
 
 def test_a_whatsapp_address_proves_its_phone_number() -> None:
