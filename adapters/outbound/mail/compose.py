@@ -17,6 +17,7 @@ from urllib.parse import quote
 from adapters.outbound.mail.addresses import mailbox
 from adapters.outbound.mail.guards import OWN_PREFIX
 from adapters.outbound.mail.headers import Headers
+from adapters.outbound.mail.subjects import reply_subject
 from adapters.outbound.rendering.model import Markup
 from adapters.outbound.rendering.rendering import render
 from domain.channels.messages import Answer, Artifact
@@ -24,7 +25,6 @@ from domain.channels.messages import Answer, Artifact
 MAX_REFERENCES = 30
 """Ids kept in References: the first and the newest."""
 
-_REPLY_PREFIXES = re.compile(r"^(?:\s*re\s*(?:\[\d+\]|\(\d+\))?\s*:)+\s*", re.IGNORECASE)
 _MARKS = re.compile(r"([\\\[\]*_`<>&])")
 _URL_SAFE = "%/:=&?~#+!$,;'@()*[]"
 
@@ -45,22 +45,17 @@ _HEADERS.map_to_type("references", _MessageIds)
 _POLICY = SMTP.clone(header_factory=_HEADERS)
 
 
-def reply_subject(subject: str) -> str:
-    """The subject with 'Re: ' in front, once, however often and in whatever spelling it bore that already."""
-    return f"Re: {_REPLY_PREFIXES.sub('', ' '.join(subject.split())[:500])}".rstrip()
-
-
 def reply_target(headers: Headers) -> dict[str, Any]:
     """What a later reply needs to know of a mail: a target as JSON."""
-    to = headers.addresses("Reply-To") or headers.addresses("From")
+    to = headers.answered_at()
     own = headers.message_ids("Message-ID")
     earlier = headers.message_ids("References") or headers.message_ids("In-Reply-To")[:1]
     references = list(dict.fromkeys((*earlier, *own)))
     if len(references) > MAX_REFERENCES:
         references = [references[0], *references[1 - MAX_REFERENCES :]]
     return {
-        "to": to[0].email if to else "",
-        "name": to[0].name if to else "",
+        "to": to.email if to else "",
+        "name": to.name if to else "",
         "subject": headers.text("Subject"),
         "inReplyTo": own[0] if own else "",
         "references": references,

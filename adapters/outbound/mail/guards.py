@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import re
 
-from adapters.outbound.mail.headers import Headers
+from adapters.outbound.mail.headers import Address, Headers
 
 OWN_PREFIX = "switchboard."
 """How the local part of our own Message-IDs begins."""
 
 _BULK = {"bulk", "list", "junk", "auto_reply"}
+_NO_REPLY = re.compile(
+    r"(?:^|[-_.])(?:"
+    r"(?:no|do[-_.]?not|dont)[-_.]?repl(?:y|ies)|nicht[-_.]?antworten|keine[-_.]?antwort|ne[-_.]?pas[-_.]?repondre|"
+    r"no[-_.]?(?:responder|responda|contestar)|nao[-_.]?responda|non[-_.]?rispondere|niet[-_.]?antwoorden)"
+    r"|^(?:mailer[-_.]?daemon|postmaster|bounces?)(?:$|[-_.+=\d])|-bounces?(?:$|[+=])",
+    re.IGNORECASE,
+)
+"""The part before the @ of addresses that nobody reads, with what senders put around it."""
 _SUPPRESS = re.compile(r"\b(all|autoreply)\b", re.IGNORECASE)
 
 
@@ -22,6 +30,7 @@ def reason_not_to_answer(headers: Headers, own_address: str) -> str | None:
         ("list", any(headers.raw(name) is not None for name in ("List-Id", "List-Unsubscribe", "List-Post"))),
         ("bounce", _is_bounce(headers)),
         ("auto-reply", _is_vendor_auto_reply(headers)),
+        ("no-reply", _is_unread(headers.answered_at())),
         ("no-sender", not headers.addresses("From")),
     )
     return next((reason for reason, holds in checks if holds), None)
@@ -54,6 +63,10 @@ def _is_bounce(headers: Headers) -> bool:
         or any(sender.email.lower().startswith("mailer-daemon@") for sender in senders)
         or headers.raw("X-Failed-Recipients") is not None
     )
+
+
+def _is_unread(address: Address | None) -> bool:
+    return address is not None and _NO_REPLY.search(address.email.rpartition("@")[0]) is not None
 
 
 def _is_vendor_auto_reply(headers: Headers) -> bool:

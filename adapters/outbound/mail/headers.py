@@ -81,6 +81,10 @@ class Headers:
             Address(decode(display), address) for display, address in pairs if _ADDRESS.fullmatch(address)
         )
 
+    def answered_at(self) -> Address | None:
+        """The address that an answer goes to: Reply-To, else From."""
+        return next(iter(self.addresses("Reply-To") or self.addresses("From")), None)
+
     def message_ids(self, name: str) -> tuple[str, ...]:
         """The ids of Message-ID, In-Reply-To or References, each with its angle brackets."""
         return tuple(_MESSAGE_ID.findall((self.raw(name) or "")[:MAX_HEADER]))

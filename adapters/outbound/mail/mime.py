@@ -12,7 +12,8 @@ from email.policy import Compat32, compat32
 from adapters.outbound.mail.charsets import charset_of_html, decode_bytes
 from adapters.outbound.mail.headers import Headers, decode, storable
 from adapters.outbound.mail.html_text import html_to_text
-from adapters.outbound.mail.quotes import is_forwarded, own_words
+from adapters.outbound.mail.quotes import own_words
+from adapters.outbound.mail.subjects import is_forwarded
 
 MAX_TEXT = 200_000
 """Characters of text that are handed on."""

@@ -27,8 +27,6 @@ _FORWARD = re.compile(
     r"Inicio del mensaje reenviado|Inizio messaggio inoltrato|Begin doorgestuurd bericht)\s*:)\s*$",
     re.IGNORECASE,
 )
-_FORWARDED = re.compile(r"^\s*(?:fwd?|wg|tr|rv|enc|vb|doorst)\s*:", re.IGNORECASE)
-"""How the subject of a forwarded mail begins; that of an answer to one begins with Re."""
 _RULE = re.compile(r"^\s*_{20,}\s*$")
 _HEADER_BLOCK = re.compile(r"^\*?(?:From|Von|De|Da|Van)\s?:\*?\s\S", re.IGNORECASE)
 _HEADER_NEXT = re.compile(
@@ -45,11 +43,6 @@ _DEVICE = re.compile(
 """The line that phones and mail programs put below a mail by themselves."""
 _ATTRIBUTION_LINES = 3
 """Over how many lines an attribution may be wrapped."""
-
-
-def is_forwarded(subject: str) -> bool:
-    """Whether a mail is one that somebody hands on: what stands below the writer's words is what it is about."""
-    return bool(_FORWARDED.match(subject))
 
 
 def own_words(text: str, *, forwarded: bool = False) -> str:

@@ -55,6 +55,32 @@ Feature: Mailboxes
         | a mailbox       |
         | a Gmail mailbox |
 
+    Scenario Outline: A notification to <mailbox> from an address that nobody reads
+      Given <mailbox> that echoes
+      When a notification "Your parcel is on its way" comes from No-Reply@shop.example
+      And a notification "Your mail was not read" comes from postmaster@shop.example
+      And Ann mails "Hello" with the subject "Hi"
+      Then Ann is answered "Hello" with the subject "Re: Hi"
+      And nothing else was sent
+
+      Examples:
+        | mailbox         |
+        | a mailbox       |
+        | a Gmail mailbox |
+
+  Rule: An answer bears one reply prefix
+
+    Scenario Outline: The subject "<subject>"
+      Given a mailbox that echoes
+      When Ann mails "Is it running?" with the subject "<subject>"
+      Then Ann is answered "Is it running?" with the subject "<answer>"
+
+      Examples:
+        | subject           | answer          |
+        | AW: SV: Hours     | Re: Hours       |
+        | Antw: Re[2]: Hours | Re: Hours      |
+        | WG: Hours         | Re: WG: Hours   |
+
   Rule: Credentials that do not work are told, and fail no create
 
     Scenario: A wrong password

@@ -176,6 +176,11 @@ def machine_mails(post: Post, text: str) -> None:
     post.mail(text, "Away", **{"Auto-Submitted": "auto-replied"})
 
 
+@when(parsers.re(r"a notification \"(?P<text>[^\"]+)\" comes from (?P<address>\S+)"))
+def notification(post: Post, text: str, address: str) -> None:
+    post.mail(text, "Notice", From=f"Shop <{address}>")
+
+
 @then(parsers.re(r"Ann is answered \"(?P<text>[^\"]+)\" with the subject \"(?P<subject>[^\"]+)\""))
 def answered(post: Post, text: str, subject: str) -> None:
     assert soon(lambda: bool(post.sent())), "nothing was sent"

@@ -15,7 +15,8 @@ from adapters.outbound.mail.compose import reply_target
 from adapters.outbound.mail.guards import reason_not_to_answer
 from adapters.outbound.mail.headers import Headers
 from adapters.outbound.mail.html_text import html_to_text
-from adapters.outbound.mail.quotes import is_forwarded, own_words
+from adapters.outbound.mail.quotes import own_words
+from adapters.outbound.mail.subjects import is_forwarded
 from domain.channels.messages import Attachment, Event, Identity, Sender
 
 MAX_TEXT = 200_000

@@ -55,6 +55,71 @@ def test_senders_that_are_not_answered(sender: str, reason: str) -> None:
     assert reason_not_to_answer(headers(sender=sender), OWN) == reason
 
 
+UNREAD = [
+    *(
+        "no-reply",
+        "noreply",
+        "no_reply",
+        "no.reply",
+        "NoReply",
+        "do-not-reply",
+        "donotreply",
+        "do_not_reply",
+        "DONOTREPLY",
+    ),
+    *(
+        "mailer-daemon",
+        "postmaster",
+        "bounce",
+        "bounces",
+        "bounces+17=ann",
+        "bounce-17",
+        "list-bounces",
+        "noreply+17",
+    ),
+    *(
+        "no-reply-123",
+        "noreply.service",
+        "noreply123",
+        "accounts-noreply",
+        "drive-shares-dm-noreply",
+        "nicht-antworten",
+    ),
+    *("ne-pas-repondre", "no-responder"),
+]
+
+
+@pytest.mark.parametrize("local", UNREAD)
+def test_addresses_that_nobody_reads_are_not_answered(local: str) -> None:
+    nobody = f"Service <{local}@Shop.example>"
+    expected = ("no-reply", "bounce")
+    assert reason_not_to_answer(headers(sender=nobody), OWN) in expected
+    assert reason_not_to_answer(headers(("Reply-To", nobody)), OWN) == "no-reply"
+    assert reason_not_to_answer(headers(("Reply-To", nobody), sender=nobody), OWN) in expected
+
+
+@pytest.mark.parametrize(
+    "local",
+    [
+        "noreen",
+        "ann.reply",
+        "bounceback-team",
+        "ann.bounce",
+        "nora.eply",
+        "reply",
+        "reply+abc",
+        "postmasters",
+    ],
+)
+def test_addresses_that_only_look_alike_are_answered(local: str) -> None:
+    assert reason_not_to_answer(headers(sender=f"{local}@client.example"), OWN) is None
+
+
+def test_a_notification_is_answered_where_its_reply_to_is_a_person() -> None:
+    mail = headers(("Reply-To", "Ann <ann@client.example>"), sender="Shop <no-reply@shop.example>")
+    assert reason_not_to_answer(mail, OWN) is None
+
+
 def test_our_own_mail_is_known_by_its_id_whoever_sends_it_back() -> None:
     echo = Headers([("From", "x@client.example"), ("Message-ID", message_id("key", OWN))])
     assert reason_not_to_answer(echo, OWN) == "own-mail"

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.outbound.mail.html_text import html_to_text
-from adapters.outbound.mail.quotes import is_forwarded, own_words
+from adapters.outbound.mail.quotes import own_words
+from adapters.outbound.mail.subjects import is_forwarded
 
 FORWARDED = "---------- Forwarded message ---------\nFrom: X <x@y.example>\nDate: Fri\n\nYou have won"
 

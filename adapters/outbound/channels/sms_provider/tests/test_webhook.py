@@ -286,7 +286,8 @@ def test_a_keyword_of_the_carrier_is_not_handed_on(
 
 
 @pytest.mark.parametrize(
-    "text", ["stop please", "Stop the pump", "start now", "help?", "yes", "YES", "cancel", "Cancel.", "unstoppable"]
+    "text",
+    ["stop please", "Stop the pump", "start now", "help?", "yes", "YES", "cancel", "Cancel.", "unstoppable"],
 )
 def test_what_is_no_keyword_or_answers_an_approval_is_a_message(text: str) -> None:
     (event,) = receive(CONFIG, signed({**fixture("message"), "Body": text})).events

@@ -1,0 +1,44 @@
+"""Prefixes by which a subject says that a mail is an answer, or is handed on.
+
+They are those of Outlook, Apple Mail, Thunderbird, Lotus Notes and Gmail in their languages. Counts such as `Re[2]:`
+and tags such as `[list]` in front follow RFC 5256, 2.1.
+"""
+
+from __future__ import annotations
+
+import re
+from unicodedata import normalize
+
+MAX_SUBJECT = 500
+"""Characters of a subject that an answer bears."""
+
+_REPLY = (
+    "re|aw|antw|antwort|antwoord|sv|svar|rép|réf|réponse|r|rif|risp|res|resp|odp|odpověď|odpoveď|odg|отг|отв|ответ"
+    "|відп|vá|válasz|ynt|απ|σχετ|vast|vastaus|ats|atb|bls|balas|trả lời|răsp"
+    "|回复|回覆|回復|答复|答覆|返信|회신|답장|ตอบ|ตอบกลับ|رد|پاسخ|השב|תשובה"
+)
+_FORWARD = "fw|fwd|wg|tr|rv|enc|vb|vl|doorst|pd|i|továbbítás|ilt|i̇lt|πρθ|пер|转发|轉寄|轉發|転送|전달|הועבר"
+"""Without VS, which is an answer in Finnish and a forwarded mail in Danish: it is left where it stands."""
+
+_END = r"(?:\s?(?:\[\d{1,4}\]|\(\d{1,4}\)|\^\d{1,4}))?\s*[:\uff1a]"
+_TAG = r"\[[^\[\]]{1,100}\]"
+_LEADING = re.compile(rf"\s*(?:(?P<reply>(?:{_REPLY}){_END})|(?:{_FORWARD}){_END}|{_TAG})", re.IGNORECASE)
+_FORWARDED = re.compile(rf"\s*(?:{_TAG}\s*)*(?:{_FORWARD}){_END}", re.IGNORECASE)
+
+
+def is_forwarded(subject: str) -> bool:
+    """Whether a mail is one that somebody hands on: what stands below the writer's words is what it is about.
+
+    The subject of an answer to such a mail begins with a reply prefix.
+    """
+    return bool(_FORWARDED.match(normalize("NFC", subject[:MAX_SUBJECT])))
+
+
+def reply_subject(subject: str) -> str:
+    """The subject with one `Re: ` in front in place of all reply prefixes; forward prefixes and tags stay."""
+    rest = normalize("NFC", " ".join(subject.split())[:MAX_SUBJECT])
+    kept = ""
+    while prefix := _LEADING.match(rest):
+        kept += "" if prefix["reply"] else prefix.group()
+        rest = rest[prefix.end() :]
+    return f"Re: {(kept + rest).strip()}".rstrip()
