@@ -59,6 +59,15 @@ Feature: Odoo
       And the next look comes
       Then the resource is asked once
 
+    Scenario: A note in the second in which the record was made
+      Given a watch on partners with the events create,write,unlink
+      When "Workshop GmbH" is made in Odoo
+      And the next look comes
+      And the note has been written in the same second
+      And the next look comes
+      And the next look comes
+      Then the resource is asked once
+
   Rule: Credentials that are refused end the polling, and the health says so
 
     Scenario: The API key is revoked

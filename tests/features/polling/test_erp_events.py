@@ -58,9 +58,14 @@ def deleted(server: odoo.Odoo) -> None:
     server.remove(1)
 
 
-@when("the note has been written")
+@when("the note has been written in the same second")
 def noted(watch: Watch, server: odoo.Odoo) -> None:
     assert watch.platform.wait_until(lambda: bool(server.notes))
+
+
+@when("the note has been written")
+def noted_a_while_ago(watch: Watch, server: odoo.Odoo) -> None:
+    noted(watch, server)
     server.wait(minutes=1)
 
 

@@ -1,18 +1,29 @@
 """An Odoo server with a few tables, as far as the channel uses it: /jsonrpc and its successor /json/2.
 
-After https://www.odoo.com/documentation/18.0/developer/reference/external_api.html
+After https://www.odoo.com/documentation/18.0/developer/reference/external_api.html, and as measured with Odoo 17: a
+note changes x2many fields of its record and leaves `write_date`, dates are of one second, errors of JSON-RPC come
+with status 200, and a request for which the pool has no connection left is refused.
 """
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
+
+from aiohttp import web
 
 from tests.support.platforms.standin import Reply, Seen, StandIn, expect
 
 DATABASE, LOGIN, KEY, UID = "workshop", "switchboard@workshop.example", "an-api-key", 8
 MARIA = [5, "Maria Berg"]
 OURSELVES = [UID, "Switchboard"]
+OUR_PARTNER = 17
+POOL = 64
+"""Connections to its database (`db_maxconn`)."""
+POOL_ERROR = ("psycopg2.pool.PoolError", "The Connection Pool Is Full")
 _FIELDS = {
     "id": {"type": "integer", "store": True},
     "name": {"type": "char", "store": True},
@@ -22,6 +33,18 @@ _FIELDS = {
     "active": {"type": "boolean", "store": True},
     "image_1920": {"type": "binary", "store": True},
     "expensive": {"type": "float", "store": False},
+    "category_id": {"type": "many2many", "store": True},
+    "message_ids": {"type": "one2many", "store": True},
+    "message_follower_ids": {"type": "one2many", "store": True},
+    "message_main_attachment_id": {"type": "many2one", "store": True},
+    "message_bounce": {"type": "integer", "store": True},
+    "website_message_ids": {"type": "one2many", "store": True},
+    "has_message": {"type": "boolean", "store": False},
+    "activity_ids": {"type": "one2many", "store": True},
+    "activity_date_deadline": {"type": "date", "store": True},
+    "my_activity_date_deadline": {"type": "date", "store": True},
+    "rating_last_value": {"type": "float", "store": True},
+    "__last_update": {"type": "datetime", "store": True},
 }
 
 
@@ -32,10 +55,18 @@ class Refused(Exception):
 
 
 class Odoo(StandIn):
-    """`make`, `change` and `remove` are what people do in Odoo; `notes` is what was posted on records."""
+    """`make`, `change` and `remove` are what people do in Odoo; `notes` is what was posted on records.
 
-    def __init__(self, *, has_json_rpc: bool = True, version: int = 18) -> None:
+    `seconds` is how long a call takes, and `busy` how many are under way, `most` how many ever were. Another client
+    takes a connection with `connection`. `email` is the address of our user; without one Odoo takes no notes.
+    """
+
+    def __init__(self, *, has_json_rpc: bool = True, version: int = 18, pool: int = POOL) -> None:
         super().__init__()
+        self.pool = pool
+        self.seconds = 0.0
+        self.busy = self.most = 0
+        self.email = LOGIN
         self.has_json_rpc = has_json_rpc
         self.version = version
         self.time = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
@@ -64,6 +95,18 @@ class Odoo(StandIn):
             "active": True,
             "image_1920": "R0lGOD" * 1000,
             "expensive": 1.0,
+            "category_id": [],
+            "message_ids": [],
+            "message_follower_ids": [],
+            "message_main_attachment_id": False,
+            "message_bounce": 0,
+            "website_message_ids": [],
+            "has_message": False,
+            "activity_ids": [],
+            "activity_date_deadline": False,
+            "my_activity_date_deadline": False,
+            "rating_last_value": 0.0,
+            "__last_update": stamp,
         }
         return record_id
 
@@ -81,7 +124,35 @@ class Odoo(StandIn):
     def _stamp(self, at: datetime | None) -> str:
         return (at or self.time).strftime("%Y-%m-%d %H:%M:%S")
 
+    @contextmanager
+    def connection(self) -> Iterator[None]:
+        """A connection of the pool. Raises `Refused` when none is left."""
+        if self.busy >= self.pool:
+            raise Refused(*POOL_ERROR)
+        self.busy += 1
+        self.most = max(self.most, self.busy)
+        try:
+            yield
+        finally:
+            self.busy -= 1
+
     # what the server answers
+
+    async def _handle(self, request: web.Request) -> web.StreamResponse:
+        try:
+            with self.connection():
+                await asyncio.sleep(self.seconds)
+                return await super()._handle(request)
+        except Refused as refused:
+            reply = self._refusal(refused, request_id=1)
+            return web.json_response(reply.json, status=reply.status)
+
+    def _refusal(self, refused: Refused, request_id: object) -> Reply:
+        if not self.has_json_rpc:
+            return Reply(500, {"name": refused.name, "message": str(refused)})
+        data = {"name": refused.name, "message": str(refused), "debug": "Traceback ..."}
+        error = {"code": 200, "message": "Odoo Server Error", "data": data}
+        return Reply(json={"jsonrpc": "2.0", "id": request_id, "error": error})
 
     def answer(self, seen: Seen) -> Reply:
         if seen.path == "/jsonrpc" and self.has_json_rpc:
@@ -100,9 +171,7 @@ class Odoo(StandIn):
         try:
             result = self._service(params["service"], params["method"], params["args"])
         except Refused as refused:
-            data = {"name": refused.name, "message": str(refused), "debug": "Traceback ..."}
-            error = {"code": 200, "message": "Odoo Server Error", "data": data}
-            return Reply(json={"jsonrpc": "2.0", "id": body["id"], "error": error})
+            return self._refusal(refused, body["id"])
         return Reply(json={"jsonrpc": "2.0", "id": body["id"], "result": result})
 
     def _service(self, service: str, method: str, arguments: list[Any]) -> Any:
@@ -125,6 +194,8 @@ class Odoo(StandIn):
             return _FIELDS
         if name in ("search", "search_read"):
             return self._search(model, name, positional[0], **named)
+        if (model, name) == ("res.users", "read"):
+            return [{"id": UID, "email": self.email or False, "partner_id": [OUR_PARTNER, "Switchboard"]}]
         expect(name == "message_post", name)
         return self._message_post(model, positional[0], **named)
 
@@ -190,6 +261,19 @@ class Odoo(StandIn):
         (record_id,) = ids
         if record_id not in self.tables[model]:
             raise Refused("odoo.exceptions.MissingError", "Record does not exist or has been deleted.")
+        if not self.email:
+            words = "Unable to send message, please configure the sender's email address."
+            raise Refused("odoo.exceptions.UserError", words)
         self.notes.append((model, record_id, note))
-        self.change(record_id, model, by=OURSELVES)
+        self._noted(self.tables[model][record_id], 900 + len(self.notes))
         return 900 + len(self.notes) if self.has_json_rpc else [900 + len(self.notes)]
+
+    @staticmethod
+    def _noted(record: dict[str, Any], message_id: int) -> None:
+        """A note changes what hangs on its record, and neither who wrote the record nor when."""
+        for name in ("message_ids", "website_message_ids"):
+            record[name] = [message_id, *record[name]]
+        record["message_follower_ids"] = sorted({*record["message_follower_ids"], OUR_PARTNER})
+        record["has_message"] = True
+        record["message_main_attachment_id"] = [message_id, "note.txt"]
+        record["my_activity_date_deadline"] = str(message_id)

@@ -33,6 +33,11 @@ _AHEAD = timedelta(minutes=1)
 """How far Odoo's clock may be ahead of ours."""
 
 _STAMP = "%Y-%m-%d %H:%M:%S"
+_X2MANY = frozenset({"one2many", "many2many"})
+_NOTE_PREFIXES = ("message_", "activity_", "my_activity_", "website_message_", "rating_")
+"""Fields of Odoo's mail, activity and rating mixins."""
+
+_NOTE_NAMES = frozenset({"has_message", "__last_update"})
 _EVERYTHING = {"active_test": False}
 """Archived records are records: archiving is a change, no deletion."""
 
@@ -115,10 +120,11 @@ class Watcher:
         changes, kept = [], dict(seen)
         for each in taken:
             record, mark = records.get(each["id"]), seen.get(each["id"])
-            kept[each["id"]] = known_by = _mark(each["write_date"], record, mark, newest)
+            known_by = _mark(each["write_date"], record, mark, newest)
+            again = _stamp_of(mark) == each["write_date"]
+            kept[each["id"]] = each["write_date"] if again else known_by
             event = self._event(record, created_since, mark)
             if event and known_by != _stamp_of(mark):
-                again = _stamp_of(mark) == each["write_date"]
                 stamp = known_by if again else each["write_date"]
                 changes.append(Change(self.model, event, each["id"], stamp, record or {}))
         ids = await self._ids()
@@ -158,14 +164,9 @@ class Watcher:
         return by_us and (event == WRITE or self.model.startswith("mail."))
 
     async def _field_names(self) -> list[str]:
-        """The stored fields that are not binary: what is computed may cost or fail, and files are large."""
         if not self._names:
             fields = await self._call("fields_get", attributes=["type", "store"])
-            self._names = [
-                name
-                for name, each in fields.items()
-                if text(each, "type") != "binary" and each.get("store", True)
-            ]
+            self._names = [name for name, field in fields.items() if _is_read(name, field)]
         return sorted({*self._names, "create_date", "write_date", "write_uid"})
 
     async def _ids(self) -> set[int]:
@@ -181,6 +182,22 @@ class Watcher:
         if method != "fields_get":
             arguments["context"] = _EVERYTHING
         return await self.session.call(self.model, method, **arguments)
+
+
+def _is_read(name: str, field: Mapping[str, Any]) -> bool:
+    """Whether a field is part of what is told of a record: a stored value of the record itself.
+
+    Computed fields may cost or fail, and files are large. The rows of x2many fields, messages, followers and
+    activities among them, are other records: they change with each note of ours, and `write_date` does not.
+    """
+    kind = text(field, "type")
+    return (
+        kind != "binary"
+        and kind not in _X2MANY
+        and field.get("store", True) is not False
+        and name not in _NOTE_NAMES
+        and not name.startswith(_NOTE_PREFIXES)
+    )
 
 
 def _worth_another_look(
@@ -201,8 +218,11 @@ def _stamp_of(mark: str | None) -> str:
 
 
 def _mark(stamp: str, record: Mapping[str, Any] | None, mark: str | None, newest: str) -> str:
-    """What a record is known by: its stamp, and in the newest second its content too, until that was found the
-    same at a second look."""
+    """What a record is known by: its stamp, and in the newest second its content too.
+
+    The content is compared once, at the next look: by then the second is over, and whatever changes later without
+    a new stamp is not the work of a writer.
+    """
     if stamp != newest or record is None:
         return stamp
     content = json.dumps(record, sort_keys=True, default=str).encode()

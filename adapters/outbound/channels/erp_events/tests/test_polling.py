@@ -12,7 +12,7 @@ import pytest
 from adapters.outbound.channels.erp_events import watching
 from adapters.outbound.channels.erp_events.channel import Odoo as Channel
 from adapters.outbound.channels.erp_events.channel import build
-from domain.channels.messages import Event
+from domain.channels.messages import Answer, Event, Outcome
 from ports.channels import PlatformError, Polled, PollFailed, Polls, Probed, Replies
 from tests.support.channels import NOW, client, kit
 from tests.support.platforms.odoo import DATABASE, KEY, LOGIN, OURSELVES, Odoo
@@ -207,7 +207,59 @@ async def test_only_the_events_asked_for_are_reported(
     assert [head.split()[1] for head in heads(await poll(events=events))] == expected
 
 
-async def test_our_own_notes_are_no_events(odoo: Odoo, poll: Poller) -> None:
+async def test_a_note_within_the_second_of_the_change_is_no_event(
+    odoo: Odoo, channel: Channel, poll: Poller, config: dict[str, Any]
+) -> None:
+    await poll()
+    odoo.wait(minutes=1)
+    odoo.make("Workshop GmbH")
+    for _ in range(9):
+        for event in await poll():
+            for part in channel.render(config, event.target, Answer("Noted")):
+                assert (await channel.send(config, event.target, part, "key")).outcome is Outcome.SENT
+    assert len(odoo.notes) == 1
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "category_id",
+        "message_ids",
+        "message_follower_ids",
+        "message_main_attachment_id",
+        "message_bounce",
+        "website_message_ids",
+        "activity_ids",
+        "activity_date_deadline",
+        "my_activity_date_deadline",
+        "rating_last_value",
+        "__last_update",
+    ],
+)
+async def test_what_changes_without_the_record_is_no_event(odoo: Odoo, poll: Poller, name: str) -> None:
+    await poll()
+    odoo.wait(minutes=1)
+    record_id = odoo.make("Workshop GmbH")
+    assert len(await poll()) == 1
+    odoo.tables["res.partner"][record_id][name] = "changed"
+    assert await poll() == []
+    assert not any(name in fields for fields in odoo.reads)
+
+
+async def test_a_field_that_changes_with_every_note_ends_after_one_more_event(
+    odoo: Odoo, poll: Poller
+) -> None:
+    await poll()
+    odoo.wait(minutes=1)
+    record_id = odoo.make("Workshop GmbH")
+    found = []
+    for number in range(9):
+        found.append(len(await poll()))
+        odoo.tables["res.partner"][record_id]["name"] = f"Noted {number} times"
+    assert found == [1, 1, 0, 0, 0, 0, 0, 0, 0]
+
+
+async def test_our_own_changes_are_no_events(odoo: Odoo, poll: Poller) -> None:
     record_id = odoo.make("One")
     await poll()
     odoo.wait(minutes=1)
