@@ -110,6 +110,10 @@ class Unavailable(Refusal):
         self.retry_after = retry_after
 
 
+class StorageAway(Unavailable):
+    """The database does not answer: nothing can be put on record until it is back, whatever the work is about."""
+
+
 class NotBuilt(Refusal):
     """The contract names this and the running version does not do it yet."""
 

@@ -63,9 +63,8 @@ def to_status(refusal: Refusal) -> status_pb2.Status:
         delay = Duration()
         delay.FromMilliseconds(int(refusal.retry_after * 1000))
         details.append(_packed(error_details_pb2.RetryInfo(retry_delay=delay)))
-    return status_pb2.Status(
-        code=CODES.get(type(refusal), code_pb2.UNKNOWN), message=refusal.message, details=details
-    )
+    code = next((CODES[kind] for kind in type(refusal).__mro__ if kind in CODES), code_pb2.UNKNOWN)
+    return status_pb2.Status(code=code, message=refusal.message, details=details)
 
 
 def _packed(message) -> AnyMessage:  # type: ignore[no-untyped-def]

@@ -122,6 +122,9 @@ class LaneLoop(Generic[L]):
                 if not away:
                     log.warning("%s: the database is away, waiting", self._name)
                 away, pause, self._doubtful = True, SWEEP_SECONDS, True
+            except Exception:
+                log.exception("%s: work could not be leased; it is tried again", self._name)
+                pause, self._doubtful = SWEEP_SECONDS, True
             if pause:
                 await self._bell.wait(pause)
             if len(self._tasks) >= BUSY and not self._stopping:

@@ -62,7 +62,7 @@ class JsonResponse(Response):
 
 
 def status_of(refusal: Refusal) -> int:
-    return STATUS.get(type(refusal), 400)
+    return next((STATUS[kind] for kind in type(refusal).__mro__ if kind in STATUS), 400)
 
 
 def headers_of(refusal: Refusal) -> dict[str, str]:

@@ -70,6 +70,8 @@ class Supervisor:
                 if not away:
                     log.warning("connections are not looked after for the moment: %s", reason)
                 away = True
+            except Exception:
+                log.exception("connections could not be looked after; it is tried again")
             await asyncio.sleep(LOOK_EVERY)
         await asyncio.Event().wait()
 

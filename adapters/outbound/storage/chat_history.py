@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from adapters.outbound.storage.codec import key_of, storable
+from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
 from ports.downstream import Role, Turn
 
@@ -50,6 +51,7 @@ class PostgresChatHistory:
         rows = await self._database.fetch(_LOAD, (instance_id, key_of(session_id), request_id, MAX_TURNS))
         return [Turn(Role(role), content) for role, content in rows]
 
+    @retried
     async def append(self, instance_id: int, session_id: str, request_id: str, turns: Sequence[Turn]) -> None:
         """Raises `Unavailable`. Of an instance that is gone nothing is kept."""
         session = key_of(session_id)

@@ -13,6 +13,7 @@ from adapters.outbound.storage.arrays import Bigints, Bools, Texts
 from adapters.outbound.storage.batching import Batcher
 from adapters.outbound.storage.codec import dump, dump_bytes, event_from_json, result_to_json, storable
 from adapters.outbound.storage.confirmations import ATTENDED
+from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.handover import Handover
 from adapters.outbound.storage.lanes import (
     INBOUND,
@@ -156,6 +157,7 @@ class PostgresConversations:
     async def release(self, lane: Lane, delay: float = 0.0) -> None:
         await self._lanes.release(SIDE, lane, delay)
 
+    @retried
     async def send_untaken(self) -> int:
         """Answers whose waiting call went away without taking them go out as parts; how many."""
         async with self._database.transaction() as connection:

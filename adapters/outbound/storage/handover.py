@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Generic, TypeVar
 
 from adapters.outbound.storage.arrays import Bigints, Texts
+from adapters.outbound.storage.failures import is_rolled_back
 from ports.handover import Desk
 from ports.storage import Lane
 
@@ -37,14 +38,15 @@ class Handover(Generic[L]):
 
     @contextmanager
     def offering(self, lanes: Iterable[Lane]) -> Iterator[Offered[L]]:
-        """Asks the worker for places, and hands over what got leased. A failure leaves open what was."""
+        """Asks the worker for places, and hands over what got leased. A failure leaves open what was, unless the
+        server refused the statement: then nothing was leased."""
         desk = self.desk
         offered: Offered[L] = Offered([lane for lane in lanes if desk.offer(lane)] if desk else ())
         try:
             yield offered
-        except BaseException:
+        except BaseException as error:
             if desk and offered.lanes:
-                desk.decline(offered.lanes, doubtful=True)
+                desk.decline(offered.lanes, doubtful=not is_rolled_back(error))
             raise
         if desk:
             desk.decline((lane for lane in offered.lanes if lane not in offered.taken), doubtful=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
 from domain.channels.messages import Identity
 from domain.verification.rules import normal
@@ -35,6 +36,7 @@ class PostgresIdentities:
         )
         return [Identity(field, value) for field, value in rows]
 
+    @retried
     async def give(self, user_id: str, identities: Sequence[Identity]) -> None:
         # In one order everywhere, so that two users who verify the same identities cannot lock each other out.
         ordered = sorted(identities, key=lambda each: (each.field, normal(each)))

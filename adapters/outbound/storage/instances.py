@@ -11,6 +11,7 @@ from typing import Any
 import psycopg
 
 from adapters.outbound.security.box import Seal
+from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
 from domain.instances.model import Instance, InstanceChange, NewInstance
 from domain.refusals import Conflict
@@ -104,6 +105,7 @@ class PostgresInstances:
         self._told(instance_id)
         return self._instance(row) if row else None
 
+    @retried
     async def annotate(self, instance_id: int, field: str, value: str) -> None:
         """Writes a field of the configuration that the service itself keeps; nothing else changes."""
         async with self._database.transaction() as connection:
@@ -127,6 +129,7 @@ class PostgresInstances:
         except psycopg.errors.UniqueViolation as error:
             raise Conflict("an instance of this channel with this channelName exists already") from error
 
+    @retried
     async def remove(self, instance_id: int) -> bool:
         async with self._database.transaction() as connection:
             cursor = await connection.execute("DELETE FROM channel_instance WHERE id = %s", (instance_id,))

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from adapters.outbound.storage.lanes import LEASE_SECONDS
-from domain.refusals import Unavailable
+from domain.refusals import StorageAway
 
 T = TypeVar("T")
 
@@ -18,13 +18,13 @@ PAUSE_SECONDS = 0.5
 async def waited_out(note: Callable[[], Awaitable[T]]) -> T:
     """The result of `note`, tried again through an outage as long as the lease on the work lasts.
 
-    `note` must be harmless when done twice: the answer to a commit may be lost. Raises `Unavailable`.
+    `note` must be harmless when done twice: the answer to a commit may be lost. Raises `StorageAway`.
     """
     deadline = time.monotonic() + LEASE_SECONDS
     while True:
         try:
             return await note()
-        except Unavailable:
+        except StorageAway:
             if time.monotonic() >= deadline:
                 raise
         await asyncio.sleep(PAUSE_SECONDS)

@@ -1,21 +1,20 @@
-"""The connection pool, and the one place where a lost database becomes a refusal."""
+"""The connection pool. What its errors come to is decided in `failures`."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
-import psycopg
 from psycopg import AsyncConnection
 from psycopg.rows import TupleRow
-from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from adapters.outbound.storage import arrays
+from adapters.outbound.storage.failures import refusal_of, retried
 from adapters.outbound.storage.knowledge.forms import HalfVector, HalfVectorDumper
 from domain.knowledge.text_match import FUZZY_FLOOR
-from domain.refusals import Invalid, Unavailable
 
 log = logging.getLogger(__name__)
 
@@ -23,8 +22,6 @@ Connection = AsyncConnection[TupleRow]
 
 SEARCH_WIDTH = 200
 """Candidates that a search of a vector index keeps; queries far from all clusters are searched wider."""
-UNSTORABLE = "a text holds what no text may: a NUL character or half of a surrogate pair"
-AWAY = "the database is away for the moment; try again shortly"
 PATIENCE = 5.0
 """Seconds that a caller waits for a connection while others hold them all."""
 SHORT_PATIENCE = 1.0
@@ -46,8 +43,9 @@ let the pool sleep on when the server is back."""
 class Database:
     """A pool of autocommitting connections to one PostgreSQL.
 
-    Every way in turns a lost or refused connection into `Unavailable`, so that callers see one refusal
-    however the server went away.
+    Every way in turns an outage into `StorageAway`, so that callers see one refusal however the server went away.
+    A value that cannot be stored is `Invalid`, a conflict with other transactions that does not end `Unavailable`;
+    any other error of the database is handed on as it is.
     """
 
     def __init__(self, dsn: str, *, min_size: int = 1, max_size: int = 12, wait: float | None = None) -> None:
@@ -69,9 +67,8 @@ class Database:
         )
 
     async def open(self) -> None:
-        """Opens the pool. Raises `Unavailable` when the server does not answer."""
-        with_refusals = _refusing()
-        async with with_refusals:
+        """Opens the pool. Raises `StorageAway` when the server does not answer."""
+        with _refusing([]):
             await self._pool.open(wait=True, timeout=self._wait)
 
     async def close(self) -> None:
@@ -79,10 +76,12 @@ class Database:
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
-        """A connection for a moment. Raises `Unavailable` when the server is away."""
-        async with _refusing():
+        """A connection for a moment. Raises `StorageAway` when the server is away."""
+        used: list[Connection] = []
+        with _refusing(used):
             try:
                 async with self._pool.connection(SHORT_PATIENCE if self._away else self._wait) as connection:
+                    used.append(connection)
                     self._held += 1
                     try:
                         yield connection
@@ -100,10 +99,11 @@ class Database:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
-        """A connection inside one transaction."""
+        """A connection inside one transaction. What is done in it is `failures.retried` by the caller."""
         async with self.connection() as connection, connection.transaction():
             yield connection
 
+    @retried
     async def fetch(self, query: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
         """All rows of one statement."""
         async with self.connection() as connection:
@@ -111,7 +111,7 @@ class Database:
             return await cursor.fetchall() if cursor.description else []
 
     async def answers(self) -> None:
-        """Raises `Unavailable` when the server does not answer."""
+        """Raises `StorageAway` when the server does not answer."""
         await self.fetch_one("SELECT 1")
 
     async def fetch_one(self, query: str, parameters: Any = ()) -> tuple[Any, ...] | None:
@@ -119,6 +119,7 @@ class Database:
         rows = await self.fetch(query, parameters)
         return rows[0] if rows else None
 
+    @retried
     async def execute(self, query: str, parameters: Any = ()) -> int:
         """Runs one statement; the number of rows it touched."""
         async with self.connection() as connection:
@@ -136,15 +137,13 @@ async def _configure(connection: Connection) -> None:
     )
 
 
-@asynccontextmanager
-async def _refusing() -> AsyncIterator[None]:
+@contextmanager
+def _refusing(used: Sequence[Connection]) -> Iterator[None]:
+    """`used`: the connection, once there is one."""
     try:
         yield
-    except (PoolTimeout, PoolClosed, psycopg.OperationalError, psycopg.InterfaceError) as error:
-        if isinstance(error, psycopg.errors.QueryCanceled):
+    except Exception as error:
+        refusal = refusal_of(error, lost=not used or used[0].closed)
+        if refusal is None:
             raise
-        raise Unavailable(AWAY) from error
-    except (psycopg.DataError, UnicodeEncodeError) as error:
-        if isinstance(error, UnicodeEncodeError) or "NUL" in str(error):
-            raise Invalid(UNSTORABLE) from error
-        raise
+        raise refusal from error

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from adapters.outbound.storage.codec import dump
+from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.inbox import ADD, Arrival, columns
 from adapters.outbound.storage.lanes import NOT_OFFERED
 from adapters.outbound.storage.pool import Database
@@ -102,6 +103,7 @@ class PostgresSchedules:
         row = await self._database.fetch_one(BEGIN, (self._owner, instance_id))
         return Due(instance_id, row[0], orjson.loads(row[1]) if row[1] else None, *row[2:]) if row else None
 
+    @retried
     async def finish(
         self,
         due: Due,

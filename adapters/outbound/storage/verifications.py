@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from adapters.outbound.security.box import Seal
+from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Connection, Database
 from domain.verification.model import Provider
 from domain.verification.rules import CODE_LIFE, CODE_TRIES, SENDS_PER_HOUR, SENDS_PER_USER
@@ -25,6 +26,7 @@ class PostgresCodes:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @retried
     async def put(self, user_id: str, address: str, digest: bytes, now: datetime) -> float | None:
         async with self._database.transaction() as connection:
             for subject in sorted((f"to:{address}", f"by:{user_id}")):

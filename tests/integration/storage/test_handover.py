@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from psycopg.errors import CheckViolation
 
 from adapters.outbound.storage.conversations import SIDE, PostgresConversations, Wakes
 from adapters.outbound.storage.handover import Handover
@@ -18,6 +19,7 @@ from adapters.outbound.storage.pool import Database
 from domain.channels.messages import Event, Part, Sender
 from domain.refusals import Unavailable
 from ports.storage import Conversation, Lane, Processed, Room
+from tests.support.database import an_instance
 
 ROOM = Room(100, 100, 100)
 
@@ -230,6 +232,17 @@ async def test_a_lost_statement_leaves_its_leases_in_doubt(database: Database, o
         await one.inbox.add(7, [event("hello")])
 
     assert one.conversing.declined == [(Lane(7, "s"), True)]
+
+
+async def test_a_refused_statement_leaves_no_lease_in_doubt(database: Database, one: Process) -> None:
+    """Else a message that cannot be stored would keep all others from being handed over for a while."""
+    await database.execute("ALTER TABLE inbox ADD CHECK (lane_key <> 's')")
+    instance = await an_instance(database)
+
+    with pytest.raises(CheckViolation):
+        await one.inbox.add(instance, [event("hello")])
+
+    assert one.conversing.declined == [(Lane(instance, "s"), False)]
 
 
 async def test_a_reply_is_handed_over_with_its_outcome(one: Process, other: Process, instance: int) -> None:

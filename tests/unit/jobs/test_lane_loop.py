@@ -11,7 +11,7 @@ import pytest
 
 from adapters.inbound.jobs import lane_loop
 from adapters.inbound.jobs.lane_loop import LaneLoop
-from domain.refusals import Unavailable
+from domain.refusals import StorageAway
 from ports.storage import Lane, Leases, Room
 
 
@@ -74,7 +74,7 @@ class World:
             self.tries += 1
             if self.tries == lane_loop.GIVE_BACK_TRIES:
                 self.gave_up.set()
-            raise Unavailable("away")
+            raise StorageAway("away")
         self.returned.append((lane, delay))
         self.given_back.set()
 
@@ -108,7 +108,7 @@ async def test_what_a_lease_brings_beyond_a_share_is_given_back() -> None:
     await running
 
 
-@pytest.mark.parametrize("failure", [Unavailable("away"), ValueError("a fault")])
+@pytest.mark.parametrize("failure", [StorageAway("away"), ValueError("a fault")])
 async def test_a_lane_is_given_back_once_the_database_is_there_again(failure: Exception) -> None:
     world = World(failure, outages=3)
     running = asyncio.create_task(world.loop.run())
@@ -121,7 +121,7 @@ async def test_a_lane_is_given_back_once_the_database_is_there_again(failure: Ex
 
 
 async def test_giving_back_ends_when_the_lease_has_run_out_anyway() -> None:
-    world = World(Unavailable("away"), outages=10**9)
+    world = World(StorageAway("away"), outages=10**9)
     running = asyncio.create_task(world.loop.run())
     world.go_on.set()
     await asyncio.wait_for(world.gave_up.wait(), 30)
@@ -160,7 +160,7 @@ async def test_what_is_leased_while_the_loop_stops_is_given_back() -> None:
 
 async def test_after_an_outage_lost_leases_are_reclaimed_before_new_ones_are_taken() -> None:
     world = World(None)
-    world.lease_failures = [Unavailable("away"), Unavailable("away")]
+    world.lease_failures = [StorageAway("away"), StorageAway("away")]
     running = asyncio.create_task(world.loop.run())
     await asyncio.wait_for(world.working.wait(), 30)
     assert world.reclaimed == [set(), set()]

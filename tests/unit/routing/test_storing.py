@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from domain.channels.messages import Event, Part, Sender
-from domain.refusals import Invalid, Unavailable
+from domain.refusals import Invalid, StorageAway
 from domain.routing.service import ConversationService
 from ports.storage import Conversation, Lane, Processed, Waiting
 
@@ -59,8 +59,8 @@ async def test_an_outcome_that_cannot_be_stored_is_not_worked_out_again_for_ever
 
 
 async def test_an_outage_leaves_it_for_later() -> None:
-    store = Store(Unavailable("away"))
-    with pytest.raises(Unavailable):
+    store = Store(StorageAway("away"))
+    with pytest.raises(StorageAway):
         await service(store)._record(OUTCOME)
     assert store.tried == [OUTCOME]
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from adapters.outbound.storage.batching import Batcher
-from domain.refusals import Invalid, Unavailable
+from domain.refusals import Invalid, StorageAway
 
 
 class Table:
@@ -22,7 +22,7 @@ class Table:
         self.batches.append(list(batch))
         await asyncio.sleep(0)
         if self.away:
-            raise Unavailable("away")
+            raise StorageAway("away")
         if "bad" in batch:
             raise Invalid("no")
         return [len(text) for text in batch]
@@ -49,7 +49,7 @@ async def test_one_that_cannot_be_stored_does_not_cost_the_others() -> None:
 async def test_an_outage_is_told_to_all_without_trying_each() -> None:
     table = Table()
     table.away = True
-    assert all(isinstance(each, Unavailable) for each in await submitted(table, "a", "bb", "ccc"))
+    assert all(isinstance(each, StorageAway) for each in await submitted(table, "a", "bb", "ccc"))
     assert len(table.batches) <= 2
 
 

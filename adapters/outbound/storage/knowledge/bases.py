@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import psycopg
 from psycopg import sql
 
+from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.knowledge.forms import BASE_COLUMNS, base_of, clean
 from adapters.outbound.storage.knowledge.vector_indexes import drop_indexes
 from adapters.outbound.storage.pool import Connection, Database
@@ -21,6 +22,7 @@ class PostgresBases:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @retried
     async def add(self, owner: str, new: NewBase) -> Base:
         manifest = json.dumps(new.manifest, ensure_ascii=True)
         async with self._database.transaction() as connection:
@@ -63,6 +65,7 @@ class PostgresBases:
         )
         return touched > 0
 
+    @retried
     async def remove(self, base_id: int, *, sync_memory: bool) -> Sequence[str] | None:
         await drop_indexes(self._database, base_id)
         async with self._database.transaction() as connection:

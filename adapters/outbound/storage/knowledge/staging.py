@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Sequence
 
+from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.knowledge.forms import clean, lex_of_terms, term_hash, vector_text
 from adapters.outbound.storage.knowledge.uploads import DONE, WORKING
 from adapters.outbound.storage.pool import Connection, Database
@@ -73,6 +74,7 @@ class PostgresStaging:
             (READ * min(1.0, max(0.0, share)), file_id, work.upload_id),
         )
 
+    @retried
     async def stage(
         self, work: Work, file_id: int, text: str, mime_type: str, pieces: Sequence[tuple[str, Piece]]
     ) -> None:
@@ -99,6 +101,7 @@ class PostgresStaging:
         rows = await self._database.fetch(UNEMBEDDED, (upload_id, limit))
         return [StagedPiece(*row) for row in rows]
 
+    @retried
     async def embedded(self, upload_id: int, vectors: Sequence[tuple[StagedPiece, Vector]]) -> None:
         async with self._database.transaction() as connection:
             # The rows may be gone (base deleted, lease lost): those are passed over.
@@ -117,6 +120,7 @@ class PostgresStaging:
             )
             await connection.execute(PROGRESS, (list({piece.file_id for piece, _ in vectors}),))
 
+    @retried
     async def publish(self, work: Work, owner: int, fingerprint: str) -> bool:
         model = await model_number(self._database, fingerprint)
         parameters = {"upload": work.upload_id, "base": work.base_id, "model": model}

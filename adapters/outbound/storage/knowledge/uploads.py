@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.knowledge.forms import FILE_COLUMNS, clean, file_of
 from adapters.outbound.storage.pool import Connection, Database
 from domain.knowledge.model import FileStatus
@@ -53,6 +54,7 @@ class PostgresUploads:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @retried
     async def begin(
         self, base_id: int, user_id: str, files: Sequence[NewFile], respond_async: bool
     ) -> Begun | None:
@@ -136,6 +138,7 @@ class PostgresUploads:
             (seconds, upload_id, owner),
         )
 
+    @retried
     async def fail(self, work: Work, owner: int, failure: Failure) -> Sequence[str]:
         async with self._database.transaction() as connection:
             cursor = await connection.execute(

@@ -1,0 +1,97 @@
+"""What an error of the database means. The one place that tells an outage from the fault of a statement.
+
+An outage concerns everybody: the work waits until the server is back. Any other error belongs to the rows of the
+statement that raised it, and must not concern the rows of others.
+
+SQLSTATE codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Coroutine
+from typing import Any, ParamSpec, TypeVar
+
+import psycopg
+from psycopg_pool import PoolClosed, PoolTimeout
+
+from domain.refusals import Invalid, Refusal, StorageAway, Unavailable
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+OUTAGES = ("08", "53", "57P", "58000", "58030", "25006")
+"""What the SQLSTATE of an outage begins with: connection exceptions, insufficient resources (disk, memory,
+connections), shutdown and start of the server, errors of its disk, a server that only reads (after a failover)."""
+CONFLICTS = ("40001", "40P01")
+"""Serialization failure and deadlock: the same statement succeeds when it is run again."""
+BUSY_STATES = (*CONFLICTS, "55P03", "57014")
+"""The same, and a lock or an answer that did not come in time."""
+TOO_LARGE = "54000"
+UNSTORABLE_STATES = ("22021", "22P05")
+
+AWAY = "the database is away for the moment; try again shortly"
+BUSY = "the database is busy with the same rows for the moment; try again shortly"
+UNSTORABLE = "a text holds what no text may: a NUL character or half of a surrogate pair"
+TOO_LONG = "a name or an id is too long to be stored; shorten it"
+
+TRIES = 3
+"""How often a statement is run that other transactions are in conflict with."""
+
+
+def refusal_of(error: Exception, *, lost: bool) -> Refusal | None:
+    """The refusal that an error comes to, None where the error is neither an outage nor the fault of a value.
+
+    `lost`: there is no connection, or it broke.
+    """
+    if isinstance(error, UnicodeEncodeError):
+        return Invalid(UNSTORABLE)
+    if not isinstance(error, psycopg.Error):
+        return None
+    if isinstance(error, (PoolTimeout, PoolClosed)):
+        return StorageAway(AWAY)
+    state = error.sqlstate
+    if state is None:
+        return _of_client(error, lost=lost)
+    if state.startswith(OUTAGES):
+        return StorageAway(AWAY)
+    if state in BUSY_STATES:
+        return Unavailable(BUSY)
+    if state in UNSTORABLE_STATES:
+        return Invalid(UNSTORABLE)
+    return Invalid(TOO_LONG) if state == TOO_LARGE else None
+
+
+def _of_client(error: psycopg.Error, *, lost: bool) -> Refusal | None:
+    """Errors without a SQLSTATE are the client library's own."""
+    if isinstance(error, psycopg.DataError) and "NUL" in str(error):
+        return Invalid(UNSTORABLE)
+    return StorageAway(AWAY) if lost else None
+
+
+def is_rolled_back(error: BaseException) -> bool:
+    """Whether the server refused the statement, so that nothing of it took place."""
+    caused = error if isinstance(error, psycopg.Error) else error.__cause__
+    if isinstance(error, StorageAway) or not isinstance(caused, psycopg.Error):
+        return False
+    return caused.sqlstate is not None
+
+
+def retried(work: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
+    """Runs a statement or a whole transaction again that failed in conflict with others, up to `TRIES` times."""
+
+    @functools.wraps(work)
+    async def run(*arguments: P.args, **named: P.kwargs) -> T:
+        for _ in range(TRIES - 1):
+            try:
+                return await work(*arguments, **named)
+            except Unavailable as busy:
+                if not _is_conflict(busy):
+                    raise
+        return await work(*arguments, **named)
+
+    return run
+
+
+def _is_conflict(error: Unavailable) -> bool:
+    return isinstance(error.__cause__, psycopg.Error) and error.__cause__.sqlstate in CONFLICTS
