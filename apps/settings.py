@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 import os
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+from adapters.outbound.channels.enterprise_chat.trust import is_host_entry
 
 ADDRESSES: Mapping[str, str] = {
     "WORKSPACE_CHAT_API_URL": "https://slack.com/api",
@@ -35,7 +36,7 @@ ADDRESSES: Mapping[str, str] = {
 """Base addresses of the platforms. The three empty ones follow from COMMUNITY_CHAT_SERVER_URL."""
 
 TRUSTED_HOSTS = "ENTERPRISE_CHAT_TRUSTED_HOSTS"
-_HOST = re.compile(r"\.?[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+(:[0-9]{1,5})?")
+EMULATOR = "ENTERPRISE_CHAT_EMULATOR"
 
 PROVIDERS = ("WORKSPACE_CHAT", "GAMING_CHAT", "COMMUNITY_CHAT")
 
@@ -122,10 +123,11 @@ def _one_of(*choices: str) -> Callable[[str, str], str]:
 
 
 def _hosts(name: str, value: str) -> str:
-    wrong = [each for each in _listed(value) if not _HOST.fullmatch(each)]
+    wrong = [each for each in _listed(value) if not is_host_entry(each)]
     if wrong:
         raise SettingsError(
-            f"{name} must list hosts such as bots.example, .bots.example or bots.example:8443, not '{wrong[0]}'"
+            f"{name} must list hosts such as bots.example, .bots.example, bots.example:8443 or [2001:db8::1]:8443,"
+            f" not '{wrong[0]}'"
         )
     return ",".join(each.lower() for each in _listed(value))
 
@@ -254,9 +256,16 @@ class Settings:
     enterprise_chat_trusted_hosts: str = _setting(
         TRUSTED_HOSTS,
         "",
-        "comma-separated hosts (name, .domain or name:port) that get the Teams bot's token over https, besides the"
-        " Bot Framework's own",
+        "comma-separated hosts that get the Teams bot's token over https, besides the Bot Framework's own: a name, an"
+        " IP address (IPv6 in brackets), or .domain for all names below it; each may end in :port, else 443 is meant",
         _hosts,
+    )
+    enterprise_chat_emulator: bool = _setting(
+        EMULATOR,
+        "false",
+        "for development: Teams instances without appId talk with a Bot Framework emulator on this machine, without"
+        " tokens; refused where signatures are required",
+        _flag,
     )
     outbound_allow: str = _setting(
         "OUTBOUND_ALLOW", "", "comma-separated networks that public-only allows all the same", _networks
@@ -406,8 +415,14 @@ def load(environment: Mapping[str, str] | None = None, env_file: Path | None = P
     parsed["addresses"] = {
         **_addresses(values, parsed["community_chat_server_url"]),
         TRUSTED_HOSTS: parsed["enterprise_chat_trusted_hosts"],
+        EMULATOR: "on" if parsed["enterprise_chat_emulator"] else "",
     }
-    return Settings(**parsed, environment=values)
+    settings = Settings(**parsed, environment=values)
+    if settings.enterprise_chat_emulator and settings.demands_signatures:
+        raise SettingsError(
+            f"{EMULATOR} takes calls without any proof of origin; unset it, or set REQUIRE_SIGNATURES=false"
+        )
+    return settings
 
 
 def _addresses(values: Mapping[str, str], community_server: str) -> Mapping[str, str]:

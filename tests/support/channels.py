@@ -78,7 +78,7 @@ def kit(
     devices: LinkedDevices | None = None,
 ) -> Kit:
     """A kit whose settings are `addresses`; asking for another setting is an error of the test."""
-    known = {"ENTERPRISE_CHAT_TRUSTED_HOSTS": "", **(addresses or {})}
+    known = {"ENTERPRISE_CHAT_TRUSTED_HOSTS": "", "ENTERPRISE_CHAT_EMULATOR": "", **(addresses or {})}
     return Kit(
         http=http,
         artifacts=files or Files(),

@@ -22,8 +22,19 @@ def test_every_setting_has_a_default_that_works_on_a_fresh_machine() -> None:
 
 
 def test_trusted_hosts_are_handed_to_the_channel() -> None:
-    settings = loaded(ENTERPRISE_CHAT_TRUSTED_HOSTS=" Bots.example, .other.example:8443 ")
-    assert settings.addresses["ENTERPRISE_CHAT_TRUSTED_HOSTS"] == "bots.example,.other.example:8443"
+    settings = loaded(ENTERPRISE_CHAT_TRUSTED_HOSTS=" Bots.example, .other.example:8443,bots:1, [::1]:2")
+    assert (
+        settings.addresses["ENTERPRISE_CHAT_TRUSTED_HOSTS"]
+        == "bots.example,.other.example:8443,bots:1,[::1]:2"
+    )
+
+
+def test_an_emulator_is_for_development_alone() -> None:
+    assert loaded().addresses["ENTERPRISE_CHAT_EMULATOR"] == ""
+    assert loaded(ENTERPRISE_CHAT_EMULATOR="true").addresses["ENTERPRISE_CHAT_EMULATOR"]
+    for strict in ({"REQUIRE_SIGNATURES": "true"}, {"DATABASE_URL": "postgresql://db/x"}):
+        with pytest.raises(SettingsError, match=r"ENTERPRISE_CHAT_EMULATOR.*REQUIRE_SIGNATURES=false"):
+            loaded(ENTERPRISE_CHAT_EMULATOR="true", **strict)
 
 
 def test_an_empty_value_is_the_default() -> None:
@@ -61,6 +72,7 @@ def test_an_external_database_makes_the_stricter_defaults(
         ("SMTP_SECURE", "perhaps", "SMTP_SECURE must be true or false, not 'perhaps'"),
         ("AGENT_URL", "switchboard.example", "AGENT_URL must begin with http:// or https://"),
         ("OUTBOUND_POLICY", "closed", "OUTBOUND_POLICY must be one of open, public-only"),
+        ("ENTERPRISE_CHAT_TRUSTED_HOSTS", "bots.example:70000", "not 'bots.example:70000'"),
         ("ENTERPRISE_CHAT_TRUSTED_HOSTS", "https://bots.example", "not 'https://bots.example'"),
         ("ENTERPRISE_CHAT_TRUSTED_HOSTS", "bots.example, *", "ENTERPRISE_CHAT_TRUSTED_HOSTS must list hosts"),
         ("OUTBOUND_ALLOW", "10.0.0.0/8, intranet", "OUTBOUND_ALLOW: 'intranet' is not a network"),

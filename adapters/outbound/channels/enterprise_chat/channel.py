@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from urllib.parse import urlsplit
 
 from adapters.outbound.channels.bodies import items, text
 from adapters.outbound.channels.enterprise_chat import delivery, webhook
-from adapters.outbound.channels.enterprise_chat.connector import OPENID, Connector
+from adapters.outbound.channels.enterprise_chat.connector import EMULATOR, OPENID, Connector
 from adapters.outbound.channels.enterprise_chat.definition import DEFINITION
 from adapters.outbound.channels.enterprise_chat.limits import limits
 from adapters.outbound.oauth.tokens import TokenRefused, TokenUnavailable
@@ -18,6 +19,7 @@ from domain.channels.messages import (
     Answer,
     Attachment,
     Config,
+    Event,
     Facts,
     Outcome,
     Part,
@@ -60,7 +62,14 @@ class Teams:
         return {"issuer": text(metadata, "issuer"), "keys": items(keys, "keys")}
 
     def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
-        return webhook.receive(config, call, known, now)
+        received = webhook.receive(config, call, known, now)
+        return replace(received, events=tuple(self._with_way(config, event) for event in received.events))
+
+    def _with_way(self, config: Config, event: Event) -> Event:
+        """The event, marked where it comes from an emulator that is answered without an app."""
+        if not self._connector.is_emulator(config, str(event.target["serviceUrl"])):
+            return event
+        return replace(event, target={**event.target, "emulator": True})
 
     def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
         return delivery.parts(config, target, answer)
@@ -96,7 +105,7 @@ class Teams:
         Raises `PlatformError`.
         """
         if not (config.get("appId") and config.get("appPassword")):
-            if not config.get("webhookUrl"):
+            if not config.get("webhookUrl") and not self._kit.address(EMULATOR):
                 raise PlatformError(
                     "Neither webhookUrl nor appId with appPassword is set: answers go nowhere."
                 )

@@ -25,8 +25,11 @@ _BAD_REQUEST = "HTTP 400"
 
 
 def way(config: Config, target: Target) -> str:
-    """How an answer reaches the sender: as the bot where it can, else through the incoming webhook."""
-    is_bot = bool(config.get("appId") and config.get("appPassword"))
+    """How an answer reaches the sender: as the bot where it can, else through the incoming webhook.
+
+    A target of an emulator is answered as the bot although there is no app.
+    """
+    is_bot = bool(config.get("appId") and config.get("appPassword")) or target.get("emulator") is True
     if is_bot and target.get("serviceUrl") and target.get("conversation"):
         return BOT
     return WEBHOOK if config.get("webhookUrl") else NOWHERE

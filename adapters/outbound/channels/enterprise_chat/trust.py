@@ -6,6 +6,8 @@ bot, so only the Bot Framework's own hosts count, and those of an environment th
 
 from __future__ import annotations
 
+import re
+from ipaddress import ip_address
 from urllib.parse import SplitResult, urlsplit
 
 _HOSTS = frozenset(
@@ -19,6 +21,27 @@ _HOSTS = frozenset(
 _DOMAINS = (".botframework.com", ".botframework.us", ".botframework.azure.us", ".botframework.azure.cn")
 _PUBLIC = frozenset({"login.microsoftonline.com", "login.microsoftonline.us", "login.botframework.com"})
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_NAME = r"[A-Za-z0-9_-]+"
+_ENTRY = re.compile(
+    rf"(?:{_NAME}(?:\.{_NAME})*|\*?\.{_NAME}(?:\.{_NAME})+|\[[0-9A-Fa-f:.]+\])(?::\d{{1,5}})?"
+)
+
+
+def is_host_entry(entry: str) -> bool:
+    """Whether an entry of the operator's list can be understood.
+
+    `name` (also an IPv4 address), `[IPv6 address]`, `.domain` or `*.domain`; each may end in `:port`.
+    """
+    try:
+        return bool(_ENTRY.fullmatch(entry) and _entry(entry).port != 0)
+    except ValueError:
+        return False
+
+
+def is_loopback(url: str) -> bool:
+    """Whether an http or https address names this very machine: localhost, 127.0.0.1 or ::1."""
+    parts = _parts(url)
+    return parts is not None and parts.hostname in _LOOPBACK
 
 
 def is_trusted(
@@ -28,7 +51,7 @@ def is_trusted(
 
     `operator_addresses` are the settings of the login and metadata servers: where they name a host of the
     operator's own (a local Bot Framework, a proxy), that host is trusted as well, under the same scheme.
-    `operator_hosts` are trusted over https: a name, a domain that begins with a dot, or a name with its port.
+    `operator_hosts` are trusted over https, on port 443 where they name none; see `is_host_entry`.
     """
     service = _parts(service_url)
     if service is None:
@@ -47,10 +70,25 @@ def is_trusted(
 
 
 def _names(entry: str, host: str, port: int) -> bool:
-    name, _, own_port = entry.partition(":")
-    if not name or port != (int(own_port) if own_port else 443):
+    if not is_host_entry(entry):
         return False
-    return host.endswith(name) if name.startswith(".") else host == name
+    named = _entry(entry)
+    name = (named.hostname or "").removeprefix("*")
+    if port != (named.port or 443):
+        return False
+    return host.endswith(name) if name.startswith(".") else _canonical(host) == _canonical(name)
+
+
+def _entry(entry: str) -> SplitResult:
+    return urlsplit(f"//{entry}")
+
+
+def _canonical(host: str) -> str:
+    """An address in its shortest spelling, a name as it stands."""
+    try:
+        return str(ip_address(host))
+    except ValueError:
+        return host
 
 
 def _same_host(service: SplitResult, setting: SplitResult) -> bool:

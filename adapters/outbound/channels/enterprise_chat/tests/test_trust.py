@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.outbound.channels.enterprise_chat.trust import is_trusted
+from adapters.outbound.channels.enterprise_chat.trust import is_host_entry, is_trusted
 
 PUBLIC = (
     "https://login.microsoftonline.com",
@@ -73,7 +73,54 @@ def test_trusts_the_host_of_an_operators_own_environment() -> None:
         ("https://odd.example:8443/", True),
         ("https://odd.example/", False),
         ("https://smba.trafficmanager.net/emea/", True),
+        ("https://bots:8443/", True),
+        ("https://bots/", False),
+        ("https://x.wide.example:9443/", True),
+        ("https://x.wide.example/", False),
+        ("https://x.star.example/", True),
+        ("https://star.example/", False),
+        ("https://10.1.2.3:8443/", True),
+        ("https://10.1.2.3/", False),
+        ("https://[2001:db8::1]:8443/", True),
+        ("https://[2001:db8:0:0::1]:8443/", True),
+        ("https://[2001:db8::1]/", False),
+        ("https://[2001:db8::2]:8443/", False),
+        ("http://[2001:db8::1]:8443/", False),
     ],
 )
 def test_trusts_the_hosts_that_the_operator_lists(url: str, trusted: bool) -> None:
-    assert is_trusted(url, PUBLIC, ("bots.example", ".other.example", "odd.example:8443", "")) is trusted
+    listed = ("bots.example", ".other.example", "odd.example:8443", "", "bots:8443", ".wide.example:9443")
+    listed += ("*.star.example", "10.1.2.3:8443", "[2001:DB8::1]:8443")
+    assert is_trusted(url, PUBLIC, tuple(each.lower() for each in listed)) is trusted
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        *("bots", "bots:8443", "bots.example", "bots_1.example:1", ".bots.example", ".bots.example:65535"),
+        *("*.bots.example", "127.0.0.1:3978", "[::1]", "[::1]:8443"),
+    ],
+)
+def test_takes_a_host_with_or_without_its_port(entry: str) -> None:
+    assert is_host_entry(entry)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        *("", "*", ".com", "https://bots.example", "bots.example/", "bots.example:", "bots.example:0"),
+        *(
+            "bots.example:65536",
+            "bots.example:x",
+            "::1",
+            "[::1",
+            "[bots]:1",
+            "[1:2]",
+            "a@b.example",
+            "a b",
+            "b.*.example",
+        ),
+    ],
+)
+def test_refuses_what_is_no_host(entry: str) -> None:
+    assert not is_host_entry(entry)

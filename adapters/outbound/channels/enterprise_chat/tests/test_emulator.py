@@ -1,0 +1,102 @@
+"""An emulator on the developer's machine: no app, no tokens, plain HTTP, and only with its setting."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adapters.outbound.channels.enterprise_chat.channel import Teams as Channel
+from adapters.outbound.channels.enterprise_chat.channel import build
+from domain.channels.messages import Answer, Outcome, Target
+from ports.channels import PlatformError
+from tests.support.channels import NOW, call, client, kit
+from tests.support.platforms.teams import Teams
+
+from .answering import BOT, CHOICES, deliver
+
+ACTIVITY = json.loads((Path(__file__).parents[1] / "fixtures" / "message_personal.json").read_text())
+PUBLIC = {
+    "ENTERPRISE_CHAT_LOGIN_URL": "https://login.microsoftonline.com",
+    "ENTERPRISE_CHAT_OPENID_URL": "https://login.botframework.com/v1/.well-known/openidconfiguration",
+}
+
+
+@pytest.fixture
+def setting() -> str:
+    return "on"
+
+
+@pytest.fixture
+async def channel(teams: Teams, setting: str) -> AsyncIterator[Channel]:
+    teams.is_emulator = True
+    async with client() as http:
+        yield build(kit(http, {**PUBLIC, "ENTERPRISE_CHAT_EMULATOR": setting}))
+
+
+def received(channel: Channel, service_url: str, config: dict[str, Any] | None = None) -> Target:
+    """The target of a message that came without a token."""
+    activity = {**ACTIVITY, "serviceUrl": service_url}
+    (event,) = channel.receive(config or {}, call(as_json=activity), {}, NOW).events
+    return event.target
+
+
+async def test_is_answered_without_a_token(channel: Channel, teams: Teams) -> None:
+    target = received(channel, f"{teams.url}/")
+    (sent,) = await deliver(channel, {}, target, Answer("**Yes**"))
+    assert sent.outcome is Outcome.SENT
+    ((_, activity),) = teams.replies
+    assert activity["text"] == "**Yes**"
+    assert teams.tokens == 0
+    await channel.typing({}, target)
+    assert len(teams.typing) == 1
+    await channel.probe({})
+
+
+async def test_its_prompts_are_cards_that_are_replaced(channel: Channel, teams: Teams) -> None:
+    target = received(channel, teams.url)
+    (sent,) = await deliver(channel, {}, target, Answer("Delete it?", choices=CHOICES))
+    await channel.decided({}, {**target, "prompt": sent.ref}, "approved")
+    assert "Approved" in json.dumps(teams.activities[sent.ref])
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://10.0.0.7:56150/", "http://emulator.example/", "http://localhost.evil.example/", "http://[::2]/"],
+)
+async def test_must_be_on_this_machine(channel: Channel, url: str) -> None:
+    target = received(channel, url)
+    (sent,) = await deliver(channel, {}, target, Answer("hi"))
+    assert (sent.outcome, "emulator" in target) == (Outcome.PERMANENT, False)
+    (forged,) = await deliver(channel, {}, {**target, "emulator": True}, Answer("hi"))
+    assert forged.outcome is Outcome.PERMANENT
+
+
+@pytest.mark.parametrize(
+    "url", ["http://localhost:56150/_connector", "http://127.0.0.1:1/", "http://[::1]:5000/"]
+)
+async def test_this_machine_has_several_names(channel: Channel, url: str) -> None:
+    assert received(channel, url)["emulator"] is True
+
+
+async def test_an_app_is_never_answered_without_its_token(channel: Channel, teams: Teams) -> None:
+    target = {**received(channel, teams.url), "emulator": True}
+    (sent,) = await deliver(channel, BOT, target, Answer("hi"))
+    assert sent.outcome is Outcome.PERMANENT
+    assert "ENTERPRISE_CHAT_EMULATOR" in sent.detail
+    assert teams.replies == []
+
+
+@pytest.mark.parametrize("setting", [""])
+async def test_without_the_setting_nothing_is_sent(channel: Channel, teams: Teams) -> None:
+    target = received(channel, teams.url)
+    assert "emulator" not in target
+    for each in (target, {**target, "emulator": True}):
+        (sent,) = await deliver(channel, {}, each, Answer("hi"))
+        assert sent.outcome is Outcome.PERMANENT
+    assert teams.replies == []
+    with pytest.raises(PlatformError):
+        await channel.probe({})
