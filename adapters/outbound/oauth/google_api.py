@@ -15,7 +15,14 @@ from ports.http import Http, HttpAnswer, HttpRequest
 
 _REFUSED = 401
 _RATE_REASONS = frozenset(
-    {"rateLimitExceeded", "userRateLimitExceeded", "dailyLimitExceeded", "quotaExceeded"}
+    {
+        "rateLimitExceeded",
+        "userRateLimitExceeded",
+        "dailyLimitExceeded",
+        "quotaExceeded",
+        "sharingRateLimitExceeded",
+        "RATE_LIMIT_EXCEEDED",
+    }
 )
 
 
@@ -45,11 +52,13 @@ class GoogleApi:
 
 
 def is_rate_limit(answer: HttpAnswer) -> bool:
-    """Whether Google asks for patience: 429, or 403 with a reason of that kind."""
+    """Whether Google asks for patience: 429, or 403 with a reason of that kind, in the older or newer form."""
     if answer.status == 429:
         return True
-    reasons = {text(each, "reason") for each in items(answer.json(), "error", "errors")}
-    return answer.status == 403 and bool(reasons & _RATE_REASONS)
+    body = answer.json()
+    reasons = {text(each, "reason") for name in ("errors", "details") for each in items(body, "error", name)}
+    exhausted = text(body, "error", "status") == "RESOURCE_EXHAUSTED"
+    return answer.status == 403 and (exhausted or bool(reasons & _RATE_REASONS))
 
 
 def words_of(answer: HttpAnswer, who: str) -> str:

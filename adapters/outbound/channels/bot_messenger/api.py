@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from adapters.outbound.channels.bodies import at, text
@@ -79,6 +79,9 @@ class BotApi:
 
     def _judged(self, config: Config, answer: HttpAnswer) -> tuple[Sent, Refused | None]:
         body = answer.json()
+        code = at(body, "error_code")
+        if answer.ok and at(body, "ok") is False and isinstance(code, int):  # a proxy that hides the status
+            answer = replace(answer, status=code)
         if answer.ok and at(body, "ok") is True:
             return Sent(Outcome.SENT, ref=text(body, "result", "message_id")), None
         description = self._safe(config, text(body, "description"))

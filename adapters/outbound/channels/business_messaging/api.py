@@ -24,6 +24,9 @@ SPAM_SECONDS = 3600.0
 
 _WAITS: Mapping[int, float | None] = {
     4: 60.0,
+    17: 60.0,
+    32: 60.0,
+    613: 60.0,
     80007: 60.0,
     130429: 10.0,
     PAIR_RATE: PAIR_SECONDS,
@@ -31,7 +34,7 @@ _WAITS: Mapping[int, float | None] = {
 }
 """Throttles and the seconds to wait: the API gives no Retry-After
 (https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes)."""
-_TRY_AGAIN = frozenset({1, 2, 131000, 131016, 133004, 135000})
+_TRY_AGAIN = frozenset({1, 2, 131000, 131016, 131057, 133004, 135000})
 
 
 class GraphApi:
@@ -120,7 +123,8 @@ def judged(answer: HttpAnswer) -> Sent:
     if isinstance(code, int) and code in _WAITS:
         scope = Scope.PLACE if code == PAIR_RATE else Scope.ACCOUNT
         return Sent(Outcome.RETRY_AFTER, words, retry_after=answer.retry_after or _WAITS[code], scope=scope)
-    if code in _TRY_AGAIN and answer.status != 429:
+    passes = code in _TRY_AGAIN or at(answer.json(), "error", "is_transient") is True
+    if passes and answer.status != 429:
         return Sent(Outcome.TRANSIENT, words)
     return by_status(answer, words)
 

@@ -6,6 +6,7 @@ Source: https://learn.microsoft.com/en-us/azure/bot-service/rest-api/bot-framewo
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -26,6 +27,9 @@ SCOPE = "https://api.botframework.com/.default"
 _GOVERNMENT_SCOPE = "https://api.botframework.us/.default"
 _MULTI_TENANT = "botframework.com"
 _REFUSED_TOKEN = 401
+_CONFLICT = 412
+"""Two activities of one conversation met: to be tried again
+(https://learn.microsoft.com/microsoftteams/platform/bots/how-to/rate-limit)."""
 
 
 class Connector:
@@ -135,4 +139,5 @@ def outcome(answer: HttpAnswer) -> Sent:
     if answer.ok:
         return Sent(Outcome.SENT, ref=text(body, "id"))
     words = " ".join(filter(None, [text(body, "error", "code"), text(body, "error", "message")]))
-    return by_status(answer, words or text(body, "message"))
+    sent = by_status(answer, words or text(body, "message"))
+    return replace(sent, outcome=Outcome.TRANSIENT) if answer.status == _CONFLICT else sent

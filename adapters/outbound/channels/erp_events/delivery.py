@@ -85,7 +85,7 @@ async def _version(session: Session) -> int:
 
 def _outcome(model: str, error: OdooError) -> Sent:
     words = str(error)
-    if any(each in words for each in _NO_NOTES):
+    if not error.passing and any(each in words for each in _NO_NOTES):
         return Sent(Outcome.PERMANENT, f"Records of {model} take no notes, or the record is gone: {words}")
     if not error.passing:
         return Sent(Outcome.PERMANENT, words)

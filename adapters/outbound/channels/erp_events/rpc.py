@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from adapters.outbound.channels.bodies import at, text
+from adapters.outbound.channels.erp_events.failures import is_transient
 from adapters.outbound.channels.outcomes import excerpt
 from domain.channels.messages import Config
 from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
@@ -205,11 +206,16 @@ def _rpc_error(found: Mapping[str, Any]) -> OdooError:
         f"Odoo: {words.strip()[:500] or kind}",
         kind=kind,
         denied=kind.endswith(_DENIED),
-        passing=kind.endswith(("OperationalError", "SerializationFailure")) and "does not exist" not in words,
+        passing=is_transient(kind, words),
     )
 
 
 def _json2_error(answer: HttpAnswer) -> OdooError:
     kind, words = text(answer.json(), "name"), text(answer.json(), "message") or excerpt(answer)
     denied = answer.status == 401 or kind.endswith(_DENIED)
-    return OdooError(f"Odoo answered {answer.status}: {words[:500]}", kind=kind, denied=denied)
+    return OdooError(
+        f"Odoo answered {answer.status}: {words[:500]}",
+        kind=kind,
+        denied=denied,
+        passing=is_transient(kind, words),
+    )

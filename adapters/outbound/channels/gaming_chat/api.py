@@ -19,6 +19,8 @@ from ports.http import FormFile, HttpAnswer, HttpFailed, HttpRequest
 
 SEND_TIMEOUT = 15.0
 UPLOAD_TIMEOUT = 120.0
+OVERLOADED = 130000
+"""The code of "API resource is currently overloaded. Try again a little later"."""
 USER_AGENT = "DiscordBot (https://switchboard.invalid, 1)"
 
 
@@ -97,6 +99,8 @@ def _judged(answer: HttpAnswer) -> Tried:
         known = [each for each in (wait, answer.retry_after) if isinstance(each, int | float) and each >= 0]
         scope = Scope.ACCOUNT if at(body, "global") is True else Scope.PLACE
         sent = Sent(Outcome.RETRY_AFTER, sent.detail, retry_after=max(known, default=None), scope=scope)
+    elif code == OVERLOADED and sent.outcome is Outcome.PERMANENT:
+        sent = replace(sent, outcome=Outcome.TRANSIENT)
     elif sent.outcome is Outcome.SENT and answer.headers.get("x-ratelimit-remaining") == "0":
         sent = replace(sent, retry_after=_seconds(answer.headers.get("x-ratelimit-reset-after", "")))
     return Tried(sent, answer.status, code if isinstance(code, int) else 0)

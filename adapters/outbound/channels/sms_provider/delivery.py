@@ -29,6 +29,8 @@ STATUS_SECONDS = 20.0
 
 _WAIT = frozenset({14107, 20429, 21611, 30001, 63018})
 """Too many requests, or the sender's queue is full."""
+_TRY_AGAIN = frozenset({20500, 20503, 20504})
+"""Twilio's own failures: internal error, service unavailable, gateway timeout."""
 
 _MEDIA_REFUSED = frozenset({12300, 21620, 21623})
 """Twilio does not take the picture (its type, its address, too many): a link goes in its place."""
@@ -112,6 +114,8 @@ def _outcome(answer: HttpAnswer) -> Sent:
     detail = f"[{code}] {text(body, 'message')}" if code else ""
     if code in _WAIT:
         return Sent(Outcome.RETRY_AFTER, detail, retry_after=answer.retry_after)
+    if code in _TRY_AGAIN and not answer.retry_after:
+        return Sent(Outcome.TRANSIENT, detail)
     return by_status(answer, detail)
 
 

@@ -21,6 +21,8 @@ _TRY_AGAIN = frozenset(
         "request_timeout",
         "team_added_to_org",
         "accesslimited",
+        "external_channel_migrating",
+        "org_login_required",
     }
 )
 _WORKSPACE_LIMIT = "message_limit_exceeded"

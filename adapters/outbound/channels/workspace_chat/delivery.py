@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from adapters.outbound.channels.bodies import text
+from adapters.outbound.channels.bodies import at, text
 from adapters.outbound.channels.files import file_payload
 from adapters.outbound.channels.outcomes import by_status, exchange
 from adapters.outbound.rendering import Markup, Rendered, render
@@ -15,7 +15,7 @@ from domain.channels.model import TextLimit
 from ports.channels import Kit
 from ports.http import HttpRequest
 
-from .api import WebApi
+from .api import WebApi, judged
 from .definition import TEXT_LIMIT
 from .drafts import Drafts, is_gone
 from .messages import message_id, message_of
@@ -115,6 +115,9 @@ class Messages:
         answer = await exchange(self._kit.http, request)
         if isinstance(answer, Sent):
             return replace(answer, detail=f"{_RESPONSE_URL}: {answer.detail}")
+        if at(answer.json(), "ok") is False:
+            sent = judged(answer)
+            return replace(sent, detail=f"{_RESPONSE_URL}: {sent.detail}")
         return by_status(answer, detail=f"{_RESPONSE_URL} was refused")
 
     async def _post(

@@ -154,7 +154,7 @@ async def test_a_refusal_of_the_plain_text_too_is_said_in_the_first_words(
         (403, {"error": {"code": "BotNotInConversationRoster"}}, {}, Outcome.PERMANENT, None),
         (404, {"error": {"code": "ConversationNotFound"}}, {}, Outcome.PERMANENT, None),
         (413, {"error": {"code": "MessageSizeTooBig"}}, {}, Outcome.PERMANENT, None),
-        (412, {"error": {"code": "PreconditionFailed"}}, {}, Outcome.PERMANENT, None),
+        (412, {"error": {"code": "PreconditionFailed"}}, {}, Outcome.TRANSIENT, None),
         (502, None, {}, Outcome.TRANSIENT, None),
         (500, {"message": "oops"}, {}, Outcome.TRANSIENT, None),
     ],

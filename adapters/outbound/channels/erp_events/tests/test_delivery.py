@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 from collections.abc import AsyncIterator
@@ -190,3 +191,15 @@ async def test_trouble_at_the_address_is_told_apart(
         config = {**config, "webhookUrl": receiver.url}
         (sent,) = await deliver(channel, config, target(event="unlink"), Answer("Hello"))
     assert sent.outcome is outcome
+
+
+async def test_a_pool_that_is_full_is_tried_again(
+    channel: Channel, odoo: Odoo, config: dict[str, Any]
+) -> None:
+    with contextlib.ExitStack() as others:
+        for _ in range(odoo.pool):
+            others.enter_context(odoo.connection())
+        (full,) = await deliver(channel, config, target(), Answer("Hello"))
+    (sent,) = await deliver(channel, config, target(), Answer("Hello"))
+    assert (full.outcome, sent.outcome) == (Outcome.TRANSIENT, Outcome.SENT)
+    assert "Connection Pool Is Full" in full.detail

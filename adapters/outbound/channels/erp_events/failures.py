@@ -1,0 +1,96 @@
+"""Which errors of an Odoo server pass by themselves. Pure.
+
+Odoo names the Python exception (`error.data.name`), such as 'psycopg2.pool.PoolError': its own names are those of
+`odoo.exceptions`, the database's those of `psycopg2` (https://www.psycopg.org/docs/errors.html). An error may be
+wrapped under another name, so its text counts too.
+"""
+
+from __future__ import annotations
+
+_PERMANENT = frozenset({"AccessDenied", "AccessError", "MissingError", "ValidationError"})
+"""Odoo's own answers to what was asked, whatever their text says."""
+
+_TRANSIENT = frozenset(
+    {
+        # no connection to the database is free, or it broke
+        "PoolError",
+        "OperationalError",
+        "InterfaceError",
+        "ConnectionException",
+        "ConnectionFailure",
+        "ConnectionDoesNotExist",
+        "SqlclientUnableToEstablishSqlconnection",
+        "SqlserverRejectedEstablishmentOfSqlconnection",
+        "TooManyConnections",
+        "InsufficientResources",
+        "OutOfMemory",
+        "DiskFull",
+        "OperatorIntervention",
+        "AdminShutdown",
+        "CrashShutdown",
+        "CannotConnectNow",
+        "IdleSessionTimeout",
+        "IdleInTransactionSessionTimeout",
+        "ReadOnlySqlTransaction",
+        # somebody else works on the same rows
+        "TransactionRollback",
+        "TransactionRollbackError",
+        "SerializationFailure",
+        "DeadlockDetected",
+        "LockNotAvailable",
+        "LockError",
+        "ConcurrencyError",
+        "StatementCompletionUnknown",
+        # the server ended what took too long
+        "QueryCanceled",
+        "QueryCanceledError",
+        "TransactionTimeout",
+        "WorkerTimeout",
+        # the server's own troubles
+        "ConnectionError",
+        "ConnectionRefusedError",
+        "ConnectionResetError",
+        "ConnectionAbortedError",
+        "BrokenPipeError",
+        "TimeoutError",
+        "timeout",
+        "MemoryError",
+        "TooManyRequests",
+        "ServiceUnavailable",
+        "GatewayTimeout",
+        "BadGateway",
+    }
+)
+
+_TRANSIENT_TEXTS = (
+    "connection pool is full",
+    "too many connections",
+    "too many clients",
+    "remaining connection slots",
+    "could not serialize access",
+    "deadlock detected",
+    "could not obtain lock",
+    "lock timeout",
+    "canceling statement",
+    "statement timeout",
+    "terminating connection",
+    "server closed the connection",
+    "connection already closed",
+    "connection has been closed",
+    "could not connect to server",
+    "connection refused",
+    "connection reset",
+    "connection timed out",
+    "database system is starting up",
+    "database system is shutting down",
+    "database system is in recovery mode",
+)
+
+
+def is_transient(name: str, message: str) -> bool:
+    """Whether trying again may help. A database that does not exist is a wrong configuration."""
+    kind = name.rpartition(".")[2]
+    words = message.lower()
+    if kind in _PERMANENT or ("database" in words and "does not exist" in words):
+        return False
+    return kind in _TRANSIENT or any(each in words for each in _TRANSIENT_TEXTS)
