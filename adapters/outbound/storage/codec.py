@@ -21,13 +21,20 @@ from domain.channels.messages import (
 from ports.storage import CallResult
 
 LONGEST_KEY = 200
+HASHED = "sha256:"
 
 
 def key_of(text: str) -> str:
-    """A key that an index can hold: the text itself, or its hash when it is long or holds a NUL."""
-    if len(text) <= LONGEST_KEY and "\0" not in text and text.isprintable():
+    """A key that an index can hold: the text itself, or its hash when it is long or has characters that are not
+    printable, as NUL and lone surrogates.
+
+    Every text from outside goes through it before it enters a column that is indexed, and so does what is compared
+    with it. An index row of PostgreSQL holds about 2,700 bytes; a text that looks like a hash is hashed as well, so
+    that nobody can name the key of another text.
+    """
+    if len(text) <= LONGEST_KEY and text.isprintable() and not text.startswith(HASHED):
         return text
-    return "sha256:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return HASHED + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def storable(text: str) -> str:

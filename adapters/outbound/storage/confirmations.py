@@ -44,9 +44,9 @@ WITH decided AS (
         AND decision IS NULL AND expires_at > %(now)s
     RETURNING instance_id, lane_key
 ), approved AS (
-    INSERT INTO tool_approval (instance_id, lane_key, tool, heard_at)
-    SELECT instance_id, lane_key, %(tool)s, %(now)s FROM decided WHERE %(for_session)s
-    ON CONFLICT (instance_id, lane_key, tool) DO UPDATE SET heard_at = excluded.heard_at
+    INSERT INTO tool_approval (instance_id, lane_key, tool_key, tool, heard_at)
+    SELECT instance_id, lane_key, %(tool_key)s, %(tool)s, %(now)s FROM decided WHERE %(for_session)s
+    ON CONFLICT (instance_id, lane_key, tool_key) DO UPDATE SET heard_at = excluded.heard_at
 )
 SELECT count(*) FROM decided
 """
@@ -86,10 +86,12 @@ class PostgresConfirmations:
     async def decide(
         self, instance_id: int, session_id: str, pending: Pending, decision: str, event_id: int, now: datetime
     ) -> bool:
+        tool = dump(pending.tool)
         values: dict[str, Any] = {
             **_place(instance_id, session_id),
             "id": pending.id,
-            "tool": dump(pending.tool),
+            "tool": tool,
+            "tool_key": key_of(tool),
             "decision": decision,
             "event": event_id,
             "now": now,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from adapters.outbound.storage.codec import key_of, storable
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
 from domain.channels.messages import Identity
@@ -39,15 +40,15 @@ class PostgresIdentities:
     @retried
     async def give(self, user_id: str, identities: Sequence[Identity]) -> None:
         # In one order everywhere, so that two users who verify the same identities cannot lock each other out.
-        ordered = sorted(identities, key=lambda each: (each.field, normal(each)))
+        ordered = sorted(identities, key=lambda each: (each.field, _key(each)))
         async with self._database.transaction() as connection:
             for each in ordered:
-                await connection.execute(GIVE, (each.field, normal(each), each.value, user_id))
+                await connection.execute(GIVE, (each.field, _key(each), storable(each.value), user_id))
 
     async def take(self, user_id: str, identity: Identity) -> bool:
         removed = await self._database.execute(
             "DELETE FROM verified_identity WHERE user_id = %s AND field = %s AND normal = %s",
-            (user_id, identity.field, normal(identity)),
+            (user_id, identity.field, _key(identity)),
         )
         return removed > 0
 
@@ -59,15 +60,20 @@ class PostgresIdentities:
             "SELECT v.user_id FROM unnest(%s::text[], %s::text[]) WITH ORDINALITY AS given (field, normal, place)"
             " JOIN verified_identity v ON v.field = given.field AND v.normal = given.normal"
             " ORDER BY given.place LIMIT 1",
-            ([each.field for each in identities], [normal(each) for each in identities]),
+            ([each.field for each in identities], [_key(each) for each in identities]),
         )
         return str(rows[0][0]) if rows else None
 
     async def may_notice(self, instance_id: int, external_id: str, now: datetime, every: timedelta) -> bool:
         parameters = {
             "instance_id": instance_id,
-            "external_id": external_id,
+            "external_id": key_of(external_id),
             "now": now,
             "every": every,
         }
         return await self._database.fetch_one(NOTICE, parameters) is not None
+
+
+def _key(identity: Identity) -> str:
+    """What identities are compared by."""
+    return key_of(normal(identity))

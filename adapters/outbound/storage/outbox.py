@@ -160,18 +160,20 @@ class PostgresOutbox:
         await self._lanes.release(SIDE, lane, delay)
 
     async def receipt(self, instance_id: int, receipt: Receipt) -> bool:
+        ref = storable(receipt.ref)
         told = await self._database.execute(
             "UPDATE outbox SET status = CASE WHEN %s THEN 2 ELSE status END,"
             " last_error = CASE WHEN %s THEN %s ELSE last_error END"
-            " WHERE instance_id = %s AND ref = %s AND status = 1",
-            (receipt.failed, receipt.failed, storable(receipt.detail), instance_id, storable(receipt.ref)),
+            " WHERE instance_id = %s AND hashtextextended(ref, 0) = hashtextextended(%s, 0) AND ref = %s"
+            " AND status = 1",
+            (receipt.failed, receipt.failed, storable(receipt.detail), instance_id, ref, ref),
         )
         if (
             receipt.key
             and not receipt.failed
             and await self._database.execute(
                 RECOGNISE,
-                {"instance": instance_id, "key": storable(receipt.key), "ref": storable(receipt.ref)},
+                {"instance": instance_id, "key": storable(receipt.key), "ref": ref},
             )
         ):
             self._waiting()

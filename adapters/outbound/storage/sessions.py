@@ -19,7 +19,7 @@ WITH history AS (
 UPDATE tool_approval a SET lane_key = %(current)s
 WHERE instance_id = %(instance)s AND lane_key = %(previous)s AND NOT EXISTS (
     SELECT FROM tool_approval b
-    WHERE b.instance_id = a.instance_id AND b.lane_key = %(current)s AND b.tool = a.tool
+    WHERE b.instance_id = a.instance_id AND b.lane_key = %(current)s AND b.tool_key = a.tool_key
 )
 """
 

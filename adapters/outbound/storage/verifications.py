@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from adapters.outbound.security.box import Seal
+from adapters.outbound.storage.codec import key_of
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Connection, Database
 from domain.verification.model import Provider
@@ -85,14 +86,14 @@ class PostgresLinks:
         row = await self._database.fetch_one(
             "UPDATE verification_link SET messenger_id = %s, bound_at = %s WHERE digest = %s AND expires_at > %s"
             " AND (messenger_id IS NULL OR messenger_id = %s) RETURNING user_id",
-            (messenger_id, now, digest, now, messenger_id),
+            (key_of(messenger_id), now, digest, now, key_of(messenger_id)),
         )
         return str(row[0]) if row else None
 
     async def take_bound(self, messenger_id: str, now: datetime) -> str | None:
         rows = await self._database.fetch(
             "DELETE FROM verification_link WHERE messenger_id = %s RETURNING user_id, bound_at, expires_at",
-            (messenger_id,),
+            (key_of(messenger_id),),
         )
         live = [row for row in rows if row[2] > now]
         return str(max(live, key=lambda row: row[1])[0]) if live else None
@@ -101,7 +102,7 @@ class PostgresLinks:
         row = await self._database.fetch_one(
             "DELETE FROM verification_link WHERE digest = %s AND expires_at > %s"
             " AND (messenger_id IS NULL OR messenger_id = %s) RETURNING user_id",
-            (digest, now, messenger_id),
+            (digest, now, key_of(messenger_id)),
         )
         return str(row[0]) if row else None
 

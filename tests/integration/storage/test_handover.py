@@ -203,7 +203,8 @@ async def test_a_question_that_is_open_comes_with_the_conversation(
     database: Database, one: Process, instance: int
 ) -> None:
     await database.execute(
-        "INSERT INTO tool_approval (instance_id, lane_key, tool, heard_at) VALUES (%s, 's', '\"t\"', now())",
+        "INSERT INTO tool_approval (instance_id, lane_key, tool_key, tool, heard_at)"
+        " VALUES (%s, 's', 't', '\"t\"', now())",
         (instance,),
     )
 

@@ -105,7 +105,8 @@ async def test_a_conversation_moves_with_its_person(database: Database, instance
     await history.append(instance, "other", "r2", [Turn(Role.USER, "not this")])
     await confirmations.put(instance, "old", question("old"))
     await database.execute(
-        "INSERT INTO tool_approval (instance_id, lane_key, tool, heard_at) VALUES (%s, 'old', '\"look\"', %s)",
+        "INSERT INTO tool_approval (instance_id, lane_key, tool_key, tool, heard_at)"
+        " VALUES (%s, 'old', 'look', '\"look\"', %s)",
         (instance, NOW),
     )
 
