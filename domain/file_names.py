@@ -7,8 +7,9 @@ from pathlib import PurePosixPath, PureWindowsPath
 
 MAX_FILE_NAME = 255
 
-# Control characters, and those that turn the direction of writing: 'txt.exe' must not look like 'exe.txt'.
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+# Control characters, halves of surrogate pairs, which no UTF-8 holds, and the characters that turn the direction of
+# writing: 'txt.exe' must not look like 'exe.txt'.
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def file_name(given: str) -> str:

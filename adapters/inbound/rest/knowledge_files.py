@@ -123,9 +123,9 @@ def router(files: KnowledgeFiles) -> APIRouter:
     async def upload(request: Request, id: str) -> JsonResponse:
         respond_async = _prefers_async(request)
         body = _body(request)
-        incoming = MultipartReader(request.headers.get("content-type", ""), body).files()
         try:
             base_id = path_id(id, NO_BASE)
+            incoming = MultipartReader(request.headers.get("content-type", ""), body).files()
             done = await files.upload(caller_of(request), base_id, incoming, respond_async)
         except Refusal:
             await _drain(body)

@@ -6,22 +6,30 @@ Sources: RFC 7578 (multipart/form-data), RFC 6266 and RFC 8187 (file names).
 from __future__ import annotations
 
 import re
+import sys
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from urllib.parse import unquote_to_bytes
 
-from python_multipart.exceptions import MultipartParseError
+from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect
 
 from domain.refusals import Invalid, TooLarge
 from ports.knowledge import IncomingFile
 
-MAX_HEADER_BYTES = 16 * 1024
+MAX_BOUNDARY = 256
+"""Characters. RFC 2046 (5.1.1) allows 70; the parser takes so many."""
+MAX_HEADER_BYTES = 64 * 1024
+"""Of one part: as much as the head of a request may have."""
+MAX_PARTS = 1000
+"""Parts of one upload, the plain fields included."""
 MAX_FIELD_BYTES = 1024 * 1024
-"""Plain fields are read over; they may be so long together."""
+"""Plain fields, and what stands before the first and after the last boundary, are read over; they may be so long
+together."""
 BROKEN = "the upload is not a well-formed multipart body"
+NO_BOUNDARY = "Content-Type: multipart/form-data needs a boundary, as in multipart/form-data; boundary=x"
 
 
 @dataclass(slots=True)
@@ -35,7 +43,8 @@ class _Part:
 
 
 _Event = tuple[str, bytes]
-_QUOTED = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_QUOTED = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?$)', re.DOTALL)
+"""A quoted string. One that never ends reaches to the end of the header, so that the search stays linear."""
 _EXTENDED = re.compile(rb";\s*filename\*\s*=\s*(utf-8|iso-8859-1)'[^']*'([^\s;]+)", re.IGNORECASE)
 
 
@@ -43,17 +52,24 @@ class MultipartReader:
     """One upload. `body` gives the raw pieces of the request."""
 
     def __init__(self, content_type: str, body: AsyncIterator[bytes]) -> None:
-        kind, options = parse_options_header(content_type)
-        boundary = options.get(b"boundary", b"")
+        """Raises `Invalid` for a multipart body whose boundary is missing or too long."""
+        boundary = _boundary(content_type)
         self._body = body
         self._events: deque[_Event] = deque()
         self._part = _Part()
         self._is_file = False
+        self._parts = 0
         self._field_bytes = 0
+        self._closed = False
         self._ended = False
         self._parser: MultipartParser | None = None
-        if kind == b"multipart/form-data" and boundary:
-            self._parser = MultipartParser(boundary, self._callbacks())  # type: ignore[arg-type]
+        if boundary is not None:
+            self._parser = MultipartParser(
+                boundary,
+                self._callbacks(),  # type: ignore[arg-type]
+                max_header_count=MAX_HEADER_BYTES,  # `_grow` refuses what is too long, in words
+                max_header_size=sys.maxsize,
+            )
 
     async def files(self) -> AsyncIterator[IncomingFile]:
         """The file parts, whatever their fields are called; each one's content must be read before the next."""
@@ -91,8 +107,10 @@ class MultipartReader:
                 self._ended = True
                 self._parser.finalize()
             elif piece:
+                if self._closed or not self._parts:
+                    self._read_over(len(piece))
                 self._parser.write(piece)
-        except MultipartParseError as error:
+        except FormParserError as error:
             raise Invalid(BROKEN) from error
         except ClientDisconnect as error:
             raise Invalid("the upload broke off") from error
@@ -106,10 +124,14 @@ class MultipartReader:
             "on_headers_finished": self._headers_finished,
             "on_part_data": self._part_data,
             "on_part_end": self._part_end,
+            "on_end": self._end,
         }
 
     def _part_begin(self) -> None:
         self._part, self._is_file = _Part(), False
+        self._parts += 1
+        if self._parts > MAX_PARTS:
+            raise TooLarge(f"the upload has over {MAX_PARTS} parts")
 
     def _header_field(self, data: bytes, start: int, end: int) -> None:
         self._part.name += data[start:end]
@@ -122,11 +144,14 @@ class MultipartReader:
     def _grow(self, size: int) -> None:
         self._part.size += size
         if self._part.size > MAX_HEADER_BYTES:
-            raise TooLarge("the headers of a part are too long")
+            raise Invalid(
+                f"the headers of a part of the upload are over {MAX_HEADER_BYTES // 1024} KB; shorten the file name"
+            )
 
     def _header_end(self) -> None:
         self._part.headers[self._part.name.decode("latin-1").lower()] = self._part.value
         self._part.name = self._part.value = b""
+        self._grow(len(b":\r\n"))
 
     def _headers_finished(self) -> None:
         disposition = self._part.headers.get("content-disposition", b"")
@@ -140,13 +165,32 @@ class MultipartReader:
         if self._is_file:
             self._events.append(("data", data[start:end]))
             return
-        self._field_bytes += end - start
+        self._read_over(end - start)
+
+    def _read_over(self, size: int) -> None:
+        self._field_bytes += size
         if self._field_bytes > MAX_FIELD_BYTES:
-            raise TooLarge("the plain fields of the upload are too long")
+            raise TooLarge("the upload has over 1 MB besides its files")
 
     def _part_end(self) -> None:
         if self._is_file:
             self._events.append(("end", b""))
+
+    def _end(self) -> None:
+        self._closed = True
+
+
+def _boundary(content_type: str) -> bytes | None:
+    """The boundary of a multipart/form-data body, None for a body of another kind. Raises `Invalid`."""
+    kind, options = parse_options_header(content_type[:MAX_HEADER_BYTES])
+    if kind != b"multipart/form-data":
+        return None
+    boundary = options.get(b"boundary", b"")
+    if not boundary:
+        raise Invalid(NO_BOUNDARY)
+    if len(boundary) > MAX_BOUNDARY:
+        raise Invalid(f"Content-Type: the boundary may have {MAX_BOUNDARY} characters at most")
+    return boundary
 
 
 def extended_name(disposition: bytes) -> bytes | None:

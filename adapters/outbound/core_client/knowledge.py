@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 
 from switchboard.knowledge.v1 import knowledge_pb2 as pb
@@ -77,8 +78,8 @@ class RemoteFiles:
         sending = _Sending(base_id, files, respond_async)
         try:
             done = await self._core.call(self._stub.Upload, sending.requests(), deadline=UPLOAD)
-        except Exception:
-            if sending.failure is not None:  # what broke was on this side: the body that came in
+        except (Exception, asyncio.CancelledError):
+            if sending.failure is not None:  # the body that came in broke, and gRPC cancels the call for it
                 raise sending.failure from None
             raise
         return [wire.uploaded_from_pb(each) for each in done.files]

@@ -48,6 +48,29 @@ def uploads_many(rest: Rest, scene: Scene, count: int) -> None:
     upload(rest, scene, [("f", f"{i}.txt", f"text {i}".encode()) for i in range(count)])
 
 
+@when(parsers.parse('ann uploads a file whose name has {count:d} characters and ends in "{end}"'))
+def uploads_long_name(rest: Rest, scene: Scene, count: int, end: str) -> None:
+    upload(rest, scene, [("f", "\u00e4" * (count - len(end)) + end, b"A file with a long name.")])
+
+
+@when(parsers.parse("ann uploads a file with a boundary of {length:d} characters"))
+def uploads_with_boundary(rest: Rest, scene: Scene, length: int) -> None:
+    boundary = "b" * length
+    body = (
+        f'--{boundary}\r\nContent-Disposition: form-data; filename="a.txt"\r\n\r\ntext\r\n--{boundary}--\r\n'
+    )
+    headers = {"content-type": f"multipart/form-data; boundary={boundary}"}
+    path = f"{KB}/{scene.base}/uploadfile"
+    send(rest, scene, "POST", path, content=body.encode(), headers=headers)
+
+
+@then(parsers.parse('the file\'s name has {count:d} characters and ends in "{end}"'))
+def long_name_is(rest: Rest, scene: Scene, count: int, end: str) -> None:
+    (file,) = listed(rest, scene)
+    assert (len(file["file_name"]), file["file_name"][-len(end) :]) == (count, end)
+    assert scene.answer.json()["fileName"] == file["file_name"]
+
+
 @then("the file's id is the SHA-256 of its bytes, at the top and in the list")
 def hash_is(scene: Scene) -> None:
     body = scene.answer.json()

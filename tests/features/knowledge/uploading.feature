@@ -60,6 +60,29 @@ Feature: Uploading files
       Then the answer is 413
       And no files are listed
 
+  Rule: A multipart body is read or refused in words
+
+    Scenario: A file name of 5000 characters is shortened
+      When ann uploads a file whose name has 5000 characters and ends in ".txt"
+      Then the answer is 201
+      And the file's name has 255 characters and ends in ".txt"
+
+    Scenario Outline: A boundary that is <fault>
+      When ann uploads a file with a boundary of <length> characters
+      Then the answer is 400
+      And the error names "boundary"
+
+      Examples:
+        | fault    | length |
+        | missing  | 0      |
+        | too long | 300    |
+
+    Scenario: Headers of a part that are too long
+      When ann uploads a file whose name has 100000 characters and ends in ".txt"
+      Then the answer is 400
+      And the error names "64 KB"
+      And no files are listed
+
   Rule: The same bytes are one file in a base
 
     Scenario: Uploaded twice

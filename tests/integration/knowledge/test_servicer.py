@@ -21,11 +21,19 @@ def servicer(knowledge: Knowledge, ann: Caller, monkeypatch: pytest.MonkeyPatch)
     return KnowledgeServicer(knowledge.bases, knowledge.files, knowledge.search)
 
 
-async def sent(base_id: int, *, respond_async: bool = False) -> AsyncIterator[pb.UploadRequest]:
+async def sent(base_id: int, *names: str, respond_async: bool = False) -> AsyncIterator[pb.UploadRequest]:
     yield pb.UploadRequest(start=pb.UploadStart(knowledge_base_id=base_id, respond_async=respond_async))
-    for name in ("a.txt", "b.txt"):
+    for name in names or ("a.txt", "b.txt"):
         yield pb.UploadRequest(file=pb.FileStart(file_name=name))
         yield pb.UploadRequest(data=f"What stands in {name}.".encode())
+
+
+async def test_a_name_of_thousands_of_characters_is_shortened(
+    servicer: KnowledgeServicer, knowledge: Knowledge, ann: Caller
+) -> None:
+    base = await knowledge.base(ann)
+    done = await servicer.Upload(sent(base, "n" * 5000 + ".txt", respond_async=True), None)
+    assert [file.file_name for file in done.files] == ["n" * 251 + ".txt"]
 
 
 async def test_an_upload_is_answered_with_a_message(

@@ -28,6 +28,7 @@ from domain.file_names import MAX_FILE_NAME, file_name
         ("folder/..", "unnamed"),
         (". . .", "unnamed"),
         ("\x00", "unnamed"),
+        ("half a pair\ud83d.txt", "half a pair.txt"),
     ],
 )
 def test_a_name_is_a_name_alone(given: str, name: str) -> None:
