@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from domain.refusals import Fault, Invalid
+
 
 class Role(StrEnum):
     """What a caller may do: a user acts on what is its own, an admin on everything."""
@@ -25,6 +27,18 @@ class Caller:
     @property
     def is_admin(self) -> bool:
         return self.role is Role.ADMIN
+
+    @property
+    def user(self) -> str:
+        """The user for whom something is created or listed.
+
+        Raises `Invalid` for a service that acts for nobody: it may act on every object, and owns none.
+        """
+        if self.is_service and self.is_admin:
+            raise Invalid.of(
+                [Fault("x-user-id", "is required here: it names the user for whom a service acts")]
+            )
+        return self.user_id
 
     def may_act_for(self, owner: str) -> bool:
         """Whether the caller may act on what belongs to `owner`."""

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 from collections.abc import Sequence
 
+from domain import limits
 from domain.access.model import ApiKey, Caller, Role
 from domain.refusals import Fault, Invalid, NotFound, Unauthenticated
 from ports.clock import Ids
@@ -14,7 +15,6 @@ from ports.storage import KeyStore
 PREFIX = "sb_"
 SHOWN = 8
 SERVICE_USER = "internal-service"
-LONGEST_USER = 200
 
 
 def digest(token: str) -> bytes:
@@ -67,5 +67,6 @@ class AccessService:
 
 
 def _check_user(user_id: str, field: str) -> None:
-    if not user_id.strip() or "\0" in user_id or len(user_id) > LONGEST_USER:
-        raise Invalid.of([Fault(field, f"must be a name of 1 to {LONGEST_USER} characters")])
+    fault = limits.text_fault(user_id, limits.USER_ID) if user_id.strip() else "must not be empty"
+    if fault:
+        raise Invalid.of([Fault(field, fault)])

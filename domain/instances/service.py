@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
+from domain import limits
 from domain.access.model import Caller
 from domain.channels.model import ChannelDefinition
 from domain.instances.health import health_of
@@ -29,7 +30,6 @@ from ports.storage import HealthStore, InstanceStore, Outbox, Processes
 
 log = logging.getLogger(__name__)
 
-LONGEST_NAME = 200
 STATES = ("pending", "sent", "dead")
 
 
@@ -57,17 +57,20 @@ class InstanceService:
         self._callback_address = callback_address
 
     async def list(self, caller: Caller) -> Sequence[InstanceView]:
-        return [self._view(instance) for instance in await self._store.of_user(caller.user_id)]
+        return [self._view(instance) for instance in await self._store.of_user(caller.user)]
 
     async def get(self, caller: Caller, instance_id: int) -> InstanceView:
         return self._view(await self._owned(caller, instance_id))
 
     async def create(self, caller: Caller, new: NewInstance) -> SaveResult:
+        owner = caller.user
+        if new.id is not None and new.id < 1:
+            raise Invalid.of([Fault("id", "must be the id of an instance")])
         channel = self._known_channel(new.channel_id)
         _check(channel.definition, new.channel_name, new.config, new.resource_id)
         existing = await self._store.find(new.id) if new.id is not None else None
         if existing is None or existing.status != ACTIVE:
-            return await self._saved(await self._store.add(caller.user_id, new), channel, "created")
+            return await self._saved(await self._store.add(owner, new), channel, "created")
         if not caller.may_act_for(existing.user_id):
             raise Forbidden("the instance named by id belongs to another user")
         if existing.channel_id != new.channel_id:
@@ -236,10 +239,12 @@ def _check(definition: ChannelDefinition, name: str, config: object, resource_id
     faults = []
     if not name.strip():
         faults.append(Fault("channelName", "must not be empty"))
-    elif len(name) > LONGEST_NAME or "\0" in name:
-        faults.append(Fault("channelName", f"must be at most {LONGEST_NAME} characters, without NUL"))
+    elif fault := limits.text_fault(name, limits.CHANNEL_NAME):
+        faults.append(Fault("channelName", fault))
     if not isinstance(config, dict):
         faults.append(Fault("config", "must be an object"))
+    elif fault := limits.json_fault(config):
+        faults.append(Fault("config", fault))
     if faults:
         raise Invalid.of(faults)
     if resource_id is not None:

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from domain import limits
 from domain.access.model import Caller
 from domain.knowledge.model import Base, Level, ReadPolicy
 from domain.refusals import Fault, Forbidden, Invalid
+
+_HASH = re.compile(r"[0-9a-f]{64}")
+_CHUNK_ID = re.compile(r"[0-9]{1,20}-[0-9a-f-]{36}")
 
 NO_FILES = "No files uploaded"
 NO_BASE = "Knowledge base not found"
@@ -28,23 +36,50 @@ def may_read_inside(level: Level, policy: ReadPolicy) -> bool:
     return policy is ReadPolicy.DOCUMENTED or level >= Level.READ
 
 
-def check_text(field: str, text: str) -> str:
-    """Raises `Invalid` for a NUL character, which no database stores: without it the text would be another one."""
-    if "\0" in text:
-        raise Invalid.of([Fault(field, "must not contain a NUL character")])
+def check_text(field: str, text: str, most: int) -> str:
+    """Raises `Invalid` for a text of over `most` characters, and for a NUL character, which no database stores:
+    without it the text would be another one."""
+    if fault := limits.text_fault(text, most):
+        raise Invalid.of([Fault(field, fault)])
     return text
 
 
-def check_filled(field: str, text: str) -> str:
-    """Raises `Invalid` when there is nothing but blanks, and for a NUL character."""
+def check_filled(field: str, text: str, most: int) -> str:
+    """The same, and raises `Invalid` when there is nothing but blanks."""
     if not text.strip():
         raise Invalid.of([Fault(field, "must not be empty")])
-    return check_text(field, text)
+    return check_text(field, text, most)
 
 
 def check_name(name: str) -> str:
-    """The name without blanks around it. Raises `Invalid` when nothing is left."""
-    return check_filled("name", name).strip()
+    """The name without blanks around it. Raises `Invalid` when nothing is left, and when it is too long."""
+    return check_filled("name", name, limits.BASE_NAME).strip()
+
+
+def check_description(text: str) -> str:
+    """Raises `Invalid` when it is too long, or has a NUL character."""
+    return check_text("description", text, limits.DESCRIPTION)
+
+
+def check_user(user_id: str) -> str:
+    """The id of a user that a base is shared with. Raises `Invalid`."""
+    return check_filled("userId", user_id, limits.USER_ID)
+
+
+def check_manifest(manifest: Mapping[str, Any]) -> None:
+    """Raises `Invalid` for one that is too large."""
+    if fault := limits.json_fault(manifest):
+        raise Invalid.of([Fault("kb_manifest", fault)])
+
+
+def is_file_hash(text: str) -> bool:
+    """Whether a text can be the public id of a file."""
+    return _HASH.fullmatch(text) is not None
+
+
+def is_chunk_id(text: str) -> bool:
+    """Whether a text can be the id of a chunk."""
+    return _CHUNK_ID.fullmatch(text) is not None
 
 
 def upload_message(count: int, *, respond_async: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from domain import limits
 from domain.refusals import Fault, Invalid
 from domain.routing.model import Resource, ResourceKind
 
@@ -27,6 +28,8 @@ def parse_resource(text: str) -> Resource:
     Ids may contain underscores: only a trailing `_<digits>` of an agent or app is its expert index. A bare
     id is an agent's as it stands, with expert 0, whatever it ends with.
     """
+    if len(text) > limits.RESOURCE_ID:
+        raise _invalid(f"has over {limits.RESOURCE_ID} characters")
     prefix, separator, rest = text.partition("::")
     if not separator:
         if _FEW_COLONS.match(text):

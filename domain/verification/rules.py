@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
+from domain import limits
 from domain.channels.messages import Identity
 from domain.refusals import Fault, Invalid
 
@@ -44,7 +45,7 @@ def phone_digits(value: str) -> str | None:
 def checked_email(value: str) -> str:
     """The address, lower-case. Raises `Invalid`."""
     address = value.strip().lower()
-    if len(address) > 254 or not _EMAIL.fullmatch(address) or ".." in address:
+    if len(address) > limits.EMAIL or not _EMAIL.fullmatch(address) or ".." in address:
         raise Invalid.of([Fault("email", "must be a mail address such as ann@example.com")])
     return address
 
@@ -55,6 +56,20 @@ def checked_code(value: str) -> str:
     if len(code) != CODE_DIGITS or not (code.isascii() and code.isdigit()):
         raise Invalid.of([Fault("otp", f"must be the {CODE_DIGITS} digits of the code that was sent")])
     return code
+
+
+def check_identity(identity: Identity) -> None:
+    """Raises `Invalid` for an identity that none can be: too long, or with a NUL character."""
+    given = (("field", identity.field, limits.CHANNEL_ID), ("value", identity.value, limits.IDENTITY_VALUE))
+    faults = [Fault(name, fault) for name, text, most in given if (fault := limits.text_fault(text, most))]
+    if faults:
+        raise Invalid.of(faults)
+
+
+def check_token(token: str) -> None:
+    """Raises `Invalid` for a text that is too long for the token of a link."""
+    if fault := limits.text_fault(token, limits.LINK_TOKEN):
+        raise Invalid.of([Fault("token", fault)])
 
 
 def bot_identities(messenger_id: str, phone: str) -> tuple[Identity, ...]:

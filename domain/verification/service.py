@@ -24,6 +24,8 @@ from domain.verification.rules import (
     LINK_LIFE,
     STATE_LIFE,
     bot_identities,
+    check_identity,
+    check_token,
     checked_code,
     checked_email,
 )
@@ -82,18 +84,21 @@ class VerificationService:
         return {provider.value: provider in self._offered for provider in Provider}
 
     async def identities(self, caller: Caller) -> Sequence[Identity]:
-        return await self._identities.of_user(caller.user_id)
+        return await self._identities.of_user(caller.user)
 
     async def remove_identity(self, caller: Caller, identity: Identity) -> None:
-        if not await self._identities.take(caller.user_id, identity):
+        user = caller.user
+        check_identity(identity)
+        if not await self._identities.take(user, identity):
             raise NotFound(f"you have no verified identity {identity.field} of this value")
 
     async def start_email(self, caller: Caller, email: str) -> CodeSent:
+        user = caller.user
         self._demand(Provider.EMAIL)
         address = checked_email(email)
         code = self._ids.digits(CODE_DIGITS)
-        digest = code_digest(self._secret, caller.user_id, address, code)
-        wait = await self._codes.put(caller.user_id, address, digest, self._clock.now())
+        digest = code_digest(self._secret, user, address, code)
+        wait = await self._codes.put(user, address, digest, self._clock.now())
         if wait is not None:
             raise TooMany("too many codes were sent within the hour; try again later", wait)
         await self._mail(address, code)
@@ -116,21 +121,23 @@ class VerificationService:
             raise Unavailable("the verification mail could not be sent; try again later", 60) from failure
 
     async def verify_email(self, caller: Caller, otp: str) -> str:
+        user = caller.user
         self._demand(Provider.EMAIL)
         code = checked_code(otp)
-        attempt = await self._codes.attempt(caller.user_id, self._clock.now())
+        attempt = await self._codes.attempt(user, self._clock.now())
         if attempt is None:
             raise Invalid(BAD_CODE)
-        digest = code_digest(self._secret, caller.user_id, attempt.address, code)
-        if not same(digest, attempt.digest) or not await self._codes.consume(caller.user_id, digest):
+        digest = code_digest(self._secret, user, attempt.address, code)
+        if not same(digest, attempt.digest) or not await self._codes.consume(user, digest):
             raise Invalid(BAD_CODE)
-        await self._identities.give(caller.user_id, [Identity("email", attempt.address)])
+        await self._identities.give(user, [Identity("email", attempt.address)])
         return attempt.address
 
     async def start_bot_messenger(self, caller: Caller) -> BotLink:
+        user = caller.user
         self._demand(Provider.BOT_MESSENGER)
         token = self._ids.token()
-        await self._links.put(token_digest(token), caller.user_id, self._clock.now() + LINK_LIFE)
+        await self._links.put(token_digest(token), user, self._clock.now() + LINK_LIFE)
         life = int(LINK_LIFE.total_seconds())
         message = "Open the link, press Start and share your contact. The link is valid for 5 minutes."
         return BotLink(self._bot.deep_link(token), life, message)
@@ -184,6 +191,7 @@ class VerificationService:
         if not caller.is_service:
             raise Forbidden("this call needs the internal service key")
         identities = bot_identities(messenger_id.strip(), phone)
+        check_token(token)
         user = await self._links.take(token_digest(token), messenger_id.strip(), self._clock.now())
         if user is None:
             raise Invalid(BAD_LINK)
@@ -191,10 +199,11 @@ class VerificationService:
         return user
 
     async def start_oauth(self, caller: Caller, provider: str) -> str:
+        user = caller.user
         known = _oauth_provider(provider)
         self._demand(known)
         state, verifier = self._ids.token(), self._ids.token(48)
-        pending = PendingOAuth(caller.user_id, verifier)
+        pending = PendingOAuth(user, verifier)
         await self._states.put(token_digest(state), known, pending, self._clock.now() + STATE_LIFE)
         return self._oauth.authorize_url(known, state, verifier)
 

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, Field
 
 from adapters.inbound.rest.schemas import Body, Config, Pagination, Text, whole
+from domain import limits
 
 Whole = Annotated[int, BeforeValidator(whole)]
 STATUS = Literal["processing", "ready", "failed"]
@@ -34,8 +35,8 @@ class KnowledgeBaseAnswer(BaseModel):
 
 
 class CreateKnowledgeBase(Body):
-    name: Text
-    description: Text | None = None
+    name: Text = Field(max_length=limits.BASE_NAME)
+    description: Text | None = Field(None, max_length=limits.DESCRIPTION)
     kb_manifest: Config | None = Field(None, description="Default: { files: [] }.")
 
 
@@ -48,12 +49,12 @@ class CreatedKnowledgeBase(BaseModel):
 
 
 class UpdateKnowledgeBase(Body):
-    name: Text | None = None
-    description: Text | None = None
+    name: Text | None = Field(None, max_length=limits.BASE_NAME)
+    description: Text | None = Field(None, max_length=limits.DESCRIPTION)
 
 
 class SetPermission(Body):
-    userId: Text
+    userId: Text = Field(max_length=limits.USER_ID)
     permission_level: Whole = Field(description="0 revokes, 1 READ, 2 UPDATE, 3 DELETE.")
 
 
@@ -107,7 +108,7 @@ class FileAnswer(BaseModel):
 
 
 class SearchRequest(Body):
-    query: Text
+    query: Text = Field(max_length=limits.QUERY)
 
 
 class SearchResult(BaseModel):

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictInt, StrictStr
 
+from domain import limits
+
 
 class Body(BaseModel):
     """A request body; fields that nobody knows are ignored."""
@@ -44,7 +46,9 @@ def _storable(value: Any) -> Any:
 
 
 Config = Annotated[dict[str, Any], BeforeValidator(_storable)]
+"""Written as JSON it has at most `limits.JSON_BYTES`, which the domain checks."""
 Text = Annotated[StrictStr, BeforeValidator(_text)]
+"""A field that is one says its longest length, `max_length`, from `domain.limits`."""
 Id = Annotated[int, BeforeValidator(whole), Field(ge=1, le=2**63 - 1)]
 
 
@@ -120,17 +124,17 @@ class ChannelInstance(BaseModel):
 
 
 class CreateInstance(Body):
-    channelId: Text = Field(description="Channel definition id.")
-    channelName: Text = Field(description="Display name.")
+    channelId: Text = Field(description="Channel definition id.", max_length=limits.CHANNEL_ID)
+    channelName: Text = Field(description="Display name.", max_length=limits.CHANNEL_NAME)
     config: Config
-    downStreamResourceId: Text | None = None
+    downStreamResourceId: Text | None = Field(None, max_length=limits.RESOURCE_ID)
     id: Id | None = Field(None, description="Names an instance of the caller: that one is updated.")
 
 
 class UpdateInstance(Body):
     config: Config
-    downStreamResourceId: Text | None = None
-    channelName: Text | None = None
+    downStreamResourceId: Text | None = Field(None, max_length=limits.RESOURCE_ID)
+    channelName: Text | None = Field(None, max_length=limits.CHANNEL_NAME)
 
 
 class CreatedInstance(BaseModel):
@@ -226,7 +230,7 @@ class IdentityRemoved(BaseModel):
 
 
 class StartEmail(Body):
-    email: Text
+    email: Text = Field(max_length=limits.EMAIL)
 
 
 class CodeSent(BaseModel):
@@ -236,7 +240,7 @@ class CodeSent(BaseModel):
 
 
 class VerifyEmail(Body):
-    otp: Text = Field(description="The 6 digits that were sent.")
+    otp: Text = Field(description="The 6 digits that were sent.", max_length=limits.ONE_TIME_CODE)
 
 
 class EmailVerified(BaseModel):
@@ -253,9 +257,9 @@ class BotLinkAnswer(BaseModel):
 
 
 class BotCallback(Body):
-    token: Text
-    bot_messenger_id: Text | StrictInt
-    phone: Text | StrictInt
+    token: Text = Field(max_length=limits.LINK_TOKEN)
+    bot_messenger_id: Annotated[Text, Field(max_length=limits.MESSENGER_ID)] | StrictInt
+    phone: Annotated[Text, Field(max_length=limits.PHONE)] | StrictInt
 
 
 class BotVerified(BaseModel):

@@ -10,6 +10,7 @@ import grpc
 
 from adapters.wire.metadata import ACTING_FOR
 from adapters.wire.refusals import from_error
+from domain import limits
 from domain.refusals import Unauthenticated
 
 T = TypeVar("T")
@@ -42,7 +43,7 @@ def carry(token: str, acting_for: str | None) -> None:
         raise Unauthenticated("Unauthorized")
     metadata: list[tuple[str, str | bytes]] = [("authorization", f"Bearer {token}")]
     if acting_for:
-        metadata.append((ACTING_FOR, acting_for[:LONGEST_TOKEN].encode()))
+        metadata.append((ACTING_FOR, acting_for[: limits.USER_ID + 1].encode()))
     _credential.set(tuple(metadata))
 
 

@@ -10,11 +10,12 @@ from domain.knowledge.model import Base, BaseChange, Level, NewBase, Permission,
 from domain.knowledge.retention.service import Retention
 from domain.knowledge.rules import (
     NO_BASE,
-    check_filled,
+    check_description,
     check_keeps_owner,
     check_level,
+    check_manifest,
     check_name,
-    check_text,
+    check_user,
     level_of,
     may_read_inside,
     require,
@@ -73,8 +74,10 @@ class BasesService:
         return await self._bases.of_user(caller.user_id)
 
     async def create(self, caller: Caller, new: NewBase) -> Base:
-        check_text("description", new.description)
-        return await self._bases.add(caller.user_id, replace(new, name=check_name(new.name)))
+        owner = caller.user
+        check_description(new.description)
+        check_manifest(new.manifest)
+        return await self._bases.add(owner, replace(new, name=check_name(new.name)))
 
     async def get(self, caller: Caller, base_id: int) -> Base:
         return await self._access.require(caller, base_id, Level.READ)
@@ -83,7 +86,7 @@ class BasesService:
         await self._access.require(caller, base_id, Level.UPDATE)
         if change.name is not None:
             change = replace(change, name=check_name(change.name))
-        check_text("description", change.description or "")
+        check_description(change.description or "")
         if not await self._bases.change(base_id, change):
             raise NotFound(NO_BASE)
 
@@ -101,5 +104,5 @@ class BasesService:
     async def set_permission(self, caller: Caller, base_id: int, user_id: str, level: int) -> None:
         base = await self._access.require(caller, base_id, Level.DELETE)
         granted = check_level(level)
-        check_keeps_owner(base, check_filled("userId", user_id), granted)
+        check_keeps_owner(base, check_user(user_id), granted)
         await self._bases.grant(base_id, user_id, granted)

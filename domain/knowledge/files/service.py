@@ -13,7 +13,15 @@ from domain.knowledge.bases.service import BaseAccess
 from domain.knowledge.failures import refusal_of
 from domain.knowledge.model import Chunk, ChunkPage, FileRecord, FileStatus, Level, UploadedFile
 from domain.knowledge.retention.service import Retention
-from domain.knowledge.rules import NO_BASE, NO_CHUNK, NO_FILE, NO_FILES, check_window
+from domain.knowledge.rules import (
+    NO_BASE,
+    NO_CHUNK,
+    NO_FILE,
+    NO_FILES,
+    check_window,
+    is_chunk_id,
+    is_file_hash,
+)
 from domain.refusals import Invalid, NotFound, TooLarge, Unavailable
 from ports.blobs import Blobs, StoredBlob
 from ports.knowledge import Download, IncomingFile
@@ -65,6 +73,7 @@ class UploadService:
     async def upload(
         self, caller: Caller, base_id: int, files: AsyncIterator[IncomingFile], respond_async: bool = False
     ) -> Sequence[UploadedFile]:
+        owner = caller.user
         await self._access.require(caller, base_id, Level.UPDATE)
         held: list[NewFile] = []
         try:
@@ -72,7 +81,7 @@ class UploadService:
                 await self._take_in(file, held)
             if not held:
                 raise Invalid(NO_FILES)
-            begun = await self._settle(caller, base_id, held, respond_async)
+            begun = await self._settle(owner, base_id, held, respond_async)
             return [
                 UploadedFile(file.hash, name, file.size, file.mime_type, status)
                 for file, (_, status, name) in zip(held, begun.files, strict=True)
@@ -97,16 +106,14 @@ class UploadService:
             kind = await self._parser.identify(path, name)
         held[-1] = replace(held[-1], mime_type=kind.mime_type)
 
-    async def _settle(
-        self, caller: Caller, base_id: int, files: Sequence[NewFile], respond_async: bool
-    ) -> Begun:
+    async def _settle(self, owner: str, base_id: int, files: Sequence[NewFile], respond_async: bool) -> Begun:
         """Makes the records and waits until all are ready.
 
         Begins again when a record went away because it belonged to another upload, which failed.
         """
         ours: list[int] = []
         for _ in range(ROUNDS):
-            begun = await self._uploads.begin(base_id, caller.user_id, files, respond_async)
+            begun = await self._uploads.begin(base_id, owner, files, respond_async)
             if begun is None:
                 raise NotFound(NO_BASE)
             if begun.upload_id is not None:
@@ -158,7 +165,9 @@ class FilesService:
 
     async def get(self, caller: Caller, file_hash: str) -> FileRecord:
         readable = self._access.only_readable(caller)
-        found = await self._files.find(file_hash, caller.user_id, readable=readable)
+        found = None
+        if is_file_hash(file_hash):
+            found = await self._files.find(file_hash, caller.user_id, readable=readable)
         if found is None:
             raise NotFound(NO_FILE)
         return found[0]
@@ -173,7 +182,7 @@ class FilesService:
         return Download(file.name, file.size, self._blobs.open(file.blob_key, start, length))
 
     async def chunk(self, caller: Caller, chunk_id: str) -> Chunk:
-        found = await self._files.chunk(chunk_id, caller.user_id)
+        found = await self._files.chunk(chunk_id, caller.user_id) if is_chunk_id(chunk_id) else None
         if found is None or (self._access.only_readable(caller) and found[1] < Level.READ):
             raise NotFound(NO_CHUNK)
         return found[0]

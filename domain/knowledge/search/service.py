@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from domain import limits
 from domain.access.model import Caller
 from domain.knowledge.bases.service import BaseAccess
 from domain.knowledge.fusion import MAX_RESULTS, Hit, fuse, leaders
@@ -30,7 +31,7 @@ class SearchService:
         self._embedder = embedder
 
     async def search(self, caller: Caller, base_id: int, query: str) -> Sequence[SearchResult]:
-        check_filled("query", query)
+        check_filled("query", query, limits.QUERY)
         await self._access.inside(caller, base_id)
         return await self.find(base_id, query)
 

@@ -42,9 +42,44 @@ Feature: The REST gateway
       When ann's instances are requested
       Then the status is 401
 
-    Scenario: The internal service key
-      When the instances are requested with the service key
-      Then the status is 200
+    Scenario Outline: The internal service key needs a user to <what>
+      When <method> <path> is sent with the service key alone and <body>
+      Then the status is 400
+      And the body is an error that mentions "x-user-id"
+      And nothing belongs to the service
+
+      Examples:
+        | what                      | method | path                                            | body                                                           |
+        | list instances            | GET    | /api/agent/channel-instances                    | nothing                                                        |
+        | create an instance        | POST   | /api/agent/channel-instances                    | {"channelId": "http-webhook", "channelName": "n", "config": {}} |
+        | create one by the alias   | POST   | /api/agent/channels                             | {"channelId": "http-webhook", "channelName": "n", "config": {}} |
+        | create a knowledge base   | POST   | /api/agent/kb                                   | {"name": "Handbook"}                                           |
+        | upload                    | POST   | /api/agent/kb/1/uploadfile                      | {}                                                             |
+        | list identities           | GET    | /api/agent/verification/identities              | nothing                                                        |
+        | remove an identity        | DELETE | /api/agent/verification/identities/email/a@b.example | nothing                                                   |
+        | verify an address         | POST   | /api/agent/verification/start-email             | {"email": "ann@example.com"}                                   |
+        | use a code                | POST   | /api/agent/verification/verify-email            | {"otp": "123456"}                                              |
+        | verify by messenger       | POST   | /api/agent/verification/start-bot-messenger     | nothing                                                        |
+        | verify by sign-in         | POST   | /api/agent/verification/start-gaming-chat       | nothing                                                        |
+
+    Scenario Outline: The internal service key alone may <what>
+      Given ann has an http-webhook
+      And ann has a knowledge base
+      When <method> <path> is sent with the service key alone and <body>
+      Then the status is <status>
+
+      Examples:
+        | what                       | method | path                                    | body                             | status |
+        | read the catalogue         | GET    | /api/agent/channels                     | nothing                          | 200    |
+        | see all connections        | GET    | /api/agent/channels/status              | nothing                          | 200    |
+        | read an instance           | GET    | /api/agent/channel-instances/{instance} | nothing                          | 200    |
+        | update an instance         | PUT    | /api/agent/channel-instances/{instance} | {"config": {}}                   | 200    |
+        | read an instance's health  | GET    | /api/agent/channel-instances/{instance}/health | nothing                   | 200    |
+        | delete an instance         | DELETE | /api/agent/channel-instances/{instance} | nothing                          | 200    |
+        | list all knowledge bases   | GET    | /api/agent/kb                           | nothing                          | 200    |
+        | share a knowledge base     | PUT    | /api/agent/kb/{base}/permissions        | {"userId": "bob", "permission_level": 1} | 204 |
+        | search a knowledge base    | POST   | /api/agent/kb/{base}/search             | {"query": "pump"}                | 200    |
+        | delete a knowledge base    | DELETE | /api/agent/kb/{base}                    | nothing                          | 204    |
 
     Scenario Outline: The internal service key with <user>
       When an instance is made with the service key for <user>

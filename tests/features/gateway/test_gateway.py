@@ -63,9 +63,27 @@ def with_authorization(rest: Rest, value: str) -> httpx.Response:
     return rest.request("GET", INSTANCES, headers={"authorization": value})
 
 
-@when("the instances are requested with the service key", target_fixture="response")
-def with_service_key(rest: Rest) -> httpx.Response:
-    return rest.request("GET", INSTANCES, headers={"authorization": f"Bearer {SERVICE_KEY}"})
+@given("ann has a knowledge base")
+def has_base(rest: Rest, made: dict[str, int]) -> None:
+    made["base"] = rest.request("POST", "/api/agent/kb", "ann", json={"name": "Handbook"}).json()["id"]
+
+
+@when(
+    parsers.re(r"(?P<method>[A-Z]+) (?P<path>\S+) is sent with the service key alone and (?P<body>.*)"),
+    target_fixture="response",
+)
+def with_service_key(rest: Rest, made: dict[str, int], method: str, path: str, body: str) -> httpx.Response:
+    path = path.replace("{instance}", str(made.get("id"))).replace("{base}", str(made.get("base")))
+    headers = {"authorization": f"Bearer {SERVICE_KEY}"}
+    sent = {} if body == "nothing" else {"json": json.loads(body)}
+    return rest.request(method, path, headers=headers, **sent)
+
+
+@then("nothing belongs to the service")
+def service_owns_nothing(world: World) -> None:
+    database = world.container.database()
+    for table, owner in (("channel_instance", "user_id"), ("knowledge_base", "created_by")):
+        assert world.run(database.fetch(f"SELECT {owner} FROM {table}")) == []
 
 
 @when(

@@ -79,7 +79,8 @@ def test_a_resource_id_is_read(text: str, resource: Resource, canonical: str | N
         ("agent::" + "x" * 257, "over 256"),
         ("x" * 257, "over 256"),
         ("agent::a_2147483648", "expert index over"),
-        ("agent::a_" + "9" * 5000, "expert index over"),
+        ("agent::a_" + "9" * 200, "expert index over"),
+        ("agent::a_" + "9" * 5000, "over 300"),
     ],
 )
 def test_a_bad_resource_id_is_refused_with_the_field_and_the_formats(text: str, what: str) -> None:

@@ -1,0 +1,43 @@
+"""How long the texts of a request may be, whichever way it comes in: REST, gRPC, the command line. Pure.
+
+In characters, unless a name says bytes. The page docs/limits.md lists them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+USER_ID = 200
+CHANNEL_ID = 100
+CHANNEL_NAME = 200
+RESOURCE_ID = 300
+"""The longest form of a downstream resource id: prefix, id of 256 characters, expert index."""
+BASE_NAME = 200
+DESCRIPTION = 10_000
+QUERY = 100_000
+EMAIL = 254
+ONE_TIME_CODE = 20
+"""Six digits, and what people write around them."""
+LINK_TOKEN = 200
+MESSENGER_ID = 20
+PHONE = 40
+IDENTITY_VALUE = 500
+JSON_BYTES = 1024 * 1024
+"""A configuration or a manifest, written as JSON in UTF-8."""
+
+
+def text_fault(text: str, most: int) -> str | None:
+    """What is wrong with a text that may have `most` characters, None for nothing."""
+    if len(text) > most:
+        return f"must be at most {most} characters"
+    if "\0" in text:
+        return "must not contain a NUL character"
+    return None
+
+
+def json_fault(value: Mapping[str, Any]) -> str | None:
+    """What is wrong with the size of a JSON object, None for nothing."""
+    size = len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
+    return f"must be at most {JSON_BYTES // 1024} KB of JSON" if size > JSON_BYTES else None
