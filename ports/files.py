@@ -12,8 +12,16 @@ from domain.instances.model import Instance
 from domain.routing.model import InputFile, ResultArtifact
 
 
+@dataclass(frozen=True, slots=True)
+class TakenIn:
+    """The attachments of an event that could be fetched; `complete` says whether that was all that should be."""
+
+    files: Sequence[InputFile] = ()
+    complete: bool = True
+
+
 class MessageFiles(Protocol):
-    async def taken_in(self, instance: Instance, event: Event) -> Sequence[InputFile]:
+    async def taken_in(self, instance: Instance, event: Event) -> TakenIn:
         """The event's attachments, fetched with the platform's credentials, as signed expiring addresses.
 
         What cannot be fetched is left out and noted in the instance's health.

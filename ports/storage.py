@@ -9,7 +9,15 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from domain.access.model import ApiKey, Role
 from domain.channels.messages import Answer, CallOutcome, Event, Part, Receipt, Target
-from domain.instances.model import Deliveries, Instance, InstanceChange, LiveSocket, NewInstance
+from domain.instances.model import (
+    Activity,
+    ActivityHealth,
+    Deliveries,
+    Instance,
+    InstanceChange,
+    LiveSocket,
+    NewInstance,
+)
 
 L = TypeVar("L")
 
@@ -62,9 +70,6 @@ class InstanceStore(Protocol):
 class HealthRecord:
     """What is on record of an instance's health."""
 
-    last_success: datetime | None = None
-    last_error: str | None = None
-    last_error_at: datetime | None = None
     unproved_for: str | None = None
     webhook_registered: bool | None = None
     webhook_error: str | None = None
@@ -74,6 +79,7 @@ class HealthRecord:
     breaker_until: datetime | None = None
     breaker_reason: str | None = None
     registration: Mapping[str, Any] = field(default_factory=dict)
+    activities: Mapping[Activity, ActivityHealth] = field(default_factory=dict)
 
 
 class HealthStore(Protocol):
@@ -83,9 +89,11 @@ class HealthStore(Protocol):
         """Rows by state: 'waiting' inbound, 'pending' and 'dead' outbound."""
         ...
 
-    async def succeeded(self, instance_id: int) -> None: ...
+    async def succeeded(self, instance_id: int, activity: Activity, at: datetime | None = None) -> None:
+        """Notes a success, of now or of `at`. One of many within seconds is written."""
+        ...
 
-    async def failed(self, instance_id: int, error: str) -> None: ...
+    async def failed(self, instance_id: int, activity: Activity, reason: str) -> None: ...
 
     async def unproved(self, instance_id: int, wanting: str | None) -> None: ...
 

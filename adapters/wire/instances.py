@@ -10,6 +10,8 @@ from switchboard.channels.v1 import instances_pb2 as pb
 from adapters.wire.json_text import json_object
 from adapters.wire.moments import from_us, to_us
 from domain.instances.model import (
+    Activity,
+    ActivityHealth,
     Deliveries,
     Delivery,
     Health,
@@ -141,6 +143,25 @@ def health_to_pb(health: Health) -> pb.Health:
         pairing_code=health.pairing_code,
         breaker=health.breaker,
         breaker_until_us=_us(health.breaker_until),
+        **{name.value: _activity_to_pb(activity) for name, activity in health.activities.items()},
+    )
+
+
+def _activity_to_pb(activity: ActivityHealth) -> pb.ActivityHealth:
+    return pb.ActivityHealth(
+        healthy=activity.healthy,
+        last_success_us=_us(activity.last_success),
+        last_error=activity.last_error,
+        last_error_at_us=_us(activity.last_error_at),
+    )
+
+
+def _activity_from_pb(message: pb.ActivityHealth) -> ActivityHealth:
+    return ActivityHealth(
+        from_us(message.last_success_us) if message.HasField("last_success_us") else None,
+        message.last_error if message.HasField("last_error") else None,
+        from_us(message.last_error_at_us) if message.HasField("last_error_at_us") else None,
+        message.healthy,
     )
 
 
@@ -157,6 +178,11 @@ def health_from_pb(message: pb.Health) -> Health:
         pairing_code=message.pairing_code if message.HasField("pairing_code") else None,
         breaker=message.breaker,
         breaker_until=from_us(message.breaker_until_us) if message.HasField("breaker_until_us") else None,
+        activities={
+            Activity.RECEIVING: _activity_from_pb(message.receiving),
+            Activity.PROCESSING: _activity_from_pb(message.processing),
+            Activity.SENDING: _activity_from_pb(message.sending),
+        },
     )
 
 

@@ -8,7 +8,7 @@ from domain.channels.messages import Outcome, Sent
 from domain.delivery.pacing.model import Sending, sending_of
 from domain.delivery.pacing.service import Pacer
 from domain.delivery.rules import next_delay
-from domain.instances.model import Instance
+from domain.instances.model import Activity, Instance
 from ports.channels import Channels, Limited, Replies
 from ports.clock import Clock, Ids
 from ports.metrics import Meter
@@ -83,10 +83,10 @@ class DeliveryService:
         seconds = (self._clock.now() - started).total_seconds()
         self._meter.delivered(instance.channel_id, sent.outcome, seconds)
         if sent.outcome is not Outcome.SENT:
-            await self._health.failed(instance.id, f"sending a reply: {sent.detail}")
+            await self._health.failed(instance.id, Activity.SENDING, f"sending a reply: {sent.detail}")
             log.warning("a reply was not taken: %s", sent.detail, extra={"instance": instance.id})
-        elif not outgoing.apology:
-            await self._health.succeeded(instance.id)
+        else:
+            await self._health.succeeded(instance.id, Activity.SENDING)
         return sent
 
     async def _tried(self, channel: Replies, instance: Instance, outgoing: Outgoing) -> Sent:

@@ -11,13 +11,13 @@ from urllib.parse import quote
 
 from domain.channels.messages import Artifact, Attachment, Event
 from domain.file_names import file_name
-from domain.instances.model import Instance
+from domain.instances.model import Activity, Instance
 from domain.refusals import NotFound, TooLarge, Unavailable
 from domain.routing.model import InputFile, ResultArtifact
 from ports.blobs import Blobs, StoredBlob
 from ports.channels import Channels, Describes, Fetches, PlatformError
 from ports.clock import Clock
-from ports.files import FileTokens, OpenFile, SharedFile
+from ports.files import FileTokens, OpenFile, SharedFile, TakenIn
 from ports.knowledge_storage import BlobHolds
 from ports.storage import HealthStore
 
@@ -81,11 +81,11 @@ class MessageFilesService:
         self._channels = channels
         self._health = health
 
-    async def taken_in(self, instance: Instance, event: Event) -> Sequence[InputFile]:
+    async def taken_in(self, instance: Instance, event: Event) -> TakenIn:
         channel = self._channels.find(instance.channel_id) if event.attachments else None
         if not isinstance(channel, Fetches):
-            return ()
-        files = []
+            return TakenIn()
+        files, complete = [], True
         for attachment in event.attachments[:MOST_FILES]:
             try:
                 files.append(await self._fetched(channel, instance, attachment))
@@ -94,8 +94,10 @@ class MessageFilesService:
             except Exception as error:  # noqa: BLE001 - whatever it is, the message itself goes on
                 reason = _reason(error)
                 log.warning("an attachment was not fetched: %s", reason, extra={"instance": instance.id})
-                await self._health.failed(instance.id, f"fetching an attachment: {reason}")
-        return files
+                failure = f"fetching an attachment: {reason}"
+                await self._health.failed(instance.id, Activity.PROCESSING, failure)
+                complete = False
+        return TakenIn(files, complete)
 
     async def _fetched(self, channel: Fetches, instance: Instance, attachment: Attachment) -> InputFile:
         async with asyncio.timeout(FETCH_SECONDS):

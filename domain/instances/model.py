@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 ACTIVE = "active"
@@ -84,10 +85,33 @@ class Pairing:
     message: str
 
 
+class Activity(StrEnum):
+    """What an instance does. Each succeeds or fails apart from the others: no poll makes up for a lost reply."""
+
+    RECEIVING = "receiving"
+    """Polls, firings of schedules, connections, calls of the platform."""
+    PROCESSING = "processing"
+    """From a message to its answer: reading it, fetching its attachments, asking the resource."""
+    SENDING = "sending"
+    """Handing replies to the platform."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActivityHealth:
+    """How an activity stands: it is not healthy while its latest try failed and nothing made up for that."""
+
+    last_success: datetime | None = None
+    last_error: str | None = None
+    last_error_at: datetime | None = None
+    healthy: bool = True
+
+
 @dataclass(frozen=True, slots=True)
 class Health:
     """What an operator sees of an instance. `warnings` are things to mend, in words.
 
+    `last_success`, `last_error` and `last_error_at` are those of the activity that failed last, where one fails;
+    else the latest of all activities.
     `breaker` is 'closed'; 'open' while nothing is sent since the platform does not answer, until
     `breaker_until`; 'half_open' when the next reply is tried as a probe.
     """
@@ -103,6 +127,7 @@ class Health:
     pairing_code: str | None = None
     breaker: str = "closed"
     breaker_until: datetime | None = None
+    activities: Mapping[Activity, ActivityHealth] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

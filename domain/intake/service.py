@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from domain.channels.messages import CallOutcome, Event, RawAnswer, RawCall, Received
 from domain.channels.proof import missing_proof
-from domain.instances.model import ACTIVE, Instance
+from domain.instances.model import ACTIVE, Activity, Instance
 from domain.intake.model import IntakeRules
 from domain.refusals import Forbidden, Invalid, NotFound, Unauthenticated, Unavailable
 from ports.channels import AnswersInCall, Channel, Channels, NeedsFacts, Schedules, StaleFacts, Webhook
@@ -69,7 +69,8 @@ class IntakeService:
         self._meter.received(channel_id, received.kind)
         for receipt in received.receipts:
             if await self._outbox.receipt(instance_id, receipt):
-                await self._health.failed(instance_id, f"sending a reply: {receipt.detail or receipt.state}")
+                reason = f"sending a reply: {receipt.detail or receipt.state}"
+                await self._health.failed(instance_id, Activity.SENDING, reason)
         if received.unproved_for is None:  # else anybody could take over a conversation
             for move in received.moves:
                 await self._sessions.move(instance_id, move.previous, move.current)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from domain.channels.messages import Event
-from domain.instances.model import Instance
+from domain.instances.model import Activity, Instance
 from domain.polling.rules import back_off, interval
 from domain.refusals import Unavailable
 from ports.channels import Channel, Channels, ConfirmsPolls, PollFailed, Polls, Schedules, Watches
@@ -111,7 +111,7 @@ class PollingService:
         if fresh is None:
             return
         self._meter.accepted(instance.channel_id, all(fresh))
-        await self._health.succeeded(instance.id)
+        await self._health.succeeded(instance.id, Activity.RECEIVING)
 
     async def _poll(self, due: Due, instance: Instance, channel: Polls) -> None:
         every = interval(instance.config, channel.default_interval_minutes)
@@ -140,7 +140,7 @@ class PollingService:
         for each in fresh:
             self._meter.accepted(instance.channel_id, each)
         await self._confirm(instance, channel, polled.events)
-        await self._health.succeeded(instance.id)
+        await self._health.succeeded(instance.id, Activity.RECEIVING)
 
     async def _confirm(self, instance: Instance, channel: Channel | Polls, events: Sequence[Event]) -> None:
         if not events or not isinstance(channel, ConfirmsPolls):
@@ -155,5 +155,5 @@ class PollingService:
         if not failed.fatal:
             at = self._clock.now() + back_off(due.failures + 1, every, failed.retry_after)
         await self._schedules.failed(due, at)
-        await self._health.failed(instance.id, f"polling: {failed}")
+        await self._health.failed(instance.id, Activity.RECEIVING, f"polling: {failed}")
         log.warning("a poll failed: %s", failed, extra={"instance": instance.id})

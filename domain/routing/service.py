@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from domain.channels.messages import Answer, CallOutcome, Event, Part
-from domain.instances.model import Instance
+from domain.instances.model import Activity, Instance
 from domain.refusals import Unavailable
 from domain.routing.asking.model import GaveUp, Talk
 from domain.routing.asking.service import AskingService
@@ -80,14 +80,23 @@ class ConversationService:
                 )
             elif waiting.event.unreadable:
                 reason = waiting.event.unreadable
-                await self._health.failed(talk.instance.id, reason)
+                await self._health.failed(talk.instance.id, Activity.PROCESSING, reason)
                 processed = Processed(conversation.lane, waiting.id, {}, error=reason, last=last)
             else:
                 processed = await self._processed(conversation, waiting, talk, last)
             if not await self._record(processed):
                 log.info("a conversation is taken up anew", extra={"instance": conversation.lane.instance_id})
                 return await self._conversations.release(conversation.lane)
+            if talk is not None:
+                await self._worked(talk, waiting)
         return None
+
+    async def _worked(self, talk: Talk, waiting: Waiting) -> None:
+        """After the outcome is on record, as no reply should wait for a note of success."""
+        await self._health.succeeded(talk.instance.id, Activity.RECEIVING, waiting.received_at)
+        if talk.answered:
+            await self._health.succeeded(talk.instance.id, Activity.PROCESSING)
+            talk.answered = False
 
     async def _record(self, processed: Processed) -> bool:
         """An outcome that cannot be stored is none: tried again, it would come to the same for ever."""
@@ -118,7 +127,7 @@ class ConversationService:
             answer, error = Answer(GAVE_UP), f"internal error: {type(unexpected).__name__}"
         if error:
             log.warning("a message is not answered: %s", error, extra={"instance": instance.id})
-            await self._health.failed(instance.id, error)
+            await self._health.failed(instance.id, Activity.PROCESSING, error)
         outcome = "failed" if error else "answered" if answer else "silent"
         waited = (started - waiting.received_at).total_seconds()
         self._meter.processed(instance.channel_id, outcome, max(0.0, waited))
@@ -143,8 +152,6 @@ class ConversationService:
             )
             if isinstance(channel, Replies):
                 parts = tuple(await _rendered(channel, talk.instance, event, answer))
-        if answer is not None and not error and not parts:  # else the delivery of the parts tells
-            await self._health.succeeded(talk.instance.id)
         result = None
         if event.awaits_reply:
             result = CallResult(CallOutcome.FAILED if error else CallOutcome.ANSWERED, answer)

@@ -39,6 +39,7 @@ _INSTANCE = {
     "channelTypeName": "http-webhook",
 }
 _SAVED = {"success": True, "instanceId": 1, "microserviceConnected": True, "webhookError": None}
+_ACTIVITY = {"healthy": True, "lastSuccess": AT, "lastError": None, "lastErrorAt": None}
 _PAGINATION = {"currentPage": 1, "totalPages": 1, "totalCount": 1, "limit": 5, "offset": 0}
 _DELIVERY = {
     "id": 7,
@@ -127,6 +128,9 @@ SCHEMAS: dict[str, Any] = {
         "pairingCode": None,
         "breaker": "closed",
         "breakerUntil": None,
+        "receiving": _ACTIVITY,
+        "processing": _ACTIVITY,
+        "sending": _ACTIVITY,
     },
     "DeliveryList": {"deliveries": [_DELIVERY], "pagination": _PAGINATION},
     "Accepted": {"success": True, "message": "It is sent again."},

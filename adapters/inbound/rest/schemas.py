@@ -168,6 +168,13 @@ class PairingAnswer(BaseModel):
     message: str
 
 
+class ActivityHealth(BaseModel):
+    healthy: bool = Field(description="False while the latest try failed and nothing made up for that.")
+    lastSuccess: str | None
+    lastError: str | None
+    lastErrorAt: str | None
+
+
 class InstanceHealth(BaseModel):
     instanceId: int
     healthy: bool
@@ -180,6 +187,11 @@ class InstanceHealth(BaseModel):
     pairingCode: str | None
     breaker: Literal["closed", "open", "half_open"]
     breakerUntil: str | None
+    receiving: ActivityHealth = Field(description="Polls, schedules, connections, calls of the platform.")
+    processing: ActivityHealth = Field(
+        description="From a message to its answer: reading it, fetching its attachments, asking the resource."
+    )
+    sending: ActivityHealth = Field(description="Handing replies to the platform.")
 
 
 class DeliveryRecord(BaseModel):

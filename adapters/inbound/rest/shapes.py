@@ -8,7 +8,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from domain.channels.model import ChannelDefinition
-from domain.instances.model import Deliveries, Health, InstanceView, LiveSocket, Page, SaveResult
+from domain.instances.model import (
+    ActivityHealth,
+    Deliveries,
+    Health,
+    InstanceView,
+    LiveSocket,
+    Page,
+    SaveResult,
+)
 
 
 def timestamp(moment: datetime) -> str:
@@ -98,6 +106,16 @@ def health(value: Health) -> dict[str, Any]:
         "pairingCode": value.pairing_code,
         "breaker": value.breaker,
         "breakerUntil": optional_timestamp(value.breaker_until),
+        **{name.value: _activity(each) for name, each in value.activities.items()},
+    }
+
+
+def _activity(value: ActivityHealth) -> dict[str, Any]:
+    return {
+        "healthy": value.healthy,
+        "lastSuccess": optional_timestamp(value.last_success),
+        "lastError": value.last_error,
+        "lastErrorAt": optional_timestamp(value.last_error_at),
     }
 
 

@@ -6,19 +6,36 @@ import logging
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import orjson
 
 from adapters.outbound.storage.codec import dump, storable
+from adapters.outbound.storage.lanes import RELAXED
 from adapters.outbound.storage.pool import Database
+from domain.instances.model import Activity, ActivityHealth
 from domain.refusals import Unavailable
 from ports.storage import HealthRecord
 
 log = logging.getLogger(__name__)
 
 SUCCESS_EVERY = 10.0
-"""Seconds between two notes of success of one instance, so that a busy one costs no write per message."""
+"""Seconds between two notes of success of one activity, so that a busy instance costs no write per message."""
+
+SUCCEEDED = f"""
+INSERT INTO instance_activity AS a (instance_id, activity, last_success_at)
+SELECT id, %s, coalesce(%s, now()) FROM channel_instance WHERE id = %s AND {RELAXED} IS NOT NULL FOR KEY SHARE
+ON CONFLICT (instance_id, activity) DO UPDATE
+SET last_success_at = greatest(a.last_success_at, excluded.last_success_at)
+"""
+
+FAILED = """
+INSERT INTO instance_activity (instance_id, activity, last_error, last_error_at)
+SELECT id, %s, %s, now() FROM channel_instance WHERE id = %s FOR KEY SHARE
+ON CONFLICT (instance_id, activity) DO UPDATE
+SET last_error = excluded.last_error, last_error_at = excluded.last_error_at
+"""
 
 SET = (
     "INSERT INTO instance_health (instance_id, {names}) SELECT id, {values} FROM channel_instance WHERE id = %s"
@@ -35,12 +52,12 @@ SELECT (SELECT count(*) FROM inbox WHERE instance_id = %(id)s AND status = 0),
 class PostgresHealth:
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._noted: dict[int, float] = {}
+        self._noted: dict[tuple[int, Activity], float] = {}
         self._unproved: dict[int, str | None] = {}
 
     async def find(self, instance_id: int) -> HealthRecord:
         row = await self._database.fetch_one(
-            "SELECT registration, last_success_at, last_error, last_error_at, unproved_for, webhook_registered,"
+            "SELECT registration, unproved_for, webhook_registered,"
             " webhook_error, pairing_code, next_run_at, CASE WHEN b.until > now() THEN 'open'"
             " WHEN b.until <= now() THEN 'half_open' ELSE 'closed' END, b.until, b.reason"
             " FROM channel_instance i LEFT JOIN instance_health h ON h.instance_id = i.id"
@@ -50,23 +67,31 @@ class PostgresHealth:
         )
         if row is None:
             return HealthRecord()
-        return replace(HealthRecord(*row[1:]), registration=orjson.loads(row[0] or "{}"))
+        rows = await self._database.fetch(
+            "SELECT activity, last_success_at, last_error, last_error_at FROM instance_activity"
+            " WHERE instance_id = %s",
+            (instance_id,),
+        )
+        activities = {Activity(name): ActivityHealth(*noted) for name, *noted in rows}
+        return replace(
+            HealthRecord(*row[1:]), registration=orjson.loads(row[0] or "{}"), activities=activities
+        )
 
     async def queue(self, instance_id: int) -> dict[str, int]:
         row = await self._database.fetch_one(QUEUE, {"id": instance_id})
         assert row is not None
         return dict(zip(("waiting", "pending", "dead"), row, strict=True))
 
-    async def succeeded(self, instance_id: int) -> None:
-        now = time.monotonic()
-        if now - self._noted.get(instance_id, -SUCCESS_EVERY) < SUCCESS_EVERY:
+    async def succeeded(self, instance_id: int, activity: Activity, at: datetime | None = None) -> None:
+        key, now = (instance_id, activity), time.monotonic()
+        if now - self._noted.get(key, -SUCCESS_EVERY) < SUCCESS_EVERY:
             return
-        self._noted[instance_id] = now
-        await self._note(instance_id, last_success_at="now()")
+        self._noted[key] = now
+        await self._note(SUCCEEDED, activity, at, instance_id)
 
-    async def failed(self, instance_id: int, error: str) -> None:
-        self._noted.pop(instance_id, None)
-        await self._note(instance_id, last_error=storable(error)[:2000], last_error_at="now()")
+    async def failed(self, instance_id: int, activity: Activity, reason: str) -> None:
+        self._noted.pop((instance_id, activity), None)
+        await self._note(FAILED, activity, storable(reason)[:2000], instance_id)
 
     async def unproved(self, instance_id: int, wanting: str | None) -> None:
         if instance_id in self._unproved and self._unproved[instance_id] == wanting:
@@ -86,19 +111,17 @@ class PostgresHealth:
         """Notes the pairing code that waits to be used, None when there is none."""
         await self._set(instance_id, pairing_code=code)
 
-    async def _note(self, instance_id: int, **values: object) -> None:
+    async def _note(self, query: str, *parameters: object) -> None:
         """A note on work that was done: an outage of the database must not make it be done again."""
         try:
-            await self._set(instance_id, **values)
+            await self._database.execute(query, parameters)
         except Unavailable:
             log.debug("the health of an instance was not noted, the database is away")
 
     async def _set(self, instance_id: int, **values: object) -> None:
-        placeholders = ["now()" if value == "now()" else "%s" for value in values.values()]
-        parameters = [value for value in values.values() if value != "now()"]
         query = SET.format(
             names=", ".join(values),
-            values=", ".join(placeholders),
+            values=", ".join("%s" for _ in values),
             updates=", ".join(f"{name} = excluded.{name}" for name in values),
         )
-        await self._database.execute(query, (*parameters, instance_id))
+        await self._database.execute(query, (*values.values(), instance_id))

@@ -10,7 +10,7 @@ from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.instances import PostgresInstances
 from adapters.outbound.storage.pool import Database
 from domain.channels.linked_device import LinkStatus
-from domain.instances.model import LiveSocket
+from domain.instances.model import Activity, LiveSocket
 from ports.links import CodeAnswer, Notifier
 
 LEASE_SECONDS = 15
@@ -161,14 +161,14 @@ class PostgresLinkDesk:
         await self._health.pairing(self._id, code)
         if code is None:
             await self._database.execute("UPDATE link SET code = NULL WHERE instance_id = %s", (self._id,))
-            await self._health.succeeded(self._id)
+            await self._health.succeeded(self._id, Activity.RECEIVING)
             return
         await self._answered(code, None)
         await self._notifier.pairing_code(self._id, code)
 
     async def no_code(self, reason: str) -> None:
         await self._answered(None, reason)
-        await self._health.failed(self._id, f"pairing: {reason}")
+        await self._health.failed(self._id, Activity.RECEIVING, f"pairing: {reason}")
 
     async def _answered(self, code: str | None, error: str | None) -> None:
         await self._database.execute(
@@ -181,10 +181,10 @@ class PostgresLinkDesk:
             "UPDATE link SET up_since = %s WHERE instance_id = %s", (since, self._id)
         )
         if since is not None:
-            await self._health.succeeded(self._id)
+            await self._health.succeeded(self._id, Activity.RECEIVING)
 
     async def trouble(self, reason: str) -> None:
-        await self._health.failed(self._id, reason)
+        await self._health.failed(self._id, Activity.RECEIVING, reason)
 
     async def code_wanted(self) -> None:
         while True:

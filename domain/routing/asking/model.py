@@ -13,13 +13,15 @@ class Talk:
     """A conversation under lease. `attended`: its messages are held against its tool confirmations.
 
     `channel` is the instance's channel, whose faces tell what it can do. `draft` names the message that shows
-    the answer to the present event while it is being made, empty while there is none.
+    the answer to the present event while it is being made, empty while there is none. `answered`: the resource
+    answered to the present event, and all its attachments were fetched.
     """
 
     instance: Instance
     channel: Any
     attended: bool
     draft: str = ""
+    answered: bool = False
 
 
 class GaveUp(Exception):

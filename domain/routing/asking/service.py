@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -18,6 +18,7 @@ from domain.routing.drafting.service import Drafting
 from domain.routing.model import (
     APPROVED_FOR_SESSION,
     Approval,
+    InputFile,
     Progress,
     Resource,
     RunRequest,
@@ -86,10 +87,13 @@ class AskingService:
             return None
         self._seen(talk, event, decision)
         self._discard(talk, ruling)
-        request = await self._request(talk, event, user_id, ruling)
+        taken = await self._files.taken_in(talk.instance, event)
+        request = _request(talk.instance, event, user_id, ruling, taken.files)
         if decision is not None and not await self._approvals.begin(asker, decision):
             return Answer(unclear(decision.tool))
-        return await self._asked(talk, event, asker, said, request)
+        answer = await self._asked(talk, event, asker, said, request)
+        talk.answered = taken.complete
+        return answer
 
     async def passed_over(self, talk: Talk, waiting: Waiting) -> None:
         """A message that gets its answer from the channel: like any other it clears the sender's question."""
@@ -103,22 +107,6 @@ class AskingService:
         if talk.attended:
             return await self._approvals.decide(asker, said)
         return Ruling(stale=said.choice is not None and is_approval(said.choice))
-
-    async def _request(self, talk: Talk, event: Event, user_id: str | None, ruling: Ruling) -> RunRequest:
-        instance, decision = talk.instance, ruling.decision
-        return RunRequest(
-            resource=_resource(instance.resource_id or ""),
-            request_id=event.request_id,
-            instance_id=instance.id,
-            channel_id=instance.channel_id,
-            session_id=event.session_id,
-            sender=RunSender(event.sender.external_id, event.sender.display_name, user_id),
-            text=event.text if decision is None else decision.original,
-            files=tuple(await self._files.taken_in(instance, event)),
-            approval=_approval(decision),
-            approved_tools=ruling.approved_tools,
-            owner=instance.user_id,
-        )
 
     async def _asked(self, talk: Talk, event: Event, asker: Asker, said: Said, request: RunRequest) -> Answer:
         typing = None
@@ -228,6 +216,25 @@ async def _briefly(courtesy: Callable[[], Awaitable[None]]) -> None:
         log.warning("a platform was too slow to show what goes on")
     except Exception:
         log.exception("a platform could not be told what goes on")
+
+
+def _request(
+    instance: Instance, event: Event, user_id: str | None, ruling: Ruling, files: Sequence[InputFile]
+) -> RunRequest:
+    decision = ruling.decision
+    return RunRequest(
+        resource=_resource(instance.resource_id or ""),
+        request_id=event.request_id,
+        instance_id=instance.id,
+        channel_id=instance.channel_id,
+        session_id=event.session_id,
+        sender=RunSender(event.sender.external_id, event.sender.display_name, user_id),
+        text=event.text if decision is None else decision.original,
+        files=tuple(files),
+        approval=_approval(decision),
+        approved_tools=ruling.approved_tools,
+        owner=instance.user_id,
+    )
 
 
 def _after(text: str, progress: Progress | None) -> Progress | None:

@@ -271,6 +271,8 @@ def health_of_resource(scene: Scene) -> None:
     health = scene.health()
     assert health["lastError"] == "the downstream resource failed: it answered 500"
     assert health["lastSuccess"] is None
+    failing = [name for name in ("receiving", "processing", "sending") if not health[name]["healthy"]]
+    assert (health["healthy"], failing) == (False, ["processing"])
 
 
 @then("the bot's health tells of a success")
@@ -278,6 +280,7 @@ def health_of_success(scene: Scene) -> None:
     until(lambda: scene.health()["lastSuccess"] is not None, "the success is noted")
     health = scene.health()
     assert health["lastSuccess"] > health["lastErrorAt"]
+    assert all(health[name]["healthy"] for name in ("receiving", "processing", "sending")), health
 
 
 @when(parsers.re(r"(?P<seconds>\d+) seconds pass"))

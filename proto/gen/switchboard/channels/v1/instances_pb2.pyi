@@ -372,6 +372,9 @@ class Health(_message.Message):
     PAIRING_CODE_FIELD_NUMBER: _builtins.int
     BREAKER_FIELD_NUMBER: _builtins.int
     BREAKER_UNTIL_US_FIELD_NUMBER: _builtins.int
+    RECEIVING_FIELD_NUMBER: _builtins.int
+    PROCESSING_FIELD_NUMBER: _builtins.int
+    SENDING_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
     healthy: _builtins.bool
     last_success_us: _builtins.int
@@ -388,6 +391,18 @@ class Health(_message.Message):
     def queue(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
         """Rows by state: "waiting", "pending", "dead"."""
 
+    @_builtins.property
+    def receiving(self) -> Global___ActivityHealth:
+        """Polls, firings of schedules, connections, calls of the platform."""
+
+    @_builtins.property
+    def processing(self) -> Global___ActivityHealth:
+        """From a message to its answer: reading it, fetching its attachments, asking the resource."""
+
+    @_builtins.property
+    def sending(self) -> Global___ActivityHealth:
+        """Handing replies to the platform."""
+
     def __init__(
         self,
         *,
@@ -402,10 +417,13 @@ class Health(_message.Message):
         pairing_code: _builtins.str | None = ...,
         breaker: _builtins.str = ...,
         breaker_until_us: _builtins.int | None = ...,
+        receiving: Global___ActivityHealth | None = ...,
+        processing: Global___ActivityHealth | None = ...,
+        sending: Global___ActivityHealth | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_breaker_until_us", b"_breaker_until_us", "_last_error", b"_last_error", "_last_error_at_us", b"_last_error_at_us", "_last_success_us", b"_last_success_us", "_next_run_us", b"_next_run_us", "_pairing_code", b"_pairing_code", "breaker_until_us", b"breaker_until_us", "last_error", b"last_error", "last_error_at_us", b"last_error_at_us", "last_success_us", b"last_success_us", "next_run_us", b"next_run_us", "pairing_code", b"pairing_code"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_breaker_until_us", b"_breaker_until_us", "_last_error", b"_last_error", "_last_error_at_us", b"_last_error_at_us", "_last_success_us", b"_last_success_us", "_next_run_us", b"_next_run_us", "_pairing_code", b"_pairing_code", "breaker_until_us", b"breaker_until_us", "last_error", b"last_error", "last_error_at_us", b"last_error_at_us", "last_success_us", b"last_success_us", "next_run_us", b"next_run_us", "pairing_code", b"pairing_code", "processing", b"processing", "receiving", b"receiving", "sending", b"sending"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_breaker_until_us", b"_breaker_until_us", "_last_error", b"_last_error", "_last_error_at_us", b"_last_error_at_us", "_last_success_us", b"_last_success_us", "_next_run_us", b"_next_run_us", "_pairing_code", b"_pairing_code", "breaker", b"breaker", "breaker_until_us", b"breaker_until_us", "healthy", b"healthy", "instance_id", b"instance_id", "last_error", b"last_error", "last_error_at_us", b"last_error_at_us", "last_success_us", b"last_success_us", "next_run_us", b"next_run_us", "pairing_code", b"pairing_code", "queue", b"queue", "warnings", b"warnings"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_breaker_until_us", b"_breaker_until_us", "_last_error", b"_last_error", "_last_error_at_us", b"_last_error_at_us", "_last_success_us", b"_last_success_us", "_next_run_us", b"_next_run_us", "_pairing_code", b"_pairing_code", "breaker", b"breaker", "breaker_until_us", b"breaker_until_us", "healthy", b"healthy", "instance_id", b"instance_id", "last_error", b"last_error", "last_error_at_us", b"last_error_at_us", "last_success_us", b"last_success_us", "next_run_us", b"next_run_us", "pairing_code", b"pairing_code", "processing", b"processing", "queue", b"queue", "receiving", b"receiving", "sending", b"sending", "warnings", b"warnings"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__breaker_until_us: _TypeAlias = _typing.Literal["breaker_until_us"]  # noqa: Y015
     _WhichOneofArgType__breaker_until_us: _TypeAlias = _typing.Literal["_breaker_until_us", b"_breaker_until_us"]  # noqa: Y015
@@ -433,6 +451,47 @@ class Health(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__pairing_code) -> _WhichOneofReturnType__pairing_code | None: ...
 
 Global___Health: _TypeAlias = Health  # noqa: Y015
+
+@_typing.final
+class ActivityHealth(_message.Message):
+    """Not healthy while the latest try failed and nothing made up for that."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    HEALTHY_FIELD_NUMBER: _builtins.int
+    LAST_SUCCESS_US_FIELD_NUMBER: _builtins.int
+    LAST_ERROR_FIELD_NUMBER: _builtins.int
+    LAST_ERROR_AT_US_FIELD_NUMBER: _builtins.int
+    healthy: _builtins.bool
+    last_success_us: _builtins.int
+    last_error: _builtins.str
+    last_error_at_us: _builtins.int
+    def __init__(
+        self,
+        *,
+        healthy: _builtins.bool = ...,
+        last_success_us: _builtins.int | None = ...,
+        last_error: _builtins.str | None = ...,
+        last_error_at_us: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_last_error", b"_last_error", "_last_error_at_us", b"_last_error_at_us", "_last_success_us", b"_last_success_us", "last_error", b"last_error", "last_error_at_us", b"last_error_at_us", "last_success_us", b"last_success_us"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_last_error", b"_last_error", "_last_error_at_us", b"_last_error_at_us", "_last_success_us", b"_last_success_us", "healthy", b"healthy", "last_error", b"last_error", "last_error_at_us", b"last_error_at_us", "last_success_us", b"last_success_us"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__last_error: _TypeAlias = _typing.Literal["last_error"]  # noqa: Y015
+    _WhichOneofArgType__last_error: _TypeAlias = _typing.Literal["_last_error", b"_last_error"]  # noqa: Y015
+    _WhichOneofReturnType__last_error_at_us: _TypeAlias = _typing.Literal["last_error_at_us"]  # noqa: Y015
+    _WhichOneofArgType__last_error_at_us: _TypeAlias = _typing.Literal["_last_error_at_us", b"_last_error_at_us"]  # noqa: Y015
+    _WhichOneofReturnType__last_success_us: _TypeAlias = _typing.Literal["last_success_us"]  # noqa: Y015
+    _WhichOneofArgType__last_success_us: _TypeAlias = _typing.Literal["_last_success_us", b"_last_success_us"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__last_error) -> _WhichOneofReturnType__last_error | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__last_error_at_us) -> _WhichOneofReturnType__last_error_at_us | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__last_success_us) -> _WhichOneofReturnType__last_success_us | None: ...
+
+Global___ActivityHealth: _TypeAlias = ActivityHealth  # noqa: Y015
 
 @_typing.final
 class ListDeliveriesRequest(_message.Message):

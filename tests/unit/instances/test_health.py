@@ -1,0 +1,83 @@
+"""What is told of an instance's health, from what is on record."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from adapters.outbound.channels.erp_events.definition import DEFINITION
+from domain.instances.health import health_of
+from domain.instances.model import Activity, ActivityHealth, Health, Instance
+from ports.storage import HealthRecord
+
+SAVED = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def at(minutes: float) -> datetime:
+    return SAVED + timedelta(minutes=minutes)
+
+
+def health(
+    activities: dict[Activity, ActivityHealth], *, pending: int = 0, dead: int = 0, error: str | None = None
+) -> Health:
+    instance = Instance(1, "ann", "erp-events", "Odoo", {}, "agent::a", SAVED, SAVED)
+    channel: Any = SimpleNamespace(definition=DEFINITION)
+    record = HealthRecord(webhook_error=error, activities=activities)
+    return health_of(instance, channel, record, {"waiting": 0, "pending": pending, "dead": dead})
+
+
+def failing(found: Health) -> list[Activity]:
+    return [activity for activity, state in found.activities.items() if not state.healthy]
+
+
+FAILED = ActivityHealth(last_success=at(1), last_error="refused", last_error_at=at(2))
+WORKED = ActivityHealth(last_success=at(3))
+
+
+@pytest.mark.parametrize("activity", Activity)
+@pytest.mark.parametrize("other", Activity)
+def test_no_success_of_another_activity_makes_up_for_a_failure(activity: Activity, other: Activity) -> None:
+    found = health({other: WORKED, activity: FAILED}, dead=1)
+    assert not found.healthy
+    assert failing(found) == [activity]
+    assert (found.last_error, found.last_error_at, found.last_success) == ("refused", at(2), at(1))
+
+
+@pytest.mark.parametrize("activity", Activity)
+def test_its_own_success_makes_up_for_a_failure(activity: Activity) -> None:
+    found = health({activity: ActivityHealth(at(3), "refused", at(2))}, dead=1)
+    assert found.healthy
+    assert (found.last_error, found.last_error_at, found.last_success) == ("refused", at(2), at(3))
+
+
+@pytest.mark.parametrize("activity", Activity)
+def test_saving_the_instance_ends_the_failure_of_what_it_was(activity: Activity) -> None:
+    found = health({activity: ActivityHealth(last_error="refused", last_error_at=at(-1))}, dead=1)
+    assert found.healthy
+    assert found.activities[activity].last_error == "refused"
+
+
+def test_replies_that_failed_are_forgotten_once_all_were_dropped() -> None:
+    assert not health({Activity.SENDING: FAILED}, dead=1).healthy
+    assert not health({Activity.SENDING: FAILED}, pending=1).healthy
+    assert health({Activity.SENDING: FAILED}).healthy
+
+
+def test_the_latest_failure_is_told_first() -> None:
+    later = ActivityHealth(last_error="timed out", last_error_at=at(5))
+    assert health({Activity.PROCESSING: FAILED, Activity.RECEIVING: later}).last_error == "timed out"
+
+
+def test_what_was_found_at_the_try_of_a_configuration_stands_until_a_reply_went_out() -> None:
+    polled = health({Activity.RECEIVING: WORKED}, error="no e-mail address")
+    assert any("no e-mail address" in each for each in polled.warnings)
+    assert health({Activity.SENDING: WORKED}, error="no e-mail address").healthy
+
+
+def test_nothing_is_known_of_a_new_instance() -> None:
+    found = health({})
+    assert found.healthy
+    assert (found.last_success, found.last_error, found.last_error_at) == (None, None, None)
