@@ -12,6 +12,7 @@ from adapters.outbound.http.redaction import safe_url
 from adapters.outbound.jobs.arq_queue import ArqQueue, connect
 from apps.downstream import count_rules
 from apps.knowledge_state import look
+from apps.printable import escaped
 from apps.secrets import complete
 from apps.settings import PROVIDERS, Settings, SettingsError
 from apps.starting import StartError, a_database, migrated
@@ -31,7 +32,7 @@ def main(settings: Settings) -> int:
     """Prints the findings; exit status 1 when something fails."""
     failed = False
     for finding in _findings(settings):
-        print(f"{finding.grade:<5} {finding.subject:<14} {finding.text}", flush=True)
+        print(f"{finding.grade:<5} {finding.subject:<14} {escaped(finding.text)}", flush=True)
         failed = failed or finding.grade == "FAIL"
     return 1 if failed else 0
 

@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from apps.container import Container
+from apps.printable import escaped
 from apps.secrets import complete
 from apps.settings import Settings
 from apps.starting import a_database, migrated
@@ -30,7 +31,7 @@ def listing(settings: Settings, _: argparse.Namespace) -> int:
             state = f"revoked {key.revoked_at:%Y-%m-%d}" if key.revoked_at else "live"
             created = f"{key.created_at:%Y-%m-%d %H:%M:%S}"
             print(
-                f"{key.id:>4}  {key.user_id:<24} {key.role:<6} {key.prefix + '…':<14} {created:<20} {state}"
+                f"{key.id:>4}  {escaped(key.user_id):<24} {key.role:<6} {key.prefix + '…':<14} {created:<20} {state}"
             )
 
     return _with_database(settings, run)

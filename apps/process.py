@@ -8,6 +8,7 @@ import signal
 from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
+from apps.logs import loop_failed
 from domain.refusals import Unavailable
 
 log = logging.getLogger("switchboard")
@@ -42,6 +43,7 @@ async def run(parts: Sequence[Part], ready: Callable[[], None]) -> int:
     """Runs until SIGTERM, SIGINT, or the end of a part; the exit status."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
+    loop.set_exception_handler(loop_failed)
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     started: list[Part] = []

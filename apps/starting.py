@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from adapters.outbound.storage.embedded import EmbeddedPostgres, EmbeddedPostgresError, attach
+from apps.printable import escaped
 from apps.settings import Settings, SettingsError
 from domain.refusals import Refusal
 
@@ -105,5 +106,5 @@ def reporting(main: Callable[[], int]) -> int:
         print("switchboard: stopped while starting", file=sys.stderr)
         return 130
     except (StartError, SettingsError, Refusal) as error:
-        print(f"switchboard: {error}", file=sys.stderr)
+        print(f"switchboard: {escaped(str(error))}", file=sys.stderr)
         return 1
