@@ -92,7 +92,7 @@ class _Formatter(structlog.stdlib.ProcessorFormatter):
 
 
 class _Handler(logging.StreamHandler[TextIO]):
-    def handleError(self, record: logging.LogRecord) -> None:
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
         """The standard one would write the record out as it is."""
         error = sys.exc_info()[1]
         with contextlib.suppress(Exception):
@@ -117,8 +117,8 @@ def _message(record: logging.LogRecord) -> str:
 def _bounded(_logger: Any, _method: str, event: Any) -> Any:
     """Every text of a line cut and escaped, an exception as a bounded traceback."""
     info, stack = event.pop("exc_info", None), event.pop("stack_info", None)
-    for name, value in event.items():
-        value = shown(value) if name != "event" else cut(value.strip(), LONGEST_EVENT)
+    for name, given in event.items():
+        value = shown(given) if name != "event" else cut(given.strip(), LONGEST_EVENT)
         event[name] = escaped(value) if isinstance(value, str) else value
     if info and info[1] is not None:
         event["exception"] = traceback_of(info[1])

@@ -9,6 +9,8 @@ from email.utils import parsedate_to_datetime
 from math import isfinite
 from typing import Any, Protocol
 
+from domain.json_text import loads
+
 
 @dataclass(frozen=True, slots=True)
 class FormFile:
@@ -57,12 +59,10 @@ class HttpAnswer:
     body: bytes
 
     def json(self) -> Any:
-        """The body as JSON, or None when it is not JSON."""
-        from json import loads
-
+        """The body as JSON, or None when it is not JSON, or nested too deeply."""
         try:
             return loads(self.body)
-        except (ValueError, RecursionError):
+        except ValueError:
             return None
 
     @property

@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from domain.json_text import TOO_DEEP, TooDeep, loads
 from domain.refusals import Fault, Invalid
 
 
 def json_object(text: str, field: str) -> dict[str, Any]:
     """The object that a field holds as text. Raises `Invalid`, naming the field, for anything else, and for what
-    could not be written out again: NaN, infinities, lone surrogates, nesting without end."""
+    could not be written out again: NaN, infinities, lone surrogates, too many levels."""
     try:
-        value = json.loads(text)
+        value = loads(text)
         json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
-    except (ValueError, RecursionError):  # the errors of decoding and encoding are ValueErrors
+    except TooDeep:
+        raise Invalid.of([Fault(field, TOO_DEEP)]) from None
+    except ValueError:  # the errors of decoding and encoding are ValueErrors
         value = None
     if not isinstance(value, dict):
         raise Invalid.of([Fault(field, "must be the JSON text of an object")])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -13,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from domain.channels import cron
 from domain.channels.model import ChannelDefinition, ConfigField, Format
+from domain.json_text import loads
 from domain.refusals import Fault, Invalid
 
 LONGEST_VALUE = 20_000
@@ -158,8 +158,8 @@ def _ed25519(value: str) -> str | None:
 
 def _headers(value: str) -> str | None:
     try:
-        headers = json.loads(value)
-    except (ValueError, RecursionError):
+        headers = loads(value)
+    except ValueError:
         return 'must be JSON text of an object, for example {"X-Team": "support"}'
     if not isinstance(headers, dict):
         return 'must be JSON text of an object, for example {"X-Team": "support"}'

@@ -123,7 +123,7 @@ async def _http(request: Request, error: Exception) -> Response:
     path = request.url.path[:200]
     match error.status_code:
         case 400 if error.detail == UNPARSED:
-            return error_response(400, "the body is not JSON in UTF-8, or it is nested too deeply")
+            return error_response(400, "the body is not JSON in UTF-8")
         case 404:
             return error_response(404, f"there is nothing at {path}")
         case 405:

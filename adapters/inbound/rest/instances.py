@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 
 from adapters.inbound.rest import schemas, shapes
 from adapters.inbound.rest.errors import JsonResponse
-from adapters.inbound.rest.routing import caller_of, errors, page_of, path_id
+from adapters.inbound.rest.routing import JsonRoute, caller_of, errors, page_of, path_id
 from domain.instances.model import InstanceChange, NewInstance
 from ports.use_cases import Instances
 
@@ -15,7 +15,7 @@ BASE = "/api/agent/channel-instances"
 
 
 def router(instances: Instances) -> APIRouter:
-    routes = APIRouter(tags=["channel instances"])
+    routes = APIRouter(route_class=JsonRoute, tags=["channel instances"])
 
     @routes.get(
         BASE,

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request, Response
 from adapters.inbound.rest import knowledge_schemas as schemas
 from adapters.inbound.rest import knowledge_shapes as shapes
 from adapters.inbound.rest.errors import JsonResponse
-from adapters.inbound.rest.routing import caller_of, errors, path_id
+from adapters.inbound.rest.routing import JsonRoute, caller_of, errors, path_id
 from domain.knowledge.model import BaseChange, NewBase
 from domain.knowledge.rules import NO_BASE
 from ports.knowledge import KnowledgeBases, KnowledgeSearch
@@ -16,7 +16,7 @@ BASE = "/api/agent/kb"
 
 
 def router(bases: KnowledgeBases, search: KnowledgeSearch) -> APIRouter:
-    routes = APIRouter(tags=["knowledge bases"])
+    routes = APIRouter(route_class=JsonRoute, tags=["knowledge bases"])
 
     @routes.get(
         BASE,

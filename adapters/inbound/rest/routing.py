@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine
 from typing import Any
 
-from fastapi import Request
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
 
 from adapters.inbound.rest.schemas import ErrorBody
 from domain.access.model import Caller
 from domain.instances.model import Page
+from domain.json_text import TOO_DEEP, TooDeep, loads
 from domain.refusals import Fault, Invalid, NotFound
 
 LARGEST_ID = 2**63 - 1
@@ -30,6 +34,27 @@ MEANING = {
     500: "Internal server error.",
     503: "The database or the queue is away; see Retry-After.",
 }
+
+
+class _JsonRequest(Request):
+    async def json(self) -> Any:
+        """The body as JSON. Raises a 400 for one that is nested too deeply."""
+        try:
+            return loads(await self.body())
+        except TooDeep:
+            raise HTTPException(400, f"the body {TOO_DEEP}") from None  # FastAPI hides other errors
+
+
+class JsonRoute(APIRoute):
+    """A route whose JSON body is read under the limits of all JSON."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def handled(request: Request) -> Response:
+            return await handle(_JsonRequest(request.scope, request.receive))
+
+        return handled
 
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:

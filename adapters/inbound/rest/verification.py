@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 
 from adapters.inbound.rest import schemas
 from adapters.inbound.rest.errors import JsonResponse
-from adapters.inbound.rest.routing import caller_of, errors
+from adapters.inbound.rest.routing import JsonRoute, caller_of, errors
 from adapters.inbound.rest.verification_page import closing_page
 from domain.channels.messages import Identity
 from domain.verification.model import OAUTH_PROVIDERS
@@ -20,7 +20,7 @@ MAX_PARAMETERS = 50
 
 
 def router(verification: Verification, ids: Ids, platform_url: str) -> APIRouter:
-    routes = APIRouter(prefix=BASE, tags=["identity verification"])
+    routes = APIRouter(route_class=JsonRoute, prefix=BASE, tags=["identity verification"])
 
     @routes.get(
         "/providers",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -11,6 +10,8 @@ from urllib.parse import parse_qsl
 
 import orjson
 
+from domain.channels.messages import RawCall
+from domain.json_text import TOO_DEEP, is_too_deep, loads
 from domain.refusals import Invalid
 
 MAX_FORM_FIELDS = 1000
@@ -30,6 +31,8 @@ def json_object(body: bytes) -> dict[str, Any]:
 
 def json_value(body: bytes) -> Any:
     """The body as JSON, its texts clean (see `clean`). Raises `Invalid`."""
+    if is_too_deep(body):
+        raise Invalid(f"The body {TOO_DEEP}.")
     try:
         value = _exact(body) if _LONG_NUMBER.search(body) else orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -41,8 +44,8 @@ def _exact(body: bytes) -> Any:
     """Takes what orjson refuses and a platform may send all the same: half of a surrogate pair. Keeps integers
     of over 64 bits, which orjson rounds: two ids must not become one."""
     try:
-        return _cleaned(json.loads(body, parse_constant=_refused))
-    except (ValueError, RecursionError):
+        return _cleaned(loads(body, parse_constant=_refused))
+    except ValueError:
         raise Invalid("The body is not valid JSON.") from None
 
 
@@ -77,6 +80,11 @@ def form(body: bytes) -> dict[str, str]:
     except ValueError:
         raise Invalid("The body is not a valid form.") from None
     return {clean(name): clean(value) for name, value in pairs}
+
+
+def query(call: RawCall) -> dict[str, str]:
+    """The query parameters of a call, clean as the fields of a form."""
+    return {clean(name): clean(value) for name, value in call.query.items()}
 
 
 def text(source: object, *path: str) -> str:

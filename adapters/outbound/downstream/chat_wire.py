@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from adapters.outbound.downstream.messages import MAX_TEXT, BadAnswer
+from domain.json_text import loads
 from ports.downstream import Role, Turn
 
 MAX_ARGUMENTS = 100_000
@@ -38,8 +39,8 @@ class ToolCall:
     def parameters(self) -> dict[str, Any] | None:
         """The arguments as an object, None when they are none."""
         try:
-            found = json.loads(self.arguments or "{}")
-        except (ValueError, RecursionError):
+            found = loads(self.arguments or "{}")
+        except ValueError:
             return None
         return found if isinstance(found, dict) else None
 
@@ -128,8 +129,8 @@ class EventStream:
 
     def _at_once(self) -> Reply:
         try:
-            value = json.loads(bytes(self._before) + self._rest)
-        except (ValueError, RecursionError):
+            value = loads(bytes(self._before) + self._rest)
+        except ValueError:
             return Reply("", [], ended=False)
         return reply_of(value)
 
@@ -143,9 +144,9 @@ class EventStream:
             self._ended = True
             return ""
         try:
-            chunk = json.loads(data)
-        except (ValueError, RecursionError):
-            raise BadAnswer("an event of the stream is not JSON") from None
+            chunk = loads(data)
+        except ValueError:
+            raise BadAnswer("an event of the stream is not JSON, or nested too deeply") from None
         choice = _choice(chunk, required=False)
         self._ended = self._ended or bool(choice.get("finish_reason"))
         delta = choice.get("delta") or {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -19,6 +18,7 @@ from adapters.outbound.downstream.messages import (
     checked_confirmation,
 )
 from adapters.wire.downstream import run_request_to_pb
+from domain.json_text import loads
 from domain.routing.model import Confirmation, ResultArtifact, RunDelta, RunRequest, RunResult
 from ports.downstream import DownstreamFailed
 
@@ -161,9 +161,9 @@ def _confirmation(confirmation: pb.Confirmation) -> Confirmation:
     parameters: Any = None
     if confirmation.parameters_json:
         try:
-            parameters = json.loads(confirmation.parameters_json)
-        except (ValueError, RecursionError):
-            raise BadAnswer("confirmation.parameters_json is not JSON") from None
+            parameters = loads(confirmation.parameters_json)
+        except ValueError:
+            raise BadAnswer("confirmation.parameters_json is not JSON, or nested too deeply") from None
         if parameters is None:
             raise BadAnswer("confirmation.parameters_json is not an object")
     return checked_confirmation(confirmation.tool, parameters)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,9 +19,6 @@ MAX_ARTIFACT_BYTES = 25_000_000
 
 MAX_ANSWER_BYTES = 40_000_000
 """Bytes of a whole answer: base64 takes a third more, the text up to four bytes a character."""
-
-MAX_DEPTH = 100
-"""Levels of the parameters of a tool that is asked for."""
 
 
 class BadAnswer(ValueError):
@@ -141,25 +138,7 @@ def checked_confirmation(tool: str, parameters: Any) -> Confirmation:
         parameters = {}
     if not isinstance(parameters, dict):
         raise BadAnswer("confirmation.parameters is not an object")
-    if _nests_deeper(parameters, MAX_DEPTH):
-        raise BadAnswer(f"confirmation.parameters nests over {MAX_DEPTH} levels deep")
     return Confirmation(tool, parameters)
-
-
-def _nests_deeper(value: Any, levels: int) -> bool:
-    """Goes down level by level: recursion would end where the interpreter's does."""
-    level = [value]
-    for _ in range(levels):
-        level = [each for holder in level for each in _held(holder)]
-        if not level:
-            return False
-    return True
-
-
-def _held(value: Any) -> Iterable[Any]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
 
 
 def _list(value: Any, at: str) -> list[Any]:

@@ -130,10 +130,16 @@ Feature: The REST gateway
       Then the status is 413
       And ann has no instances
 
-    Scenario: A body that is nested too deeply
-      When ann creates an instance with a body nested 100000 levels deep
+    Scenario Outline: A body that is nested <levels> levels deep
+      When ann creates an instance with a body nested <levels> levels deep
       Then the status is 400
-      And the body is an error that mentions "nested"
+      And the body is an error that mentions "nested more than 64 levels"
+
+      Examples:
+        | levels |
+        | 65     |
+        | 500    |
+        | 100000 |
 
     Scenario: A name that is too long
       When ann creates an instance with a name of 100 kB

@@ -235,10 +235,14 @@ def creates_large(rest: Rest) -> httpx.Response:
     return rest.request("POST", INSTANCES, "ann", json={**NEW, "config": {"x": "y" * 3_000_000}})
 
 
-@when("ann creates an instance with a body nested 100000 levels deep", target_fixture="response")
-def creates_nested(rest: Rest) -> httpx.Response:
+@when(
+    parsers.parse("ann creates an instance with a body nested {levels:d} levels deep"),
+    target_fixture="response",
+)
+def creates_nested(rest: Rest, levels: int) -> httpx.Response:
     headers = {"Content-Type": "application/json"}
-    return rest.request("POST", INSTANCES, "ann", content=b"[" * 100_000, headers=headers)
+    content = b"[" * levels + b"]" * levels
+    return rest.request("POST", INSTANCES, "ann", content=content, headers=headers)
 
 
 @when("ann creates an instance with a name of 100 kB", target_fixture="response")

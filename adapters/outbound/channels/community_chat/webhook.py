@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from adapters.outbound.channels.bodies import form, json_object, same, text
+from adapters.outbound.channels.bodies import form, json_object, query, same, text
 from domain.channels.messages import (
     Attachment,
     Config,
@@ -51,7 +51,7 @@ def receive(config: Config, call: RawCall, known: Facts) -> Received:
 
 def _payload(call: RawCall) -> Mapping[str, Any]:
     if call.method == "GET":
-        return call.query
+        return query(call)
     content_type = call.headers.get("content-type", "").lower()
     is_json = "json" in content_type or ("form" not in content_type and call.body.lstrip()[:1] == b"{")
     return json_object(call.body) if is_json else form(call.body)

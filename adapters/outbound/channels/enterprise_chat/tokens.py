@@ -7,6 +7,7 @@ Source: https://learn.microsoft.com/en-us/azure/bot-service/rest-api/bot-framewo
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -24,11 +25,28 @@ LEEWAY = 300.0
 _MAX_TOKEN = 16_384
 
 
-def prove(app_id: str, call: RawCall, activity: Mapping[str, Any], known: Facts, now: datetime) -> None:
-    """Checks the token of a call against the keys in `known` and against its activity.
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The claims of a token that is good, and the key that signed it."""
 
-    Raises `Unauthenticated`, `StaleFacts` (signed with a key that is not known yet), `Forbidden` (the token
-    is good for another service URL or channel), `Unavailable` (no keys could be fetched).
+    claims: Mapping[str, Any]
+    key: Mapping[str, Any]
+
+    def check_activity(self, activity: Mapping[str, Any]) -> None:
+        """A token is bound to one service URL, and its key to the channels that endorse it. Raises `Forbidden`."""
+        bound = text(self.claims, "serviceurl") or text(self.claims, "serviceUrl")
+        if not bound or not same(bound.rstrip("/"), text(activity, "serviceUrl").rstrip("/")):
+            raise Forbidden("The bearer token is for another serviceUrl than the activity's.")
+        endorsed = at(self.key, "endorsements")
+        if isinstance(endorsed, list) and text(activity, "channelId") not in endorsed:
+            raise Forbidden("The key of the bearer token does not speak for the activity's channelId.")
+
+
+def prove(app_id: str, call: RawCall, known: Facts, now: datetime) -> Proof:
+    """Checks the token of a call against the keys in `known`, before anybody reads the body.
+
+    Raises `Unauthenticated`, `StaleFacts` (signed with a key that is not known yet), `Unavailable` (no keys could
+    be fetched).
     """
     token = _bearer(call)
     header = _header(token)
@@ -36,7 +54,7 @@ def prove(app_id: str, call: RawCall, activity: Mapping[str, Any], known: Facts,
     claims = _claims(token, key)
     _check_audience(claims, app_id, known)
     _check_time(claims, now)
-    _check_activity(claims, key, activity)
+    return Proof(claims, key)
 
 
 def _bearer(call: RawCall) -> str:
@@ -49,7 +67,7 @@ def _bearer(call: RawCall) -> str:
 def _header(token: str) -> Mapping[str, Any]:
     try:
         header = jwt.get_unverified_header(token)
-    except jwt.PyJWTError:
+    except (jwt.PyJWTError, RecursionError):  # PyJWT reads the header's JSON whatever its nesting
         raise Unauthenticated("The bearer token is not a JSON Web Token.") from None
     if header.get("alg") != ALGORITHM:
         raise Unauthenticated(f"The bearer token is not signed with {ALGORITHM}.")
@@ -72,7 +90,7 @@ def _claims(token: str, key: Mapping[str, Any]) -> Mapping[str, Any]:
     try:
         public = jwt.PyJWK(dict(key), algorithm=ALGORITHM)
         claims: Mapping[str, Any] = jwt.decode(token, public, algorithms=[ALGORITHM], options=options)
-    except (jwt.PyJWTError, ValueError, TypeError):
+    except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
         raise Unauthenticated("The signature of the bearer token is wrong.") from None
     return claims
 
@@ -96,13 +114,3 @@ def _check_time(claims: Mapping[str, Any], now: datetime) -> None:
 
 def _moment(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def _check_activity(claims: Mapping[str, Any], key: Mapping[str, Any], activity: Mapping[str, Any]) -> None:
-    """A token is bound to one service URL, and its key to the channels that endorse it."""
-    bound = text(claims, "serviceurl") or text(claims, "serviceUrl")
-    if not bound or not same(bound.rstrip("/"), text(activity, "serviceUrl").rstrip("/")):
-        raise Forbidden("The bearer token is for another serviceUrl than the activity's.")
-    endorsed = at(key, "endorsements")
-    if isinstance(endorsed, list) and text(activity, "channelId") not in endorsed:
-        raise Forbidden("The key of the bearer token does not speak for the activity's channelId.")

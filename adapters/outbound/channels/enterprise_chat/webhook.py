@@ -20,9 +20,10 @@ def receive(config: Config, call: RawCall, known: Facts, now: datetime) -> Recei
         raise NotFound(f"This channel has no callback '{call.callback}'; its callback is 'webhook'.")
     if call.method != "POST":
         raise Invalid("Activities are posted.")
-    activity = json_object(call.body)
     app_id = str(config.get("appId") or "")
     if not app_id:
-        return replace(activities.read(activity), unproved_for="appId")
-    tokens.prove(app_id, call, activity, known, now)
+        return replace(activities.read(json_object(call.body)), unproved_for="appId")
+    proof = tokens.prove(app_id, call, known, now)
+    activity = json_object(call.body)
+    proof.check_activity(activity)
     return activities.read(activity)

@@ -15,8 +15,9 @@ from typing import Any
 import aiohttp
 import orjson
 
-from adapters.outbound.channels.bodies import at, text
+from adapters.outbound.channels.bodies import at, json_value, text
 from domain.channels.messages import Config
+from domain.refusals import Invalid
 from ports.channels import Emit, Kit, PlatformError
 from ports.linked_device import LinkDesk
 
@@ -182,8 +183,8 @@ class _Connection:
         frame = await self._socket.receive()
         if frame.type in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
             try:
-                body = orjson.loads(frame.data)
-            except orjson.JSONDecodeError:
+                body = json_value(frame.data.encode() if isinstance(frame.data, str) else frame.data)
+            except Invalid:
                 return {}
             return body if isinstance(body, dict) else {}
         code = self._socket.close_code or 0

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
-from adapters.outbound.channels.bodies import form, json_object, same, text
+from adapters.outbound.channels.bodies import form, json_object, query, same, text
 from adapters.outbound.channels.sms_provider.delivery import KEY
 from adapters.outbound.channels.sms_provider.keywords import opt_out_type
 from adapters.outbound.channels.sms_provider.signature import SIGNATURE, is_valid
@@ -48,8 +48,9 @@ def receive(config: Config, call: RawCall) -> Received:
     """Proves the origin of a call and reads it. Raises `Unauthenticated`, `Invalid`, `NotFound`."""
     if call.callback != "webhook":
         raise NotFound(f"This channel has no callback '{call.callback}'; its callback is 'webhook'.")
+    signed = _is_signed(config, call)
     fields = _fields(call)
-    unproved = _prove(config, call, fields)
+    unproved = _prove(config, fields, signed=signed)
     state = (fields.get("MessageStatus") or fields.get("SmsStatus", "")).lower()
     if state not in _INBOUND:
         return _status(fields, state, call.query.get(KEY, ""), unproved)
@@ -62,30 +63,34 @@ def receive(config: Config, call: RawCall) -> Received:
 
 def _fields(call: RawCall) -> Mapping[str, str]:
     if call.method == "GET":
-        return call.query
+        return query(call)
     if call.headers.get("content-type", "").startswith("application/json"):
         body = json_object(call.body)
         return {name: text(body, name) for name in body}
     return form(call.body)
 
 
-def _prove(config: Config, call: RawCall, fields: Mapping[str, str]) -> str | None:
-    """The account must be ours, and a signature, once there, must be right.
-
-    The account alone proves nothing (whoever calls writes it), so a call without a signature is taken as
-    unproved. A status callback may leave the account out; then only the signature speaks for it.
-    """
-    signed = SIGNATURE in call.headers
-    account = fields.get("AccountSid")
-    if not same(account or "", str(config.get("accountSid", ""))) and not (signed and account is None):
-        raise Unauthenticated("AccountSid is not the account of this instance.")
-    if not signed:
-        return "X-Twilio-Signature"
+def _is_signed(config: Config, call: RawCall) -> bool:
+    """Whether there is a signature, which must be right: checked before anybody reads the body."""
+    if SIGNATURE not in call.headers:
+        return False
     if not is_valid(str(config.get("authToken", "")), call):
         raise Unauthenticated(
             "X-Twilio-Signature does not match: check authToken, and that Twilio calls this very address."
         )
-    return None
+    return True
+
+
+def _prove(config: Config, fields: Mapping[str, str], *, signed: bool) -> str | None:
+    """The account must be ours.
+
+    The account alone proves nothing (whoever calls writes it), so a call without a signature is taken as
+    unproved. A status callback may leave the account out; then only the signature speaks for it.
+    """
+    account = fields.get("AccountSid")
+    if not same(account or "", str(config.get("accountSid", ""))) and not (signed and account is None):
+        raise Unauthenticated("AccountSid is not the account of this instance.")
+    return None if signed else "X-Twilio-Signature"
 
 
 def _status(fields: Mapping[str, str], state: str, key: str, unproved: str | None) -> Received:

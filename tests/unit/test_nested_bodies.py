@@ -1,0 +1,162 @@
+"""Deeply nested JSON is refused in words, on every channel and for the verification bot, and only after the proof."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from adapters.outbound.channels.bot_messenger import webhook as telegram
+from adapters.outbound.channels.business_messaging import webhook as whatsapp
+from adapters.outbound.channels.community_chat import webhook as mattermost
+from adapters.outbound.channels.cron import webhook as cron
+from adapters.outbound.channels.enterprise_chat import webhook as teams
+from adapters.outbound.channels.gaming_chat import webhook as discord
+from adapters.outbound.channels.http_webhook import webhook as plain
+from adapters.outbound.channels.sms_provider import webhook as twilio
+from adapters.outbound.channels.workspace_chat import webhook as slack
+from adapters.outbound.verification.telegram_bot import TelegramVerificationBot
+from domain.channels.messages import RawCall
+from domain.json_text import MAX_DEPTH, TooDeep, is_too_deep, loads
+from domain.refusals import Invalid, Unauthenticated
+from ports.http import HttpAnswer
+from tests.support.channel_samples import Scripted
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+TOKEN = "123:AA"
+SECRET = hashlib.sha256(TOKEN.encode()).hexdigest()
+JSON = {"content-type": "application/json"}
+TELEGRAM = {**JSON, "x-telegram-bot-api-secret-token": SECRET}
+
+
+def nested(levels: int, core: str = '"a\\u0000b"', opening: str = "[", closing: str = "]") -> bytes:
+    """An object whose value is nested so that the whole has this many levels."""
+    inner = opening * (levels - 1) + core + closing * (levels - 1)
+    return f'{{"message": {inner}, "text": "x"}}'.encode()
+
+
+BODIES = {
+    "one level too many": nested(MAX_DEPTH + 1),
+    "255 levels": nested(255, core="1"),
+    "1000 arrays around a NUL": nested(1000),
+    "1000 objects": nested(1000, opening='{"a":', closing="}"),
+    "mixed": nested(801, opening='[{"a":', closing="}]"),
+    "behind a string of brackets": b'{"quoted": "]]]]\\"]]]]", "a": ' + nested(300) + b"}",
+    "more than a parser takes": nested(100_000),
+    "with a long number": nested(500, core="123456789012345678901234567890"),
+    "with half a surrogate pair": nested(500, core='"\\ud800"'),
+}
+
+
+def call(
+    body: bytes, headers: Mapping[str, str] = JSON, callback: str = "webhook", method: str = "POST"
+) -> RawCall:
+    return RawCall(
+        "r", method, callback, "https://agents.example/api/agent/channels/x/1/webhook", headers, body
+    )
+
+
+def signed_for_slack(body: bytes, content_type: str) -> RawCall:
+    stamp = str(int(NOW.timestamp()))
+    digest = hmac.new(b"s", b"v0:" + stamp.encode() + b":" + body, hashlib.sha256).hexdigest()
+    headers = {"x-slack-request-timestamp": stamp, "x-slack-signature": f"v0={digest}"}
+    return call(body, {**headers, "content-type": content_type})
+
+
+def slack_event(body: bytes) -> Any:
+    return slack.receive({"signingSecret": "s"}, signed_for_slack(body, "application/json"), {}, NOW)
+
+
+def slack_form(body: bytes) -> Any:
+    form = urlencode({"payload": body.decode()}).encode()
+    return slack.receive(
+        {"signingSecret": "s"}, signed_for_slack(form, "application/x-www-form-urlencoded"), {}, NOW
+    )
+
+
+READERS: Mapping[str, Callable[[bytes], Any]] = {
+    "workspace-chat": slack_event,
+    "workspace-chat, a pressed button": slack_form,
+    "enterprise-chat": lambda body: teams.receive({}, call(body), {}, NOW),
+    "community-chat": lambda body: mattermost.receive({"token": "t"}, call(body), {}),
+    "gaming-chat": lambda body: discord.receive({"applicationId": "9"}, call(body), NOW),
+    "gaming-chat, forwarded": lambda body: discord.receive(
+        {"botToken": "t"}, call(body, {"x-discord-gateway-token": "t"}), NOW
+    ),
+    "bot-messenger": lambda body: telegram.receive({"botToken": TOKEN}, call(body, TELEGRAM), {}),
+    "business-messaging": lambda body: whatsapp.receive({}, call(body)),
+    "sms-provider": lambda body: twilio.receive({"accountSid": "AC"}, call(body)),
+    "http-webhook": lambda body: plain.receive({}, call(body), NOW),
+    "cron": lambda body: cron.receive({"message": "m"}, call(body, callback="manual_trigger")),
+    "the verification bot": lambda body: TelegramVerificationBot(
+        Scripted([], HttpAnswer(200, {}, b"{}")), "https://api.telegram.example", TOKEN, "bot"
+    ).read(TELEGRAM, body),
+}
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+def test_a_body_that_is_nested_too_deeply_is_refused_in_words(
+    read: Callable[[bytes], Any], body: bytes
+) -> None:
+    with pytest.raises(Invalid, match=f"nested more than {MAX_DEPTH} levels"):
+        read(body)
+
+
+PROVED_BY_A_HEADER: Mapping[str, Callable[[RawCall], Any]] = {
+    "workspace-chat": lambda raw: slack.receive({"signingSecret": "s"}, raw, {}, NOW),
+    "enterprise-chat": lambda raw: teams.receive({"appId": "a"}, raw, {}, NOW),
+    "gaming-chat": lambda raw: discord.receive({"publicKey": "0" * 64}, raw, NOW),
+    "bot-messenger": lambda raw: telegram.receive({"botToken": TOKEN}, raw, {}),
+    "business-messaging": lambda raw: whatsapp.receive({"appSecret": "s"}, raw),
+    "sms-provider": lambda raw: twilio.receive({"accountSid": "AC", "authToken": "t"}, raw),
+    "http-webhook": lambda raw: plain.receive({"webhookSecret": "s"}, raw, NOW),
+    "cron": lambda raw: cron.receive({"message": "m", "triggerSecret": "s"}, raw),
+}
+
+
+@pytest.mark.parametrize("body", [*BODIES.values(), b"{", b"\xff"], ids=[*BODIES, "broken", "not text"])
+@pytest.mark.parametrize("name", PROVED_BY_A_HEADER)
+def test_a_call_without_its_proof_is_refused_before_its_body_is_read(name: str, body: bytes) -> None:
+    headers = {**JSON, "x-twilio-signature": "wrong"} if name == "sms-provider" else JSON
+    callback = "manual_trigger" if name == "cron" else "webhook"
+    with pytest.raises(Unauthenticated):
+        PROVED_BY_A_HEADER[name](call(body, headers, callback))
+
+
+def test_a_token_of_teams_whose_header_is_nested_is_refused() -> None:
+    import base64
+
+    header = base64.urlsafe_b64encode(b'{"alg": "RS256", "kid": ' + b"[" * 10_000).decode().rstrip("=")
+    with pytest.raises(Unauthenticated):
+        teams.receive({"appId": "a"}, call(b"{}", {"authorization": f"Bearer {header}.e30.AA"}), {}, NOW)
+
+
+def test_the_greatest_depth_that_is_allowed_is_read() -> None:
+    body = nested(MAX_DEPTH, core='"a\\u0000b"')
+    assert "ab" in plain.receive({}, call(body), NOW).events[0].text
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a": "' + "[" * 1000 + '"}', "[" + "[],{}," * 1000 + "[]]", '["\\"[[[["]' * 1]
+)
+def test_brackets_inside_texts_and_side_by_side_do_not_count(text: str) -> None:
+    assert not is_too_deep(text.encode())
+    loads(text)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+def test_the_depth_is_known_in_every_encoding_of_json(encoding: str) -> None:
+    assert loads('{"a": [1]}'.encode(encoding)) == {"a": [1]}
+    with pytest.raises(TooDeep):
+        loads(nested(500).decode().encode(encoding))
+
+
+def test_an_answer_of_a_platform_that_is_nested_too_deeply_is_none() -> None:
+    for body in BODIES.values():
+        assert HttpAnswer(200, {}, body).json() is None
