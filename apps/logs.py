@@ -109,7 +109,7 @@ def _message(record: logging.LogRecord) -> str:
     else:
         values = tuple(map(shown, record.args))
     try:
-        return message % values
+        return str(message % values)
     except (TypeError, ValueError, KeyError) as error:
         return f"{message} ({message_of(error)})"
 
