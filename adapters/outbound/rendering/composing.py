@@ -166,7 +166,7 @@ class _Composer:
             self.out.text("\n" if at else "")
             self.out.text("| ", structure=True)
             for column, cell in enumerate(row, start=1):
-                self._inline.add(cell)
+                self._one_line.add(cell)
                 self.out.text(" | " if column < len(row) else " |", structure=True)
         self.out.close_block()
 

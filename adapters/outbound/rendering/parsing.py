@@ -1,4 +1,4 @@
-"""Parses Markdown: CommonMark with tables and strikethrough; HTML in it is text."""
+"""Parses Markdown: CommonMark with tables, strikethrough, task lists, footnotes and some HTML tags."""
 
 from __future__ import annotations
 
@@ -10,6 +10,12 @@ from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
 from adapters.outbound.rendering.addresses import find_addresses
+from adapters.outbound.rendering.extensions.depth import limit_emphasis
+from adapters.outbound.rendering.extensions.emphasis import keep_delimiters_in_words
+from adapters.outbound.rendering.extensions.footnotes import find_footnotes
+from adapters.outbound.rendering.extensions.html_tags import read_html_tags
+from adapters.outbound.rendering.extensions.leftovers import keep_leftovers
+from adapters.outbound.rendering.extensions.task_lists import find_tasks
 from domain.channels.model import TextLimit
 from domain.routing.splitting import split
 
@@ -22,12 +28,14 @@ _SMALL_SLICE = TextLimit(5_000)
 _WEB = re.compile(r"https?://\S+$", re.IGNORECASE)
 _PERSON = re.compile(r"(?:mailto|tel):(?=\S+$)", re.IGNORECASE)
 
-_PARSER = (
-    MarkdownIt("commonmark", {"html": False})
-    .enable(["table", "strikethrough"])
-    .disable(["html_block", "html_inline"])
-)
+_PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 find_addresses(_PARSER)
+find_footnotes(_PARSER)
+find_tasks(_PARSER)
+keep_delimiters_in_words(_PARSER)
+keep_leftovers(_PARSER)
+read_html_tags(_PARSER)
+limit_emphasis(_PARSER)
 
 
 def tokens(markdown: str) -> Iterator[list[Token]]:

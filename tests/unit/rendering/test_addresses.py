@@ -73,8 +73,8 @@ def test_an_address_is_shown_as_a_person_writes_it_and_once(markup: Markup, text
 
 
 def test_an_escape_does_not_become_part_of_an_address() -> None:
-    source = "https://a.b/c<br>next"
+    source = "https://a.b/c<tag>next"
 
-    assert render(Markup.DISCORD, source, None)[0].text == r"https://a.b/c \<br>next"
-    assert render(Markup.TEAMS, source, None)[0].text == "https://a.b/c &lt;br>next"
+    assert render(Markup.DISCORD, source, None)[0].text == r"https://a.b/c \<tag>next"
+    assert render(Markup.TEAMS, source, None)[0].text == "https://a.b/c &lt;tag>next"
     assert render(Markup.MATTERMOST, source, None)[0].text == source

@@ -167,7 +167,7 @@ def test_nobody_is_notified_by_accident() -> None:
         (r"a\\b \\* \\", "a\\b \\\\\\* \\\\"),
         (r"\&lt; & \&x", "&amp;lt; & &x"),
         (r"C:\temp \\$1", r"C:\temp \\$1"),
-        ("<b>x</b>", "<b>x</b>"),
+        ("<x>y</x>", "<x>y</x>"),
         (r"\# x", r"\# x"),
         (r"1\. x", r"1\. x"),
         (r"x \| y", r"x \| y"),

@@ -1,0 +1,1 @@
+"""What the parser knows beyond CommonMark, one file for each subject."""

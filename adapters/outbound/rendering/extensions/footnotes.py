@@ -1,0 +1,78 @@
+"""Footnotes: `[^1]` is shown as `[1]`, and `[^1]: text` as a paragraph that begins with `[1]`, where it stands.
+
+After https://docs.github.com/en/get-started/writing-on-github (section Footnotes). A mark without a note, such as
+`[^a-z]` in a regular expression, is text.
+"""
+
+from __future__ import annotations
+
+import re
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_inline import StateInline
+
+_DEFINITION = re.compile(r"\[\^([^\]\[\s]{1,100})\]:[ \t]*")
+_REFERENCE = re.compile(r"\[\^([^\]\[\s]{1,100})\]")
+_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+_NOTES = "footnotes"
+_INDENT = 4
+"""By how much the further lines of a note are indented."""
+
+
+def find_footnotes(parser: MarkdownIt) -> None:
+    """Teaches a parser to read footnotes."""
+    parser.block.ruler.before("reference", "footnote", _definition, {"alt": ["paragraph", "reference"]})
+    parser.inline.ruler.before("link", "footnote_reference", _reference)
+
+
+def _definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    begin = state.bMarks[start] + state.tShift[start]
+    found = _DEFINITION.match(state.src, begin, state.eMarks[start])
+    if found is None or state.is_code_block(start):
+        return False
+    if silent:
+        return True
+    state.env.setdefault(_NOTES, set()).add(found[1])
+    first = len(state.tokens)
+    _read_note(state, start, end, found.end())
+    _mark(state, first, found[1])
+    return True
+
+
+def _read_note(state: StateBlock, start: int, end: int, begin: int) -> None:
+    """Reads what follows the mark on its line and the indented lines below as blocks."""
+    before = (state.bMarks[start], state.tShift[start], state.sCount[start], state.blkIndent, state.level)
+    state.bMarks[start], state.tShift[start] = begin, 0
+    state.blkIndent += _INDENT
+    state.sCount[start] = state.blkIndent
+    state.level += 1
+    state.md.block.tokenize(state, start, end)
+    state.bMarks[start], state.tShift[start], state.sCount[start], state.blkIndent, state.level = before
+    state.line = max(state.line, start + 1)
+
+
+def _mark(state: StateBlock, first: int, label: str) -> None:
+    """Puts the mark before the first paragraph of the note, or before anything else as one of its own."""
+    mark = _PUNCTUATION.sub(r"\\\1", f"[{label}]")
+    if len(state.tokens) > first and state.tokens[first].type == "paragraph_open":
+        inline = state.tokens[first + 1]
+        inline.content = f"{mark} {inline.content}"
+        return
+    note = state.tokens[first:]
+    del state.tokens[first:]
+    state.push("paragraph_open", "p", 1)
+    inline = state.push("inline", "", 0)
+    inline.content, inline.children = mark, []
+    state.push("paragraph_close", "p", -1)
+    state.tokens.extend(note)
+
+
+def _reference(state: StateInline, silent: bool) -> bool:
+    found = _REFERENCE.match(state.src, state.pos, state.posMax)
+    if found is None or found[1] not in state.env.get(_NOTES, ()):
+        return False
+    if not silent:
+        state.push("text", "", 0).content = f"[{found[1]}]"
+    state.pos = found.end()
+    return True

@@ -1,0 +1,226 @@
+"""The few HTML tags that models write within Markdown, as what they mean; any other tag is text.
+
+A pair counts where it opens and closes within one paragraph, cell or heading. Comments are not shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from html import unescape
+from html.parser import HTMLParser
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+
+_STYLES = {
+    **dict.fromkeys(("b", "strong", "summary"), ("strong", "strong")),
+    **dict.fromkeys(("i", "em", "cite", "dfn", "var"), ("em", "em")),
+    **dict.fromkeys(("s", "del", "strike"), ("s", "s")),
+}
+"""Tag to the token and the tag of what Markdown has for it."""
+_CODE = frozenset(("code", "kbd", "samp", "tt"))
+_BLOCKS = frozenset(("details", "summary", "p", "div", "center", "section"))
+"""Their tags end a line; they also vanish where they stand alone on one."""
+_UNSEEN = frozenset(("u", "ins", "mark", "small", "big", "span", "font", "abbr")) | _BLOCKS
+_SHIFTED = {
+    "sup": str.maketrans("0123456789+-=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ"),
+    "sub": str.maketrans("0123456789+-=()", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎"),
+}
+_SIGNS = {"sup": "^", "sub": "_"}
+_PAIRED = _CODE | _UNSEEN | frozenset(_STYLES) | frozenset(_SHIFTED) | {"a"}
+_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*)")
+_BREAKS = ("softbreak", "hardbreak")
+
+
+def read_html_tags(parser: MarkdownIt) -> None:
+    """Teaches a parser to read HTML tags within text; blocks of HTML are paragraphs."""
+    parser.options["html"] = True
+    parser.disable("html_block").enable("html_inline")
+    parser.core.ruler.push("html_tags", _html_tags)
+
+
+def _html_tags(state: StateCore) -> None:
+    kept: list[Token] = []
+    for token in state.tokens:
+        if token.type == "inline" and token.children and "<" in token.content:
+            token.children = _Reader(state.md).read(token.children)
+        kept.append(token)
+        if token.type == "paragraph_close" and not kept[-2].children and kept[-2].content:
+            del kept[-3:]
+    state.tokens = kept
+
+
+class _Reader:
+    """Reads one inline content. `frames` hold the tags that are open within each Markdown span around."""
+
+    def __init__(self, parser: MarkdownIt) -> None:
+        self._parser = parser
+        self._out: list[Token] = []
+        self._frames: list[list[tuple[str, int]]] = [[]]
+        self._open: list[Counter[str]] = [Counter()]
+
+    def read(self, tokens: Sequence[Token]) -> list[Token]:
+        if not any(token.type in ("html_inline", "image") for token in tokens):
+            return list(tokens)
+        for token in tokens:
+            self._take(token)
+        return _tidied(_without_lone_tags(self._out))
+
+    def _take(self, token: Token) -> None:
+        if token.children:
+            token.children = _Reader(self._parser).read(token.children)
+        if token.type == "html_inline":
+            self._take_tag(token)
+            return
+        if token.nesting > 0:
+            self._frames.append([])
+            self._open.append(Counter())
+        elif token.nesting < 0:
+            self._frames.pop()
+            self._open.pop()
+        self._out.append(token)
+
+    def _take_tag(self, token: Token) -> None:
+        found = _TAG.match(token.content)
+        closing, name = (found[1], found[2].lower()) if found else ("", "")
+        if token.content.startswith("<!--") or (name == "wbr" and not closing):
+            return
+        if name == "br":
+            self._out.append(Token("hardbreak", "br", 0))
+        elif name == "img" and not closing and (image := _image(self._parser, token.content)):
+            self._out.append(image)
+        elif closing and self._open[-1][name]:
+            self._close(name)
+        else:
+            if name in _PAIRED and not closing:
+                self._frames[-1].append((name, len(self._out)))
+                self._open[-1][name] += 1
+            self._out.append(token)
+
+    def _close(self, name: str) -> None:
+        opened = ""
+        while opened != name:
+            opened, at = self._frames[-1].pop()
+            self._open[-1][opened] -= 1
+        tag, inner = self._out[at], self._out[at + 1 :]
+        del self._out[at:]
+        self._out += self._paired(name, tag, inner)
+
+    def _paired(self, name: str, tag: Token, inner: list[Token]) -> list[Token]:
+        if name in _CODE:
+            content = "".join(map(_source, inner))
+            return [Token("code_inline", "code", 0, markup="`", content=content)] if content else []
+        if name in _SHIFTED:
+            return _shifted(name, inner)
+        if name == "a":
+            address = _address(self._parser, _attributes(tag.content).get("href"))
+            return [*_around("link", "a", inner, {"href": address})] if address and inner else inner
+        if name in _STYLES:
+            inner = _around(*_STYLES[name], inner) if inner else inner
+        return [_line_end(), *inner, _line_end()] if name in _BLOCKS else inner
+
+
+def _around(
+    kind: str, tag: str, inner: list[Token], attributes: dict[str, str | int | float] | None = None
+) -> list[Token]:
+    return [Token(f"{kind}_open", tag, 1, attrs=attributes or {}), *inner, Token(f"{kind}_close", tag, -1)]
+
+
+def _line_end() -> Token:
+    return Token("softbreak", "br", 0)
+
+
+def _source(token: Token) -> str:
+    """What a token says inside of code: emphasis is as it was typed."""
+    return " " if token.type in _BREAKS else token.content or token.markup
+
+
+def _shifted(name: str, inner: list[Token]) -> list[Token]:
+    """Raised or lowered digits and signs as such characters; other formulas by `^` and `_`; words as they are."""
+    if len(inner) != 1 or inner[0].type != "text":
+        return inner
+    text = inner[0].content
+    if all(ord(char) in _SHIFTED[name] for char in text):
+        return [Token("text", "", 0, content=text.translate(_SHIFTED[name]))]
+    if len(text) == 1:
+        return [Token("text", "", 0, content=_SIGNS[name] + text)]
+    is_formula = any(map(str.isdigit, text)) and " " not in text
+    return [Token("text", "", 0, content=f"{_SIGNS[name]}({text})" if is_formula else text)]
+
+
+def _image(parser: MarkdownIt, tag: str) -> Token | None:
+    attributes = _attributes(tag)
+    address = _address(parser, attributes.get("src"))
+    if not address:
+        return None
+    alt = attributes.get("alt") or ""
+    children = [Token("text", "", 0, content=alt)] if alt else []
+    return Token("image", "img", 0, attrs={"src": address, "alt": ""}, content=alt, children=children)
+
+
+def _address(parser: MarkdownIt, given: str | None) -> str | None:
+    address = parser.normalizeLink(unescape(given or "").strip())
+    return address if address and parser.validateLink(address) else None
+
+
+def _attributes(tag: str) -> dict[str, str | None]:
+    reader = _Attributes()
+    reader.feed(tag)
+    return reader.found
+
+
+class _Attributes(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: dict[str, str | None] = {}
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found = dict(attrs)
+
+
+def _without_lone_tags(tokens: list[Token]) -> list[Token]:
+    """Without the tags of blocks that stand alone on a line: what they open or close lies in other paragraphs."""
+    kept: list[Token] = []
+    for at, token in enumerate(tokens):
+        found = _TAG.match(token.content) if token.type == "html_inline" else None
+        if found and found[2].lower() in _BLOCKS and _is_alone(tokens, at):
+            continue
+        kept.append(token)
+    return kept
+
+
+def _is_alone(tokens: list[Token], at: int) -> bool:
+    before = tokens[at - 1].type if at else "softbreak"
+    after = tokens[at + 1].type if at + 1 < len(tokens) else "softbreak"
+    return before in _BREAKS and after in _BREAKS
+
+
+def _tidied(tokens: list[Token]) -> list[Token]:
+    """Other tags as text, adjacent texts joined, and no line end at the edges or twice in place of a tag."""
+    out: list[Token] = []
+    for each in tokens:
+        token = Token("text", "", 0, content=each.content) if each.type == "html_inline" else each
+        if token.type in _BREAKS:
+            _add_break(out, token)
+        elif token.type == "text" and out and out[-1].type == "text":
+            out[-1] = Token("text", "", 0, content=out[-1].content + token.content)
+        elif token.type == "text" and out and out[-1].type == "hardbreak":
+            out.append(Token("text", "", 0, content=token.content.lstrip()))
+        else:
+            out.append(token)
+    while out and out[-1].type in _BREAKS:
+        out.pop()
+    return out
+
+
+def _add_break(out: list[Token], token: Token) -> None:
+    if not out or (token.type == "softbreak" and out[-1].type in _BREAKS):
+        return
+    if out[-1].type == "text":
+        out[-1] = Token("text", "", 0, content=out[-1].content.rstrip(" "))
+    elif out[-1].type == "softbreak":
+        out.pop()
+    out.append(token)

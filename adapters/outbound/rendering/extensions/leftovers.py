@@ -1,0 +1,108 @@
+"""Text that CommonMark parsers drop without a word, kept: nothing that a person wrote may get lost.
+
+Lists and quotes nested beyond the parser's limit, definitions of links that nothing refers to (`[Anna]: hello`), and
+the cells of a table's row beyond its columns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_block.table import escapedSplit
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+
+_DEEPEST = 16
+"""The level from which blocks are paragraphs; one step adds at most two, and the parser's own limit is 20."""
+_PREFIX = re.compile(r"[\s>]*")
+
+
+def keep_leftovers(parser: MarkdownIt) -> None:
+    """Teaches a parser to keep what it would drop."""
+    parser.options["inline_definitions"] = True
+    parser.options["store_labels"] = True
+    parser.block.ruler.before("table", "too_deep", _too_deep)
+    parser.core.ruler.after("block", "further_cells", _further_cells)
+    parser.core.ruler.push("unused_definitions", _unused_definitions)
+
+
+def _too_deep(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    if state.level < _DEEPEST or silent:
+        return False
+    last = start + 1
+    while last < end and not state.isEmpty(last) and state.sCount[last] >= state.blkIndent:
+        last += 1
+    _push_paragraph(state, state.getLines(start, last, state.blkIndent, False).strip())
+    state.line = last
+    return True
+
+
+def _push_paragraph(state: StateBlock, content: str) -> None:
+    state.push("paragraph_open", "p", 1)
+    inline = state.push("inline", "", 0)
+    inline.content, inline.children = content, []
+    state.push("paragraph_close", "p", -1)
+
+
+def _further_cells(state: StateCore) -> None:
+    lines: list[str] = []
+    row: list[Token] = []
+    for token in state.tokens:
+        if token.type == "tr_open":
+            row = []
+        elif token.type == "inline":
+            row.append(token)
+        elif token.type == "tr_close" and row and row[0].map:
+            lines = lines or state.src.split("\n")
+            further = _cells(lines[row[0].map[0]])[len(row) :]
+            if further:
+                row[-1].content = " | ".join([row[-1].content, *further])
+
+
+def _cells(line: str) -> list[str]:
+    """The cells of a row, escaped as in its source, without the empty ones that its outer bars make."""
+    cells = [cell.strip() for cell in escapedSplit(_PREFIX.sub("", line, count=1).rstrip())]
+    if cells and not cells[0]:
+        cells.pop(0)
+    if cells and not cells[-1]:
+        cells.pop()
+    return cells
+
+
+def _unused_definitions(state: StateCore) -> None:
+    if not any(token.type == "definition" for token in state.tokens):
+        return
+    used = set(_labels(state.tokens))
+    kept: list[Token] = []
+    lines = state.src.split("\n")
+    for token in state.tokens:
+        if token.type != "definition":
+            kept.append(token)
+        elif token.meta["id"] in used:
+            used.discard(token.meta["id"])
+        else:
+            kept.extend(_paragraph(token, lines))
+    state.tokens = kept
+
+
+def _labels(tokens: list[Token]) -> Iterator[str]:
+    for token in tokens:
+        if "label" in token.meta and token.type in ("link_open", "image"):
+            yield token.meta["label"]
+        yield from _labels(token.children or [])
+
+
+def _paragraph(definition: Token, lines: list[str]) -> list[Token]:
+    first, last = definition.map or (0, 0)
+    source = [_PREFIX.sub("", line, count=1) for line in lines[first:last]]
+    source[0] = source[0][source[0].find("[") :]
+    text = Token("text", "", 0, content="\n".join(source))
+    inline = Token("inline", "", 0, content=text.content, children=[text])
+    return [
+        Token("paragraph_open", "p", 1, block=True),
+        inline,
+        Token("paragraph_close", "p", -1, block=True),
+    ]

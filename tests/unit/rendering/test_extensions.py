@@ -1,0 +1,269 @@
+"""What models write beyond CommonMark is shown in every markup, and what is no markup is not lost in any."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.outbound.rendering import Markup, render
+from domain.channels.model import TextLimit
+from tests.support import markups
+from tests.unit.rendering.test_properties import READERS, numbered
+
+EVERY = {**READERS, Markup.EMAIL: markups.mail}
+in_every_markup = pytest.mark.parametrize("markup", list(EVERY))
+
+
+def shown(markup: Markup, source: str) -> str:
+    """What a person sees, without the spaces that markups differ in."""
+    (message,) = render(markup, source, None)
+    seen = EVERY[markup](message.text).replace("\u200b", "")
+    return re.sub(r" *\n+ *", "\n", seen).strip()
+
+
+def bare(markup: Markup, source: str) -> str:
+    """What a person sees, also where the reader of a markup leaves the marks of emphasis in the text."""
+    seen = shown(markup, source)
+    return re.sub("[*_~`]+", "", seen) if markup in (Markup.MRKDWN, Markup.WHATSAPP) else seen
+
+
+def plain(source: str) -> str:
+    (message,) = render(Markup.PLAIN, source, None)
+    return message.text
+
+
+@in_every_markup
+@pytest.mark.parametrize("tag", ["<br>", "<br/>", "<BR />", "<br>\n", "</br>"])
+def test_a_break_ends_the_line(markup: Markup, tag: str) -> None:
+    assert shown(markup, f"one{tag}two") == "one\ntwo"
+
+
+@in_every_markup
+def test_a_break_in_a_table_is_not_shown(markup: Markup) -> None:
+    seen = shown(markup, "| a | b |\n|---|---|\n| one<br>two | three |")
+    assert "br" not in seen
+    assert all(word in seen for word in ("one", "two", "three"))
+
+
+def test_a_break_stays_within_the_row_of_a_table() -> None:
+    (message,) = render(Markup.MATTERMOST, "| a | b |\n|---|---|\n| one<br>two | three |", None)
+    assert message.text.split("\n")[-1] == "| one two | three |"
+
+
+@in_every_markup
+def test_tasks_have_boxes(markup: Markup) -> None:
+    seen = shown(
+        markup, "- [ ] open\n- [x] done\n- [X] also\n- [link](https://a.b)\n- [y] no task\n\n1. [ ] third"
+    )
+    assert [seen.count(each) for each in ("☐ open", "☑ done", "☑ also", "☐ third", "[y] no task", "[ ]")] == [
+        1
+    ] * 5 + [0]
+
+
+@in_every_markup
+def test_footnotes_are_marked_in_brackets(markup: Markup) -> None:
+    seen = bare(markup, "One[^1] and two[^why].\n\n[^1]: The *first*\n    goes on.\n[^why]: The second.")
+    assert "One[1] and two[why]." in seen
+    assert "[1] The first" in seen
+    assert "goes on" in seen
+    assert "[why] The second." in seen
+
+
+@in_every_markup
+@pytest.mark.parametrize("source", ["[^a-z]+ and [^0-9]", "a[^1] without a note", r"\[^1\]", "^[no note]"])
+def test_a_mark_without_a_note_is_text(markup: Markup, source: str) -> None:
+    assert shown(markup, source) == source.replace("\\", "")
+
+
+TAGS = [
+    ("<b>a</b> <i>b</i> <strong>c</strong> <em>d</em> <s>e</s> <del>f</del>", "a b c d e f"),
+    ("<u>a</u> <mark>b</mark> <small>c</small> <span style='x: y'>d</span>", "a b c d"),
+    ("<kbd>Ctrl</kbd>+<code>C</code>", "Ctrl+C"),
+    (
+        "H<sub>2</sub>O, x<sup>2</sup>, e<sup>i</sup>, 1<sup>st</sup>, 2<sup>10x</sup>",
+        "H₂O, x², eⁱ, 1st, 2^(10x)",
+    ),
+    ("<details><summary>More</summary>text</details>", "More\ntext"),
+    ("<details>\n<summary>More</summary>\n\ntext\n\n</details>", "More\ntext"),
+    ("<p align='center'>one</p><div>two</div>", "one\ntwo"),
+    ("a <!-- hidden --> b", "a  b"),
+    ("a&nbsp;b &copy; &lt;", "a\u00a0b © <"),
+]
+
+
+@in_every_markup
+@pytest.mark.parametrize(("source", "text"), TAGS)
+def test_tags_that_models_write_are_not_shown(markup: Markup, source: str, text: str) -> None:
+    assert re.sub(r"\s+", " ", bare(markup, source)) == re.sub(r"\s+", " ", text)
+
+
+@in_every_markup
+@pytest.mark.parametrize(
+    "source",
+    [
+        "a <b> c",
+        "a </b> c",
+        "use <details> here",
+        "<foo>x</foo>",
+        "<script>x</script>",
+        "<b><i>x</b",
+        "1 <a and b> 2",
+    ],
+)
+def test_other_tags_are_text(markup: Markup, source: str) -> None:
+    assert shown(markup, source) == source
+
+
+def test_tags_are_what_markdown_has_for_them() -> None:
+    source = '<b>a</b> <a href="https://a.b/c">d</a> <img src="https://a.b/p.png" alt="e"> <code>*f*</code>'
+    assert (
+        render(Markup.DISCORD, source, None)[0].text
+        == "**a** [d](https://a.b/c) [e](https://a.b/p.png) `*f*`"
+    )
+    assert '<a href="https://a.b/c">d</a>' in render(Markup.EMAIL, source, None)[0].text
+
+
+def test_a_link_to_a_script_is_no_link() -> None:
+    (message,) = render(
+        Markup.EMAIL, '<a href="javascript:alert(1)">x</a> <img src="data:text/html,x">', None
+    )
+    assert "href" not in message.text
+
+
+@in_every_markup
+@pytest.mark.parametrize("source", ["`<br>` and `[^1]` and `- [ ]`", "```\n<br> <b>x</b> [^1]\n- [ ] y\n```"])
+def test_code_is_shown_as_it_stands(markup: Markup, source: str) -> None:
+    assert re.sub(r"\s", "", bare(markup, source)) == re.sub(r"[\s`]", "", source)
+
+
+@in_every_markup
+@pytest.mark.parametrize(
+    "source",
+    [
+        *(
+            "2*3*4 = 24",
+            "2**3**4",
+            "5*x*y",
+            "a_b_c",
+            "foo**bar**baz",
+            "x = 2 *3*4",
+            "n~~1~~2",
+            "snake_case_name",
+        ),
+        *("a*b*c and d*e*f", "1*2**3*4", "__init__x", "é*è*ê"),
+    ],
+)
+def test_delimiters_in_a_word_are_shown_as_written(markup: Markup, source: str) -> None:
+    assert shown(markup, source) == source
+    assert plain(source) == source
+
+
+@in_every_markup
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("**API**s", "APIs"),
+        ("这是**重点**内容", "这是重点内容"),
+        ("ไทย**หนา**ไทย", "ไทยหนาไทย"),
+        ("*a* b", "a b"),
+    ],
+)
+def test_emphasis_of_words_is_emphasis(markup: Markup, source: str, text: str) -> None:
+    assert bare(markup, source) == text
+    assert plain(source) == text
+
+
+WORD = st.text(alphabet="abcXYZ0189éß", min_size=1, max_size=4)
+RUN = st.sampled_from(["*", "**", "***", "_", "__", "~", "~~", "*_", "'", "-", ".", "/"])
+
+
+@in_every_markup
+@given(pieces=st.lists(st.tuples(WORD, RUN), min_size=1, max_size=8), last=WORD)
+def test_a_word_with_any_delimiters_in_it_loses_nothing(
+    markup: Markup, pieces: list[tuple[str, str]], last: str
+) -> None:
+    source = "".join(word + run for word, run in pieces) + last
+    if re.match(r"\d+\.", source):
+        return
+    assert shown(markup, source) == source
+
+
+PUNCTUATION = st.sampled_from(
+    [*"*_~>#+-=|{}.!$'():^ \n", "**", "~~", "[", "]:", "]", "[^", "\n\n", "|-|\n", "- [ ] ", "  "]
+)
+
+
+@st.composite
+def numbered_text(draw: st.DrawFn) -> tuple[str, int]:
+    pieces, words = [], 0
+    for between in draw(st.lists(PUNCTUATION, max_size=40)):
+        pieces.append(between)
+        if draw(st.booleans()):
+            words += 1
+            pieces.append(f"w{words}q")
+    return "".join(pieces), words
+
+
+@in_every_markup
+@given(document=numbered_text())
+def test_no_word_is_lost_whatever_stands_between(markup: Markup, document: tuple[str, int]) -> None:
+    source, words = document
+    parts = render(markup, source, None)
+    seen = [number for part in parts for number in numbered(EVERY[markup](part.text))]
+    assert sorted(set(seen)) == list(range(1, words + 1))
+    assert {number for part in parts for number in numbered(part.plain)} == set(range(1, words + 1))
+
+
+@in_every_markup
+@pytest.mark.parametrize(
+    "source",
+    [
+        "[Anna]: hello\n\nfoo",
+        "> [Anna]: hello\n\nfoo",
+        "[a]: https://a.b\n[a]: https://c.d\n\nsee [a] hello foo",
+        "| a | b |\n|---|---|\n| 1 | 2 | hello | foo |",
+        "".join(f"{'  ' * depth}- item{depth}\n" for depth in range(40)) + "\nhello foo",
+        ">" * 60 + " hello foo",
+        "- " * 60 + "hello foo",
+        "[^a]: " * 60 + "hello foo",
+    ],
+)
+def test_what_a_parser_drops_is_shown(markup: Markup, source: str) -> None:
+    seen = shown(markup, source)
+    assert all(word in seen for word in ("hello", "foo", *re.findall(r"item\d+", source)))
+
+
+HOSTILE = {
+    "open tags": "<b>" * 15_000,
+    "closing tags": "</b>" * 12_000,
+    "open and other closing tags": "<b>" * 8_000 + "</i>" * 8_000,
+    "nested emphasis": "*a **b " * 3_000 + "x" + "***" * 3_000,
+    "many stars": "*" * 20_000 + "x" + "*" * 20_000,
+    "nested pictures": "![" * 8_000 + "x" + "](y)" * 8_000,
+    "nested pairs": "<b>" * 8_000 + "x" + "</b>" * 8_000,
+    "code in code": "<code>" * 4_000 + "x" + "</code>" * 4_000,
+    "breaks": "<br>" * 12_000,
+    "notes": "[^1]: x\n" * 6_000,
+    "nested notes": "[^1]: " * 8_000,
+    "marks": "[^1]: x\n\n" + "[^1]" * 12_000,
+    "definitions": "[a]: b\n" * 7_000,
+    "tasks": "- [ ] x\n" * 6_000,
+    "stars in words": "a*" * 25_000,
+    "double stars in words": "a**" * 16_000,
+    "further cells": "|a|\n|-|\n" + "|x|y|z|\n" * 6_000,
+    "comments": "<!--" * 12_000,
+}
+
+
+@pytest.mark.parametrize("markup", [Markup.MRKDWN, Markup.DISCORD, Markup.PLAIN, Markup.EMAIL])
+@pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE.keys())
+def test_time_grows_with_length_alone(markup: Markup, source: str) -> None:
+    began = time.process_time()
+    assert render(markup, source, TextLimit(2000))
+    assert (
+        time.process_time() - began < 15
+    )  # a second or two where this was written; quadratic would be minutes
