@@ -295,7 +295,7 @@ class Settings:
         _whole(1, 365),
     )
     max_webhook_body_kb: int = _setting(
-        "MAX_WEBHOOK_BODY_KB", "1024", "largest body of a callback, in KB", _whole(1, 100_000)
+        "MAX_WEBHOOK_BODY_KB", "1024", "largest body of a callback, in KB", _whole(1, 12_288)
     )
     resources_file: str = _setting("RESOURCES_FILE", "", "TOML file of rules for downstream resources")
     downstream_url: str = _setting(

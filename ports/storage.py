@@ -51,6 +51,13 @@ class InstanceStore(Protocol):
 
     async def of_user(self, user_id: str) -> Sequence[Instance]: ...
 
+    async def page_of_user(
+        self, user_id: str, after: int, most_bytes: int
+    ) -> tuple[Sequence[Instance], bool]:
+        """The instances with ids over `after` whose stored configurations have `most_bytes` together, at least
+        one; and whether there are more behind them."""
+        ...
+
     async def of_channels(self, channel_ids: Sequence[str]) -> Sequence[Instance]: ...
 
     async def add(self, user_id: str, new: NewInstance) -> Instance:

@@ -13,6 +13,7 @@ from domain.instances.model import (
     Deliveries,
     Health,
     InstanceChange,
+    InstancePage,
     InstanceView,
     LiveSocket,
     NewInstance,
@@ -53,6 +54,10 @@ class Instances(Protocol):
     """Channel instances."""
 
     async def list(self, caller: Caller) -> Sequence[InstanceView]: ...
+
+    async def page(self, caller: Caller, after: int, most_bytes: int) -> InstancePage:
+        """Instances with ids over `after`, as many as have `most_bytes` of configuration; at least one."""
+        ...
 
     async def get(self, caller: Caller, instance_id: int) -> InstanceView:
         """Raises `NotFound`, `Forbidden`."""

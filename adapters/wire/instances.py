@@ -7,8 +7,9 @@ from datetime import datetime
 
 from switchboard.channels.v1 import instances_pb2 as pb
 
-from adapters.wire.json_text import json_object
+from adapters.wire.json_text import json_object, json_text
 from adapters.wire.moments import from_us, to_us
+from adapters.wire.pages import fitting
 from domain.instances.model import (
     Activity,
     ActivityHealth,
@@ -64,7 +65,7 @@ def new_to_pb(new: NewInstance) -> pb.CreateInstanceRequest:
     return pb.CreateInstanceRequest(
         channel_id=new.channel_id,
         channel_name=new.channel_name,
-        config_json=json.dumps(new.config),
+        config_json=json_text(new.config),
         downstream_resource_id=new.resource_id,
         id=new.id,
     )
@@ -83,7 +84,7 @@ def new_from_pb(message: pb.CreateInstanceRequest) -> NewInstance:
 def change_to_pb(instance_id: int, change: InstanceChange) -> pb.UpdateInstanceRequest:
     return pb.UpdateInstanceRequest(
         instance_id=instance_id,
-        config_json=json.dumps(change.config),
+        config_json=json_text(change.config),
         downstream_resource_id=change.resource_id,
         channel_name=change.channel_name,
     )
@@ -188,7 +189,7 @@ def health_from_pb(message: pb.Health) -> Health:
 
 def deliveries_to_pb(found: Deliveries) -> pb.ListDeliveriesResponse:
     return pb.ListDeliveriesResponse(
-        deliveries=[
+        deliveries=fitting(
             pb.Delivery(
                 id=each.id,
                 status=each.status,
@@ -198,7 +199,7 @@ def deliveries_to_pb(found: Deliveries) -> pb.ListDeliveriesResponse:
                 next_attempt_at_us=_us(each.next_attempt_at),
             )
             for each in found.items
-        ],
+        ),
         total=found.page.total,
         limit=found.page.limit,
         offset=found.page.offset,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 
 from switchboard.knowledge.v1 import knowledge_pb2 as pb
 
-from adapters.wire.json_text import json_object
+from adapters.wire.json_text import json_object, json_text
 from adapters.wire.moments import from_us, to_us
+from adapters.wire.pages import fitting, pieces
 from domain.knowledge.model import (
     Base,
     BaseChange,
@@ -51,7 +53,7 @@ def base_from_pb(message: pb.Base) -> Base:
 
 def new_to_pb(new: NewBase) -> pb.CreateBaseRequest:
     return pb.CreateBaseRequest(
-        name=new.name, description=new.description, manifest_json=json.dumps(new.manifest)
+        name=new.name, description=new.description, manifest_json=json_text(new.manifest)
     )
 
 
@@ -85,6 +87,25 @@ def uploaded_to_pb(file: UploadedFile) -> pb.UploadedFile:
 def uploaded_from_pb(message: pb.UploadedFile) -> UploadedFile:
     status = FileStatus(message.status)
     return UploadedFile(message.file_id, message.file_name, message.file_size, message.mime_type, status)
+
+
+def file_parts(file: FileRecord) -> Iterator[pb.ListFilesResponse]:
+    """The messages of a file: the record with the beginning of its text, then the rest."""
+    beginning, *rest = pieces(file.text)
+    yield pb.ListFilesResponse(file=file_to_pb(replace(file, text=beginning)))
+    for piece in rest:
+        yield pb.ListFilesResponse(more_text=piece)
+
+
+async def files_from_parts(parts: AsyncIterator[pb.ListFilesResponse]) -> list[FileRecord]:
+    """The files of a stream of such messages."""
+    found: list[tuple[pb.File, list[str]]] = []
+    async for part in parts:
+        if part.WhichOneof("part") == "file":
+            found.append((part.file, [part.file.text]))
+        else:
+            found[-1][1].append(part.more_text)
+    return [replace(file_from_pb(file), text="".join(texts)) for file, texts in found]
 
 
 def file_to_pb(file: FileRecord) -> pb.File:
@@ -143,7 +164,7 @@ def chunk_from_pb(message: pb.Chunk) -> Chunk:
 
 
 def page_to_pb(page: ChunkPage) -> pb.ListChunksResponse:
-    chunks = map(chunk_to_pb, page.chunks)
+    chunks = fitting(map(chunk_to_pb, page.chunks))
     return pb.ListChunksResponse(chunks=chunks, total=page.total, limit=page.limit, offset=page.offset)
 
 

@@ -30,6 +30,10 @@ from domain.refusals import (
 )
 
 DOMAIN = "switchboard"
+LONGEST_MESSAGE = 1500
+"""Bytes of a refusal: it crosses as metadata, of which clients take 8 KB."""
+LONGEST_IN_DETAIL = 800
+"""Bytes of a refusal whose details cross beside it."""
 
 CODES: Mapping[type[Refusal], int] = {
     Invalid: code_pb2.INVALID_ARGUMENT,
@@ -52,8 +56,9 @@ AWAY = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED
 
 def to_status(refusal: Refusal) -> status_pb2.Status:
     """The rich status of a refusal."""
+    message = refusal.message.encode("utf-8", "replace")
     details = [_packed(error_details_pb2.ErrorInfo(reason=refusal.reason, domain=DOMAIN))]
-    if isinstance(refusal, Invalid) and refusal.faults:
+    if isinstance(refusal, Invalid) and refusal.faults and len(message) <= LONGEST_IN_DETAIL:
         violations = [
             error_details_pb2.BadRequest.FieldViolation(field=fault.field, description=fault.message)
             for fault in refusal.faults
@@ -64,7 +69,9 @@ def to_status(refusal: Refusal) -> status_pb2.Status:
         delay.FromMilliseconds(int(refusal.retry_after * 1000))
         details.append(_packed(error_details_pb2.RetryInfo(retry_delay=delay)))
     code = next((CODES[kind] for kind in type(refusal).__mro__ if kind in CODES), code_pb2.UNKNOWN)
-    return status_pb2.Status(code=code, message=refusal.message, details=details)
+    return status_pb2.Status(
+        code=code, message=message[:LONGEST_MESSAGE].decode("utf-8", "ignore"), details=details
+    )
 
 
 def _packed(message) -> AnyMessage:  # type: ignore[no-untyped-def]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -35,6 +35,14 @@ class InstanceView:
 
     instance: Instance
     channel_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class InstancePage:
+    """Some of a user's instances, ordered by id; `more`: others follow."""
+
+    views: Sequence[InstanceView]
+    more: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from domain.instances.model import (
     Health,
     Instance,
     InstanceChange,
+    InstancePage,
     InstanceView,
     NewInstance,
     Pairing,
@@ -58,6 +59,10 @@ class InstanceService:
 
     async def list(self, caller: Caller) -> Sequence[InstanceView]:
         return [self._view(instance) for instance in await self._store.of_user(caller.user)]
+
+    async def page(self, caller: Caller, after: int, most_bytes: int) -> InstancePage:
+        found, more = await self._store.page_of_user(caller.user, after, most_bytes)
+        return InstancePage([self._view(instance) for instance in found], more)
 
     async def get(self, caller: Caller, instance_id: int) -> InstanceView:
         return self._view(await self._owned(caller, instance_id))

@@ -136,7 +136,9 @@ def _phone_digits(value: str) -> str | None:
 def _phone_list(value: str) -> str | None:
     wrong = [each for each in _items(value) if not _PHONE_DIGITS.fullmatch(re.sub(r"[\s()-]", "", each))]
     return (
-        f"must be comma-separated phone numbers with country code; not one: '{wrong[0]}'" if wrong else None
+        f"must be comma-separated phone numbers with country code; not one: '{wrong[0][:40]}'"
+        if wrong
+        else None
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +16,9 @@ from domain.channels.messages import RawAnswer, RawCall
 from domain.refusals import Refusal
 from ports.clock import Ids
 from ports.use_cases import Callbacks
+
+BATCH_BYTES = 8 * 1024 * 1024
+"""Of the answers of one message, of which gRPC takes 16 MB."""
 
 log = logging.getLogger("switchboard.grpc")
 
@@ -37,7 +40,8 @@ class CallbackServicer(callbacks_pb2_grpc.CallbackServiceServicer):
         reader = asyncio.create_task(desk.read(request_iterator))
         try:
             while (ready := await desk.next()) is not None:
-                yield _batch(ready)
+                for batch in _batches(ready):
+                    yield batch
         finally:
             reader.cancel()
             desk.cancel()
@@ -52,16 +56,22 @@ _Ready = tuple[int, RawAnswer | pb.Refused]
 """The number of a call and how it ended."""
 
 
-def _batch(ready: list[_Ready]) -> pb.RawOutcomeBatch:
-    batch = pb.RawOutcomeBatch()
+def _batches(ready: list[_Ready]) -> Iterator[pb.RawOutcomeBatch]:
+    """The outcomes in messages that gRPC takes."""
+    batch, size = pb.RawOutcomeBatch(), 0
     for number, outcome in ready:
+        length = len(outcome.body) if isinstance(outcome, RawAnswer) else 0
+        if size and size + length > BATCH_BYTES:
+            yield batch
+            batch, size = pb.RawOutcomeBatch(), 0
+        size += length
         message = batch.outcomes.add(number=number)
         if isinstance(outcome, RawAnswer):
             message.answer.SetInParent()
             answer_into_pb(outcome, message.answer)
         else:
             message.refused.CopyFrom(outcome)
-    return batch
+    yield batch
 
 
 class _Desk:

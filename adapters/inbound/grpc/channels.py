@@ -12,6 +12,7 @@ from switchboard.channels.v1 import instances_pb2 as pb
 from adapters.inbound.grpc.interceptors import caller
 from adapters.wire import catalogue as wire
 from adapters.wire import instances as convert
+from adapters.wire.pages import PAGE_BYTES, fitting, page, position
 from ports.use_cases import Access, Catalogue, Instances
 
 DEFAULT_LIMIT = 5
@@ -45,8 +46,9 @@ class CatalogueServicer(catalogue_pb2_grpc.CatalogueServiceServicer):
     async def ListSockets(
         self, request: catalogue_pb.ListSocketsRequest, context: Any
     ) -> catalogue_pb.ListSocketsResponse:
-        live = await self._catalogue.sockets(caller())
-        return catalogue_pb.ListSocketsResponse(sockets=map(wire.socket_to_pb, live))
+        live = [wire.socket_to_pb(each) for each in await self._catalogue.sockets(caller())]
+        sockets, following = page(live, request.page_token)
+        return catalogue_pb.ListSocketsResponse(sockets=sockets, next_page_token=following)
 
 
 class InstanceServicer(instances_pb2_grpc.InstanceServiceServicer):
@@ -54,8 +56,11 @@ class InstanceServicer(instances_pb2_grpc.InstanceServiceServicer):
         self._instances = instances
 
     async def ListInstances(self, request: pb.ListInstancesRequest, context: Any) -> pb.ListInstancesResponse:
+        found = await self._instances.page(caller(), position(request.page_token), PAGE_BYTES)
+        instances = fitting(map(convert.view_to_pb, found.views))
+        more = found.more or len(instances) < len(found.views)
         return pb.ListInstancesResponse(
-            instances=map(convert.view_to_pb, await self._instances.list(caller()))
+            instances=instances, next_page_token=str(instances[-1].id) if more else ""
         )
 
     async def GetInstance(self, request: pb.GetInstanceRequest, context: Any) -> pb.Instance:

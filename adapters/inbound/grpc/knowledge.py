@@ -10,8 +10,9 @@ from switchboard.knowledge.v1 import knowledge_pb2_grpc
 
 from adapters.inbound.grpc.interceptors import caller
 from adapters.wire import knowledge as wire
+from adapters.wire.pages import PAGE_BYTES, page
 from domain.knowledge.rules import upload_message
-from domain.refusals import Invalid
+from domain.refusals import Invalid, TooLarge
 from ports.knowledge import IncomingFile, KnowledgeBases, KnowledgeFiles, KnowledgeSearch
 
 DEFAULT_LIMIT = 5
@@ -26,7 +27,9 @@ class KnowledgeServicer(knowledge_pb2_grpc.KnowledgeServiceServicer):
         self._search = search
 
     async def ListBases(self, request: pb.ListBasesRequest, context: Any) -> pb.ListBasesResponse:
-        return pb.ListBasesResponse(bases=map(wire.base_to_pb, await self._bases.list(caller())))
+        found = [wire.base_to_pb(each) for each in await self._bases.list(caller())]
+        bases, following = page(found, request.page_token)
+        return pb.ListBasesResponse(bases=bases, next_page_token=following)
 
     async def CreateBase(self, request: pb.CreateBaseRequest, context: Any) -> pb.CreateBaseResponse:
         made = await self._bases.create(caller(), wire.new_from_pb(request))
@@ -59,9 +62,9 @@ class KnowledgeServicer(knowledge_pb2_grpc.KnowledgeServiceServicer):
         self, request: pb.ListPermissionsRequest, context: Any
     ) -> pb.ListPermissionsResponse:
         found = await self._bases.permissions(caller(), request.id)
-        return pb.ListPermissionsResponse(
-            permissions=[pb.Permission(user_id=each.user_id, permission_level=each.level) for each in found]
-        )
+        listed = [pb.Permission(user_id=each.user_id, permission_level=each.level) for each in found]
+        permissions, following = page(listed, request.page_token)
+        return pb.ListPermissionsResponse(permissions=permissions, next_page_token=following)
 
     async def Upload(
         self, request_iterator: AsyncIterator[pb.UploadRequest], context: Any
@@ -80,10 +83,22 @@ class KnowledgeServicer(knowledge_pb2_grpc.KnowledgeServiceServicer):
         self, request: pb.ListFilesRequest, context: Any
     ) -> AsyncIterator[pb.ListFilesResponse]:
         for file in await self._files.list(caller(), request.knowledge_base_id):
-            yield pb.ListFilesResponse(file=wire.file_to_pb(file))
+            for part in wire.file_parts(file):
+                yield part
 
     async def GetFile(self, request: pb.GetFileRequest, context: Any) -> pb.File:
-        return wire.file_to_pb(await self._files.get(caller(), request.file_hash))
+        found = wire.file_to_pb(await self._files.get(caller(), request.file_hash))
+        if found.ByteSize() > PAGE_BYTES:
+            raise TooLarge(
+                f"the text of the file is over {PAGE_BYTES // 1024 // 1024} MB; StreamFile gives it"
+            )
+        return found
+
+    async def StreamFile(
+        self, request: pb.GetFileRequest, context: Any
+    ) -> AsyncIterator[pb.ListFilesResponse]:
+        for part in wire.file_parts(await self._files.get(caller(), request.file_hash)):
+            yield part
 
     async def Download(self, request: pb.DownloadRequest, context: Any) -> AsyncIterator[pb.DownloadResponse]:
         length = request.length if request.HasField("length") else None

@@ -33,11 +33,13 @@ from ports.clock import Ids
 from ports.use_cases import UseCases
 
 LARGEST_MESSAGE = 16 * 1024 * 1024
+LARGEST_METADATA = 64 * 1024
 
 OPTIONS = (
     ("grpc.so_reuseport", 0),  # else a second process on the same port would start silently
     ("grpc.max_receive_message_length", LARGEST_MESSAGE),
     ("grpc.max_send_message_length", LARGEST_MESSAGE),
+    ("grpc.max_metadata_size", LARGEST_METADATA),
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
 )

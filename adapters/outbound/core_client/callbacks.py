@@ -20,6 +20,11 @@ from domain.refusals import Unavailable
 DEADLINE = 45.0
 """Seconds that a call has; a synchronous webhook waits for up to 30."""
 
+BATCH_BYTES = 8 * 1024 * 1024
+"""Of the calls of one message, of which gRPC takes 16 MB."""
+LARGEST_HEAD = 64 * 1024
+"""Bytes that the address and the headers of a call may have."""
+
 AWAY = "the core is away for the moment; try again shortly"
 
 
@@ -85,8 +90,9 @@ class _Stream:
             await asyncio.sleep(0)  # calls that lie in other sockets travel in the same batch
             self._news.clear()
             outgoing, self._outgoing = self._outgoing, []
-            if outgoing:
-                yield _batch(outgoing)
+            while outgoing:
+                batch, outgoing = _split(outgoing)
+                yield _batch(batch)
 
     async def _read(self, stub: callbacks_pb2_grpc.CallbackServiceStub) -> None:
         try:
@@ -111,6 +117,16 @@ class _Stream:
 
     def close(self) -> None:
         self._reader.cancel()
+
+
+def _split(outgoing: list[_Outgoing]) -> tuple[list[_Outgoing], list[_Outgoing]]:
+    """The first calls, as many as fit one message, at least one; and the others."""
+    size = 0
+    for number, each in enumerate(outgoing):
+        size += len(each.call.body) + LARGEST_HEAD
+        if number and size > BATCH_BYTES:
+            return outgoing[:number], outgoing[number:]
+    return outgoing, []
 
 
 def _batch(outgoing: Iterable[_Outgoing]) -> pb.RawCallBatch:

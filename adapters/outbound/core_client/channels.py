@@ -15,11 +15,14 @@ from domain.access.model import Caller, Role
 from domain.channels.model import ChannelDefinition
 from domain.instances.model import (
     Deliveries,
+    Delivery,
     Health,
     InstanceChange,
+    InstancePage,
     InstanceView,
     LiveSocket,
     NewInstance,
+    Page,
     Pairing,
     SaveResult,
 )
@@ -53,8 +56,8 @@ class RemoteCatalogue:
         return wire.definition_from_pb(await self._core.call(self._stub.GetDefinition, request))
 
     async def sockets(self, caller: Caller) -> Sequence[LiveSocket]:
-        found = await self._core.call(self._stub.ListSockets, catalogue_pb2.ListSocketsRequest())
-        return [wire.socket_from_pb(each) for each in found.sockets]
+        pages = self._core.pages(self._stub.ListSockets, catalogue_pb2.ListSocketsRequest())
+        return [wire.socket_from_pb(each) async for page in pages for each in page.sockets]
 
 
 class RemoteInstances:
@@ -63,8 +66,15 @@ class RemoteInstances:
         self._stub = instances_pb2_grpc.InstanceServiceStub(core.channel)
 
     async def list(self, caller: Caller) -> Sequence[InstanceView]:
-        found = await self._core.call(self._stub.ListInstances, pb.ListInstancesRequest())
-        return [convert.view_from_pb(each) for each in found.instances]
+        pages = self._core.pages(self._stub.ListInstances, pb.ListInstancesRequest())
+        return [convert.view_from_pb(each) async for page in pages for each in page.instances]
+
+    async def page(self, caller: Caller, after: int, most_bytes: int) -> InstancePage:
+        """As many as the core sends in one message, whatever `most_bytes` says."""
+        request = pb.ListInstancesRequest(page_token=str(after))
+        found = await self._core.call(self._stub.ListInstances, request)
+        views = [convert.view_from_pb(each) for each in found.instances]
+        return InstancePage(views, bool(found.next_page_token))
 
     async def get(self, caller: Caller, instance_id: int) -> InstanceView:
         request = pb.GetInstanceRequest(instance_id=instance_id)
@@ -95,10 +105,18 @@ class RemoteInstances:
     async def deliveries(
         self, caller: Caller, instance_id: int, status: str | None, limit: int, offset: int
     ) -> Deliveries:
-        request = pb.ListDeliveriesRequest(
-            instance_id=instance_id, status=status or "", limit=limit, offset=offset
-        )
-        return convert.deliveries_from_pb(await self._core.call(self._stub.ListDeliveries, request))
+        found: list[Delivery] = []
+        while True:
+            request = pb.ListDeliveriesRequest(
+                instance_id=instance_id,
+                status=status or "",
+                limit=limit - len(found),
+                offset=offset + len(found),
+            )
+            page = convert.deliveries_from_pb(await self._core.call(self._stub.ListDeliveries, request))
+            found += page.items
+            if not page.items or len(found) >= min(limit, page.page.total - offset):
+                return Deliveries(tuple(found), Page(limit, offset, page.page.total))
 
     async def replay(self, caller: Caller, instance_id: int, delivery_id: int) -> None:
         request = pb.ReplayDeliveryRequest(instance_id=instance_id, delivery_id=delivery_id)

@@ -19,10 +19,12 @@ DEADLINE = 15.0
 """Seconds that a call has; one that may wait for a platform or a pairing code gets more."""
 
 LARGEST_MESSAGE = 16 * 1024 * 1024
+LARGEST_METADATA = 64 * 1024
 
 OPTIONS = (
     ("grpc.max_receive_message_length", LARGEST_MESSAGE),
     ("grpc.max_send_message_length", LARGEST_MESSAGE),
+    ("grpc.max_metadata_size", LARGEST_METADATA),
     ("grpc.keepalive_time_ms", 20_000),
     ("grpc.initial_reconnect_backoff_ms", 200),
     ("grpc.max_reconnect_backoff_ms", 2_000),
@@ -75,6 +77,17 @@ class CoreConnection:
             if refusal is None:
                 raise
             raise refusal from error
+
+    async def pages(
+        self, method: Callable[..., Awaitable[T]], request: Any, *, deadline: float = DEADLINE
+    ) -> AsyncIterator[T]:
+        """All pages of a list; each page has the whole deadline."""
+        while True:
+            page: Any = await self.call(method, request, deadline=deadline)
+            yield page
+            if not page.next_page_token:
+                return
+            request.page_token = page.next_page_token
 
     async def stream(
         self, method: Callable[..., AsyncIterable[T]], request: Any, *, deadline: float = DEADLINE

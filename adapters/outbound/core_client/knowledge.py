@@ -40,8 +40,8 @@ class RemoteBases:
         self._stub = knowledge_pb2_grpc.KnowledgeServiceStub(core.channel)
 
     async def list(self, caller: Caller) -> Sequence[Base]:
-        found = await self._core.call(self._stub.ListBases, pb.ListBasesRequest())
-        return [wire.base_from_pb(each) for each in found.bases]
+        pages = self._core.pages(self._stub.ListBases, pb.ListBasesRequest())
+        return [wire.base_from_pb(each) async for page in pages for each in page.bases]
 
     async def create(self, caller: Caller, new: NewBase) -> Base:
         made = await self._core.call(self._stub.CreateBase, wire.new_to_pb(new))
@@ -57,8 +57,12 @@ class RemoteBases:
         await self._core.call(self._stub.DeleteBase, pb.DeleteBaseRequest(id=base_id), deadline=SLOW)
 
     async def permissions(self, caller: Caller, base_id: int) -> Sequence[Permission]:
-        found = await self._core.call(self._stub.ListPermissions, pb.ListPermissionsRequest(id=base_id))
-        return [Permission(each.user_id, Level(each.permission_level)) for each in found.permissions]
+        pages = self._core.pages(self._stub.ListPermissions, pb.ListPermissionsRequest(id=base_id))
+        return [
+            Permission(each.user_id, Level(each.permission_level))
+            async for page in pages
+            for each in page.permissions
+        ]
 
     async def set_permission(self, caller: Caller, base_id: int, user_id: str, level: int) -> None:
         if not -(2**31) <= level < 2**31:
@@ -87,11 +91,12 @@ class RemoteFiles:
     async def list(self, caller: Caller, base_id: int) -> Sequence[FileRecord]:
         request = pb.ListFilesRequest(knowledge_base_id=base_id)
         answers = self._core.stream(self._stub.ListFiles, request, deadline=SLOW)
-        return [wire.file_from_pb(each.file) async for each in answers]
+        return await wire.files_from_parts(answers)
 
     async def get(self, caller: Caller, file_hash: str) -> FileRecord:
         request = pb.GetFileRequest(file_hash=file_hash)
-        return wire.file_from_pb(await self._core.call(self._stub.GetFile, request))
+        answers = self._core.stream(self._stub.StreamFile, request, deadline=SLOW)
+        return (await wire.files_from_parts(answers))[0]
 
     async def download(
         self, caller: Caller, file_hash: str, offset: int = 0, length: int | None = None
@@ -108,8 +113,14 @@ class RemoteFiles:
         return wire.chunk_from_pb(await self._core.call(self._stub.GetChunk, request))
 
     async def chunks(self, caller: Caller, file_hash: str, limit: int = 5, offset: int = 0) -> ChunkPage:
-        request = pb.ListChunksRequest(file_id=file_hash, limit=limit, offset=min(offset, LARGEST))
-        return wire.page_from_pb(await self._core.call(self._stub.ListChunks, request))
+        found: list[Chunk] = []
+        while True:
+            start = min(offset + len(found), LARGEST)
+            request = pb.ListChunksRequest(file_id=file_hash, limit=limit - len(found), offset=start)
+            page = wire.page_from_pb(await self._core.call(self._stub.ListChunks, request))
+            found += page.chunks
+            if not page.chunks or len(found) >= min(limit, page.total - offset):
+                return ChunkPage(found, page.total, limit, offset)
 
 
 class RemoteSearch:

@@ -17,6 +17,14 @@ from domain.instances.model import Instance, InstanceChange, NewInstance
 from domain.refusals import Conflict
 
 COLUMNS = "id, user_id, channel_id, channel_name, config, resource_id, created_at, updated_at, status"
+PAGE_ROWS = 500
+PAGE = f"""
+    SELECT {COLUMNS}, total FROM (
+        SELECT *, sum(octet_length(config)) OVER (ORDER BY id) AS size, row_number() OVER (ORDER BY id) AS number,
+            count(*) OVER () AS total
+        FROM channel_instance WHERE user_id = %s AND status = 'active' AND id > %s
+    ) i WHERE size <= %s OR number = 1 ORDER BY id LIMIT %s
+"""
 CACHE_SECONDS = 10.0
 CACHE_SIZE = 10_000
 
@@ -74,6 +82,12 @@ class PostgresInstances:
             (user_id,),
         )
         return [self._instance(row) for row in rows]
+
+    async def page_of_user(
+        self, user_id: str, after: int, most_bytes: int
+    ) -> tuple[Sequence[Instance], bool]:
+        rows = await self._database.fetch(PAGE, (user_id, after, most_bytes, PAGE_ROWS))
+        return [self._instance(row) for row in rows], bool(rows) and rows[-1][-1] > len(rows)
 
     async def of_channels(self, channel_ids: Sequence[str]) -> Sequence[Instance]:
         rows = await self._database.fetch(

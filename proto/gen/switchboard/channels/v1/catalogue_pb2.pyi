@@ -175,12 +175,17 @@ Global___GetDefinitionRequest: _TypeAlias = GetDefinitionRequest  # noqa: Y015
 class ListSocketsRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    page_token: _builtins.str
+    """Empty for the first page, else the next_page_token of the answer before."""
     def __init__(
         self,
+        *,
+        page_token: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_token", b"page_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -191,16 +196,22 @@ class ListSocketsResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SOCKETS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """Empty on the last page."""
     @_builtins.property
-    def sockets(self) -> _containers.RepeatedCompositeFieldContainer[Global___Socket]: ...
+    def sockets(self) -> _containers.RepeatedCompositeFieldContainer[Global___Socket]:
+        """As many as fit a message of 4 MB."""
+
     def __init__(
         self,
         *,
         sockets: _abc.Iterable[Global___Socket] | None = ...,
+        next_page_token: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["sockets", b"sockets"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["next_page_token", b"next_page_token", "sockets", b"sockets"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -37,7 +37,7 @@ class Instance(_message.Message):
     channel_name: _builtins.str
     downstream_resource_id: _builtins.str
     config_json: _builtins.str
-    """The configuration as JSON text, exactly as it was stored."""
+    """The configuration as JSON text, exactly as it was stored; at most 1 MB."""
     user_id: _builtins.str
     status: _builtins.str
     channel_type: _builtins.str
@@ -72,12 +72,17 @@ Global___Instance: _TypeAlias = Instance  # noqa: Y015
 class ListInstancesRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    page_token: _builtins.str
+    """Empty for the first page, else the next_page_token of the answer before."""
     def __init__(
         self,
+        *,
+        page_token: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_token", b"page_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -88,16 +93,22 @@ class ListInstancesResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     INSTANCES_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """Empty on the last page."""
     @_builtins.property
-    def instances(self) -> _containers.RepeatedCompositeFieldContainer[Global___Instance]: ...
+    def instances(self) -> _containers.RepeatedCompositeFieldContainer[Global___Instance]:
+        """As many as fit a message of 4 MB."""
+
     def __init__(
         self,
         *,
         instances: _abc.Iterable[Global___Instance] | None = ...,
+        next_page_token: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["instances", b"instances"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["instances", b"instances", "next_page_token", b"next_page_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -575,7 +586,9 @@ class ListDeliveriesResponse(_message.Message):
     limit: _builtins.int
     offset: _builtins.int
     @_builtins.property
-    def deliveries(self) -> _containers.RepeatedCompositeFieldContainer[Global___Delivery]: ...
+    def deliveries(self) -> _containers.RepeatedCompositeFieldContainer[Global___Delivery]:
+        """Fewer than the limit where more would not fit a message of 4 MB: ask again with the offset behind them."""
+
     def __init__(
         self,
         *,

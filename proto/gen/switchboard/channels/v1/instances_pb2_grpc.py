@@ -92,7 +92,8 @@ class InstanceServiceServicer:
     """
 
     def ListInstances(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """In pages, ordered by id.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')

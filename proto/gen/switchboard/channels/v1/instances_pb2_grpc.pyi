@@ -34,6 +34,7 @@ class InstanceServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> InstanceServiceAsyncStub: ...
     ListInstances: _grpc.UnaryUnaryMultiCallable[_instances_pb2.ListInstancesRequest, _instances_pb2.ListInstancesResponse]
+    """In pages, ordered by id."""
     GetInstance: _grpc.UnaryUnaryMultiCallable[_instances_pb2.GetInstanceRequest, _instances_pb2.Instance]
     """NOT_FOUND for an unknown id, PERMISSION_DENIED for another user's."""
     CreateInstance: _grpc.UnaryUnaryMultiCallable[_instances_pb2.CreateInstanceRequest, _instances_pb2.SaveInstanceResponse]
@@ -55,6 +56,7 @@ class InstanceServiceAsyncStub(InstanceServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ListInstances: _aio.UnaryUnaryMultiCallable[_instances_pb2.ListInstancesRequest, _instances_pb2.ListInstancesResponse]  # type: ignore[assignment]
+    """In pages, ordered by id."""
     GetInstance: _aio.UnaryUnaryMultiCallable[_instances_pb2.GetInstanceRequest, _instances_pb2.Instance]  # type: ignore[assignment]
     """NOT_FOUND for an unknown id, PERMISSION_DENIED for another user's."""
     CreateInstance: _aio.UnaryUnaryMultiCallable[_instances_pb2.CreateInstanceRequest, _instances_pb2.SaveInstanceResponse]  # type: ignore[assignment]
@@ -78,7 +80,8 @@ class InstanceServiceServicer(metaclass=_abc_1.ABCMeta):
         self,
         request: _instances_pb2.ListInstancesRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_instances_pb2.ListInstancesResponse, _abc.Awaitable[_instances_pb2.ListInstancesResponse]]: ...
+    ) -> _typing.Union[_instances_pb2.ListInstancesResponse, _abc.Awaitable[_instances_pb2.ListInstancesResponse]]:
+        """In pages, ordered by id."""
 
     @_abc_1.abstractmethod
     def GetInstance(

@@ -62,12 +62,17 @@ Global___Base: _TypeAlias = Base  # noqa: Y015
 class ListBasesRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    page_token: _builtins.str
+    """Empty for the first page, else the next_page_token of the answer before."""
     def __init__(
         self,
+        *,
+        page_token: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_token", b"page_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -78,16 +83,22 @@ class ListBasesResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     BASES_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """Empty on the last page."""
     @_builtins.property
-    def bases(self) -> _containers.RepeatedCompositeFieldContainer[Global___Base]: ...
+    def bases(self) -> _containers.RepeatedCompositeFieldContainer[Global___Base]:
+        """As many as fit a message of 4 MB."""
+
     def __init__(
         self,
         *,
         bases: _abc.Iterable[Global___Base] | None = ...,
+        next_page_token: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bases", b"bases"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bases", b"bases", "next_page_token", b"next_page_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -304,15 +315,19 @@ class ListPermissionsRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     ID_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     id: _builtins.int
+    page_token: _builtins.str
+    """Empty for the first page, else the next_page_token of the answer before."""
     def __init__(
         self,
         *,
         id: _builtins.int = ...,
+        page_token: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "page_token", b"page_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -345,16 +360,22 @@ class ListPermissionsResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     PERMISSIONS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """Empty on the last page."""
     @_builtins.property
-    def permissions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Permission]: ...
+    def permissions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Permission]:
+        """As many as fit a message of 4 MB."""
+
     def __init__(
         self,
         *,
         permissions: _abc.Iterable[Global___Permission] | None = ...,
+        next_page_token: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["permissions", b"permissions"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["next_page_token", b"next_page_token", "permissions", b"permissions"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -572,23 +593,28 @@ Global___ListFilesRequest: _TypeAlias = ListFilesRequest  # noqa: Y015
 
 @_typing.final
 class ListFilesResponse(_message.Message):
-    """One file a message: their texts may be long."""
+    """A file with the beginning of its text, then the rest of a long text in messages of its own."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     FILE_FIELD_NUMBER: _builtins.int
+    MORE_TEXT_FIELD_NUMBER: _builtins.int
+    more_text: _builtins.str
     @_builtins.property
     def file(self) -> Global___File: ...
     def __init__(
         self,
         *,
         file: Global___File | None = ...,
+        more_text: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["file", b"file"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["file", b"file", "more_text", b"more_text", "part", b"part"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["file", b"file"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["file", b"file", "more_text", b"more_text", "part", b"part"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType_part: _TypeAlias = _typing.Literal["file", "more_text"]  # noqa: Y015
+    _WhichOneofArgType_part: _TypeAlias = _typing.Literal["part", b"part"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_part) -> _WhichOneofReturnType_part | None: ...
 
 Global___ListFilesResponse: _TypeAlias = ListFilesResponse  # noqa: Y015
 
@@ -859,7 +885,9 @@ class ListChunksResponse(_message.Message):
     limit: _builtins.int
     offset: _builtins.int
     @_builtins.property
-    def chunks(self) -> _containers.RepeatedCompositeFieldContainer[Global___Chunk]: ...
+    def chunks(self) -> _containers.RepeatedCompositeFieldContainer[Global___Chunk]:
+        """Fewer than the limit where more would not fit a message of 4 MB: ask again with the offset behind them."""
+
     def __init__(
         self,
         *,

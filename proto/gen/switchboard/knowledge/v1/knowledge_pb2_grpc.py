@@ -85,6 +85,11 @@ class KnowledgeServiceStub:
                 request_serializer=switchboard_dot_knowledge_dot_v1_dot_knowledge__pb2.GetFileRequest.SerializeToString,
                 response_deserializer=switchboard_dot_knowledge_dot_v1_dot_knowledge__pb2.File.FromString,
                 _registered_method=True)
+        self.StreamFile = channel.unary_stream(
+                '/switchboard.knowledge.v1.KnowledgeService/StreamFile',
+                request_serializer=switchboard_dot_knowledge_dot_v1_dot_knowledge__pb2.GetFileRequest.SerializeToString,
+                response_deserializer=switchboard_dot_knowledge_dot_v1_dot_knowledge__pb2.ListFilesResponse.FromString,
+                _registered_method=True)
         self.Download = channel.unary_stream(
                 '/switchboard.knowledge.v1.KnowledgeService/Download',
                 request_serializer=switchboard_dot_knowledge_dot_v1_dot_knowledge__pb2.DownloadRequest.SerializeToString,
@@ -168,7 +173,15 @@ class KnowledgeServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetFile(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """RESOURCE_EXHAUSTED for a file whose text does not fit a message of 4 MB: StreamFile gives it.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def StreamFile(self, request, context):
+        """The same file, its text in as many messages as it needs.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
@@ -250,6 +263,11 @@ def add_KnowledgeServiceServicer_to_server(servicer, server):
                     servicer.GetFile,
                     request_deserializer=switchboard_dot_knowledge_dot_v1_dot_knowledge__pb2.GetFileRequest.FromString,
                     response_serializer=switchboard_dot_knowledge_dot_v1_dot_knowledge__pb2.File.SerializeToString,
+            ),
+            'StreamFile': grpc.unary_stream_rpc_method_handler(
+                    servicer.StreamFile,
+                    request_deserializer=switchboard_dot_knowledge_dot_v1_dot_knowledge__pb2.GetFileRequest.FromString,
+                    response_serializer=switchboard_dot_knowledge_dot_v1_dot_knowledge__pb2.ListFilesResponse.SerializeToString,
             ),
             'Download': grpc.unary_stream_rpc_method_handler(
                     servicer.Download,
@@ -543,6 +561,33 @@ class KnowledgeService:
             '/switchboard.knowledge.v1.KnowledgeService/GetFile',
             switchboard_dot_knowledge_dot_v1_dot_knowledge__pb2.GetFileRequest.SerializeToString,
             switchboard_dot_knowledge_dot_v1_dot_knowledge__pb2.File.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def StreamFile(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/switchboard.knowledge.v1.KnowledgeService/StreamFile',
+            switchboard_dot_knowledge_dot_v1_dot_knowledge__pb2.GetFileRequest.SerializeToString,
+            switchboard_dot_knowledge_dot_v1_dot_knowledge__pb2.ListFilesResponse.FromString,
             options,
             channel_credentials,
             insecure,

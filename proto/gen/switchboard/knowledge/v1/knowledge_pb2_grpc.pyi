@@ -45,6 +45,9 @@ class KnowledgeServiceStub:
     """First an UploadStart, then for each file a FileStart and its bytes in pieces of at most 64 KiB."""
     ListFiles: _grpc.UnaryStreamMultiCallable[_knowledge_pb2.ListFilesRequest, _knowledge_pb2.ListFilesResponse]
     GetFile: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.GetFileRequest, _knowledge_pb2.File]
+    """RESOURCE_EXHAUSTED for a file whose text does not fit a message of 4 MB: StreamFile gives it."""
+    StreamFile: _grpc.UnaryStreamMultiCallable[_knowledge_pb2.GetFileRequest, _knowledge_pb2.ListFilesResponse]
+    """The same file, its text in as many messages as it needs."""
     Download: _grpc.UnaryStreamMultiCallable[_knowledge_pb2.DownloadRequest, _knowledge_pb2.DownloadResponse]
     """First a DownloadStart, then the bytes in pieces of at most 64 KiB."""
     Search: _grpc.UnaryUnaryMultiCallable[_knowledge_pb2.SearchRequest, _knowledge_pb2.SearchResponse]
@@ -68,6 +71,9 @@ class KnowledgeServiceAsyncStub(KnowledgeServiceStub):
     """First an UploadStart, then for each file a FileStart and its bytes in pieces of at most 64 KiB."""
     ListFiles: _aio.UnaryStreamMultiCallable[_knowledge_pb2.ListFilesRequest, _knowledge_pb2.ListFilesResponse]  # type: ignore[assignment]
     GetFile: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.GetFileRequest, _knowledge_pb2.File]  # type: ignore[assignment]
+    """RESOURCE_EXHAUSTED for a file whose text does not fit a message of 4 MB: StreamFile gives it."""
+    StreamFile: _aio.UnaryStreamMultiCallable[_knowledge_pb2.GetFileRequest, _knowledge_pb2.ListFilesResponse]  # type: ignore[assignment]
+    """The same file, its text in as many messages as it needs."""
     Download: _aio.UnaryStreamMultiCallable[_knowledge_pb2.DownloadRequest, _knowledge_pb2.DownloadResponse]  # type: ignore[assignment]
     """First a DownloadStart, then the bytes in pieces of at most 64 KiB."""
     Search: _aio.UnaryUnaryMultiCallable[_knowledge_pb2.SearchRequest, _knowledge_pb2.SearchResponse]  # type: ignore[assignment]
@@ -147,7 +153,16 @@ class KnowledgeServiceServicer(metaclass=_abc_1.ABCMeta):
         self,
         request: _knowledge_pb2.GetFileRequest,
         context: _ServicerContext,
-    ) -> _typing.Union[_knowledge_pb2.File, _abc.Awaitable[_knowledge_pb2.File]]: ...
+    ) -> _typing.Union[_knowledge_pb2.File, _abc.Awaitable[_knowledge_pb2.File]]:
+        """RESOURCE_EXHAUSTED for a file whose text does not fit a message of 4 MB: StreamFile gives it."""
+
+    @_abc_1.abstractmethod
+    def StreamFile(
+        self,
+        request: _knowledge_pb2.GetFileRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_knowledge_pb2.ListFilesResponse], _abc.AsyncIterator[_knowledge_pb2.ListFilesResponse]]:
+        """The same file, its text in as many messages as it needs."""
 
     @_abc_1.abstractmethod
     def Download(
