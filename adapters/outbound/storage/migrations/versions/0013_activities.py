@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from alembic import op
 
-revision = "0012_activities"
-down_revision = "0011_prompts"
+revision = "0013_activities"
+down_revision = "0012_bounded_keys"
 branch_labels = None
 depends_on = None
 
