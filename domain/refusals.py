@@ -114,6 +114,13 @@ class StorageAway(Unavailable):
     """The database does not answer: nothing can be put on record until it is back, whatever the work is about."""
 
 
+class StorageFull(Unavailable):
+    """There is no room for a file; `retry_after` is in seconds."""
+
+    def __init__(self, message: str, retry_after: float = 60.0) -> None:
+        super().__init__(message, retry_after)
+
+
 class NotBuilt(Refusal):
     """The contract names this and the running version does not do it yet."""
 

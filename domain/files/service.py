@@ -12,7 +12,7 @@ from urllib.parse import quote
 from domain.channels.messages import Artifact, Attachment, Event
 from domain.file_names import file_name
 from domain.instances.model import Activity, Instance
-from domain.refusals import NotFound, TooLarge, Unavailable
+from domain.refusals import NotFound, StorageFull, TooLarge, Unavailable
 from domain.routing.model import InputFile, ResultArtifact
 from ports.blobs import Blobs, StoredBlob
 from ports.channels import Channels, Describes, Fetches, PlatformError
@@ -89,9 +89,9 @@ class MessageFilesService:
         for attachment in event.attachments[:MOST_FILES]:
             try:
                 files.append(await self._fetched(channel, instance, attachment))
-            except Unavailable:
-                raise
-            except Exception as error:  # noqa: BLE001 - whatever it is, the message itself goes on
+            except Exception as error:
+                if isinstance(error, Unavailable) and not isinstance(error, StorageFull):
+                    raise
                 reason = _reason(error)
                 log.warning("an attachment was not fetched: %s", reason, extra={"instance": instance.id})
                 failure = f"fetching an attachment: {reason}"
@@ -135,6 +135,6 @@ def _reason(error: Exception) -> str:
     """Words for the record; an unknown error's own words may hold a secret."""
     if isinstance(error, TimeoutError):
         return "the platform was too slow"
-    if isinstance(error, (PlatformError, TooLarge)):
+    if isinstance(error, (PlatformError, TooLarge, StorageFull)):
         return str(error)
     return type(error).__name__

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from domain.refusals import Refusal, TooLarge, Unreadable, Unsupported
+from domain.refusals import Refusal, TooLarge, Unavailable, Unreadable, Unsupported
 from ports.knowledge_storage import Failure
 
-_TOLD: dict[str, type[Refusal]] = {kind.reason: kind for kind in (TooLarge, Unreadable, Unsupported)}
+_TOLD: dict[str, type[Refusal]] = {
+    kind.reason: kind for kind in (TooLarge, Unreadable, Unsupported, Unavailable)
+}
 
 
 class ProcessingFailed(Exception):

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from adapters.outbound.blobs import incoming
 from adapters.outbound.blobs.files import FileBlobs
 from adapters.outbound.blobs.s3 import Bucket, S3Blobs
 from adapters.outbound.blobs.signing import Credentials, signed_headers
 from adapters.outbound.clock import SystemClock
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
-from domain.refusals import NotFound, TooLarge, Unavailable
+from domain.refusals import NotFound, StorageFull, TooLarge, Unavailable
 from ports.blobs import Blobs, StoredBlob
 from tests.support.knowledge import pieces, read
 from tests.support.s3 import BUCKET, KEY_ID, REGION, SECRET, FakeS3, running_s3
@@ -52,6 +55,61 @@ def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> Blobs:
 
 async def everything(blobs: Blobs) -> set[str]:
     return {key async for key, _ in blobs.keys()}  # noqa: SIM118 - no dictionary
+
+
+@pytest.fixture
+def full_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Where temporary files lie that take nothing: what is written to them goes to /dev/full."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+
+    def mkstemp(dir: Path | None = None) -> tuple[int, str]:  # noqa: A002
+        path = (dir or folder) / "incoming-file"
+        path.touch()
+        return os.open("/dev/full", os.O_WRONLY), str(path)
+
+    monkeypatch.setattr(incoming.tempfile, "mkstemp", mkstemp)
+    return folder
+
+
+@pytest.mark.parametrize("content", [CONTENT, b"x"], ids=["while it is written", "when it is closed"])
+async def test_a_full_disk_is_told_and_leaves_nothing_behind(
+    blobs: Blobs, full_disk: Path, tmp_path: Path, content: bytes
+) -> None:
+    held: list[StoredBlob] = []
+
+    async def hold(blob: StoredBlob) -> None:
+        held.append(blob)
+
+    with pytest.raises(StorageFull, match="the disk of the service is full"):
+        await blobs.put(pieces(content, 70_000), 10**6, hold)
+    assert await everything(blobs) == set()
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+    assert held == []
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
+@pytest.mark.parametrize("call", ["fsync", "mkdir", "replace"])
+async def test_a_disk_that_fills_up_when_a_file_is_put_in_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, code: int
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(*((os, "fsync") if call == "fsync" else (Path, call)), full)
+    blobs = FileBlobs(tmp_path)
+    with pytest.raises(StorageFull):
+        await blobs.put(pieces(CONTENT, 7000), 10**6)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+async def test_another_error_of_the_disk_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", broken)
+    with pytest.raises(OSError, match="Input/output error"):
+        await FileBlobs(tmp_path).put(pieces(CONTENT, 7000), 10**6)
 
 
 @pytest.mark.parametrize("content", [CONTENT, b"", b"x"])

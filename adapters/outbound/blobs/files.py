@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from adapters.outbound.blobs.incoming import received
+from domain.full_disk import full_disk_refused
 from domain.refusals import NotFound
 from ports.blobs import StoredBlob
 
@@ -35,11 +36,13 @@ class FileBlobs:
         max_bytes: int,
         hold: Callable[[StoredBlob], Awaitable[None]] | None = None,
     ) -> StoredBlob:
-        folder = await asyncio.to_thread(self._incoming)
+        with full_disk_refused():
+            folder = await asyncio.to_thread(self._incoming)
         async with received(content, max_bytes, folder) as (path, blob):
             if hold:
                 await hold(blob)
-            await asyncio.to_thread(self._keep, path, blob.key)
+            with full_disk_refused():
+                await asyncio.to_thread(self._keep, path, blob.key)
         return blob
 
     async def open(self, key: str, offset: int = 0, length: int | None = None) -> AsyncIterator[bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import os
 import tempfile
@@ -11,19 +12,22 @@ from contextlib import asynccontextmanager
 from io import BufferedWriter
 from pathlib import Path
 
+from domain.full_disk import full_disk_refused
 from domain.refusals import TooLarge
 from ports.blobs import StoredBlob
 
 
 @asynccontextmanager
 async def temporary_file(folder: Path | None) -> AsyncIterator[tuple[Path, BufferedWriter]]:
-    """A new file, open for writing; removed afterwards if it is still there."""
-    descriptor, name = await asyncio.to_thread(tempfile.mkstemp, dir=folder)
+    """A new file, open for writing; removed afterwards if it is still there. Raises `StorageFull`."""
+    with full_disk_refused():
+        descriptor, name = await asyncio.to_thread(tempfile.mkstemp, dir=folder)
     path, file = Path(name), os.fdopen(descriptor, "wb")
     try:
         yield path, file
     finally:
-        file.close()
+        with contextlib.suppress(OSError):  # what a full disk did not take: it is thrown away
+            file.close()
         await asyncio.to_thread(path.unlink, missing_ok=True)
 
 
@@ -31,7 +35,9 @@ async def temporary_file(folder: Path | None) -> AsyncIterator[tuple[Path, Buffe
 async def received(
     content: AsyncIterator[bytes], max_bytes: int, folder: Path | None
 ) -> AsyncIterator[tuple[Path, StoredBlob]]:
-    """The content in a temporary file, which is removed afterwards if it is still there. Raises `TooLarge`."""
+    """The content in a temporary file, which is removed afterwards if it is still there. Raises `TooLarge`,
+    `StorageFull`.
+    """
     async with temporary_file(folder) as (path, file):
         digest, size = hashlib.sha256(), 0
         async for piece in content:
@@ -39,7 +45,9 @@ async def received(
             if size > max_bytes:
                 raise TooLarge(f"a file may be {max_bytes / 1024 / 1024:g} MB at most")
             digest.update(piece)
-            await asyncio.to_thread(file.write, piece)
-        await asyncio.to_thread(file.close)
+            with full_disk_refused():
+                await asyncio.to_thread(file.write, piece)
+        with full_disk_refused():
+            await asyncio.to_thread(file.close)
         key = digest.hexdigest()
         yield path, StoredBlob(key, key, size)

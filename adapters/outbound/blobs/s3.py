@@ -16,6 +16,7 @@ from urllib.parse import quote, urlencode
 
 from adapters.outbound.blobs.incoming import received, temporary_file
 from adapters.outbound.blobs.signing import EMPTY, Credentials, signed_headers
+from domain.full_disk import full_disk_refused
 from domain.refusals import NotFound, Unavailable
 from ports.blobs import StoredBlob
 from ports.clock import Clock
@@ -92,8 +93,10 @@ class S3Blobs:
     async def local(self, key: str) -> AsyncIterator[Path]:
         async with temporary_file(self._bucket.temporary) as (path, file):
             async for piece in self.open(key):
-                await asyncio.to_thread(file.write, piece)
-            await asyncio.to_thread(file.close)
+                with full_disk_refused():
+                    await asyncio.to_thread(file.write, piece)
+            with full_disk_refused():
+                await asyncio.to_thread(file.close)
             yield path
 
     async def keys(self) -> AsyncIterator[tuple[str, datetime]]:

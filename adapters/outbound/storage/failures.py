@@ -23,6 +23,7 @@ T = TypeVar("T")
 OUTAGES = ("08", "53", "57P", "58000", "58030", "25006")
 """What the SQLSTATE of an outage begins with: connection exceptions, insufficient resources (disk, memory,
 connections), shutdown and start of the server, errors of its disk, a server that only reads (after a failover)."""
+DISK_FULL = "53100"
 CONFLICTS = ("40001", "40P01")
 """Serialization failure and deadlock: the same statement succeeds when it is run again."""
 BUSY_STATES = (*CONFLICTS, "55P03", "57014")
@@ -31,6 +32,9 @@ TOO_LARGE = "54000"
 UNSTORABLE_STATES = ("22021", "22P05")
 
 AWAY = "the database is away for the moment; try again shortly"
+NO_ROOM = "the disk of the database is full; try again once there is room"
+RETRY_WHEN_FULL = 60.0
+"""Seconds that a caller is asked to wait."""
 BUSY = "the database is busy with the same rows for the moment; try again shortly"
 UNSTORABLE = "a text holds what no text may: a NUL character or half of a surrogate pair"
 TOO_LONG = "a name or an id is too long to be stored; shorten it"
@@ -53,6 +57,8 @@ def refusal_of(error: Exception, *, lost: bool) -> Refusal | None:
     state = error.sqlstate
     if state is None:
         return _of_client(error, lost=lost)
+    if state == DISK_FULL:
+        return StorageAway(NO_ROOM, RETRY_WHEN_FULL)
     if state.startswith(OUTAGES):
         return StorageAway(AWAY)
     if state in BUSY_STATES:

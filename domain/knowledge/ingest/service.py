@@ -84,18 +84,16 @@ class IngestService:
                 work, Failure(Unreadable.reason, "the bytes of a file are gone; upload it again")
             )
         except Refusal as refusal:
-            await self._later(work, refusal.message)
+            await self._later(work, refusal.message, refusal.reason)
         except Exception:
             logger.exception("processing upload %s failed, attempt %s", work.upload_id, work.attempts)
             await self._later(work, "processing failed")
         self._ended()
 
-    async def _later(self, work: Work, why: str) -> None:
+    async def _later(self, work: Work, why: str, reason: str = "INTERNAL") -> None:
         if work.attempts >= MAX_ATTEMPTS:
             names = ", ".join(file.name for file in work.files) or f"upload {work.upload_id}"
-            await self._fail(
-                work, Failure("INTERNAL", f"{names}: given up after {work.attempts} tries: {why}")
-            )
+            await self._fail(work, Failure(reason, f"{names}: given up after {work.attempts} tries: {why}"))
         else:
             await self._uploads.retry(work.upload_id, self._owner, 2.0**work.attempts)
 

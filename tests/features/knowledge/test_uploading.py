@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from pytest_bdd import parsers, scenarios, then, when
+import os
+from pathlib import Path
 
+import pytest
+from pytest_bdd import given, parsers, scenarios, then, when
+
+from adapters.outbound.blobs import incoming
 from tests.drivers.knowledge import KB, Scene, listed, send, upload
 from tests.drivers.ways import Rest
+from tests.drivers.world import World
 from tests.support.waiting import until
 
 THROUGH = "rest"
@@ -46,6 +52,44 @@ def uploads_big(rest: Rest, scene: Scene, name: str, size: int) -> None:
 @when(parsers.parse("ann uploads {count:d} files"))
 def uploads_many(rest: Rest, scene: Scene, count: int) -> None:
     upload(rest, scene, [("f", f"{i}.txt", f"text {i}".encode()) for i in range(count)])
+
+
+@given("the disk of the service is full")
+def full_service(monkeypatch: pytest.MonkeyPatch) -> None:
+    def mkstemp(dir: Path) -> tuple[int, str]:  # noqa: A002
+        path = dir / "incoming-file"
+        path.touch()
+        return os.open("/dev/full", os.O_WRONLY), str(path)
+
+    monkeypatch.setattr(incoming.tempfile, "mkstemp", mkstemp)
+
+
+@given("the disk of the database is full")
+def full_database(world: World, request: pytest.FixtureRequest) -> None:
+    """A trigger says what PostgreSQL says when it finds no room for a row."""
+    database = world.container.database()
+    world.run(
+        database.execute(
+            "CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION USING"
+            " ERRCODE = '53100', MESSAGE = 'could not extend file: No space left on device'; END $$;"
+            " CREATE TRIGGER no_room BEFORE INSERT ON kb_upload FOR EACH ROW EXECUTE FUNCTION no_room()"
+        )
+    )
+    drop = "DROP TRIGGER no_room ON kb_upload; DROP FUNCTION no_room()"
+    request.addfinalizer(lambda: world.run(database.execute(drop)))
+
+
+@then("the answer asks to wait")
+def asks_to_wait(scene: Scene) -> None:
+    assert int(scene.answer.headers["retry-after"]) >= 30
+
+
+@then("nothing of it stays behind")
+def nothing_stays(rest: Rest, scene: Scene, world: World) -> None:
+    assert listed(rest, scene) == []
+    uploads = world.settings.data_dir / "uploads"
+    assert [path for path in uploads.rglob("*") if path.is_file()] == []
+    assert world.run(world.container.database().fetch("SELECT key FROM blob WHERE holds > 0")) == []
 
 
 @when(parsers.parse('ann uploads a file whose name has {count:d} characters and ends in "{end}"'))

@@ -60,6 +60,21 @@ Feature: Uploading files
       Then the answer is 413
       And no files are listed
 
+  Rule: Where there is no room, an upload is refused for the moment
+
+    Scenario Outline: The disk of <what> is full
+      Given the disk of <what> is full
+      When ann uploads "pumps.txt" saying "The cooling pump is serviced in March."
+      Then the answer is 503
+      And the error names "<words>"
+      And the answer asks to wait
+      And nothing of it stays behind
+
+      Examples:
+        | what         | words                           |
+        | the service  | the disk of the service is full |
+        | the database | the disk of the database is full |
+
   Rule: A multipart body is read or refused in words
 
     Scenario: A file name of 5000 characters is shortened

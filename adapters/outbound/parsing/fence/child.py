@@ -17,8 +17,9 @@ from adapters.outbound.parsing.names import LABELS, MIME_TYPES, stem
 from adapters.outbound.parsing.pipeline import batches
 from adapters.outbound.parsing.reading import Job, Reading
 from adapters.outbound.parsing.registry import RECOGNISING, reader
+from domain.full_disk import FULL, is_full_disk
 from domain.knowledge.documents import Format
-from domain.refusals import Refusal, TooLarge, Unreadable, Unsupported
+from domain.refusals import Refusal, StorageFull, TooLarge, Unreadable, Unsupported
 
 _LIBXML_NO_MEMORY = 2  # xmlParserErrors.XML_ERR_NO_MEMORY, in the code of lxml's errors
 
@@ -75,6 +76,8 @@ def refusal(error: Exception, name: str, format_name: str | None) -> list[str]:
     logged = f"{type(error).__name__}: {error}"[:500]
     if isinstance(error, MemoryError) or getattr(error, "code", None) == _LIBXML_NO_MEMORY:
         said: Refusal = TooLarge(f"{name} is too large: reading it needs more memory than a file may take")
+    elif is_full_disk(error):
+        said = StorageFull(FULL)
     elif isinstance(error, RecursionError):
         said = Unreadable(f"{name} cannot be read as {kind}: it is nested too deeply")
     elif isinstance(error, ImportError):

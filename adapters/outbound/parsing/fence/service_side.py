@@ -20,6 +20,7 @@ from typing import Any
 
 from adapters.outbound.parsing.fence import wire
 from adapters.outbound.parsing.limits import Limits
+from domain.full_disk import full_disk_refused
 from domain.refusals import Refusal, TooLarge, Unavailable, Unreadable, Unsupported
 
 _log = logging.getLogger(__name__)
@@ -28,7 +29,9 @@ _NURSERY = "adapters.outbound.parsing.fence.nursery"
 _STOP_SECONDS = 5.0
 _END_SECONDS = 60.0
 """So long the nursery may take to say how a child ended: it may be importing what another file needs."""
-_REFUSALS: dict[str, type[Refusal]] = {kind.reason: kind for kind in (Unsupported, Unreadable, TooLarge)}
+_REFUSALS: dict[str, type[Refusal]] = {
+    kind.reason: kind for kind in (Unsupported, Unreadable, TooLarge, Unavailable)
+}
 _OUT_OF_MEMORY = ("memory allocation", "bad_alloc", "out of memory", "cannot allocate", "MemoryError")
 _KEPT_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ")
 _QUIET_LIBRARIES = {
@@ -122,7 +125,8 @@ class Nursery:
         _log.warning("the reading process ended with %s and is started again", process and process.returncode)
 
     def _start(self) -> None:
-        self._base = Path(tempfile.mkdtemp(prefix="switchboard-parsing-"))
+        with full_disk_refused():
+            self._base = Path(tempfile.mkdtemp(prefix="switchboard-parsing-"))
         self._control, far = socket.socketpair()
         with far:
             command = [sys.executable, "-P", "-m", _NURSERY, str(far.fileno()), str(self._base)]
