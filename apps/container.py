@@ -63,6 +63,7 @@ from adapters.outbound.storage.signals import Signals
 from adapters.outbound.tracing import Traces
 from apps import verification as verifying
 from apps.downstream import Resources
+from apps.readiness import checks_of
 from apps.settings import Settings
 from domain.access.service import AccessService
 from domain.channels.service import CatalogueService
@@ -204,6 +205,7 @@ class Container(containers.DeclarativeContainer):
     wakes = providers.Singleton(_wakes, hub)
 
     jobs = providers.Singleton(ArqQueue, providers.Singleton(connect, settings.provided.redis_url))
+    checks = providers.Singleton(checks_of, database, jobs)
 
     keys = providers.Singleton(PostgresKeys, database)
     instances = providers.Singleton(_instances, database, seal, hub, facts)

@@ -2,17 +2,59 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Protocol
 
 from adapters.outbound.storage.migrate import head
-from apps.container import Container
+from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.writing import check_writable
 
 NEEDS = ("database", "queue", "migrations")
 
+FRESH_SECONDS = 1.0
+"""How long the outcome of a check is told again without another look."""
 
-def checks_of(container: Container) -> Mapping[str, Callable[[], Awaitable[None]]]:
+
+class Queue(Protocol):
+    async def ping(self) -> None: ...
+
+
+class SharedCheck:
+    """Makes a check once for all who ask at the same time or within a second: many callers are no load.
+
+    Who stops waiting does not end the check, as a database that hangs could hold up its end too.
+    """
+
+    def __init__(self, check: Callable[[], Awaitable[None]]) -> None:
+        self._check = check
+        self._task: asyncio.Task[None] | None = None
+        self._ended = 0.0
+
+    async def __call__(self) -> None:
+        """Raises what the check raised."""
+        if self._task is None or (self._task.done() and time.monotonic() - self._ended >= FRESH_SECONDS):
+            self._task = asyncio.create_task(self._run())
+            self._task.add_done_callback(_seen)
+        await asyncio.shield(self._task)
+
+    async def _run(self) -> None:
+        try:
+            await self._check()
+        finally:
+            self._ended = time.monotonic()
+
+
+def _seen(task: asyncio.Task[None]) -> None:
+    """Marks an error as seen that nobody waits for any more."""
+    if not task.cancelled():
+        task.exception()
+
+
+def checks_of(database: Database, queue: Queue) -> Mapping[str, SharedCheck]:
     """For each of `NEEDS` what raises when it is not there."""
-    database = container.database()
     newest = head()
 
     async def migrations_done() -> None:
@@ -20,5 +62,5 @@ def checks_of(container: Container) -> Mapping[str, Callable[[], Awaitable[None]
         if row is None or row[0] != newest:
             raise RuntimeError(f"the schema is not at {newest}; run: switchboard migrate")
 
-    found = (database.answers, container.jobs().ping, migrations_done)
-    return dict(zip(NEEDS, found, strict=True))
+    found = (partial(check_writable, database), queue.ping, migrations_done)
+    return {name: SharedCheck(check) for name, check in zip(NEEDS, found, strict=True)}

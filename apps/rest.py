@@ -6,7 +6,6 @@ from adapters.inbound.rest.app import GatewayOptions, build
 from adapters.inbound.rest.gate import App
 from apps import logs
 from apps.container import Container
-from apps.readiness import checks_of
 
 
 def build_gateway(container: Container) -> App:
@@ -21,7 +20,7 @@ def build_gateway(container: Container) -> App:
         platform_url=settings.platform_url,
         max_body=settings.max_webhook_body_kb * 1024,
         bind=logs.bind_request,
-        checks=checks_of(container),
+        checks=container.checks(),
         metrics=metrics,
     )
     return build(container.use_cases(), container.clock(), container.ids(), options)

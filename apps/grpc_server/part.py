@@ -11,7 +11,6 @@ from adapters.inbound.grpc.server import build
 from apps import logs
 from apps.container import Container
 from apps.parts import GRACE
-from apps.readiness import checks_of
 from apps.settings import Settings
 from apps.starting import StartError
 
@@ -27,7 +26,7 @@ class GrpcPart:
     def __init__(self, container: Container) -> None:
         self._container = container
         self._server: grpc.aio.Server | None = None
-        self._health = Health(checks_of(container), needed=["database"])
+        self._health = Health(container.checks(), needed=["database"])
         self.port = 0
 
     async def start(self) -> None:

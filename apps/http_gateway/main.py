@@ -30,7 +30,7 @@ from ports.use_cases import UseCases
 
 CHECK_SECONDS = 2.0
 LACKS = {
-    "database": "database is away",
+    "database": "database is away, or takes no writes",
     "queue": "queue is away",
     "migrations": "schema is not the newest; run: switchboard migrate",
 }

@@ -92,11 +92,19 @@ _SOCKET = {
 SCHEMAS: dict[str, Any] = {
     "Empty": {},
     "Alive": {"status": "ok"},
-    "Ready": {"status": "ok", "checks": {"database": "ok", "queue": "ok"}},
+    "Ready": {
+        "status": "ok",
+        "checks": {"database": "ok", "queue": "degraded", "migrations": "ok"},
+        "reasons": {"queue": "the job queue is away for the moment; try again shortly"},
+    },
     "NotReady": {
-        "error": "queue: Connection refused",
+        "error": "database: the database cannot be written: its disk is full",
         "status": "not ready",
-        "checks": {"database": "ok", "queue": "Connection refused"},
+        "checks": {
+            "database": "the database cannot be written: its disk is full",
+            "queue": "ok",
+            "migrations": "ok",
+        },
     },
     "ChannelDefinition": _DEFINITION,
     "ChannelStatus": {"success": True, "connectedChannels": {"4": _SOCKET}, "timestamp": AT},

@@ -16,6 +16,9 @@ Check = Callable[[], Awaitable[None]]
 CHECK_SECONDS = 3.0
 """How long one look at the database or the queue may take: who asks for readiness does not wait for long."""
 
+OPTIONAL = ("queue",)
+"""Nothing durable depends on the queue: without it the service is ready, and degraded."""
+
 
 def router(checks: Mapping[str, Check], metrics: Callable[[], Awaitable[bytes]]) -> APIRouter:
     """`checks` raise when what they look at is not ready."""
@@ -30,15 +33,15 @@ def router(checks: Mapping[str, Check], metrics: Callable[[], Awaitable[bytes]])
     @routes.get(
         "/readyz",
         response_model=schemas.Ready,
-        summary="Database, queue and migrations are ready",
+        summary="The database takes writes and has the newest schema; a queue that is away is told",
         responses={503: {"model": schemas.NotReady, "description": "What is not ready is named."}},
     )
     async def readyz() -> JsonResponse:
         states = await asyncio.gather(*(_state(check) for check in checks.values()))
         found = dict(zip(checks, states, strict=True))
-        missing = [f"{name}: {state}" for name, state in found.items() if state != "ok"]
+        missing = [f"{name}: {found[name]}" for name in found if found[name] != "ok" and name not in OPTIONAL]
         if not missing:
-            return JsonResponse({"status": "ok", "checks": found})
+            return JsonResponse(_ready(found))
         body = {"error": "; ".join(missing), "status": "not ready", "checks": found}
         return JsonResponse(body, status_code=503, headers={"retry-after": "2"})
 
@@ -47,6 +50,11 @@ def router(checks: Mapping[str, Check], metrics: Callable[[], Awaitable[bytes]])
         return Response(await metrics(), media_type=CONTENT_TYPE_LATEST)
 
     return routes
+
+
+def _ready(found: Mapping[str, str]) -> dict[str, object]:
+    reasons = {name: state for name, state in found.items() if state != "ok"}
+    return {"status": "ok", "checks": {**found, **dict.fromkeys(reasons, "degraded")}, "reasons": reasons}
 
 
 async def _state(check: Check) -> str:

@@ -70,7 +70,8 @@ class Alive(BaseModel):
 
 class Ready(BaseModel):
     status: Literal["ok"]
-    checks: dict[str, str] = Field(description="What was looked at, and ok for each.")
+    checks: dict[str, Literal["ok", "degraded"]] = Field(description="What was looked at, and how it is.")
+    reasons: dict[str, str] = Field(description="What is wrong with what is degraded.")
 
 
 class NotReady(BaseModel):

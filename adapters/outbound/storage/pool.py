@@ -110,10 +110,6 @@ class Database:
             cursor = await connection.execute(query, parameters)
             return await cursor.fetchall() if cursor.description else []
 
-    async def answers(self) -> None:
-        """Raises `StorageAway` when the server does not answer."""
-        await self.fetch_one("SELECT 1")
-
     async def fetch_one(self, query: str, parameters: Any = ()) -> tuple[Any, ...] | None:
         """The first row of one statement, or None."""
         rows = await self.fetch(query, parameters)

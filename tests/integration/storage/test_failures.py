@@ -103,7 +103,7 @@ async def test_a_value_that_no_index_holds_is_refused_and_no_outage(database: Da
         await database.execute(
             "INSERT INTO keyed SELECT string_agg(md5(n::text), '') FROM generate_series(1, 300) n"
         )
-    await database.answers()
+    await database.fetch_one("SELECT 1")
 
 
 async def test_a_connection_that_breaks_is_an_outage(database: Database) -> None:
