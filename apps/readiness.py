@@ -12,8 +12,6 @@ from adapters.outbound.storage.migrate import head
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.writing import check_writable
 
-NEEDS = ("database", "queue", "migrations")
-
 FRESH_SECONDS = 1.0
 """How long the outcome of a check is told again without another look."""
 
@@ -54,7 +52,7 @@ def _seen(task: asyncio.Task[None]) -> None:
 
 
 def checks_of(database: Database, queue: Queue) -> Mapping[str, SharedCheck]:
-    """For each of `NEEDS` what raises when it is not there."""
+    """For each thing that is needed what raises when it is not there."""
     newest = head()
 
     async def migrations_done() -> None:
@@ -62,5 +60,8 @@ def checks_of(database: Database, queue: Queue) -> Mapping[str, SharedCheck]:
         if row is None or row[0] != newest:
             raise RuntimeError(f"the schema is not at {newest}; run: switchboard migrate")
 
-    found = (partial(check_writable, database), queue.ping, migrations_done)
-    return {name: SharedCheck(check) for name, check in zip(NEEDS, found, strict=True)}
+    return {
+        "database": SharedCheck(partial(check_writable, database)),
+        "queue": SharedCheck(queue.ping),
+        "migrations": SharedCheck(migrations_done),
+    }
