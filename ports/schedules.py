@@ -65,10 +65,11 @@ class ScheduleStore(Protocol):
         at: datetime | None,
         *,
         retire: bool = False,
-    ) -> Sequence[bool] | None:
+    ) -> Sequence[bool | None] | None:
         """Stores events, cursor and the next run in one transaction; with `retire` that of `Retirement` too.
 
-        Whether each event is fresh; None, with nothing stored, when the lease was lost.
+        Whether each event is fresh, None for one that cannot be stored. None in place of all, with nothing stored,
+        when the lease was lost.
         """
         ...
 

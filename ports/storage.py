@@ -122,13 +122,14 @@ class Accepted:
 @dataclass(frozen=True, slots=True)
 class Waiting:
     """An event to be worked on. `attempts` counts the workers that died over it; `draft` names the message
-    in which one of them showed its answer."""
+    in which one of them showed its answer. `failures` counts the tries that failed while the database answered."""
 
     id: int
     event: Event
     attempts: int
     received_at: datetime
     draft: str = ""
+    failures: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +260,10 @@ class Conversations(Protocol):
         """
         ...
 
+    async def retry(self, lane: Lane, inbox_id: int, error: str, delay: float) -> None:
+        """Counts a failure of the work on an event; its conversation is released for after `delay` seconds."""
+        ...
+
     async def release(self, lane: Lane, delay: float = 0.0) -> None:
         """Gives a conversation back; it may be taken again after `delay` seconds."""
         ...
@@ -269,6 +274,7 @@ class Outgoing:
     """A reply part on its way. `key` is its idempotency key, the same at each try.
 
     `apology`: it tells the sender that the message failed, so its arrival is no success of the instance.
+    `unreadable` says why the stored part cannot be read: it can never be sent.
     """
 
     id: int
@@ -277,6 +283,7 @@ class Outgoing:
     key: str
     attempts: int
     apology: bool = False
+    unreadable: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from domain.delivery.pacing.model import Sending, sending_of
 from domain.delivery.pacing.service import Pacer
 from domain.delivery.rules import next_delay
 from domain.instances.model import Activity, Instance
+from domain.refusals import Refusal, StorageAway, Unavailable
 from ports.channels import Channels, Limited, Replies
 from ports.clock import Clock, Ids
 from ports.metrics import Meter
@@ -16,6 +17,8 @@ from ports.storage import HealthStore, InstanceStore, Lane, Outbox, Outgoing, Ou
 
 log = logging.getLogger(__name__)
 
+MOST_FAULTS = 5
+"""After so many tries a part is given up where the last one failed by a fault of ours."""
 NOBODY_SENDS = "the instance is gone or its channel sends nothing"
 
 
@@ -43,29 +46,72 @@ class DeliveryService:
         self._meter = meter
 
     async def work(self, leased: OutgoingLane) -> None:
-        """Sends the parts in order; a part that must wait holds back those behind it."""
+        """Sends the parts in order; a part that must wait holds back those behind it. An outage of the database
+        leaves them for later; any other failure is counted, and ends the work on its part."""
         for position, outgoing in enumerate(leased.parts, start=1):
             last = position == len(leased.parts)
-            instance = await self._instances.cached(leased.lane.instance_id)
-            channel = self._channels.find(instance.channel_id) if instance else None
-            if instance is None or not isinstance(channel, Replies):
-                await self._outbox.dead(leased.lane, outgoing, NOBODY_SENDS, last=last)
-                continue
-            sending = self._sending(instance, channel, leased.lane, outgoing)
-            later = await self._pacer.turn(sending)
-            if later:
-                await self._outbox.release(leased.lane, later)
+            try:
+                goes_on = await self._worked(leased.lane, outgoing, last)
+            except StorageAway:
+                raise
+            except Exception as failure:  # noqa: BLE001 - logged there
+                goes_on = await self._failed(leased.lane, outgoing, failure, last)
+            if not goes_on:
                 return
-            sent = await self._send(channel, instance, outgoing)
-            await self._pacer.ended(sending, sent)
-            if sent.outcome is Outcome.SENT:
-                await self._outbox.sent(leased.lane, outgoing, sent.ref, last=last)
-                continue
-            delay = next_delay(sent, outgoing.attempts, self._ids.chance())
-            if delay is not None:
-                await self._outbox.retry(leased.lane, outgoing, sent.detail, delay)
-                return
-            await self._outbox.dead(leased.lane, outgoing, sent.detail, last=last)
+
+    async def _worked(self, lane: Lane, outgoing: Outgoing, last: bool) -> bool:
+        """Whether the part is done with, so that the next one may follow."""
+        instance = await self._instances.cached(lane.instance_id)
+        channel = self._channels.find(instance.channel_id) if instance else None
+        if instance is None or not isinstance(channel, Replies):
+            await self._outbox.dead(lane, outgoing, NOBODY_SENDS, last=last)
+            return True
+        if outgoing.unreadable:
+            await self._health.failed(
+                instance.id, Activity.SENDING, f"sending a reply: {outgoing.unreadable}"
+            )
+            await self._outbox.dead(lane, outgoing, outgoing.unreadable, last=last)
+            return True
+        sending = self._sending(instance, channel, lane, outgoing)
+        later = await self._pacer.turn(sending)
+        if later:
+            await self._outbox.release(lane, later)
+            return False
+        sent = await self._send(channel, instance, outgoing)
+        await self._pacer.ended(sending, sent)
+        if sent.outcome is Outcome.SENT:
+            await self._taken(lane, outgoing, sent.ref, last)
+            return True
+        return await self._refused(lane, outgoing, sent, last)
+
+    async def _taken(self, lane: Lane, outgoing: Outgoing, ref: str, last: bool) -> None:
+        """A part that the platform took must not be sent again: it is on record without its id where the id cannot
+        be stored."""
+        try:
+            await self._outbox.sent(lane, outgoing, ref, last=last)
+        except Unavailable:
+            raise
+        except Exception:
+            log.exception("the id of a part could not be stored", extra={"instance": lane.instance_id})
+            await self._outbox.sent(lane, outgoing, "", last=last)
+
+    async def _refused(self, lane: Lane, outgoing: Outgoing, sent: Sent, last: bool) -> bool:
+        delay = next_delay(sent, outgoing.attempts, self._ids.chance())
+        if delay is not None:
+            await self._outbox.retry(lane, outgoing, sent.detail, delay)
+            return False
+        await self._outbox.dead(lane, outgoing, sent.detail, last=last)
+        return True
+
+    async def _failed(self, lane: Lane, outgoing: Outgoing, failure: Exception, last: bool) -> bool:
+        """Nothing of the platform: a fault of ours, that more than a few tries do not mend."""
+        log.error("the work on a reply failed", exc_info=failure, extra={"instance": lane.instance_id})
+        reason = (
+            failure.message if isinstance(failure, Refusal) else f"internal error: {type(failure).__name__}"
+        )
+        await self._health.failed(lane.instance_id, Activity.SENDING, f"sending a reply: {reason}")
+        outcome = Outcome.UNKNOWN if outgoing.attempts + 1 < MOST_FAULTS else Outcome.PERMANENT
+        return await self._refused(lane, outgoing, Sent(outcome, reason), last)
 
     def _sending(self, instance: Instance, channel: Replies, lane: Lane, outgoing: Outgoing) -> Sending:
         """What the part counts against. A channel that cannot say it is taken for one without limits."""

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from domain.channels.messages import Event
 from domain.instances.model import Activity, Instance
 from domain.polling.rules import back_off, interval
-from domain.refusals import Unavailable
+from domain.refusals import Refusal, StorageAway, Unavailable
 from ports.channels import Channel, Channels, ConfirmsPolls, PollFailed, Polls, Schedules, Watches
 from ports.clock import Clock
 from ports.jobs import JobQueue
@@ -62,9 +62,14 @@ class PollingService:
         """Plans instances that have no row: a crash came between their creation and their plan."""
         ids = [each.definition.id for each in self._channels.all() if isinstance(each, (Polls, Schedules))]
         for instance_id in await self._schedules.missing(ids):
-            instance = await self._instances.find(instance_id)
-            if instance is not None:
-                await self.saved(instance)
+            try:
+                instance = await self._instances.find(instance_id)
+                if instance is not None:
+                    await self.saved(instance)
+            except Unavailable:
+                raise
+            except Exception:  # its own fault: the others are planned all the same
+                log.exception("an instance could not be planned", extra={"instance": instance_id})
 
     async def resume(self) -> None:
         """After a start, polls those that can be watched: news may have come while nobody watched."""
@@ -89,6 +94,12 @@ class PollingService:
             return
         try:
             await self._run(due)
+        except StorageAway:
+            raise
+        except Exception as unexpected:
+            log.exception("a run failed unexpectedly", extra={"instance": instance_id})
+            reason = unexpected.message if isinstance(unexpected, Refusal) else type(unexpected).__name__
+            await self._failed(due, PollFailed(f"internal error: {reason}"), timedelta())
         finally:
             await self._schedules.release(due)
 
@@ -110,8 +121,7 @@ class PollingService:
         fresh = await self._schedules.finish(due, [event], None, following, retire=once)
         if fresh is None:
             return
-        self._meter.accepted(instance.channel_id, all(fresh))
-        await self._health.succeeded(instance.id, Activity.RECEIVING)
+        await self._stored(instance, fresh)
 
     async def _poll(self, due: Due, instance: Instance, channel: Polls) -> None:
         every = interval(instance.config, channel.default_interval_minutes)
@@ -122,25 +132,32 @@ class PollingService:
                 )
         except TimeoutError:
             late = PollFailed(f"the platform took longer than {LONGEST:g} seconds to answer")
-            await self._failed(due, instance, late, every)
+            await self._failed(due, late, every)
             return
         except PollFailed as failed:
-            await self._failed(due, instance, failed, every)
+            await self._failed(due, failed, every)
             return
         except Exception as unexpected:
             log.exception("a poll failed unexpectedly", extra={"instance": instance.id})
-            await self._failed(
-                due, instance, PollFailed(f"internal error: {type(unexpected).__name__}"), every
-            )
+            await self._failed(due, PollFailed(f"internal error: {type(unexpected).__name__}"), every)
             return
         following = self._clock.now() if polled.more else self._clock.now() + every
         fresh = await self._schedules.finish(due, polled.events, polled.cursor, following)
         if fresh is None:
             return
-        for each in fresh:
-            self._meter.accepted(instance.channel_id, each)
         await self._confirm(instance, channel, polled.events)
-        await self._health.succeeded(instance.id, Activity.RECEIVING)
+        await self._stored(instance, fresh)
+
+    async def _stored(self, instance: Instance, fresh: Sequence[bool | None]) -> None:
+        for each in fresh:
+            if each is not None:
+                self._meter.accepted(instance.channel_id, each)
+        lost = sum(each is None for each in fresh)
+        if lost:
+            reason = f"{lost} of {len(fresh)} new messages could not be stored and are passed over"
+            await self._health.failed(instance.id, Activity.RECEIVING, f"polling: {reason}")
+        else:
+            await self._health.succeeded(instance.id, Activity.RECEIVING)
 
     async def _confirm(self, instance: Instance, channel: Channel | Polls, events: Sequence[Event]) -> None:
         if not events or not isinstance(channel, ConfirmsPolls):
@@ -150,10 +167,10 @@ class PollingService:
         except PollFailed as failed:
             log.warning("what was taken could not be marked: %s", failed, extra={"instance": instance.id})
 
-    async def _failed(self, due: Due, instance: Instance, failed: PollFailed, every: timedelta) -> None:
+    async def _failed(self, due: Due, failed: PollFailed, every: timedelta) -> None:
         at: datetime | None = None
         if not failed.fatal:
             at = self._clock.now() + back_off(due.failures + 1, every, failed.retry_after)
         await self._schedules.failed(due, at)
-        await self._health.failed(instance.id, Activity.RECEIVING, f"polling: {failed}")
-        log.warning("a poll failed: %s", failed, extra={"instance": instance.id})
+        await self._health.failed(due.instance_id, Activity.RECEIVING, f"polling: {failed}")
+        log.warning("a poll failed: %s", failed, extra={"instance": due.instance_id})

@@ -10,10 +10,10 @@ from datetime import timedelta
 
 from domain.channels.messages import Answer, CallOutcome, Event, Part
 from domain.instances.model import Activity, Instance
-from domain.refusals import Unavailable
+from domain.refusals import Refusal, StorageAway, Unavailable
 from domain.routing.asking.model import GaveUp, Talk
 from domain.routing.asking.service import AskingService
-from domain.routing.words import GAVE_UP, TOO_MANY_CRASHES, not_served
+from domain.routing.words import GAVE_UP, TOO_MANY_CRASHES, given_up, not_served
 from ports.channels import Channels, Replies, Screens
 from ports.clock import Clock
 from ports.metrics import Meter
@@ -24,6 +24,7 @@ from ports.storage import (
     Conversations,
     HealthStore,
     InstanceStore,
+    Lane,
     Processed,
     Waiting,
 )
@@ -33,6 +34,9 @@ log = logging.getLogger(__name__)
 MAX_CRASHES = 3
 """After so many workers died over an event it is given up."""
 
+RETRIES = (2.0, 10.0, 30.0, 60.0)
+"""Seconds before the second, third, ... try of an event whose work failed while the database answered; after the
+last one it is given up."""
 
 LONG_TEXT = 50_000
 """Characters of an answer from which on it is rendered in a thread."""
@@ -68,51 +72,82 @@ class ConversationService:
 
     async def work(self, conversation: Conversation) -> None:
         """Works off the events of one lease. An outage of the database leaves them for later; so does a database
-        that forgot an outcome of before."""
-        instance = await self._instances.cached(conversation.lane.instance_id)
-        channel = self._channels.find(instance.channel_id) if instance else None
-        talk = Talk(instance, channel, conversation.attended) if instance and channel else None
+        that forgot an outcome of before. Any other failure is counted, and ends the work on its event."""
+        talk: Talk | None = None
         for position, waiting in enumerate(conversation.waiting, start=1):
             last = position == len(conversation.waiting)
-            if talk is None:
-                processed = Processed(
-                    conversation.lane, waiting.id, {}, error="the instance is gone", last=last
-                )
-            elif waiting.event.unreadable:
-                reason = waiting.event.unreadable
-                await self._health.failed(talk.instance.id, Activity.PROCESSING, reason)
-                processed = Processed(conversation.lane, waiting.id, {}, error=reason, last=last)
-            else:
-                processed = await self._processed(conversation, waiting, talk, last)
-            if not await self._record(processed):
+            try:
+                talk = talk or await self._talk(conversation)
+                recorded = await self._worked(conversation.lane, waiting, talk, last)
+            except StorageAway:
+                raise
+            except Exception as failure:  # noqa: BLE001 - logged there
+                return await self._failed(conversation.lane, waiting, talk, failure)
+            if not recorded:
                 log.info("a conversation is taken up anew", extra={"instance": conversation.lane.instance_id})
                 return await self._conversations.release(conversation.lane)
             if talk is not None:
-                await self._worked(talk, waiting)
+                await self._succeeded(talk, waiting)
         return None
 
-    async def _worked(self, talk: Talk, waiting: Waiting) -> None:
+    async def _succeeded(self, talk: Talk, waiting: Waiting) -> None:
         """After the outcome is on record, as no reply should wait for a note of success."""
         await self._health.succeeded(talk.instance.id, Activity.RECEIVING, waiting.received_at)
         if talk.answered:
             await self._health.succeeded(talk.instance.id, Activity.PROCESSING)
             talk.answered = False
 
-    async def _record(self, processed: Processed) -> bool:
-        """An outcome that cannot be stored is none: tried again, it would come to the same for ever."""
+    async def _talk(self, conversation: Conversation) -> Talk | None:
+        """None where the instance is gone."""
+        instance = await self._instances.cached(conversation.lane.instance_id)
+        channel = self._channels.find(instance.channel_id) if instance else None
+        return Talk(instance, channel, conversation.attended) if instance and channel else None
+
+    async def _worked(self, lane: Lane, waiting: Waiting, talk: Talk | None, last: bool) -> bool:
+        """Whether the outcome is on record. Raises what is tried again after a while."""
+        unreadable = waiting.event.unreadable
+        if talk is None or unreadable:
+            reason = unreadable if talk else "the instance is gone"
+            if talk:
+                await self._health.failed(lane.instance_id, Activity.PROCESSING, reason)
+            return await self._conversations.record(Processed(lane, waiting.id, {}, error=reason, last=last))
+        answer, error = await self._processed(waiting, talk)
         try:
-            return await self._conversations.record(processed)
+            outcome = await self._outcome(lane, waiting, talk, answer, error, last)
+            return await self._conversations.record(outcome)
         except Unavailable:
             raise
         except Exception as unexpected:
-            log.exception("an outcome could not be stored", extra={"instance": processed.lane.instance_id})
-            reason = f"internal error: {type(unexpected).__name__} on storing the outcome"
-            lost = Processed(processed.lane, processed.inbox_id, {}, error=reason, last=processed.last)
-            return await self._conversations.record(lost)
+            log.exception("an outcome could not be stored", extra={"instance": lane.instance_id})
+            reason = f"{_reason(unexpected)} on storing the outcome"
+            return await self._give_up(lane, waiting, talk, reason, last)
 
-    async def _processed(
-        self, conversation: Conversation, waiting: Waiting, talk: Talk, last: bool
-    ) -> Processed:
+    async def _failed(self, lane: Lane, waiting: Waiting, talk: Talk | None, failure: Exception) -> None:
+        """The event is tried again after a while, a bounded number of times."""
+        log.error("the work on a message failed", exc_info=failure, extra={"instance": lane.instance_id})
+        reason = _reason(failure)
+        if waiting.failures < len(RETRIES):
+            await self._health.failed(lane.instance_id, Activity.PROCESSING, reason)
+            await self._conversations.retry(lane, waiting.id, reason, RETRIES[waiting.failures])
+        else:
+            await self._give_up(lane, waiting, talk, given_up(waiting.failures + 1, reason), last=True)
+
+    async def _give_up(self, lane: Lane, waiting: Waiting, talk: Talk | None, error: str, last: bool) -> bool:
+        """The sender gets an apology, unless that cannot be rendered or stored either."""
+        await self._health.failed(lane.instance_id, Activity.PROCESSING, error)
+        if talk is not None:
+            talk.answered = False
+            try:
+                apology = await self._outcome(lane, waiting, talk, Answer(GAVE_UP), error, last)
+                return await self._conversations.record(apology)
+            except StorageAway:
+                raise
+            except Exception:
+                log.exception("an apology could not be stored", extra={"instance": lane.instance_id})
+        return await self._conversations.record(Processed(lane, waiting.id, {}, error=error, last=last))
+
+    async def _processed(self, waiting: Waiting, talk: Talk) -> tuple[Answer | None, str | None]:
+        """The answer, if there is one, and what is on record against it. Raises `Unavailable`."""
         instance, error = talk.instance, None
         talk.draft = waiting.draft
         started = self._clock.now()
@@ -124,18 +159,19 @@ class ConversationService:
             raise
         except Exception as unexpected:
             log.exception("an event could not be worked on", extra={"instance": instance.id})
-            answer, error = Answer(GAVE_UP), f"internal error: {type(unexpected).__name__}"
+            answer, error = Answer(GAVE_UP), _reason(unexpected)
         if error:
+            talk.answered = False
             log.warning("a message is not answered: %s", error, extra={"instance": instance.id})
             await self._health.failed(instance.id, Activity.PROCESSING, error)
         outcome = "failed" if error else "answered" if answer else "silent"
         waited = (started - waiting.received_at).total_seconds()
         self._meter.processed(instance.channel_id, outcome, max(0.0, waited))
-        return await self._outcome(conversation, waiting, talk, answer, error, last)
+        return answer, error
 
     async def _outcome(
         self,
-        conversation: Conversation,
+        lane: Lane,
         waiting: Waiting,
         talk: Talk,
         answer: Answer | None,
@@ -156,7 +192,7 @@ class ConversationService:
         if event.awaits_reply:
             result = CallResult(CallOutcome.FAILED if error else CallOutcome.ANSWERED, answer)
         return Processed(
-            conversation.lane,
+            lane,
             waiting.id,
             event.target,
             parts,
@@ -200,3 +236,8 @@ async def _rendered(channel: Replies, instance: Instance, event: Event, answer: 
     if len(answer.text) < LONG_TEXT:
         return channel.render(instance.config, event.target, answer)
     return await asyncio.to_thread(channel.render, instance.config, event.target, answer)
+
+
+def _reason(failure: Exception) -> str:
+    """Words for the record; an unknown error's own words may hold a secret."""
+    return failure.message if isinstance(failure, Refusal) else f"internal error: {type(failure).__name__}"

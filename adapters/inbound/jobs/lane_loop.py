@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from typing import Generic, Protocol, TypeVar
 
 from adapters.inbound.jobs.places import Places
-from domain.refusals import Unavailable
+from domain.refusals import StorageAway, Unavailable
 from ports.storage import Lane, Leases, Room
 
 log = logging.getLogger(__name__)
@@ -21,6 +21,10 @@ BUSY = 32
 """While so many lanes are worked on, what wakes the loop is gathered for a moment: a look takes as much CPU as some
 messages, and so it brings more of them."""
 RETRY_SECONDS = 1.0
+LONGEST_RETRY = 300.0
+"""Seconds after which a lane is taken up again whose work failed, over and over, without an outcome."""
+MANY_FAILURES = 10_000
+"""So many lanes are remembered whose work failed."""
 GIVE_BACK_TRIES = 30
 """After so many seconds without the database a lease has run out by itself."""
 
@@ -72,6 +76,7 @@ class LaneLoop(Generic[L]):
         self._places = Places(concurrency, restrained)
         self._tasks: dict[asyncio.Task[None], Lane] = {}
         self._handed_back: set[asyncio.Task[None]] = set()
+        self._failures: dict[Lane, int] = {}
         self._doubtful = False
         self._offers = False
         self._stopping = False
@@ -123,8 +128,9 @@ class LaneLoop(Generic[L]):
                     log.warning("%s: the database is away, waiting", self._name)
                 away, pause, self._doubtful = True, SWEEP_SECONDS, True
             except Exception:
-                log.exception("%s: work could not be leased; it is tried again", self._name)
-                pause, self._doubtful = SWEEP_SECONDS, True
+                if not away:
+                    log.exception("%s: nothing can be leased, waiting", self._name)
+                away, pause, self._doubtful = True, SWEEP_SECONDS, True
             if pause:
                 await self._bell.wait(pause)
             if len(self._tasks) >= BUSY and not self._stopping:
@@ -173,15 +179,24 @@ class LaneLoop(Generic[L]):
     async def _worked(self, leased: L) -> None:
         try:
             await self._work(leased)
+            self._failures.pop(leased.lane, None)
         except asyncio.CancelledError:
             await self._give_back(leased, 0.0, tries=1)
             raise
-        except Unavailable:
+        except StorageAway:
             log.warning("%s: the database went away during work; it is taken up again", self._name)
             await self._give_back(leased, RETRY_SECONDS)
         except Exception:
-            log.exception("%s: work on a lane failed; it is taken up again", self._name)
-            await self._give_back(leased, RETRY_SECONDS)
+            delay = self._back_off(leased.lane)
+            log.exception("%s: work on a lane failed; it is taken up again in %d s", self._name, delay)
+            await self._give_back(leased, delay)
+
+    def _back_off(self, lane: Lane) -> float:
+        """Seconds until the next try: what fails at once must not take a place, and the log, every second."""
+        if len(self._failures) >= MANY_FAILURES:
+            self._failures.clear()
+        failures = self._failures[lane] = self._failures.get(lane, 0) + 1
+        return float(min(LONGEST_RETRY, RETRY_SECONDS * 2 ** min(failures - 1, 16)))
 
     async def _give_back(self, leased: L, delay: float, tries: int = GIVE_BACK_TRIES) -> None:
         for left in reversed(range(tries)):
@@ -190,6 +205,9 @@ class LaneLoop(Generic[L]):
             except Unavailable:
                 if not left or self._stopping:
                     break
+            except Exception:
+                log.exception("%s: a lease could not be given back; it runs out by itself", self._name)
+                return None
             await asyncio.sleep(RETRY_SECONDS)
         log.debug("%s: a lease could not be given back; it runs out by itself", self._name)
         return None

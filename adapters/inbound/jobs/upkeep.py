@@ -11,10 +11,14 @@ from domain.refusals import Unavailable
 
 log = logging.getLogger(__name__)
 
+LONGEST_PAUSE = 10.0
+"""Seconds; leases that are not prolonged for longer are lost."""
+
 
 @dataclass(frozen=True, slots=True)
 class Chore:
-    """`run` every `every` seconds; its failure is logged and stops nothing."""
+    """`run` every `every` seconds; its failure is logged and stops nothing. One that keeps failing while the
+    database answers is tried ever less often, down to every `LONGEST_PAUSE` seconds."""
 
     name: str
     every: float
@@ -33,14 +37,19 @@ class Upkeep:
                 group.create_task(self._repeat(chore))
 
     async def _repeat(self, chore: Chore) -> None:
+        failures = 0
         while True:
+            pause = chore.every
             try:
                 await chore.run()
+                failures = 0
             except Unavailable:
                 log.debug("%s: the database is away", chore.name)
             except Exception:
-                log.exception("%s failed; it is tried again in %s seconds", chore.name, chore.every)
-            await asyncio.sleep(chore.every)
+                failures += 1
+                pause = max(pause, min(LONGEST_PAUSE, max(pause, 1.0) * 2 ** min(failures - 1, 8)))
+                log.exception("%s failed; it is tried again in %s seconds", chore.name, pause)
+            await asyncio.sleep(pause)
 
 
 class AbandonedLeases:

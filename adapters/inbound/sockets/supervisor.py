@@ -82,7 +82,12 @@ class Supervisor:
         for instance_id in [each for each in self._kept if each not in held]:
             await self._end(instance_id)
         for instance_id in sorted(held):
-            await self._keep(instance_id)
+            try:
+                await self._keep(instance_id)
+            except Unavailable:
+                raise
+            except Exception:  # its own fault: the others are kept all the same
+                log.exception("a connection could not be begun", extra={"instance": instance_id})
         if not self._swept:
             await self._sweep()
             self._swept = True

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import orjson
@@ -13,7 +15,7 @@ from adapters.outbound.storage.arrays import Bigints, Bools, Texts
 from adapters.outbound.storage.batching import Batcher
 from adapters.outbound.storage.codec import dump, dump_bytes, event_from_json, result_to_json, storable
 from adapters.outbound.storage.confirmations import ATTENDED
-from adapters.outbound.storage.failures import retried
+from adapters.outbound.storage.failures import is_of_rows, retried
 from adapters.outbound.storage.handover import Handover
 from adapters.outbound.storage.lanes import (
     INBOUND,
@@ -29,10 +31,12 @@ from adapters.outbound.storage.lanes import (
 )
 from adapters.outbound.storage.outages import waited_out
 from adapters.outbound.storage.pool import Connection, Database
-from domain.channels.messages import CallOutcome, Part
+from domain.channels.messages import CallOutcome, Event, Part, Sender
 from ports.storage import Conversation, Lane, Leases, Outgoing, OutgoingLane, Processed, Room, Waiting
 
-SIDE = Side(INBOUND, "inbox", "id event attempts received_at draft", flag=ATTENDED)
+log = logging.getLogger(__name__)
+
+SIDE = Side(INBOUND, "inbox", "id event attempts received_at draft failures", flag=ATTENDED)
 
 RECORD = f"""
 WITH {OFFERED}, r AS MATERIALIZED (
@@ -66,6 +70,15 @@ FROM done d LEFT JOIN outbound o ON o.instance_id = d.instance_id AND o.lane_key
 waits to be leased, the ids of its parts where that was leased for this process, and whether any conversation has
 more. An outcome whose conversation has an earlier event without one is left out: a database that died has forgotten
 that one's, and what was answered in between must not go out before it."""
+
+RETRY = """
+WITH event AS (
+    UPDATE inbox SET failures = failures + 1, error = %s WHERE id = %s AND status = 0
+    RETURNING instance_id, lane_key
+)
+UPDATE lane l SET owner = NULL, due_at = now() + make_interval(secs => %s), touched_at = now() FROM event e
+WHERE l.kind = 0 AND l.instance_id = e.instance_id AND l.lane_key = e.lane_key AND l.owner = %s
+"""
 
 UNTAKEN = """
 UPDATE inbox SET taken = true WHERE id IN (
@@ -109,14 +122,7 @@ class PostgresConversations:
     async def lease(self, room: Room) -> Leases[Conversation]:
         leased = await self._lanes.lease(SIDE, room)
         conversations = [
-            Conversation(
-                lane,
-                [
-                    Waiting(id, event_from_json(event), attempts, at, draft or "")
-                    for id, event, attempts, at, draft, _ in rows
-                ],
-                attended=rows[0][-1],
-            )
+            Conversation(lane, [_waiting(*row) for row in rows], attended=rows[0][-1])
             for lane, rows in leased.lanes
         ]
         return Leases(conversations, leased.more)
@@ -152,7 +158,10 @@ class PostgresConversations:
             self._wakes.inbound()
 
     async def drafted(self, inbox_id: int, draft: str) -> None:
-        await self._database.execute("UPDATE inbox SET draft = %s WHERE id = %s", (draft, inbox_id))
+        await self._database.execute("UPDATE inbox SET draft = %s WHERE id = %s", (storable(draft), inbox_id))
+
+    async def retry(self, lane: Lane, inbox_id: int, error: str, delay: float) -> None:
+        await self._database.execute(RETRY, (storable(error), inbox_id, delay, self._lanes.owner))
 
     async def release(self, lane: Lane, delay: float = 0.0) -> None:
         await self._lanes.release(SIDE, lane, delay)
@@ -163,11 +172,27 @@ class PostgresConversations:
         async with self._database.transaction() as connection:
             cursor = await connection.execute(UNTAKEN)
             rows = await cursor.fetchall()
-            for inbox_id, instance_id, lane_key, result in rows:
-                await self._add_parts(connection, inbox_id, instance_id, lane_key, result)
+            for row in rows:
+                await self._sent_untaken(connection, *row)
         if rows:
             self._wakes.outbound()
         return len(rows)
+
+    async def _sent_untaken(
+        self, connection: Connection, inbox_id: int, instance_id: int, lane_key: str, result: str
+    ) -> None:
+        """One answer that cannot go out must not hold up all others."""
+        try:
+            async with connection.transaction():
+                await self._add_parts(connection, inbox_id, instance_id, lane_key, result)
+        except Exception as error:
+            if not is_of_rows(error, lost=connection.closed):
+                raise
+            log.exception("an untaken answer is given up", extra={"instance": instance_id})
+            reason = f"the answer that no call took could not be sent: {type(error).__name__}"
+            await connection.execute(
+                "UPDATE inbox SET status = 2, error = %s WHERE id = %s", (reason, inbox_id)
+            )
 
     async def _add_parts(
         self, connection: Connection, inbox_id: int, instance_id: int, lane_key: str, result: str
@@ -186,6 +211,22 @@ class PostgresConversations:
 
     async def close(self) -> None:
         await self._batcher.close()
+
+
+def _waiting(
+    id: int, event: str, attempts: int, at: datetime, draft: str | None, failures: int, _: bool
+) -> Waiting:
+    return Waiting(id, _event(event), attempts, at, draft or "", failures)
+
+
+def _event(stored: str) -> Event:
+    """A row that cannot be read concerns its own conversation: its event says why."""
+    try:
+        return event_from_json(stored)
+    except Exception as error:
+        log.exception("a stored message cannot be read")
+        reason = f"the stored message cannot be read: {type(error).__name__}"
+        return Event(None, "", Sender(""), "", {}, unreadable=reason)
 
 
 def _result(processed: Processed) -> str | None:

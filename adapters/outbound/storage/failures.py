@@ -75,6 +75,11 @@ def _of_client(error: psycopg.Error, *, lost: bool) -> Refusal | None:
     return StorageAway(AWAY) if lost else None
 
 
+def is_of_rows(error: Exception, *, lost: bool) -> bool:
+    """Whether the fault lies in the rows that a statement was about, so that others may go on without them."""
+    return not isinstance(refusal_of(error, lost=lost), Unavailable)
+
+
 def is_rolled_back(error: BaseException) -> bool:
     """Whether the server refused the statement, so that nothing of it took place."""
     caused = error if isinstance(error, psycopg.Error) else error.__cause__

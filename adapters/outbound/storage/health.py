@@ -112,11 +112,13 @@ class PostgresHealth:
         await self._set(instance_id, pairing_code=code)
 
     async def _note(self, query: str, *parameters: object) -> None:
-        """A note on work that was done: an outage of the database must not make it be done again."""
+        """A note on work that was done: whatever the database says, it must not make it be done again."""
         try:
             await self._database.execute(query, parameters)
         except Unavailable:
             log.debug("the health of an instance was not noted, the database is away")
+        except Exception:
+            log.exception("the health of an instance was not noted")
 
     async def _set(self, instance_id: int, **values: object) -> None:
         query = SET.format(

@@ -16,6 +16,7 @@ from adapters.outbound.storage.handover import Handover
 from adapters.outbound.storage.lanes import INBOUND, OFFERED, ROWS_PER_LANE, raised
 from adapters.outbound.storage.pool import Database
 from domain.channels.messages import Event
+from domain.refusals import Unavailable
 from ports.storage import Accepted, CallResult, Conversation, Lane, Waiting
 
 ADD = f"""
@@ -96,8 +97,20 @@ class PostgresInbox:
     async def add(
         self, instance_id: int, events: Sequence[Event], wait: float | None = None
     ) -> Sequence[Accepted]:
-        arrivals = [Arrival.of(instance_id, event, wait) for event in events]
-        return [await self._batcher.submit((each.instance_id, each.lane_key), each) for each in arrivals]
+        """One event of several that cannot be stored does not keep the others out; it is raised after them."""
+        accepted: list[Accepted] = []
+        failure: Exception | None = None
+        for event in events:
+            try:
+                arrival = Arrival.of(instance_id, event, wait)
+                accepted.append(await self._batcher.submit((instance_id, arrival.lane_key), arrival))
+            except Unavailable:
+                raise
+            except Exception as error:  # noqa: BLE001 - raised below
+                failure = failure or error
+        if failure is not None:
+            raise failure
+        return accepted
 
     async def _flush(self, arrivals: Sequence[Arrival]) -> Sequence[Accepted]:
         with self._handover.offering(_lanes(arrivals)) as offered:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import psycopg
 
-from adapters.outbound.security.box import Seal
+from adapters.outbound.security.box import Seal, SealError
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
 from domain.instances.model import Instance, InstanceChange, NewInstance
 from domain.refusals import Conflict
+
+log = logging.getLogger(__name__)
 
 COLUMNS = "id, user_id, channel_id, channel_name, config, resource_id, created_at, updated_at, status"
 PAGE_ROWS = 500
@@ -94,7 +97,16 @@ class PostgresInstances:
             f"SELECT {COLUMNS} FROM channel_instance WHERE channel_id = ANY(%s) AND status = 'active' ORDER BY id",
             (list(channel_ids),),
         )
-        return [self._instance(row) for row in rows]
+        found = [self._readable(row) for row in rows]
+        return [each for each in found if each is not None]
+
+    def _readable(self, row: tuple[Any, ...]) -> Instance | None:
+        """None for a configuration that cannot be opened: that is no matter of the other users' instances."""
+        try:
+            return self._instance(row)
+        except (SealError, ValueError):
+            log.exception("a configuration cannot be read", extra={"instance": row[0]})
+            return None
 
     async def add(self, user_id: str, new: NewInstance) -> Instance:
         query = (

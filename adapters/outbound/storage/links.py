@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 
+from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.instances import PostgresInstances
 from adapters.outbound.storage.pool import Database
@@ -173,7 +174,7 @@ class PostgresLinkDesk:
     async def _answered(self, code: str | None, error: str | None) -> None:
         await self._database.execute(
             "UPDATE link SET code = %s, error = %s, answered = wanted WHERE instance_id = %s",
-            (code, error, self._id),
+            (code, storable(error) if error else error, self._id),
         )
 
     async def up(self, since: datetime | None) -> None:

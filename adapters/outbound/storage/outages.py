@@ -1,4 +1,4 @@
-"""What was done must not be done again because the database was away for a moment when it was to be noted."""
+"""What was done must not be done again because the database was away or busy when it was to be noted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from adapters.outbound.storage.lanes import LEASE_SECONDS
-from domain.refusals import StorageAway
+from domain.refusals import Unavailable
 
 T = TypeVar("T")
 
@@ -16,15 +16,15 @@ PAUSE_SECONDS = 0.5
 
 
 async def waited_out(note: Callable[[], Awaitable[T]]) -> T:
-    """The result of `note`, tried again through an outage as long as the lease on the work lasts.
+    """The result of `note`, tried again through an outage or a conflict as long as the lease on the work lasts.
 
-    `note` must be harmless when done twice: the answer to a commit may be lost. Raises `StorageAway`.
+    `note` must be harmless when done twice: the answer to a commit may be lost. Raises `Unavailable`.
     """
     deadline = time.monotonic() + LEASE_SECONDS
     while True:
         try:
             return await note()
-        except StorageAway:
+        except Unavailable:
             if time.monotonic() >= deadline:
                 raise
         await asyncio.sleep(PAUSE_SECONDS)

@@ -115,16 +115,7 @@ class PostgresOutbox:
 
     async def lease(self, room: Room) -> Leases[OutgoingLane]:
         leased = await self._lanes.lease(SIDE, room)
-        outgoing = [
-            OutgoingLane(
-                lane,
-                [
-                    Outgoing(id, Part(orjson.loads(part)), orjson.loads(target), key, attempts, apology)
-                    for id, part, target, key, attempts, apology in rows
-                ],
-            )
-            for lane, rows in leased.lanes
-        ]
+        outgoing = [OutgoingLane(lane, [_outgoing(*row) for row in rows]) for lane, rows in leased.lanes]
         return Leases(outgoing, leased.more)
 
     async def sent(self, lane: Lane, part: Outgoing, ref: str, *, last: bool) -> None:
@@ -213,3 +204,12 @@ class PostgresOutbox:
 
     async def close(self) -> None:
         await self._batcher.close()
+
+
+def _outgoing(id: int, part: str, target: str, key: str, attempts: int, apology: bool) -> Outgoing:
+    """A row that cannot be read concerns itself alone: the part says why."""
+    try:
+        return Outgoing(id, Part(orjson.loads(part)), orjson.loads(target), key, attempts, apology)
+    except ValueError as error:
+        reason = f"the stored part cannot be read: {error}"
+        return Outgoing(id, Part({}), {}, key, attempts, apology, unreadable=reason)

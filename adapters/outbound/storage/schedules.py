@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -9,13 +10,15 @@ from typing import Any
 import orjson
 
 from adapters.outbound.storage.codec import dump
-from adapters.outbound.storage.failures import retried
+from adapters.outbound.storage.failures import is_of_rows, retried
 from adapters.outbound.storage.inbox import ADD, Arrival, columns
 from adapters.outbound.storage.lanes import NOT_OFFERED
-from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.pool import Connection, Database
 from domain.channels.messages import Event
 from domain.refusals import Unavailable
 from ports.schedules import Due
+
+log = logging.getLogger(__name__)
 
 HANDED_SECONDS = 60
 """How long a leased instance may wait in the queue; after that it is handed to the queue once more, as a queue may
@@ -112,7 +115,7 @@ class PostgresSchedules:
         at: datetime | None,
         *,
         retire: bool = False,
-    ) -> Sequence[bool] | None:
+    ) -> Sequence[bool | None] | None:
         stored = dump(cursor) if cursor is not None else None
         arrivals = [Arrival.of(due.instance_id, event) for event in events]
         async with self._database.transaction() as connection:
@@ -122,16 +125,33 @@ class PostgresSchedules:
             )
             if finished.rowcount == 0:
                 return None
-            added = {**columns(arrivals), **NOT_OFFERED}
-            rows = await (await connection.execute(ADD, added)).fetchall() if events else []
+            fresh, lost = await self._added(connection, arrivals)
             if retire:
                 await connection.execute(RETIRE, (due.instance_id,))
         if retire:
             self._removed(due.instance_id)
-        if rows:
+        if fresh:
             self._arrived()
-        fresh = {row[1] for row in rows}
-        return [each.event_key in fresh for each in arrivals]
+        return [None if each.event_key in lost else each.event_key in fresh for each in arrivals]
+
+    async def _added(self, connection: Connection, arrivals: Sequence[Arrival]) -> tuple[set[str], set[str]]:
+        """The keys of the events that are new, and of those that cannot be stored: these do not cost the others."""
+        if not arrivals:
+            return set(), set()
+        try:
+            async with connection.transaction():
+                rows = await connection.execute(ADD, {**columns(arrivals), **NOT_OFFERED})
+                return {row[1] for row in await rows.fetchall()}, set()
+        except Exception as error:
+            if not is_of_rows(error, lost=connection.closed):
+                raise
+            if len(arrivals) == 1:
+                log.exception("a polled event cannot be stored", extra={"instance": arrivals[0].instance_id})
+                return set(), {arrivals[0].event_key}
+        half = len(arrivals) // 2
+        fresh, lost = await self._added(connection, arrivals[:half])
+        more_fresh, more_lost = await self._added(connection, arrivals[half:])
+        return fresh | more_fresh, lost | more_lost
 
     async def failed(self, due: Due, at: datetime | None) -> None:
         await self._database.execute(

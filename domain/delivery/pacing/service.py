@@ -180,13 +180,15 @@ class Pacer:
     async def ended(self, sending: Sending, sent: Sent) -> None:
         """How a sending ended: what the platform asks for is kept, and whether it answers at all.
 
-        What an outage of the database keeps from the other workers still holds here: it must not end the work
+        What a failure of the database keeps from the other workers still holds here: it must not end the work
         on a part that the platform has taken.
         """
         try:
             await self._learned(sending, sent)
         except Unavailable:
             log.debug("the other workers were not told what a platform asks for, the database is away")
+        except Exception:
+            log.exception("the other workers were not told what a platform asks for")
 
     async def _learned(self, sending: Sending, sent: Sent) -> None:
         if sent.outcome in FAILURES:

@@ -10,7 +10,7 @@ from domain.knowledge.chunking import chunk
 from domain.knowledge.failures import failure_of
 from domain.knowledge.model import FileRecord
 from domain.knowledge.retention.service import Retention
-from domain.refusals import NotFound, Refusal, TooLarge, Unreadable, Unsupported
+from domain.refusals import NotFound, Refusal, TooLarge, Unavailable, Unreadable, Unsupported
 from ports.blobs import Blobs
 from ports.clock import Clock, Ids
 from ports.embedding import Embedder, TokenCounter
@@ -98,7 +98,14 @@ class IngestService:
             await self._uploads.retry(work.upload_id, self._owner, 2.0**work.attempts)
 
     async def _fail(self, work: Work, failure: Failure) -> None:
-        await self._retention.forget(await self._uploads.fail(work, self._owner, failure))
+        try:
+            unused = await self._uploads.fail(work, self._owner, failure)
+        except Unavailable:
+            raise
+        except Exception:  # else it would be taken up again for ever
+            logger.exception("the failure of upload %s could not be stored", work.upload_id)
+            unused = await self._uploads.fail(work, self._owner, Failure("INTERNAL", "processing failed"))
+        await self._retention.forget(unused)
 
     async def _under_lease(self, work: Work) -> None:
         """Works while the lease holds; stops when it was lost (the base is gone, or another has taken over)."""

@@ -24,7 +24,7 @@ class MemoryService:
                 await self._nodes.delete(task.base_id)
             except MemoryRefused as refusal:
                 logger.warning("memory nodes of knowledge base %s: %s", task.base_id, refusal)
-                pause = min(LONGEST_PAUSE, 2.0**task.attempts)
+                pause = min(LONGEST_PAUSE, 2.0 ** min(task.attempts, 16))
                 await self._tasks.later(task.base_id, pause, str(refusal))
             else:
                 await self._tasks.done(task.base_id)

@@ -7,7 +7,6 @@ import logging
 from types import TracebackType
 
 from domain.channels.messages import Event, Outcome, Sent
-from domain.refusals import Unavailable
 from domain.routing.asking.model import Talk
 from ports.channels import Drafts
 from ports.storage import DraftStore
@@ -73,14 +72,16 @@ class Drafting:
     async def _goes_on(self, sent: Sent) -> bool:
         """Keeps what was sent. A first message of which nothing is known is not tried again.
 
-        An outage of the database does not cost the answer: the draft is known here until it is finished.
+        A failure of the database does not cost the answer: the draft is known here until it is finished.
         """
         if sent.outcome is Outcome.SENT and sent.ref and sent.ref != self._talk.draft:
             self._talk.draft = sent.ref
             try:
                 await self._store.drafted(self._event_id, sent.ref)
-            except Unavailable:
-                log.warning("a draft could not be put on record", extra={"instance": self._talk.instance.id})
+            except Exception:
+                log.exception(
+                    "a draft could not be put on record", extra={"instance": self._talk.instance.id}
+                )
         lost = sent.outcome is Outcome.UNKNOWN and not self._talk.draft
         return not lost and sent.outcome is not Outcome.PERMANENT
 

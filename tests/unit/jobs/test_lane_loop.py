@@ -413,3 +413,57 @@ async def test_what_is_handed_over_after_the_stop_is_given_back() -> None:
     await asyncio.wait_for(world.given_back.wait(), 30)
     assert world.returned == [(KNOWN, 0.0)]
     assert not world.working.is_set()
+
+
+async def test_a_lane_whose_work_keeps_failing_is_taken_up_ever_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It must not take a place, and the log, every second."""
+    monkeypatch.setattr(lane_loop, "RETRY_SECONDS", 1.0)
+    world, other = World(ValueError("a fault")), Lane(2, "b")
+    running = asyncio.create_task(world.loop.run())
+    world.go_on.set()
+
+    async def failing_again(lane: Lane) -> float:
+        world.given_back.clear()
+        world.to_lease = [Leased(lane)]
+        world.bell.ring()
+        await asyncio.wait_for(world.given_back.wait(), 30)
+        return world.returned[-1][1]
+
+    delays = [await failing_again(Lane(1, "a")) for _ in range(10)]
+    assert delays == sorted(delays)
+    assert len(set(delays[:8])) == 8
+    assert delays[-1] == lane_loop.LONGEST_RETRY
+    assert await failing_again(other) == 1.0, "others are not slowed down"
+    await world.loop.stop(30)
+    await running
+
+
+@pytest.mark.parametrize("failure", [ValueError("a row that cannot be read"), StorageAway("away")])
+async def test_a_lease_that_fails_ends_nothing(failure: Exception) -> None:
+    world = World(None)
+    world.lease_failures = [failure]
+    running = asyncio.create_task(world.loop.run())
+    await asyncio.wait_for(world.working.wait(), 30)
+    assert world.reclaimed == [set()], "what the lost answer leased is taken back"
+    world.go_on.set()
+    await world.loop.stop(30)
+    await running
+
+
+async def test_a_lease_that_cannot_be_given_back_is_left_to_run_out() -> None:
+    world = World(ValueError("a fault"))
+    failing = asyncio.Event()
+
+    async def release(lane: Lane, delay: float) -> None:
+        failing.set()
+        raise ValueError("no")
+
+    world.loop._release = release
+    running = asyncio.create_task(world.loop.run())
+    world.go_on.set()
+    await asyncio.wait_for(failing.wait(), 30)
+    await world.loop.stop(30)
+    await running
+    assert world.loop.held == set()

@@ -1,79 +1,211 @@
-"""Outcomes that the database does not take."""
+"""How the work on a message ends that cannot be done: once, with an apology, a record and a word in health."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from domain.channels.messages import Event, Part, Sender
-from domain.refusals import Invalid, StorageAway
-from domain.routing.service import ConversationService
+from domain.channels.messages import Answer, Event, Part, Sender
+from domain.instances.model import Instance
+from domain.refusals import Invalid, StorageAway, Unavailable
+from domain.routing.service import RETRIES, ConversationService
+from domain.routing.words import GAVE_UP
 from ports.storage import Conversation, Lane, Processed, Waiting
 
-OUTCOME = Processed(Lane(7, "s"), 5, {"chat": 1}, (Part({"text": "hi"}),), last=True)
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+LANE = Lane(7, "s")
+INSTANCE = Instance(7, "ann", "x", "n", {}, None, NOW, NOW)
 
 
-class Store:
-    """Fails as told; `forgetful` takes no outcome, as one of before is missing. It knows no instance."""
+class Channel:
+    """Cannot render texts that hold "odd"; with `mute` none at all."""
 
-    def __init__(self, *failures: Exception, forgetful: bool = False) -> None:
-        self.failures = list(failures)
-        self.forgetful = forgetful
+    mute = False
+
+    def __init__(self) -> None:
+        self.definition = SimpleNamespace(
+            allows_only_known=lambda _config: False, identifies=lambda _config: False
+        )
+
+    def render(self, config: object, target: object, answer: Answer) -> Sequence[Part]:
+        if self.mute or "odd" in answer.text:
+            raise ZeroDivisionError("no")
+        return [Part({"text": answer.text})]
+
+    async def send(self, *_: object) -> None:
+        return None
+
+
+class World:
+    """Everything around the service. Each of `refused` is raised once by the store, `failure` by the resource."""
+
+    def __init__(self, *refused: Exception, failure: Exception | None = None, text: str = "hi") -> None:
+        self.refused = list(refused)
+        self.failure = failure
+        self.text = text
+        self.forgetful = False
+        self.instance: Instance | Exception | None = INSTANCE
+        self.channel = Channel()
+        self.asked = 0
         self.tried: list[Processed] = []
+        self.recorded: list[Processed] = []
+        self.retried: list[tuple[int, str, float]] = []
         self.released: list[Lane] = []
+        self.failed: list[str] = []
+        anything: Any = self
+        self.service = ConversationService(
+            conversations=anything,
+            instances=anything,
+            channels=anything,
+            people=anything,
+            asking=anything,
+            health=SimpleNamespace(failed=self._failed, succeeded=self._succeeded),  # type: ignore[arg-type]
+            clock=SimpleNamespace(now=lambda: NOW),  # type: ignore[arg-type]
+            meter=SimpleNamespace(processed=lambda *_: None),  # type: ignore[arg-type]
+            verification_address="",
+        )
+
+    async def cached(self, instance_id: int) -> Instance | None:
+        if isinstance(self.instance, Exception):
+            raise self.instance
+        return self.instance
+
+    def find(self, channel_id: str) -> Channel:
+        return self.channel
+
+    async def answer(self, *_: object) -> Answer:
+        self.asked += 1
+        if self.failure:
+            raise self.failure
+        return Answer(self.text)
 
     async def record(self, processed: Processed) -> bool:
         self.tried.append(processed)
-        if self.failures:
-            raise self.failures.pop(0)
+        if self.refused:
+            raise self.refused.pop(0)
+        self.recorded.append(processed)
         return not self.forgetful
+
+    async def retry(self, lane: Lane, inbox_id: int, error: str, delay: float) -> None:
+        self.retried.append((inbox_id, error, delay))
 
     async def release(self, lane: Lane) -> None:
         self.released.append(lane)
 
-    async def cached(self, instance_id: int) -> None:
+    async def _failed(self, *arguments: object) -> None:
+        self.failed.append(str(arguments[-1]))
+
+    async def _succeeded(self, *_: object) -> None:
         return None
 
+    async def work(self, *waiting: Waiting) -> None:
+        await self.service.work(Conversation(LANE, waiting or (event(5),)))
 
-def service(store: Store) -> ConversationService:
-    unused: Any = None
-    names = ConversationService.__init__.__annotations__
-    others = {name: unused for name in names if name not in ("conversations", "instances", "return")}
-    return ConversationService(conversations=store, instances=store, **others)  # type: ignore[arg-type]
-
-
-def conversation() -> Conversation:
-    at = datetime(2026, 3, 1, tzinfo=UTC)
-    waiting = [Waiting(number, Event(f"k{number}", "s", Sender("x"), "hi", {}), 0, at) for number in (5, 6)]
-    return Conversation(OUTCOME.lane, waiting)
+    @property
+    def outcome(self) -> tuple[list[str], str | None]:
+        """What the sender is told and what is on record, of the only event."""
+        [processed] = self.recorded
+        return [part.payload["text"] for part in processed.parts], processed.error
 
 
-async def test_an_outcome_that_cannot_be_stored_is_not_worked_out_again_for_ever() -> None:
-    store = Store(Invalid("no"))
-    await service(store)._record(OUTCOME)
-    lost = store.tried[1]
-    assert (lost.lane, lost.inbox_id, lost.last, lost.parts) == (OUTCOME.lane, 5, True, ())
-    assert lost.error == "internal error: Invalid on storing the outcome"
-
-
-async def test_an_outage_leaves_it_for_later() -> None:
-    store = Store(StorageAway("away"))
-    with pytest.raises(StorageAway):
-        await service(store)._record(OUTCOME)
-    assert store.tried == [OUTCOME]
+def event(number: int, failures: int = 0) -> Waiting:
+    return Waiting(number, Event(f"k{number}", "s", Sender("x"), "hi", {}), 0, NOW, failures=failures)
 
 
 async def test_what_was_leased_is_worked_off_and_given_back_with_the_last_outcome() -> None:
-    store = Store()
-    await service(store).work(conversation())
-    assert [(each.inbox_id, each.last) for each in store.tried] == [(5, False), (6, True)]
-    assert store.released == []
+    world = World()
+    await world.work(event(5), event(6))
+    assert [(each.inbox_id, each.last, each.error) for each in world.recorded] == [
+        (5, False, None),
+        (6, True, None),
+    ]
+    assert world.released == []
 
 
 async def test_where_an_outcome_of_before_is_missing_the_rest_is_left_for_later() -> None:
-    store = Store(forgetful=True)
-    await service(store).work(conversation())
-    assert [each.inbox_id for each in store.tried] == [5]
-    assert store.released == [OUTCOME.lane]
+    world = World()
+    world.forgetful = True
+    await world.work(event(5), event(6))
+    assert [each.inbox_id for each in world.tried] == [5]
+    assert world.released == [LANE]
+
+
+async def test_an_answer_that_cannot_be_stored_becomes_an_apology() -> None:
+    world = World(Invalid("no"))
+    await world.work()
+    assert world.outcome == ([GAVE_UP], "no on storing the outcome")
+    assert world.failed == ["no on storing the outcome"]
+    assert world.asked == 1
+
+
+async def test_an_answer_that_cannot_be_rendered_becomes_an_apology() -> None:
+    world = World(text="odd")
+    await world.work()
+    assert world.outcome == ([GAVE_UP], "internal error: ZeroDivisionError on storing the outcome")
+    assert world.failed
+    assert (world.asked, world.retried) == (1, [])
+
+
+async def test_without_any_apology_the_event_is_on_record_as_failed() -> None:
+    world = World()
+    world.channel.mute = True
+    await world.work()
+    assert world.outcome == ([], "internal error: ZeroDivisionError on storing the outcome")
+
+    world = World(Invalid("no"), Invalid("no"))
+    await world.work()
+    assert world.outcome == ([], "no on storing the outcome")
+
+
+async def test_an_outage_leaves_it_for_later_and_counts_nothing() -> None:
+    for world in (World(StorageAway("away")), World(failure=StorageAway("away"))):
+        with pytest.raises(StorageAway):
+            await world.work()
+        assert (world.recorded, world.retried, world.failed) == ([], [], [])
+
+
+@pytest.mark.parametrize("failures", range(len(RETRIES)))
+async def test_work_that_fails_for_the_moment_is_tried_again_ever_later(failures: int) -> None:
+    world = World(failure=Unavailable("the file store: it is closed"))
+    await world.work(event(5, failures), event(6))
+    assert world.retried == [(5, "the file store: it is closed", RETRIES[failures])]
+    assert world.failed == ["the file store: it is closed"]
+    assert (world.recorded, world.released) == ([], [])
+
+
+async def test_work_that_keeps_failing_is_given_up_with_an_apology() -> None:
+    world = World(failure=Unavailable("the file store: it is closed"))
+    await world.work(event(5, len(RETRIES)), event(6))
+    reason = "given up after 5 tries: the file store: it is closed"
+    assert world.outcome == ([GAVE_UP], reason)
+    assert world.recorded[0].last, "the conversation is given back with it"
+    assert world.failed == [reason]
+    assert world.retried == []
+
+
+async def test_an_instance_that_cannot_be_read_ends_its_messages_too() -> None:
+    world = World()
+    world.instance = ValueError("sealed with another key")
+    await world.work()
+    assert world.retried == [(5, "internal error: ValueError", RETRIES[0])]
+    await world.work(event(5, len(RETRIES)))
+    assert world.outcome == ([], "given up after 5 tries: internal error: ValueError")
+
+
+async def test_a_message_that_cannot_be_read_costs_the_next_one_nothing() -> None:
+    world = World()
+    bad = replace(event(5), event=replace(event(5).event, unreadable="it is no JSON"))
+    await world.work(bad, event(6))
+    assert [(each.inbox_id, each.error) for each in world.recorded] == [(5, "it is no JSON"), (6, None)]
+    assert world.failed == ["it is no JSON"]
+
+
+async def test_any_other_error_ends_with_an_apology_at_once() -> None:
+    world = World(failure=ZeroDivisionError("a secret"))
+    await world.work()
+    assert world.outcome == ([GAVE_UP], "internal error: ZeroDivisionError")

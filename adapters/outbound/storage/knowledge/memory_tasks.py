@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.pool import Database
 from ports.memory import MemoryTask
 
@@ -29,5 +30,5 @@ class PostgresMemoryTasks:
         await self._database.execute(
             "UPDATE memory_task SET due_at = now() + make_interval(secs => %s), last_error = %s"
             " WHERE kb_id = %s",
-            (seconds, error, base_id),
+            (seconds, storable(error), base_id),
         )

@@ -1,0 +1,162 @@
+"""A row that cannot be read or stored costs no other row anything."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+from psycopg.errors import CheckViolation
+
+from adapters.outbound.storage.conversations import PostgresConversations, Wakes
+from adapters.outbound.storage.handover import Handover
+from adapters.outbound.storage.inbox import PostgresInbox
+from adapters.outbound.storage.lanes import Lanes
+from adapters.outbound.storage.outbox import PostgresOutbox
+from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.schedules import PostgresSchedules
+from domain.channels.messages import Answer, CallOutcome, Event, Part, Sender
+from ports.schedules import Due
+from ports.storage import CallResult, Lane, Processed, Room
+
+ROOM = Room(100, 100, 100)
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+
+
+def event(name: str, **changes: object) -> Event:
+    return Event(name, name, Sender("x"), name, {"to": name}, **changes)  # type: ignore[arg-type]
+
+
+class Store:
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        lanes = Lanes(database, 1)
+        self.inbox = PostgresInbox(database, lambda: None)
+        wakes = Wakes(lambda: None, lambda: None, lambda _: None)
+        self.conversations = PostgresConversations(database, lanes, wakes, Handover())
+        self.outbox = PostgresOutbox(database, lanes, lambda: None)
+
+    async def refuse(self, condition: str, table: str = "inbox") -> None:
+        """The database takes no row of the table for which the condition holds."""
+        await self.database.execute(f"ALTER TABLE {table} ADD CHECK (NOT ({condition})) NOT VALID")
+
+
+@pytest.fixture
+def store(database: Database) -> Store:
+    return Store(database)
+
+
+@pytest.mark.parametrize(
+    "stored", ["{no JSON", "[]", '"text"', "{}", '{"session": "s", "sender": null}', "null"]
+)
+async def test_a_message_that_cannot_be_read_is_leased_beside_the_others(
+    store: Store, instance: int, stored: str
+) -> None:
+    await store.inbox.add(instance, [event("bad"), event("good")])
+    await store.database.execute("UPDATE inbox SET event = %s WHERE event_key = 'bad'", (stored,))
+
+    leased = (await store.conversations.lease(ROOM)).lanes
+
+    found = {each.lane.key: each.waiting[0].event for each in leased}
+    assert found["good"].text == "good"
+    assert found["bad"].unreadable.startswith("the stored message cannot be read")
+
+
+async def test_a_part_that_cannot_be_read_is_leased_beside_the_others(store: Store, instance: int) -> None:
+    await store.inbox.add(instance, [event("bad"), event("good")])
+    for each in (await store.conversations.lease(ROOM)).lanes:
+        parts = (Part({"text": each.lane.key}),)
+        await store.conversations.record(Processed(each.lane, each.waiting[0].id, {}, parts, last=True))
+    await store.database.execute("UPDATE outbox SET part = '{no JSON' WHERE lane_key = 'bad'")
+
+    leased = (await store.outbox.lease(ROOM)).lanes
+
+    found = {each.lane.key: each.parts[0] for each in leased}
+    assert (found["good"].part.payload, found["good"].unreadable) == ({"text": "good"}, "")
+    assert found["bad"].unreadable.startswith("the stored part cannot be read")
+
+
+async def test_a_failure_is_counted_and_the_conversation_waits(store: Store, instance: int) -> None:
+    await store.inbox.add(instance, [event("s")])
+    [leased] = (await store.conversations.lease(ROOM)).lanes
+    assert leased.waiting[0].failures == 0
+    await store.conversations.retry(leased.lane, leased.waiting[0].id, "no\0 way", 0.0)
+
+    [again] = (await store.conversations.lease(ROOM)).lanes
+    assert (again.waiting[0].failures, again.waiting[0].attempts) == (1, 0)
+    await store.conversations.retry(again.lane, again.waiting[0].id, "no way", 3600.0)
+    assert (await store.conversations.lease(ROOM)).lanes == []
+    assert await store.database.fetch("SELECT failures, error FROM inbox") == [(2, "no way")]
+
+
+async def test_a_message_of_several_that_cannot_be_stored_keeps_none_out(store: Store, instance: int) -> None:
+    await store.refuse("event_key = 'bad'")
+
+    with pytest.raises(CheckViolation):
+        await store.inbox.add(instance, [event("first"), event("bad"), event("last")])
+
+    assert await store.database.fetch("SELECT event_key FROM inbox ORDER BY id") == [("first",), ("last",)]
+
+
+async def test_an_outcome_that_cannot_be_stored_costs_those_of_its_batch_nothing(
+    store: Store, instance: int
+) -> None:
+    names = [f"n{number}" for number in range(40)]
+    await store.inbox.add(instance, [event(name) for name in names])
+    leased = (await store.conversations.lease(ROOM)).lanes
+    await store.refuse("lane_key = 'n7'", "outbox")
+
+    results = await asyncio.gather(
+        *(
+            store.conversations.record(
+                Processed(each.lane, each.waiting[0].id, {}, (Part({}),), last=True, request_id="r")
+            )
+            for each in leased
+        ),
+        return_exceptions=True,
+    )
+
+    failed = [each.lane for each, result in zip(leased, results, strict=True) if result is not True]
+    assert failed == [Lane(instance, "n7")]
+    assert await store.database.fetch_one("SELECT count(*) FROM outbox") == (39,)
+
+
+async def test_an_answer_nobody_took_that_cannot_go_out_holds_up_no_other(
+    store: Store, instance: int
+) -> None:
+    names = ["no JSON", "refused", "good"]
+    await store.inbox.add(instance, [event(name, awaits_reply=True) for name in names], wait=600.0)
+    for each in (await store.conversations.lease(ROOM)).lanes:
+        answer = CallResult(CallOutcome.ANSWERED, Answer("hello"))
+        outcome = Processed(each.lane, each.waiting[0].id, {}, (Part({}),), result=answer, last=True)
+        await store.conversations.record(outcome)
+    await store.refuse("lane_key = 'refused'", "outbox")
+    await store.database.execute("UPDATE inbox SET await_until = now() - interval '1 hour'")
+    await store.database.execute("UPDATE inbox SET result = '{' WHERE lane_key = 'no JSON'")
+
+    assert await store.conversations.send_untaken() == 3
+    assert await store.conversations.send_untaken() == 0, "it is given up"
+
+    assert await store.database.fetch("SELECT lane_key FROM outbox") == [("good",)]
+    rows = await store.database.fetch("SELECT lane_key, status, error IS NULL FROM inbox ORDER BY id")
+    assert rows == [("no JSON", 2, False), ("refused", 2, False), ("good", 1, True)]
+
+
+async def test_a_polled_message_that_cannot_be_stored_keeps_none_out_and_the_cursor_goes_on(
+    store: Store, instance: int
+) -> None:
+    schedules = PostgresSchedules(store.database, 1, lambda: None, lambda _: None)
+    await schedules.plan(instance, NOW)
+    await schedules.lease(1)
+    due = await schedules.begin(instance)
+    assert isinstance(due, Due)
+    await store.refuse("starts_with(event_key, 'bad')")
+    names = ["a", "bad one", *(f"n{number}" for number in range(50)), "bad two", "z"]
+
+    fresh = await schedules.finish(due, [event(name) for name in names], {"at": 5}, NOW)
+
+    assert fresh == [None if name.startswith("bad") else True for name in names]
+    await schedules.release(due)
+    assert await store.database.fetch_one("SELECT cursor, failures FROM schedule") == ('{"at":5}', 0)
+    keys = await store.database.fetch("SELECT event_key FROM inbox ORDER BY id")
+    assert [key for (key,) in keys] == [name for name in names if not name.startswith("bad")]

@@ -1,0 +1,137 @@
+"""How the work on a part ends that fails by a fault of ours: a bounded number of tries, then a dead letter."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from domain.channels.messages import Outcome, Part, Sent
+from domain.delivery.service import MOST_FAULTS, DeliveryService
+from domain.instances.model import Instance
+from domain.refusals import Invalid, StorageAway
+from ports.storage import Lane, Outgoing, OutgoingLane
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+LANE = Lane(7, "s")
+INSTANCE = Instance(7, "ann", "x", "n", {}, None, NOW, NOW)
+PART = Outgoing(1, Part({"text": "hi"}), {}, "key", 0)
+
+
+class Channel:
+    def __init__(self) -> None:
+        self.sent: list[Part] = []
+
+    def render(self, *_: object) -> list[Part]:
+        return []
+
+    async def send(self, config: object, target: object, part: Part, key: str) -> Sent:
+        self.sent.append(part)
+        return Sent(Outcome.SENT, ref="r" * 6000)
+
+
+class World:
+    """Everything around the service; each of `refused` is raised once where a part is noted as sent."""
+
+    def __init__(self, *refused: Exception, turn: Exception | None = None) -> None:
+        self.refused = list(refused)
+        self._turn = turn
+        self.instance: Instance | Exception = INSTANCE
+        self.channel = Channel()
+        self.notes: list[tuple[Any, ...]] = []
+        self.failed: list[str] = []
+        anything: Any = self
+        self.service = DeliveryService(
+            outbox=anything,
+            instances=anything,
+            channels=anything,
+            health=SimpleNamespace(failed=self._failed, succeeded=self._succeeded),  # type: ignore[arg-type]
+            pacer=anything,
+            clock=SimpleNamespace(now=lambda: NOW),  # type: ignore[arg-type]
+            ids=SimpleNamespace(chance=lambda: 0.0),  # type: ignore[arg-type]
+            meter=SimpleNamespace(delivered=lambda *_: None),  # type: ignore[arg-type]
+        )
+
+    async def cached(self, instance_id: int) -> Instance:
+        if isinstance(self.instance, Exception):
+            raise self.instance
+        return self.instance
+
+    def find(self, channel_id: str) -> Channel:
+        return self.channel
+
+    async def turn(self, sending: object) -> float:
+        if self._turn:
+            raise self._turn
+        return 0.0
+
+    async def ended(self, sending: object, sent: Sent) -> None:
+        return None
+
+    async def sent(self, lane: Lane, part: Outgoing, ref: str, *, last: bool) -> None:
+        if self.refused:
+            raise self.refused.pop(0)
+        self.notes.append(("sent", part.id, len(ref), last))
+
+    async def dead(self, lane: Lane, part: Outgoing, error: str, *, last: bool) -> None:
+        self.notes.append(("dead", part.id, error, last))
+
+    async def retry(self, lane: Lane, part: Outgoing, error: str, delay: float) -> None:
+        self.notes.append(("retry", part.id, error, delay))
+
+    async def release(self, lane: Lane, delay: float = 0.0) -> None:
+        self.notes.append(("released", delay))
+
+    async def _failed(self, *arguments: object) -> None:
+        self.failed.append(str(arguments[-1]))
+
+    async def _succeeded(self, *_: object) -> None:
+        return None
+
+    async def work(self, *parts: Outgoing) -> None:
+        await self.service.work(OutgoingLane(LANE, parts))
+
+
+async def test_a_part_whose_id_cannot_be_stored_is_not_sent_again() -> None:
+    world = World(Invalid("too long"))
+    await world.work(PART, replace(PART, id=2))
+    assert world.notes == [("sent", 1, 0, False), ("sent", 2, 6000, True)]
+    assert len(world.channel.sent) == 2
+
+
+async def test_an_outage_leaves_the_part_for_later_and_counts_nothing() -> None:
+    world = World(turn=StorageAway("away"))
+    with pytest.raises(StorageAway):
+        await world.work(PART)
+    assert (world.notes, world.failed) == ([], [])
+
+
+async def test_a_fault_of_ours_is_tried_again_later() -> None:
+    world = World(turn=ZeroDivisionError("no"))
+    await world.work(PART, replace(PART, id=2))
+    assert world.notes == [("retry", 1, "internal error: ZeroDivisionError", 1.0)]
+    assert world.failed == ["sending a reply: internal error: ZeroDivisionError"]
+
+
+async def test_after_a_few_tries_it_is_a_dead_letter_and_the_next_part_has_its_turn() -> None:
+    world = World(turn=ZeroDivisionError("no"))
+    await world.work(replace(PART, attempts=MOST_FAULTS - 1), replace(PART, id=2))
+    assert world.notes[0] == ("dead", 1, "internal error: ZeroDivisionError", False)
+    assert world.notes[1][:2] == ("retry", 2)
+
+
+async def test_the_parts_of_an_instance_that_cannot_be_read_end_too() -> None:
+    world = World()
+    world.instance = ValueError("sealed with another key")
+    await world.work(replace(PART, attempts=MOST_FAULTS - 1))
+    assert world.notes == [("dead", 1, "internal error: ValueError", True)]
+
+
+async def test_a_part_that_cannot_be_read_is_a_dead_letter_at_once() -> None:
+    world = World()
+    await world.work(replace(PART, unreadable="it is no JSON"), replace(PART, id=2))
+    assert world.notes == [("dead", 1, "it is no JSON", False), ("sent", 2, 6000, True)]
+    assert world.failed == ["sending a reply: it is no JSON"]
