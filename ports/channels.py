@@ -13,6 +13,7 @@ from domain.channels.messages import (
     Artifact,
     Attachment,
     CallOutcome,
+    ClosedPrompt,
     Config,
     Event,
     Facts,
@@ -265,10 +266,11 @@ class Drafts(Protocol, metaclass=Face):
 
 @runtime_checkable
 class Notices(Protocol, metaclass=Face):
-    """A channel whose buttons wait until they are told that the press was seen. Best effort, never raises.
+    """A channel that tells who pressed a button that the press was seen. Best effort, never raises.
 
     Called where a press decided nothing, with `words` for who pressed, if any: other buttons than those of our
-    prompts, and a prompt that somebody else was asked. It stays as it is.
+    prompts, and a prompt that somebody else was asked. The words go to this person alone where the platform can do
+    that. The message with the button stays as it is.
     """
 
     async def noticed(self, config: Config, target: Target, words: str) -> None: ...
@@ -276,10 +278,11 @@ class Notices(Protocol, metaclass=Face):
 
 @runtime_checkable
 class Decides(Protocol, metaclass=Face):
-    """A channel with buttons: replaces a decided prompt so that it cannot be pressed any more."""
+    """A channel with buttons: replaces a prompt that is over, so that it cannot be pressed any more."""
 
-    async def decided(self, config: Config, target: Target, outcome: str) -> None:
-        """`target` is that of a press, or what `as_pressed` gave. Best effort, never raises."""
+    async def decided(self, config: Config, target: Target, closed: ClosedPrompt) -> None:
+        """Shows what the prompt reads from now on; again where it does already. `target` is that of a press, or
+        what `as_pressed` gave. Best effort, never raises."""
         ...
 
     def as_pressed(self, config: Config, target: Target, part: Part, ref: str) -> Target | None:

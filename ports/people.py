@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from domain.channels.messages import Choice, Identity
+from domain.channels.messages import Choice, ClosedPrompt, Identity
 
 
 class People(Protocol):
@@ -32,37 +32,47 @@ class Asker:
 
 
 @dataclass(frozen=True, slots=True)
+class OverPrompt:
+    """A question that is over. `asked_by` is the event whose answer it was."""
+
+    asked_by: int
+    closed: ClosedPrompt
+
+
+@dataclass(frozen=True, slots=True)
 class Prompt:
     """What the sender is asked: text, and choices for channels with buttons.
 
-    The values of the choices begin with `domain.confirmations.choices.PREFIX`.
+    The values of the choices begin with `domain.confirmations.choices.PREFIX`. `replaced` is the question that
+    this one has replaced before anybody decided it.
     """
 
     text: str
     choices: tuple[Choice, ...]
+    replaced: OverPrompt | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A message as far as it may decide something; `event_id` is the same at each try of the same event."""
+    """A message as far as it may decide something; `event_id` is the same at each try of the same event.
+
+    `name` is how the sender is shown to others.
+    """
 
     event_id: int
     text: str
     choice: str | None
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """How a pending confirmation was decided.
-
-    `original` is the text of the message that led to it, `asked_by` the event whose answer was the question.
-    """
+    """How a pending confirmation was decided; `original` is the text of the message that led to it."""
 
     confirmation_id: str
     tool: str
     decision: str
     original: str
-    asked_by: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,22 +80,26 @@ class Ruling:
     """What a message means for the pending confirmation of its session.
 
     Without `decision` it is a message like any other. `prompt` is the question to be asked (again) in place
-    of working on the message. `stale`: the press of a button whose question is no longer open. `discarded` is
-    the event whose answer was a question that this message has put an end to without deciding it.
+    of working on the message. `over` is the question that this message has decided or discarded.
+    The press of a button that decides nothing is not worked on: it has either `repeated`, what its prompt reads,
+    as its question is over, or `notice`, words for who pressed, as the question is open for somebody else.
     """
 
     decision: Decision | None = None
     approved_tools: tuple[str, ...] = ()
     prompt: Prompt | None = None
-    stale: bool = False
-    discarded: int | None = None
+    over: OverPrompt | None = None
+    repeated: ClosedPrompt | None = None
+    notice: str = ""
 
 
 class Approvals(Protocol):
     """Pending tool confirmations."""
 
     async def decide(self, asker: Asker, said: Said) -> Ruling:
-        """What this message decides; any other text of the sender who was asked clears the question."""
+        """What this message decides; any other text of the sender who was asked clears the question.
+
+        A button decides the question that it belongs to and no other."""
         ...
 
     async def begin(self, asker: Asker, decision: Decision) -> bool:

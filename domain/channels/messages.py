@@ -168,9 +168,25 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
+class ClosedPrompt:
+    """A prompt whose choices cannot be used any more, as it reads from now on.
+
+    `text` is Markdown: the outcome, then what was asked; empty where that is not on record any more. `brief` is
+    the same with all values cut, for where the text takes more than one message.
+    `outcome` says in a few plain words what came of it.
+    """
+
+    text: str
+    outcome: str
+    brief: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What goes back to the sender: Markdown text, files, and choices where an approval is asked for.
 
+    `question` is the end of the text that the choices answer: a channel that can replace it when it is decided
+    sends it as a message of its own.
     `draft` is the channel's name for the message that shows the unfinished answer: the answer takes its place.
     """
 
@@ -180,6 +196,7 @@ class Answer:
     request_id: str = ""
     session_id: str = ""
     draft: str = ""
+    question: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,3 +12,8 @@ def is_approval(choice: str) -> bool:
     Any other button says something to the resource: its event is a message like any other.
     """
     return choice.startswith(PREFIX)
+
+
+def nonce_of(choice: str) -> str:
+    """The nonce in the value of a button of ours, empty where it has none."""
+    return choice.removeprefix(PREFIX).partition(":")[2]

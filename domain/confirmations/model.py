@@ -12,8 +12,9 @@ from typing import Any
 class Pending:
     """A question to a sender. `asked_of` is the sender, `asked_by` the event whose answer was the question.
 
-    `original` is the text of the message that led to it. A decided question stays until the next message of
-    its session, so that the event that decided it (`decided_by`) can be worked on again after a crash.
+    `original` is the text of the message that led to it. A decided question stays the question of its session
+    until the next message, so that the event that decided it (`decided_by`) can be worked on again after a crash.
+    `decider` is the name of who decided.
     """
 
     id: str
@@ -26,6 +27,21 @@ class Pending:
     expires_at: datetime
     decision: str | None = None
     decided_by: int | None = None
+    decider: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundQuestion:
+    """A question found by the nonce of its buttons, whatever became of it.
+
+    `in_session`: it was asked in the instance and session that it was looked for in; `in_instance`: at least in
+    that instance. `closed`: its session has no open question of this id any more.
+    """
+
+    pending: Pending
+    in_instance: bool
+    in_session: bool
+    closed: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,17 +8,24 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from domain.channels.messages import Choice
+from domain.channels.messages import Choice, ClosedPrompt
 from domain.confirmations.choices import PREFIX
 from domain.routing.model import APPROVED, APPROVED_FOR_SESSION, REJECTED
 
 LIFE = timedelta(minutes=10)
 SILENCE = timedelta(hours=24)
 """An approval for the session ends when the session has been silent for so long."""
+KEPT = timedelta(days=7)
+"""How long a question that was decided, discarded, replaced or that expired stays on record, for late presses."""
 
 SHOWN = 600
 """Characters of one parameter that a question shows."""
 SHOWN_PARAMETERS = 30
+SHOWN_NAME = 100
+"""Characters of the name of a person or a tool."""
+BRIEF = 40
+BRIEF_PARAMETERS = 10
+"""What is shown of the parameters where all of them take more than one message."""
 
 REPLIES = {
     **dict.fromkeys(("yes", "y", "approve", "ok", "1"), APPROVED),
@@ -39,6 +46,7 @@ OUTCOMES = {
 }
 NOT_YOURS = "Only the person who was asked can decide this."
 NO_LONGER_OPEN = "This question is no longer open."
+ASKED_ELSEWHERE = "This question was asked in another conversation. Please decide it there."
 
 
 def decision_of(text: str) -> str | None:
@@ -61,14 +69,30 @@ def pressed(choice: str, nonce: str) -> str | None:
 
 def question(tool: str, parameters: Mapping[str, Any]) -> str:
     """The question in Markdown: the tool, its parameters, the three replies."""
-    lines = [f"The tool {_code(tool)} needs your approval."]
-    shown = list(parameters.items())[:SHOWN_PARAMETERS]
-    if shown:
-        lines += ["", "Parameters:", ""]
-        lines += [f"- {_code(str(name))}: {_code(_value(value))}" for name, value in shown]
+    asked = f"The tool {_code(_cut(tool, SHOWN_NAME))} needs your approval."
+    return "\n".join([asked, *_listed(parameters, SHOWN_PARAMETERS, SHOWN)]) + "\n\n" + ANSWERS
+
+
+def closed(
+    tool: str, parameters: Mapping[str, Any], decision: str | None = None, who: str = ""
+) -> ClosedPrompt:
+    """A question that is over: how it was decided and by whom, None where it was not; the tool, its parameters."""
+    outcome = OUTCOMES[decision] if decision else NO_LONGER_OPEN
+    by = f" by {_code(_cut(who, SHOWN_NAME))}" if decision and who.strip() else ""
+    head = [f"**{outcome}**{by}", "", f"Tool: {_code(_cut(tool, SHOWN_NAME))}"]
+    whole = [*head, *_listed(parameters, SHOWN_PARAMETERS, SHOWN)]
+    brief = [*head, *_listed(parameters, BRIEF_PARAMETERS, BRIEF)]
+    return ClosedPrompt("\n".join(whole), outcome, "\n".join(brief))
+
+
+def _listed(parameters: Mapping[str, Any], count: int, size: int) -> list[str]:
+    """The first parameters as lines of Markdown, names and values cut to `size` characters."""
+    shown = list(parameters.items())[:count]
+    lines = ["", "Parameters:", ""] if shown else []
+    lines += [f"- {_code(_cut(str(name), size))}: {_code(_value(value, size))}" for name, value in shown]
     if left := len(parameters) - len(shown):
         lines.append(f"- and {left} more")
-    return "\n".join(lines) + "\n\n" + ANSWERS
+    return lines
 
 
 ANSWERS = (
@@ -88,9 +112,12 @@ def unclear(tool: str) -> str:
     )
 
 
-def _value(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}… ({len(text)} characters)"
+def _value(value: Any, size: int) -> str:
+    return _cut(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), size)
+
+
+def _cut(text: str, size: int) -> str:
+    return text if len(text) <= size else f"{text[:size]}… ({len(text)} characters)"
 
 
 def _code(text: str) -> str:

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from domain.confirmations.choices import is_approval
+from domain.channels.messages import ClosedPrompt
+from domain.confirmations.choices import is_approval, nonce_of
 from domain.confirmations.model import Pending, SessionState
-from domain.confirmations.rules import LIFE, SILENCE, choices_of, decision_of, pressed, question
+from domain.confirmations.rules import (
+    ASKED_ELSEWHERE,
+    KEPT,
+    LIFE,
+    NO_LONGER_OPEN,
+    NOT_YOURS,
+    SILENCE,
+    choices_of,
+    closed,
+    decision_of,
+    pressed,
+    question,
+)
 from domain.routing.model import REJECTED
 from ports.clock import Clock, Ids
 from ports.confirmations import ConfirmationStore
-from ports.people import Asker, Decision, Prompt, Ruling, Said
+from ports.people import Asker, Decision, OverPrompt, Prompt, Ruling, Said
 
 
 class ConfirmationService:
@@ -23,45 +37,60 @@ class ConfirmationService:
         self._ids = ids
 
     async def decide(self, asker: Asker, said: Said) -> Ruling:
-        now = self._clock.now()
-        state = await self._store.load(asker.instance_id, asker.session_id, now, now - SILENCE)
+        state = await self._state(asker)
         pending = state.pending
-        if pending is None:
-            return Ruling(approved_tools=state.tools, stale=_of_prompt(said))
-        if pending.asked_by == said.event_id:
+        if pending is not None and pending.asked_by == said.event_id:
             # Asked by this very event, whose worker died before the question was on its way.
             return Ruling(prompt=_prompt(pending), approved_tools=state.tools)
-        if pending.decision is not None:
-            return await self._decided_before(asker, said, pending, state)
-        if pending.expires_at <= now:
-            await self._store.clear(asker.instance_id, asker.session_id, pending.id)
-            return Ruling(approved_tools=state.tools, stale=_of_prompt(said))
+        if said.choice is not None and is_approval(said.choice):
+            return await self._press(asker, said, said.choice)
+        if pending is None:
+            return Ruling(approved_tools=state.tools)
+        if pending.decision is not None and pending.decided_by == said.event_id:
+            return _decided(pending, state)
+        if pending.decision is not None or pending.expires_at <= self._clock.now():
+            await self._store.close(asker.instance_id, pending.id, self._clock.now())
+            return Ruling(approved_tools=state.tools)
         if pending.asked_of != asker.external_id:
             return Ruling(approved_tools=state.tools)
-        return await self._decide(asker, said, pending, state)
-
-    async def _decided_before(
-        self, asker: Asker, said: Said, pending: Pending, state: SessionState
-    ) -> Ruling:
-        if pending.decided_by == said.event_id and pending.decision is not None:
-            return Ruling(_decision(pending, pending.decision), state.tools)
-        await self._store.clear(asker.instance_id, asker.session_id, pending.id)
-        return Ruling(approved_tools=state.tools, stale=_of_prompt(said))
-
-    async def _decide(self, asker: Asker, said: Said, pending: Pending, state: SessionState) -> Ruling:
-        button = said.choice if said.choice is not None and is_approval(said.choice) else None
-        decision = pressed(button, pending.nonce) if button else decision_of(said.text)
-        place = (asker.instance_id, asker.session_id)
+        decision = decision_of(said.text)
         if decision is None:
-            if button:
-                return Ruling(approved_tools=state.tools, stale=True)
-            await self._store.clear(*place, pending.id)
-            return Ruling(approved_tools=state.tools, discarded=pending.asked_by)
+            await self._store.close(asker.instance_id, pending.id, self._clock.now())
+            return Ruling(approved_tools=state.tools, over=_over(pending))
+        ruling = await self._decide(asker, said, pending, decision)
+        return ruling or Ruling(approved_tools=state.tools)
+
+    async def _press(self, asker: Asker, said: Said, button: str) -> Ruling:
+        """The button names its question: neither the sender nor the session of the press tells which it is."""
+        nonce = nonce_of(button)
+        found = await self._store.find(asker.instance_id, asker.session_id, nonce) if nonce else None
+        if found is None:
+            return Ruling(repeated=ClosedPrompt("", NO_LONGER_OPEN))
+        if not found.in_instance:
+            return Ruling(notice=ASKED_ELSEWHERE)
+        pending = found.pending
+        if pending.decision is not None and pending.decided_by == said.event_id and not found.closed:
+            return _decided(pending, await self._state(asker))
+        if found.closed or pending.decision is not None or pending.expires_at <= self._clock.now():
+            return Ruling(repeated=_over(pending).closed)
+        if pending.asked_of != asker.external_id:
+            return Ruling(notice=NOT_YOURS)
+        decision = pressed(button, nonce)
+        if decision is None or not found.in_session:
+            return Ruling(notice=ASKED_ELSEWHERE)
+        ruling = await self._decide(asker, said, pending, decision)
+        return ruling or Ruling(repeated=_over(pending).closed)
+
+    async def _decide(self, asker: Asker, said: Said, pending: Pending, decision: str) -> Ruling | None:
+        """The ruling of a decision, None where the question is not open any more."""
+        decided = replace(pending, decision=decision, decided_by=said.event_id, decider=said.name)
+        if not await self._store.decide(asker.instance_id, asker.session_id, decided, self._clock.now()):
+            return None
+        return _decided(decided, await self._state(asker))
+
+    async def _state(self, asker: Asker) -> SessionState:
         now = self._clock.now()
-        if not await self._store.decide(*place, pending, decision, said.event_id, now):
-            return Ruling(approved_tools=state.tools, stale=bool(button))
-        state = await self._store.load(*place, now, now - SILENCE)
-        return Ruling(_decision(pending, decision), state.tools)
+        return await self._store.load(asker.instance_id, asker.session_id, now, now - SILENCE)
 
     async def begin(self, asker: Asker, decision: Decision) -> bool:
         if decision.decision == REJECTED:
@@ -71,6 +100,7 @@ class ConfirmationService:
     async def ask(
         self, asker: Asker, said: Said, original: str, tool: str, parameters: Mapping[str, Any]
     ) -> Prompt:
+        now = self._clock.now()
         pending = Pending(
             id=self._ids.request_id(),
             tool=tool,
@@ -79,24 +109,29 @@ class ConfirmationService:
             asked_of=asker.external_id,
             asked_by=said.event_id,
             original=original,
-            expires_at=self._clock.now() + LIFE,
+            expires_at=now + LIFE,
         )
-        await self._store.put(asker.instance_id, asker.session_id, pending)
-        return _prompt(pending)
+        replaced = await self._store.put(asker.instance_id, asker.session_id, pending, now)
+        return replace(_prompt(pending), replaced=_over(replaced) if replaced else None)
 
     async def expire(self) -> int:
-        """Removes what is over; how much."""
+        """Ends and removes what is over; how much."""
         now = self._clock.now()
-        return await self._store.expire(now, now - SILENCE)
-
-
-def _of_prompt(said: Said) -> bool:
-    return said.choice is not None and is_approval(said.choice)
+        return await self._store.expire(now, now - SILENCE, now - KEPT)
 
 
 def _prompt(pending: Pending) -> Prompt:
     return Prompt(question(pending.tool, pending.parameters), choices_of(pending.nonce))
 
 
-def _decision(pending: Pending, decision: str) -> Decision:
-    return Decision(pending.id, pending.tool, decision, pending.original, pending.asked_by)
+def _over(pending: Pending) -> OverPrompt:
+    """What a question reads that is over, decided or not."""
+    return OverPrompt(
+        pending.asked_by, closed(pending.tool, pending.parameters, pending.decision, pending.decider)
+    )
+
+
+def _decided(pending: Pending, state: SessionState) -> Ruling:
+    assert pending.decision is not None
+    decision = Decision(pending.id, pending.tool, pending.decision, pending.original)
+    return Ruling(decision, state.tools, over=_over(pending))

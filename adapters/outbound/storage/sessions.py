@@ -13,8 +13,9 @@ WITH history AS (
     UPDATE tool_confirmation SET lane_key = %(current)s,
         asked_of = CASE WHEN asked_of = %(was)s THEN %(is)s ELSE asked_of END
     WHERE instance_id = %(instance)s AND lane_key = %(previous)s AND NOT EXISTS (
-        SELECT FROM tool_confirmation WHERE instance_id = %(instance)s AND lane_key = %(current)s
-    )
+        SELECT FROM tool_confirmation
+        WHERE instance_id = %(instance)s AND lane_key = %(current)s AND closed_at IS NULL
+    ) AND closed_at IS NULL
 )
 UPDATE tool_approval a SET lane_key = %(current)s
 WHERE instance_id = %(instance)s AND lane_key = %(previous)s AND NOT EXISTS (

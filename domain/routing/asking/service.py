@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from domain.channels.messages import Answer, Event
+from domain.channels.messages import Answer, ClosedPrompt, Event
 from domain.confirmations.choices import is_approval
-from domain.confirmations.rules import NO_LONGER_OPEN, NOT_YOURS, OUTCOMES, unclear
+from domain.confirmations.rules import unclear
 from domain.instances.model import Instance
 from domain.refusals import Invalid
 from domain.routing.asking.model import GaveUp, Talk
@@ -32,7 +32,7 @@ from ports.clock import Clock, Ids
 from ports.downstream import Downstream, DownstreamFailed
 from ports.files import MessageFiles
 from ports.metrics import Meter
-from ports.people import Approvals, Asker, Decision, Ruling, Said
+from ports.people import Approvals, Asker, Decision, OverPrompt, Ruling, Said
 from ports.storage import DraftStore, Prompts, Waiting
 
 log = logging.getLogger(__name__)
@@ -74,19 +74,14 @@ class AskingService:
         if talk.instance.resource_id is None:
             return Answer(NO_RESOURCE)
         asker = Asker(talk.instance.id, event.session_id, event.sender.external_id)
-        said = Said(waiting.id, event.text, event.choice)
-        ruling = await self._ruling(talk, asker, said)
-        if ruling.stale:
-            self._show(talk, event, NO_LONGER_OPEN)
-            return None
+        said = _said(waiting)
+        ruling = await self._ruling(talk, event, asker, said)
         if ruling.prompt is not None:
-            return Answer(ruling.prompt.text, (), ruling.prompt.choices)
+            return Answer(ruling.prompt.text, (), ruling.prompt.choices, question=ruling.prompt.text)
         decision = ruling.decision
-        if decision is None and event.choice is not None and is_approval(event.choice):
-            self._notice(talk, event, NOT_YOURS)
-            return None
-        self._seen(talk, event, decision)
-        self._discard(talk, ruling)
+        if decision is None and _presses_prompt(event):
+            return self._in_vain(talk, event, ruling)
+        self._seen(talk, event, ruling)
         taken = await self._files.taken_in(talk.instance, event)
         request = _request(talk.instance, event, user_id, ruling, taken.files)
         if decision is not None and not await self._approvals.begin(asker, decision):
@@ -100,13 +95,14 @@ class AskingService:
         event = waiting.event
         if talk.attended:
             asker = Asker(talk.instance.id, event.session_id, event.sender.external_id)
-            said = Said(waiting.id, event.text, event.choice)
-            self._discard(talk, await self._approvals.decide(asker, said))
+            ruling = await self._approvals.decide(asker, _said(waiting))
+            self._close(talk, ruling.over)
 
-    async def _ruling(self, talk: Talk, asker: Asker, said: Said) -> Ruling:
-        if talk.attended:
+    async def _ruling(self, talk: Talk, event: Event, asker: Asker, said: Said) -> Ruling:
+        """A press may concern a question of another session, such as that of the person who was asked."""
+        if talk.attended or _presses_prompt(event):
             return await self._approvals.decide(asker, said)
-        return Ruling(stale=said.choice is not None and is_approval(said.choice))
+        return Ruling()
 
     async def _asked(self, talk: Talk, event: Event, asker: Asker, said: Said, request: RunRequest) -> Answer:
         typing = None
@@ -123,8 +119,9 @@ class AskingService:
             return Answer(result.text, artifacts)
         prompt = await self._approvals.ask(asker, said, request.text, wanted.tool, wanted.parameters)
         talk.attended = True
+        self._close(talk, prompt.replaced)
         text = f"{result.text}\n\n{prompt.text}" if result.text else prompt.text
-        return Answer(text, artifacts, prompt.choices)
+        return Answer(text, artifacts, prompt.choices, question=prompt.text)
 
     async def _shown(self, talk: Talk, event: Event, said: Said, request: RunRequest) -> RunResult:
         """The result, shown while it is being made where the channel can do that."""
@@ -165,40 +162,46 @@ class AskingService:
             seconds = (self._clock.now() - started).total_seconds()
             self._meter.downstream(request.resource.kind, outcome, seconds)
 
-    def _seen(self, talk: Talk, event: Event, decision: Decision | None) -> None:
-        """The platform shows that a button was pressed, and a decided prompt loses its buttons."""
-        if decision is not None and event.choice is not None and is_approval(event.choice):
-            self._show(talk, event, OUTCOMES[decision.decision])
+    def _in_vain(self, talk: Talk, event: Event, ruling: Ruling) -> Answer | None:
+        """A press that decides nothing: the prompt shows what it came to, or who pressed is told why. Where the
+        channel can do neither, that is the answer."""
+        if ruling.repeated is None:
+            self._notice(talk, event, ruling.notice)
+        else:
+            self._show(talk, event, ruling.repeated)
+        if isinstance(talk.channel, (Decides, Notices)):
+            return None
+        return Answer(ruling.repeated.outcome if ruling.repeated else ruling.notice)
+
+    def _seen(self, talk: Talk, event: Event, ruling: Ruling) -> None:
+        """The platform shows that a button was pressed, and a prompt that is over loses its buttons."""
+        if ruling.over is not None and _presses_prompt(event):
+            self._show(talk, event, ruling.over.closed)
             return
         if event.choice is not None:
             self._notice(talk, event)
-        if decision is not None:
-            self._close(talk, decision.asked_by, OUTCOMES[decision.decision])
+        self._close(talk, ruling.over)
 
-    def _discard(self, talk: Talk, ruling: Ruling) -> None:
-        if ruling.discarded is not None:
-            self._close(talk, ruling.discarded, NO_LONGER_OPEN)
-
-    def _close(self, talk: Talk, asked_by: int, outcome: str) -> None:
+    def _close(self, talk: Talk, over: OverPrompt | None) -> None:
         """A typed message names no prompt: the one that was asked is on record."""
-        if isinstance(talk.channel, Decides):
-            self._aside(partial(self._replace, talk.channel, talk.instance, asked_by, outcome))
+        if over is not None and isinstance(talk.channel, Decides):
+            self._aside(partial(self._replace, talk.channel, talk.instance, over))
 
-    async def _replace(self, channel: Decides, instance: Instance, asked_by: int, outcome: str) -> None:
+    async def _replace(self, channel: Decides, instance: Instance, over: OverPrompt) -> None:
         config = instance.config
-        for sent in await self._prompts.asked(instance.id, asked_by):
+        for sent in await self._prompts.asked(instance.id, over.asked_by):
             pressed = channel.as_pressed(config, sent.target, sent.part, sent.ref)
             if pressed is not None:
-                await channel.decided(config, pressed, outcome)
+                await channel.decided(config, pressed, over.closed)
                 return
 
     def _notice(self, talk: Talk, event: Event, words: str = "") -> None:
         if isinstance(talk.channel, Notices):
             self._aside(partial(talk.channel.noticed, talk.instance.config, event.target, words))
 
-    def _show(self, talk: Talk, event: Event, outcome: str) -> None:
+    def _show(self, talk: Talk, event: Event, closed: ClosedPrompt) -> None:
         if isinstance(talk.channel, Decides):
-            self._aside(partial(talk.channel.decided, talk.instance.config, event.target, outcome))
+            self._aside(partial(talk.channel.decided, talk.instance.config, event.target, closed))
 
     def _aside(self, courtesy: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
         """Does beside the work what a slow platform must not hold it up with."""
@@ -235,6 +238,15 @@ def _request(
         approved_tools=ruling.approved_tools,
         owner=instance.user_id,
     )
+
+
+def _said(waiting: Waiting) -> Said:
+    event = waiting.event
+    return Said(waiting.id, event.text, event.choice, event.sender.display_name or event.sender.external_id)
+
+
+def _presses_prompt(event: Event) -> bool:
+    return event.choice is not None and is_approval(event.choice)
 
 
 def _after(text: str, progress: Progress | None) -> Progress | None:

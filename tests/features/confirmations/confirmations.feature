@@ -145,7 +145,7 @@ Feature: Tool confirmations
       When "ada" presses "Approve"
       And "ada" presses "Approve"
       Then the resource is called again with the decision "approved"
-      And the platform is told "This question is no longer open."
+      And the platform is told "Approved" twice
       And the resource was called twice in all
 
     Scenario: Pressed too late

@@ -308,10 +308,11 @@ def asked_once(chat: Chat) -> None:
 @then("the question loses its buttons")
 def loses_buttons(chat: Chat) -> None:
     edits = chat.platform.of
-    assert chat.driver.wait_until(lambda: bool(edits("editMessageReplyMarkup"))), chat.platform.calls
+    assert chat.driver.wait_until(lambda: bool(edits("editMessageText"))), chat.platform.calls
     asked = next(number for number, (_, sent) in enumerate(chat.platform.calls, 1) if "reply_markup" in sent)
-    emptied = {"chat_id": GROUP, "message_id": 500 + asked, "reply_markup": {"inline_keyboard": []}}
-    assert edits("editMessageReplyMarkup") == [emptied]
+    (edit,) = edits("editMessageText")
+    assert (edit["chat_id"], edit["message_id"]) == (GROUP, 500 + asked)
+    assert edit["reply_markup"] == {"inline_keyboard": []}
 
 
 @then("the question keeps its buttons")
@@ -321,7 +322,7 @@ def keeps_buttons(chat: Chat) -> None:
     assert chat.driver.wait_until(
         lambda: any("heard the end" in each["text"] for each in said("sendMessage"))
     )
-    assert said("editMessageReplyMarkup") == []
+    assert said("editMessageText") + said("editMessageReplyMarkup") == []
 
 
 @then(parsers.parse('the platform is told "{words}"'))
@@ -330,6 +331,15 @@ def told(chat: Chat, words: str) -> None:
         return [each.get("text", "") for each in chat.platform.of("answerCallbackQuery")]
 
     assert chat.driver.wait_until(lambda: words in answers()), answers()
+
+
+@then(parsers.parse('the platform is told "{words}" twice'))
+def told_twice(chat: Chat, words: str) -> None:
+    answers = chat.platform.of
+    told_so = {"text": words}.items()
+    assert chat.driver.wait_until(
+        lambda: len([each for each in answers("answerCallbackQuery") if told_so <= each.items()]) == 2
+    )
 
 
 @when(parsers.parse('the platform tells "{who}" "{words}"'))

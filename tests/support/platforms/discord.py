@@ -25,6 +25,7 @@ _MESSAGE = {
     "nonce",
     "enforce_nonce",
     "message_reference",
+    "flags",
 }
 
 
@@ -39,6 +40,7 @@ class Discord(StandIn):
         self.edits: list[tuple[str, dict[str, Any]]] = []
         self.callbacks: list[dict[str, Any]] = []
         self.typing: list[str] = []
+        self.whispers: list[dict[str, Any]] = []
         self.files: dict[str, bytes] = {}
         self.token_gone = False
         self.original_gone = False
@@ -81,7 +83,7 @@ class Discord(StandIn):
             self.edits.append((found[1], body))
         else:
             expect((seen.method, path) == ("POST", base), f"{seen.method} {path}")
-            self.follow_ups.append(body)
+            (self.whispers if body.get("flags") == 64 else self.follow_ups).append(body)
         return Reply(json={"id": "9001"})
 
     def _in_channel(self, seen: Seen, path: str) -> Reply:

@@ -27,6 +27,7 @@ class Slack(StandIn):
         self.updates: list[dict[str, Any]] = []
         self.deleted: list[dict[str, Any]] = []
         self.responses: list[dict[str, Any]] = []
+        self.whispers: list[dict[str, Any]] = []
         self.response_uses_left = 5
         self.uploads: dict[str, bytes] = {}
         self.files: list[dict[str, str]] = []
@@ -97,6 +98,14 @@ class Slack(StandIn):
             kept = {name: value for name, value in self.messages[number].items() if name != "blocks"}
             self.messages[number] = {**kept, **changed}
         return Reply(json={"ok": True, "channel": body["channel"], "ts": body["ts"]})
+
+    def _chat_postEphemeral(self, body: dict[str, Any]) -> Reply:  # noqa: N802
+        expect(set(body) - {"thread_ts"} == {"channel", "user", "text"}, f"fields {set(body)}")
+        expect(body["user"].startswith("U") and body["text"].strip(), "user and text")
+        if body["channel"] not in MEMBER_OF:
+            return refused("not_in_channel")
+        self.whispers.append(body)
+        return Reply(json={"ok": True, "message_ts": "1800000000.999999"})
 
     def _chat_delete(self, body: dict[str, Any]) -> Reply:
         expect(set(body) == {"channel", "ts"}, f"fields {set(body)}")

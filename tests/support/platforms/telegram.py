@@ -26,6 +26,10 @@ _FIELDS: Mapping[str, tuple[set[str], set[str]]] = {
     "sendChatAction": ({"chat_id", "action"}, {"message_thread_id"}),
     "answerCallbackQuery": ({"callback_query_id"}, {"text", "show_alert"}),
     "editMessageReplyMarkup": ({"chat_id", "message_id"}, {"reply_markup"}),
+    "editMessageText": (
+        {"chat_id", "message_id", "text"},
+        {"parse_mode", "reply_markup", "link_preview_options"},
+    ),
     "getFile": ({"file_id"}, set()),
 }
 """Of each method: the fields that it needs, and those that it takes besides."""
@@ -100,6 +104,10 @@ class Telegram(StandIn):
             for button in row:
                 expect(1 <= len(button["callback_data"].encode()) <= 64, "BUTTON_DATA_INVALID")
         return self._taken(payload)
+
+    def _editMessageText(self, payload: dict[str, Any]) -> Reply:  # noqa: N802
+        expect(isinstance(payload["message_id"], int), "message_id")
+        return self._sendMessage(payload)
 
     def _sendPhoto(self, payload: dict[str, Any]) -> Reply:  # noqa: N802
         return self._taken(payload)

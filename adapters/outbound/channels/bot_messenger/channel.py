@@ -10,6 +10,7 @@ from domain.channels.limits import Limits
 from domain.channels.messages import (
     Answer,
     Attachment,
+    ClosedPrompt,
     Config,
     Facts,
     Part,
@@ -78,14 +79,11 @@ class BotMessenger:
             said = {"text": words[:200]} if words else {}
             await self._try(config, "answerCallbackQuery", {"callback_query_id": query, **said})
 
-    async def decided(self, config: Config, target: Target, outcome: str) -> None:
-        """Tells who pressed what came of it, and takes the buttons away."""
-        await self._answer_press(config, target, outcome)
-        if prompt := at(target, "prompt_id"):
-            emptied = {"chat_id": target.get("chat_id"), "message_id": prompt}
-            await self._try(
-                config, "editMessageReplyMarkup", {**emptied, "reply_markup": {"inline_keyboard": []}}
-            )
+    async def decided(self, config: Config, target: Target, closed: ClosedPrompt) -> None:
+        """Tells who pressed what came of it, and replaces the prompt."""
+        await self._answer_press(config, target, closed.outcome)
+        if at(target, "prompt_id"):
+            await self._delivery.close(config, target, closed)
 
     def as_pressed(self, config: Config, target: Target, part: Part, ref: str) -> Target | None:
         if not part.payload.get("choices") or not ref.isdigit():

@@ -13,8 +13,9 @@ from adapters.outbound.channels.files import (
     file_payload,
     link_text,
 )
+from adapters.outbound.channels.prompts import closed_text, parted
 from adapters.outbound.rendering import Markup, Rendered, render
-from domain.channels.messages import Answer, Artifact, Config, Part, Sent, Target
+from domain.channels.messages import Answer, Artifact, ClosedPrompt, Config, Part, Sent, Target
 from ports.channels import ArtifactReader
 from ports.http import FormFile
 
@@ -35,7 +36,8 @@ _AMENDMENTS = 4
 def render_answer(config: Config, answer: Answer) -> list[Part]:
     """The answer as parts: texts, the choices under the last of them, then each file."""
     mode = parse_mode(config)
-    texts = [_text_part(each, mode) for each in render(_MARKUPS[mode], answer.text, TEXT_LIMIT)]
+    pieces = [each for text in parted(answer) for each in render(_MARKUPS[mode], text, TEXT_LIMIT)]
+    texts = [_text_part(each, mode) for each in pieces]
     if answer.choices:
         texts = texts or [_text_part(Rendered("?", "?"), mode)]
         texts[-1]["choices"] = [[each.label, each.value] for each in answer.choices]
@@ -90,6 +92,19 @@ class Delivery:
         words = link_text(artifact)
         return await self._send_text(config, {**_place(target, payload), "text": words}, words)
 
+    async def close(self, config: Config, target: Target, closed: ClosedPrompt) -> None:
+        """Replaces a prompt that is over; where its text cannot be changed, it loses its buttons at least."""
+        place = {"chat_id": target.get("chat_id"), "message_id": target.get("prompt_id")}
+        emptied: dict[str, Any] = {**place, "reply_markup": {"inline_keyboard": []}}
+        mode = parse_mode(config)
+        shown = closed_text(_MARKUPS[mode], closed, TEXT_LIMIT)
+        if shown is not None:
+            message = {**emptied, "text": shown.text, "parse_mode": mode, **_previews(config)}
+            _, refused = await self._deliver(config, "editMessageText", message, (), shown.plain)
+            if refused is None or refused.says("not modified"):
+                return
+        await self._api.deliver(config, "editMessageReplyMarkup", emptied)
+
     async def _deliver(
         self,
         config: Config,
@@ -132,13 +147,17 @@ def _without(message: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 def _message(config: Config, target: Target, payload: Mapping[str, Any]) -> dict[str, Any]:
     message = {**_place(target, payload), "text": payload["text"], "parse_mode": payload["mode"]}
-    if config.get("disableWebPagePreview") is True:
-        message["link_preview_options"] = {"is_disabled": True}
+    message |= _previews(config)
     if choices := payload.get("choices"):
         message["reply_markup"] = {
             "inline_keyboard": [[{"text": label, "callback_data": value}] for label, value in choices]
         }
     return message
+
+
+def _previews(config: Config) -> dict[str, Any]:
+    disabled = config.get("disableWebPagePreview") is True
+    return {"link_preview_options": {"is_disabled": True}} if disabled else {}
 
 
 def _place(target: Target, payload: Mapping[str, Any]) -> dict[str, Any]:

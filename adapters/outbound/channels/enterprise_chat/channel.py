@@ -18,6 +18,7 @@ from domain.channels.limits import Limits
 from domain.channels.messages import (
     Answer,
     Attachment,
+    ClosedPrompt,
     Config,
     Event,
     Facts,
@@ -90,9 +91,12 @@ class Teams:
             }
             await self._connector.send(config, target, body, timeout=5.0)
 
-    async def decided(self, config: Config, target: Target, outcome: str) -> None:
+    async def noticed(self, config: Config, target: Target, words: str) -> None:
+        await delivery.noticed(self._connector, config, target, words)
+
+    async def decided(self, config: Config, target: Target, closed: ClosedPrompt) -> None:
         """Best effort: the decision holds whether or not the prompt can be replaced."""
-        sent = await delivery.decided(self._connector, config, target, outcome)
+        sent = await delivery.decided(self._connector, config, target, closed)
         if sent is not None and sent.outcome is not Outcome.SENT:
             log.warning("a decided prompt could not be replaced: %s", sent.detail)
 

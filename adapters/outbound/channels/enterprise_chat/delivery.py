@@ -7,11 +7,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from adapters.outbound.channels.bodies import text
 from adapters.outbound.channels.enterprise_chat import cards, incoming_webhook
 from adapters.outbound.channels.enterprise_chat.connector import Connector
 from adapters.outbound.channels.enterprise_chat.definition import BOT_LIMIT, WEBHOOK_LIMIT
+from adapters.outbound.channels.prompts import closed_text, parted
 from adapters.outbound.rendering import Markup, Rendered, render
-from domain.channels.messages import Answer, Artifact, Choice, Config, Outcome, Part, Sent, Target
+from domain.channels.messages import (
+    Answer,
+    Artifact,
+    Choice,
+    ClosedPrompt,
+    Config,
+    Outcome,
+    Part,
+    Sent,
+    Target,
+)
 from domain.channels.model import TextLimit
 from ports.http import Http
 
@@ -21,6 +33,8 @@ NOWHERE = "nowhere"
 _ENVELOPE = 4 * 1024
 """Bytes kept free for what stands around the text."""
 
+_CLOSED_LIMIT = TextLimit((BOT_LIMIT.size - _ENVELOPE) // 2, BOT_LIMIT.unit)
+"""Of a prompt that is over: what JSON has to escape takes two bytes."""
 _BAD_REQUEST = "HTTP 400"
 
 
@@ -45,7 +59,7 @@ def parts(config: Config, target: Target, answer: Answer) -> Sequence[Part]:
 
 
 def _bot_payloads(answer: Answer) -> list[dict[str, Any]]:
-    texts = _texts(answer.text, BOT_LIMIT)
+    texts = [each for piece in parted(answer) for each in _texts(piece, BOT_LIMIT)]
     payloads = [
         {"content": {"text": each.text, "textFormat": "markdown"}, "plain": each.plain} for each in texts
     ]
@@ -114,12 +128,24 @@ async def send(
     return sent
 
 
-async def decided(connector: Connector, config: Config, target: Target, outcome: str) -> Sent | None:
-    """Puts the decision in the place of a prompt; None when there is no prompt to replace."""
+async def noticed(connector: Connector, config: Config, target: Target, words: str) -> None:
+    """Tells words to who pressed a button. Teams has no messages for one person of a conversation: it is an answer
+    below the prompt, with the person's name."""
+    if not words or way(config, target) != BOT:
+        return
+    name = text(target, "user", "name")
+    below = {**target, "replyTo": target.get("prompt", "")}
+    said = f"{name}: {words}" if name else words
+    await connector.send(config, target, cards.activity(below, text=said, textFormat="plain"), timeout=10.0)
+
+
+async def decided(connector: Connector, config: Config, target: Target, closed: ClosedPrompt) -> Sent | None:
+    """Puts what came of it in the place of a prompt; None when there is no prompt to replace."""
     prompt = str(target.get("prompt") or "")
     if not prompt or way(config, target) != BOT:
         return None
-    words = outcome.replace("_", " ").capitalize()
+    shown = closed_text(Markup.TEAMS, closed, _CLOSED_LIMIT)
     without_reply = {**target, "replyTo": ""}
-    content = cards.activity(without_reply, attachments=[cards.adaptive_card(words)])
+    card = cards.adaptive_card(shown.text if shown else closed.outcome)
+    content = cards.activity(without_reply, attachments=[card])
     return await connector.send(config, target, content, replaces=prompt, timeout=10.0)

@@ -10,6 +10,7 @@ from domain.channels.limits import Limits
 from domain.channels.messages import (
     Answer,
     Attachment,
+    ClosedPrompt,
     Config,
     Facts,
     Part,
@@ -77,8 +78,11 @@ class GamingChat:
     def as_pressed(self, config: Config, target: Target, part: Part, ref: str) -> Target | None:
         return as_pressed(config, target, part, ref)
 
-    async def decided(self, config: Config, target: Target, outcome: str) -> None:
-        await self._delivery.decided(config, target, outcome)
+    async def decided(self, config: Config, target: Target, closed: ClosedPrompt) -> None:
+        await self._delivery.decided(config, target, closed)
+
+    async def noticed(self, config: Config, target: Target, words: str) -> None:
+        await self._delivery.noticed(config, target, words)
 
     async def probe(self, config: Config) -> None:
         await self._api.ask(config, "/users/@me")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Mapping
 from typing import Any
@@ -15,8 +16,9 @@ from adapters.outbound.channels.files import (
     file_payload,
     link_text,
 )
+from adapters.outbound.channels.prompts import closed_text, parted
 from adapters.outbound.rendering import Markup, render
-from domain.channels.messages import Answer, Config, Outcome, Part, Sent, Target
+from domain.channels.messages import Answer, ClosedPrompt, Config, Outcome, Part, Sent, Target
 from ports.channels import Kit
 from ports.http import FormFile
 
@@ -34,11 +36,15 @@ _NO_PINGS: Mapping[str, list[str]] = {"parse": []}
 _UNKNOWN_MESSAGE = 10008
 _TOKEN_GONE = frozenset({10008, 10015, 10062, 50027})
 _TOO_LARGE = 40005
+_EPHEMERAL = 1 << 6
+_SETTLING_PAUSES = (0.0, 0.5, 1.0, 2.0)
+"""Seconds before each try to tell who pressed something: the first may overtake our own acknowledgement."""
 
 
 def render_answer(answer: Answer) -> list[Part]:
     """The answer as parts: texts, the choices under the last of them, then each file."""
-    texts = [_text_part(each.text) for each in render(Markup.DISCORD, answer.text, TEXT_LIMIT)]
+    pieces = [each for text in parted(answer) for each in render(Markup.DISCORD, text, TEXT_LIMIT)]
+    texts = [_text_part(each.text) for each in pieces]
     if answer.choices:
         texts = texts or [_text_part("?")]
         texts[-1]["choices"] = [[each.label, each.value] for each in answer.choices]
@@ -144,13 +150,26 @@ class Delivery:
         if channel and target.get("deferred") is not True:
             await self._api.call("POST", f"/channels/{segment(channel)}/typing", {}, headers=bot(config))
 
-    async def decided(self, config: Config, target: Target, outcome: str) -> None:
-        """Takes the buttons away from a decided prompt and writes the outcome below it."""
+    async def noticed(self, config: Config, target: Target, words: str) -> None:
+        """Tells words to who pressed and nobody else; a press without words needs no answer."""
+        token = text(target, "token")
+        if not words or not token:
+            return
+        path = f"/webhooks/{segment(text(target, 'application_id'))}/{segment(token)}"
+        body = {"content": words, "flags": _EPHEMERAL, "allowed_mentions": _NO_PINGS}
+        for pause in _SETTLING_PAUSES:
+            await asyncio.sleep(pause)
+            if (await self._api.call("POST", path, body, secret=token)).code not in _TOKEN_GONE:
+                return
+
+    async def decided(self, config: Config, target: Target, closed: ClosedPrompt) -> None:
+        """Takes the buttons away from a prompt that is over and writes what came of it."""
         prompt, token = text(target, "prompt_id"), text(target, "token")
         if not prompt:
             return
         body: dict[str, Any] = {"components": [], "allowed_mentions": _NO_PINGS}
-        words = f"{text(target, 'prompt_text')}\n-# {outcome}".strip()
+        shown = closed_text(Markup.DISCORD, closed, TEXT_LIMIT)
+        words = shown.text if shown else f"{text(target, 'prompt_text')}\n-# {closed.outcome}".strip()
         if len(words) <= TEXT_LIMIT.size:
             body["content"] = words
         named = text(target, "prompt_message")

@@ -11,6 +11,7 @@ from domain.channels.limits import Limits
 from domain.channels.messages import (
     Answer,
     Attachment,
+    ClosedPrompt,
     Config,
     Facts,
     Part,
@@ -75,8 +76,11 @@ class WorkspaceChat:
     async def draft(self, config: Config, target: Target, beginning: str, draft: str, key: str) -> Sent:
         return await self._drafts.show(config, target, beginning, draft, key)
 
-    async def decided(self, config: Config, target: Target, outcome: str) -> None:
-        await self._prompts.decided(config, target, outcome)
+    async def decided(self, config: Config, target: Target, closed: ClosedPrompt) -> None:
+        await self._prompts.decided(config, target, closed)
+
+    async def noticed(self, config: Config, target: Target, words: str) -> None:
+        await self._prompts.noticed(config, target, words)
 
     def as_pressed(self, config: Config, target: Target, part: Part, ref: str) -> Target | None:
         return prompts.as_pressed(config, target, part, ref)

@@ -9,21 +9,20 @@ from typing import Any
 from adapters.outbound.channels.bodies import at, text
 from adapters.outbound.channels.files import file_payload
 from adapters.outbound.channels.outcomes import by_status, exchange
+from adapters.outbound.channels.prompts import parted
 from adapters.outbound.rendering import Markup, Rendered, render
 from domain.channels.messages import Answer, Config, Outcome, Part, Sent, Target
-from domain.channels.model import TextLimit
 from ports.channels import Kit
 from ports.http import HttpRequest
 
 from .api import WebApi, judged
 from .definition import TEXT_LIMIT
 from .drafts import Drafts, is_gone
-from .messages import message_id, message_of
+from .messages import BLOCK_LIMIT, message_id, message_of
 
 RESPONSE_URL_SECONDS = 30 * 60 - 30
 RESPONSE_URL_USES = 4
 """Slack takes five answers in 30 minutes; one is left for a part that has to be sent again."""
-_BLOCK_LIMIT = TextLimit(3000)
 WITHDRAWN = "withdrawn"
 _RESPONSE_URL = "response_url"
 _NOT_THERE = ("not_in_channel", "channel_not_found", "is_archived", "restricted_action")
@@ -31,8 +30,9 @@ _NOT_THERE = ("not_in_channel", "channel_not_found", "is_archived", "restricted_
 
 def render_answer(answer: Answer) -> list[Part]:
     """The answer as parts: texts, the choices under the last of them, then each file."""
-    limit = _BLOCK_LIMIT if answer.choices else TEXT_LIMIT
-    texts = [_text_part(each) for each in render(Markup.MRKDWN, answer.text, limit)]
+    before, question = parted(answer)
+    pieces = [*render(Markup.MRKDWN, before, TEXT_LIMIT), *render(Markup.MRKDWN, question, BLOCK_LIMIT)]
+    texts = [_text_part(each) for each in pieces]
     if answer.choices:
         texts = texts or [_text_part(Rendered("?", "?"))]
         texts[-1]["choices"] = [[each.label, each.value] for each in answer.choices]

@@ -26,6 +26,8 @@ def _event(payload: Mapping[str, Any], chosen: Any, channel: str, user: str, now
     direct = channel.startswith("D") or text(payload, "channel", "name") == "directmessage"
     thread = text(payload, "message", "thread_ts") or text(payload, "container", "thread_ts")
     prompt = text(payload, "message", "ts") or text(payload, "container", "message_ts")
+    if thread == prompt:  # somebody answered below the prompt, which itself stands in the channel
+        thread = ""
     moment, action = text(chosen, "action_ts"), text(chosen, "action_id")
     target = {
         "channel": channel,

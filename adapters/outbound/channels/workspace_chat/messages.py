@@ -7,6 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from domain.channels.model import TextLimit
+
+BLOCK_LIMIT = TextLimit(3000)
+"""Of the text in one section block (https://docs.slack.dev/reference/block-kit/blocks/section-block)."""
+
 
 def message_of(payload: Mapping[str, Any]) -> dict[str, Any]:
     """The text, and with choices the blocks of a message."""

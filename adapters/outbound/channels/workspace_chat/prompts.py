@@ -1,17 +1,20 @@
-"""Replaces a decided prompt, so that its buttons cannot be pressed any more."""
+"""Replaces a prompt that is over, and tells somebody who cannot decide it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from adapters.outbound.channels.bodies import items, text
 from adapters.outbound.channels.outcomes import by_status, exchange
-from domain.channels.messages import Config, Outcome, Part, Sent, Target
+from adapters.outbound.channels.prompts import closed_text
+from adapters.outbound.rendering import Markup
+from domain.channels.messages import ClosedPrompt, Config, Outcome, Part, Sent, Target
 from ports.channels import Kit
 from ports.http import HttpRequest
 
 from .api import WebApi
-from .messages import section
+from .messages import BLOCK_LIMIT, section
 
 
 def as_pressed(config: Config, target: Target, part: Part, ref: str) -> Target | None:
@@ -30,24 +33,40 @@ class Prompts:
         self._kit = kit
         self._api = api
 
-    async def decided(self, config: Config, target: Target, outcome: str) -> None:
+    async def decided(self, config: Config, target: Target, closed: ClosedPrompt) -> None:
         prompt, channel = text(target, "prompt_ts"), text(target, "channel")
         if not prompt:
             return
-        message = _message(target, outcome)
-        if address := text(target, "prompt_url"):
-            body = {"replace_original": True, **message}
-            request = HttpRequest("POST", address, json=body, user_address=True)
-            answer = await exchange(self._kit.http, request)
-            sent = answer if isinstance(answer, Sent) else by_status(answer)
-            if sent.outcome is Outcome.SENT:
-                return
-        body = {"channel": channel, "ts": prompt, **message}
-        await self._api.deliver(self._api.request(config, "chat.update", json=body))
+        message = _message(target, closed)
+        if not await self._respond(target, {"replace_original": True, **message}):
+            body = {"channel": channel, "ts": prompt, **message}
+            await self._api.deliver(self._api.request(config, "chat.update", json=body))
+
+    async def noticed(self, config: Config, target: Target, words: str) -> None:
+        """Tells words to who pressed and nobody else; a press without words needs no answer."""
+        if not words:
+            return
+        told = {"response_type": "ephemeral", "replace_original": False, "text": words}
+        if not await self._respond(target, told):
+            body = {"channel": text(target, "channel"), "user": text(target, "user"), "text": words}
+            if thread := text(target, "thread_ts"):
+                body["thread_ts"] = thread
+            await self._api.deliver(self._api.request(config, "chat.postEphemeral", json=body))
+
+    async def _respond(self, target: Target, body: Mapping[str, Any]) -> bool:
+        """Whether the address that came with the press took it."""
+        address = text(target, "prompt_url")
+        if not address:
+            return False
+        answer = await exchange(self._kit.http, HttpRequest("POST", address, json=body, user_address=True))
+        sent = answer if isinstance(answer, Sent) else by_status(answer)
+        return sent.outcome is Outcome.SENT
 
 
-def _message(target: Target, outcome: str) -> dict[str, Any]:
+def _message(target: Target, closed: ClosedPrompt) -> dict[str, Any]:
+    if shown := closed_text(Markup.MRKDWN, closed, BLOCK_LIMIT):
+        return {"text": shown.text, "blocks": [section(shown.text)]}
     words = text(target, "prompt_text")
     blocks = items(target, "prompt_blocks") or ([section(words)] if words else [])
-    note = {"type": "context", "elements": [{"type": "plain_text", "text": outcome[:2000] or "-"}]}
-    return {"text": f"{words}\n{outcome}".strip(), "blocks": [*blocks, note]}
+    note = {"type": "context", "elements": [{"type": "plain_text", "text": closed.outcome}]}
+    return {"text": f"{words}\n{closed.outcome}".strip(), "blocks": [*blocks, note]}

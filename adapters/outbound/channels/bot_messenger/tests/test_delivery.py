@@ -10,7 +10,7 @@ import pytest
 from adapters.outbound.channels.bot_messenger import delivery
 from adapters.outbound.channels.bot_messenger.channel import BotMessenger, build
 from adapters.outbound.channels.bot_messenger.webhook import secret_of
-from domain.channels.messages import Answer, Artifact, Attachment, Choice, Outcome, Sent
+from domain.channels.messages import Answer, Artifact, Attachment, Choice, ClosedPrompt, Outcome, Sent
 from ports.channels import (
     Channel,
     Decides,
@@ -287,7 +287,7 @@ async def test_shows_that_it_writes(channel: BotMessenger, server: Telegram) -> 
 
 async def test_a_pressed_prompt_loses_its_buttons(channel: BotMessenger, server: Telegram) -> None:
     target = {"chat_id": 5550001, "callback_query_id": "99", "prompt_id": 30}
-    await channel.decided(CONFIG, target, "approved")
+    await channel.decided(CONFIG, target, ClosedPrompt("", "approved"))
     assert server.of("answerCallbackQuery") == [{"callback_query_id": "99", "text": "approved"}]
     assert server.of("editMessageReplyMarkup") == [
         {"chat_id": 5550001, "message_id": 30, "reply_markup": {"inline_keyboard": []}}
@@ -309,7 +309,7 @@ async def test_a_prompt_that_nobody_pressed_loses_its_buttons(
 
     pressed = channel.as_pressed(CONFIG, TARGET, part, sent.ref)
     assert pressed
-    await channel.decided(CONFIG, pressed, "Approved")
+    await channel.decided(CONFIG, pressed, ClosedPrompt("", "Approved"))
 
     assert server.of("answerCallbackQuery") == []
     assert server.of("editMessageReplyMarkup") == [
@@ -318,7 +318,7 @@ async def test_a_prompt_that_nobody_pressed_loses_its_buttons(
 
 
 async def test_without_a_prompt_there_is_nothing_to_change(channel: BotMessenger, server: Telegram) -> None:
-    await channel.decided(CONFIG, TARGET, "approved")
+    await channel.decided(CONFIG, TARGET, ClosedPrompt("", "approved"))
     assert server.calls == []
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from adapters.outbound.channels.enterprise_chat.channel import Teams as Channel
-from domain.channels.messages import Answer, Outcome
+from domain.channels.messages import Answer, ClosedPrompt, Outcome
 from ports.channels import Decides, Fetches, NeedsFacts, Probed, Replies, Types, Webhook
 from tests.support.channels import SetClock
 from tests.support.platforms.teams import APP_ID, PASSWORD, TENANT, Teams
@@ -213,7 +213,7 @@ async def test_shows_that_it_is_writing(channel: Channel, teams: Teams, target: 
 
 async def test_a_pressed_prompt_is_replaced(channel: Channel, teams: Teams, target: dict[str, Any]) -> None:
     await deliver(channel, BOT, target, Answer("May I?", choices=CHOICES))
-    await channel.decided(BOT, {**target, "prompt": "1:1"}, "approved_for_session")
+    await channel.decided(BOT, {**target, "prompt": "1:1"}, ClosedPrompt("", "Approved for session"))
     card = teams.activities["1:1"]["attachments"][0]["content"]
     assert "actions" not in card
     assert card["body"][0]["text"] == "Approved for session"
@@ -228,7 +228,7 @@ async def test_a_prompt_that_nobody_pressed_is_replaced(
 
     pressed = channel.as_pressed(BOT, target, part, sent.ref)
     assert pressed
-    await channel.decided(BOT, pressed, "Approved")
+    await channel.decided(BOT, pressed, ClosedPrompt("", "Approved"))
 
     card = teams.activities[sent.ref]["attachments"][0]["content"]
     assert "actions" not in card
@@ -238,7 +238,7 @@ async def test_a_prompt_that_nobody_pressed_is_replaced(
 async def test_without_a_prompt_there_is_nothing_to_replace(
     channel: Channel, teams: Teams, target: dict[str, Any]
 ) -> None:
-    await channel.decided(BOT, target, "approved")
+    await channel.decided(BOT, target, ClosedPrompt("", "approved"))
     assert teams.seen == []
 
 
@@ -247,5 +247,5 @@ async def test_a_prompt_that_cannot_be_replaced_is_no_failure(
 ) -> None:
     await deliver(channel, BOT, target, Answer("warm up"))
     teams.next_reply(404, {"error": {"code": "NotFound"}})
-    await channel.decided(BOT, {**target, "prompt": "9"}, "approved")
+    await channel.decided(BOT, {**target, "prompt": "9"}, ClosedPrompt("", "approved"))
     assert "NotFound" in caplog.text

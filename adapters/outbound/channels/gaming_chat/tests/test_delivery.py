@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from adapters.outbound.channels.gaming_chat.channel import GamingChat, build
-from domain.channels.messages import Answer, Artifact, Attachment, Choice, Outcome, Sent
+from domain.channels.messages import Answer, Artifact, Attachment, Choice, ClosedPrompt, Outcome, Sent
 from ports.channels import (
     Channel,
     Connected,
@@ -259,7 +259,7 @@ async def test_shows_that_it_writes_where_nothing_else_does(channel: GamingChat,
 
 
 async def test_a_pressed_prompt_loses_its_buttons(channel: GamingChat, server: Discord) -> None:
-    await channel.decided(CONFIG, PRESSED, "approved")
+    await channel.decided(CONFIG, PRESSED, ClosedPrompt("", "approved"))
     (edit,) = server.originals
     assert (edit["components"], edit["content"]) == ([], "May I?\n-# approved")
 
@@ -268,7 +268,7 @@ async def test_a_prompt_is_edited_by_the_bot_when_the_token_is_gone(
     channel: GamingChat, server: Discord
 ) -> None:
     server.token_gone = True
-    await channel.decided(CONFIG, PRESSED | {"prompt_text": "x" * 2000}, "approved")
+    await channel.decided(CONFIG, PRESSED | {"prompt_text": "x" * 2000}, ClosedPrompt("", "approved"))
     ((message_id, edit),) = server.edits
     assert message_id == "844397162624450620"
     assert edit == {"components": [], "allowed_mentions": {"parse": []}}
@@ -285,7 +285,7 @@ async def test_a_prompt_that_nobody_pressed_loses_its_buttons(
 
     pressed = channel.as_pressed(CONFIG, target, part, sent.ref)
     assert pressed
-    await channel.decided(CONFIG, pressed, "Approved")
+    await channel.decided(CONFIG, pressed, ClosedPrompt("", "Approved"))
 
     ((message_id, edit),) = server.edits
     assert message_id == sent.ref
@@ -293,7 +293,7 @@ async def test_a_prompt_that_nobody_pressed_loses_its_buttons(
 
 
 async def test_without_a_prompt_there_is_nothing_to_change(channel: GamingChat, server: Discord) -> None:
-    await channel.decided(CONFIG, COMMAND, "approved")
+    await channel.decided(CONFIG, COMMAND, ClosedPrompt("", "approved"))
     assert server.seen == []
 
 

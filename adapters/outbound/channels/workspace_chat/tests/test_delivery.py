@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from adapters.outbound.channels.workspace_chat.channel import WorkspaceChat, build
-from domain.channels.messages import Answer, Artifact, Attachment, Choice, Outcome, Sent
+from domain.channels.messages import Answer, Artifact, Attachment, Choice, ClosedPrompt, Outcome, Sent
 from ports.channels import (
     Channel,
     Decides,
@@ -318,7 +318,7 @@ def pressed(**changed: Any) -> dict[str, Any]:
 
 
 async def test_a_pressed_prompt_loses_its_buttons(channel: WorkspaceChat, server: Slack) -> None:
-    await channel.decided(CONFIG, pressed(prompt_url=server.response_url), "approved")
+    await channel.decided(CONFIG, pressed(prompt_url=server.response_url), ClosedPrompt("", "approved"))
     (response,) = server.responses
     assert response["replace_original"] is True
     assert [each["type"] for each in response["blocks"]] == ["section", "context"]
@@ -331,7 +331,9 @@ async def test_without_its_address_a_prompt_is_updated_by_its_time_stamp(
     channel: WorkspaceChat, server: Slack, address: bool
 ) -> None:
     server.response_uses_left = 0
-    await channel.decided(CONFIG, pressed(prompt_url=server.response_url if address else ""), "approved")
+    await channel.decided(
+        CONFIG, pressed(prompt_url=server.response_url if address else ""), ClosedPrompt("", "approved")
+    )
     (update,) = server.updates
     assert (update["channel"], update["ts"]) == ("C0ROOM", "1800000011.001100")
 
@@ -348,7 +350,7 @@ async def test_a_prompt_that_nobody_pressed_loses_its_buttons(
 
     pressed = channel.as_pressed(CONFIG, THREAD, part, sent.ref)
     assert pressed
-    await channel.decided(CONFIG, pressed, "Approved")
+    await channel.decided(CONFIG, pressed, ClosedPrompt("", "Approved"))
 
     (message,) = server.messages
     assert [each["type"] for each in message["blocks"]] == ["section", "context"]
@@ -356,7 +358,7 @@ async def test_a_prompt_that_nobody_pressed_loses_its_buttons(
 
 
 async def test_without_a_prompt_there_is_nothing_to_change(channel: WorkspaceChat, server: Slack) -> None:
-    await channel.decided(CONFIG, TARGET, "approved")
+    await channel.decided(CONFIG, TARGET, ClosedPrompt("", "approved"))
     assert server.seen == []
 
 

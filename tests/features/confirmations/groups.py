@@ -1,0 +1,311 @@
+"""Group chats of the platforms with buttons: how people write and press there, and what they see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from itertools import count
+from typing import Any, ClassVar
+
+from adapters.outbound.channels.bot_messenger.tests import samples as telegram_calls
+from adapters.outbound.channels.business_messaging.tests import samples as whatsapp_calls
+from adapters.outbound.channels.gaming_chat.tests import samples as discord_calls
+from adapters.outbound.channels.workspace_chat.tests import samples as slack_calls
+from domain.channels.messages import RawCall
+from tests.support.channels import call
+from tests.support.platforms import discord, slack, teams, telegram, whatsapp
+
+Shown = tuple[str, bool]
+"""What a message reads, and whether it has buttons."""
+
+
+class Group:
+    """One platform. People are known by short names; `names` are those that the platform tells of them.
+
+    `questions` are the messages with buttons as they were sent; `shown` is what one of them reads by now.
+    `told` is what a person was told about a press. `public` says that this can be read by all.
+    """
+
+    channel_id: ClassVar[str]
+    config: ClassVar[Mapping[str, Any]]
+    api: ClassVar[str] = ""
+    settings: ClassVar[tuple[str, ...]]
+
+    def __init__(self, platform: Any) -> None:
+        self.platform = platform
+        self.names = {"ada": "Ada", "bob": "Bob"}
+        self.numbers = count(1)
+        self.in_thread = False
+        self.last_pressed = 0
+
+    def write(self, who: str, text: str, at: datetime) -> RawCall:
+        raise NotImplementedError
+
+    def press(self, who: str, number: int, value: str, at: datetime) -> RawCall:
+        raise NotImplementedError
+
+    def questions(self) -> list[dict[str, str]]:
+        """Of each question its buttons: labels and values."""
+        raise NotImplementedError
+
+    def shown(self, number: int) -> Shown:
+        raise NotImplementedError
+
+    def told(self, who: str) -> list[str]:
+        raise NotImplementedError
+
+
+class Slack(Group):
+    channel_id = "workspace-chat"
+    config = slack_calls.CONFIG
+    api = "/api"
+    settings = ("WORKSPACE_CHAT_API_URL",)
+    users: ClassVar = {"ada": "U0ADA", "bob": "U0BOB"}
+
+    def write(self, who: str, text: str, at: datetime) -> RawCall:
+        body = slack_calls.fixture("app_mention")
+        stamp = f"1800000001.{next(self.numbers):06d}"
+        body["event"] |= {"user": self.users[who], "text": f"<@{slack.BOT}> {text}", "ts": stamp}
+        return slack_calls.as_posted("app_mention", body, at)
+
+    def press(self, who: str, number: int, value: str, at: datetime) -> RawCall:
+        position, message = self._asked()[number]
+        body = slack_calls.fixture("block_actions")
+        stamp = f"1800000000.{position + 1:06d}"
+        body["user"] = {"id": self.users[who], "username": self.names[who], "name": self.names[who]}
+        body["container"] = {"type": "message", "message_ts": stamp, "channel_id": "C0ROOM"}
+        body["message"] |= {"ts": stamp, "text": message["text"], "blocks": message["blocks"]}
+        body["message"].pop("thread_ts")
+        if self.in_thread:
+            body["message"]["thread_ts"] = stamp
+        body["response_url"] = self.platform.response_url
+        body["actions"] = [{"action_id": "c", "value": value, "action_ts": f"{next(self.numbers)}.1"}]
+        self.last_pressed = number
+        return slack_calls.as_posted("block_actions", body, at)
+
+    def _asked(self) -> list[tuple[int, dict[str, Any]]]:
+        return [each for each in enumerate(self.sent()) if _slack_buttons(each[1])]
+
+    def sent(self) -> list[dict[str, Any]]:
+        """The messages as they were first sent: the stand-in changes them in place."""
+        bodies = [each.json for each in self.platform.seen if each.path.endswith("/chat.postMessage")]
+        return list({each["client_msg_id"]: each for each in bodies}.values())
+
+    def questions(self) -> list[dict[str, str]]:
+        return [
+            {each["text"]["text"]: each["value"] for each in _slack_buttons(message)}
+            for _, message in self._asked()
+        ]
+
+    def shown(self, number: int) -> Shown:
+        replaced = [each for each in self.platform.responses if each.get("replace_original")]
+        position, _ = self._asked()[number]
+        message = self.platform.messages[position]
+        if replaced and self.last_pressed == number:
+            message = replaced[-1]
+        return message["text"], bool(_slack_buttons(message))
+
+    def told(self, who: str) -> list[str]:
+        said = [each for each in self.platform.responses if each.get("response_type") == "ephemeral"]
+        return [each["text"] for each in said]
+
+
+def _slack_buttons(message: Mapping[str, Any]) -> list[Any]:
+    rows = [each["elements"] for each in message.get("blocks", []) if each["type"] == "actions"]
+    return rows[0] if rows else []
+
+
+class Teams(Group):
+    channel_id = "enterprise-chat"
+    config: ClassVar = {"appId": teams.APP_ID, "appPassword": teams.PASSWORD, "tenantId": teams.TENANT}
+    settings = ("ENTERPRISE_CHAT_LOGIN_URL", "ENTERPRISE_CHAT_OPENID_URL")
+    users: ClassVar = {"ada": "29:1", "bob": "29:2"}
+
+    def write(self, who: str, text: str, at: datetime) -> RawCall:
+        return self._activity(who, at, type="message", text=f"<at>Agent</at> {text}")
+
+    def press(self, who: str, number: int, value: str, at: datetime) -> RawCall:
+        action = {"type": "Action.Execute", "verb": "decide", "data": {"choice": value}}
+        asked = self._asked()[number]
+        return self._activity(
+            who, at, type="invoke", name="adaptiveCard/action", value={"action": action}, replyToId=asked
+        )
+
+    def _activity(self, who: str, at: datetime, **content: Any) -> RawCall:
+        service = f"{self.platform.url}/"
+        activity = {
+            "id": f"{next(self.numbers)}",
+            "channelId": "msteams",
+            "serviceUrl": service,
+            "from": {"id": self.users[who], "name": self.names[who]},
+            "recipient": {"id": f"28:{teams.APP_ID}", "name": "Agent"},
+            "conversation": {"id": "19:1@thread.tacv2;messageid=1", "isGroup": True},
+            **content,
+        }
+        return call(as_json=activity, headers={"Authorization": f"Bearer {teams.token(at, service)}"})
+
+    def _asked(self) -> list[str]:
+        ids = [f"1:{number}" for number in range(1, len(self.platform.replies) + 1)]
+        return [id for id, (_, sent) in zip(ids, self.platform.replies, strict=True) if _teams_buttons(sent)]
+
+    def questions(self) -> list[dict[str, str]]:
+        cards = [_teams_buttons(sent) for _, sent in self.platform.replies]
+        return [{each["title"]: each["data"]["choice"] for each in card} for card in cards if card]
+
+    def shown(self, number: int) -> Shown:
+        activity = self.platform.activities[self._asked()[number]]
+        card = activity["attachments"][0]["content"]
+        return "\n".join(each.get("text", "") for each in card["body"]), bool(_teams_buttons(activity))
+
+    def told(self, who: str) -> list[str]:
+        begins = f"{self.names[who]}: "
+        texts = [sent.get("text", "") for _, sent in self.platform.replies]
+        return [each.removeprefix(begins) for each in texts if each.startswith(begins)]
+
+
+def _teams_buttons(activity: Mapping[str, Any]) -> list[Any]:
+    return [each for card in activity.get("attachments", []) for each in card["content"].get("actions", [])]
+
+
+class Discord(Group):
+    channel_id = "gaming-chat"
+    config = discord_calls.CONFIG
+    api = "/api/v10"
+    settings = (discord_calls.SETTING,)
+    users: ClassVar = {"ada": "53908232506183680", "bob": "53908232506183681"}
+
+    def _user(self, who: str) -> dict[str, Any]:
+        return {"id": self.users[who], "username": who}
+
+    def write(self, who: str, text: str, at: datetime) -> RawCall:
+        body = discord_calls.fixture("message_mention")
+        body |= {"id": f"{next(self.numbers)}", "content": f"<@{discord.APPLICATION}> {text}"}
+        body |= {"author": self._user(who), "member": {"nick": self.names[who]}}
+        return discord_calls.posted(body, at)
+
+    def press(self, who: str, number: int, value: str, at: datetime) -> RawCall:
+        position, message = self._asked()[number]
+        body = discord_calls.fixture("component_button")
+        body |= {"id": f"{next(self.numbers)}", "member": {"user": self._user(who), "nick": self.names[who]}}
+        body["message"] |= {"id": f"{8001 + position}", "content": message["content"]}
+        body["data"] = {"custom_id": value, "component_type": 2}
+        self.last_pressed = number
+        return discord_calls.posted(body, at)
+
+    def _asked(self) -> list[tuple[int, dict[str, Any]]]:
+        return [each for each in enumerate(self.platform.messages) if each[1].get("components")]
+
+    def questions(self) -> list[dict[str, str]]:
+        rows = [message["components"][0]["components"] for _, message in self._asked()]
+        return [{each["label"]: each["custom_id"] for each in row} for row in rows]
+
+    def shown(self, number: int) -> Shown:
+        position, message = self._asked()[number]
+        edits = [body for id, body in self.platform.edits if id == str(8001 + position)]
+        if self.last_pressed == number:
+            edits += self.platform.originals
+        latest = edits[-1] if edits else message
+        return latest["content"], bool(latest.get("components"))
+
+    def told(self, who: str) -> list[str]:
+        return [each["content"] for each in self.platform.whispers]
+
+
+class Telegram(Group):
+    channel_id = "bot-messenger"
+    config = telegram_calls.CONFIG
+    settings = (telegram_calls.SETTING,)
+    users: ClassVar = {"ada": 5550001, "bob": 5550002}
+
+    def __init__(self, platform: Any) -> None:
+        super().__init__(platform)
+        self.presses: dict[str, str] = {}
+
+    def _message(self, who: str, number: int, text: str) -> dict[str, Any]:
+        place = {"id": -1001, "type": "group", "title": "Works"}
+        return {
+            "message_id": number,
+            "date": 1780000000,
+            "chat": place,
+            "from": self._user(who),
+            "text": text,
+        }
+
+    def _user(self, who: str) -> dict[str, Any]:
+        return {"id": self.users[who], "is_bot": False, "first_name": self.names[who]}
+
+    def write(self, who: str, text: str, at: datetime) -> RawCall:
+        number = next(self.numbers)
+        message = self._message(who, number, f"{text} @{telegram.USERNAME}")
+        return telegram_calls.posted({"update_id": number, "message": message})
+
+    def press(self, who: str, number: int, value: str, at: datetime) -> RawCall:
+        update, (message_id, _) = next(self.numbers), self._asked()[number]
+        self.presses[str(update)] = who
+        query = {"id": str(update), "from": self._user(who), "chat_instance": "-1", "data": value}
+        query["message"] = self._message(who, message_id, "?")
+        return telegram_calls.posted({"update_id": update, "callback_query": query})
+
+    def _asked(self) -> list[tuple[int, dict[str, Any]]]:
+        calls = enumerate(self.platform.calls, 501)
+        return [(id, sent) for id, (name, sent) in calls if name == "sendMessage" and "reply_markup" in sent]
+
+    def questions(self) -> list[dict[str, str]]:
+        rows = [sent["reply_markup"]["inline_keyboard"] for _, sent in self._asked()]
+        return [
+            {each["text"]: each["callback_data"] for row in keyboard for each in row} for keyboard in rows
+        ]
+
+    def shown(self, number: int) -> Shown:
+        message_id, sent = self._asked()[number]
+        edits = [each for each in self.platform.of("editMessageText") if each["message_id"] == message_id]
+        latest = edits[-1] if edits else sent
+        return latest["text"], bool(latest["reply_markup"]["inline_keyboard"])
+
+    def told(self, who: str) -> list[str]:
+        answers = self.platform.of("answerCallbackQuery")
+        return [each.get("text", "") for each in answers if self.presses[each["callback_query_id"]] == who]
+
+
+class WhatsApp(Group):
+    """A conversation of one person with the number: its messages cannot be changed."""
+
+    channel_id = "business-messaging"
+    config = whatsapp_calls.CONFIG
+    settings = (whatsapp_calls.SETTING,)
+
+    def write(self, who: str, text: str, at: datetime) -> RawCall:
+        return self._posted("text", {"text": {"body": text}})
+
+    def press(self, who: str, number: int, value: str, at: datetime) -> RawCall:
+        return self._posted(
+            "button_reply", {"interactive": {"type": "button_reply", "button_reply": {"id": value}}}
+        )
+
+    def _posted(self, name: str, content: Mapping[str, Any]) -> RawCall:
+        body = whatsapp_calls.fixture(name)
+        message = body["entry"][0]["changes"][0]["value"]["messages"][0]
+        message |= {"id": f"wamid.in{next(self.numbers)}", **content}
+        return whatsapp_calls.posted(body)
+
+    def _asked(self) -> list[dict[str, Any]]:
+        return [each["interactive"] for each in self.platform.messages if each["type"] == "interactive"]
+
+    def questions(self) -> list[dict[str, str]]:
+        rows = [each["action"]["buttons"] for each in self._asked()]
+        return [{each["reply"]["title"]: each["reply"]["id"] for each in row} for row in rows]
+
+    def shown(self, number: int) -> Shown:
+        return self._asked()[number]["body"]["text"], True
+
+    def told(self, who: str) -> list[str]:
+        return [each["text"]["body"] for each in self.platform.messages if each["type"] == "text"]
+
+
+GROUPS: Mapping[str, tuple[type[Group], type[Any]]] = {
+    "Slack": (Slack, slack.Slack),
+    "Teams": (Teams, teams.Teams),
+    "Discord": (Discord, discord.Discord),
+    "Telegram": (Telegram, telegram.Telegram),
+    "WhatsApp": (WhatsApp, whatsapp.WhatsApp),
+}
