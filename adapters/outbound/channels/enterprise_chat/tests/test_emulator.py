@@ -11,7 +11,7 @@ import pytest
 
 from adapters.outbound.channels.enterprise_chat.channel import Teams as Channel
 from adapters.outbound.channels.enterprise_chat.channel import build
-from domain.channels.messages import Answer, Outcome, Target
+from domain.channels.messages import Answer, ClosedPrompt, Outcome, Target
 from ports.channels import PlatformError
 from tests.support.channels import NOW, call, client, kit
 from tests.support.platforms.teams import Teams
@@ -59,7 +59,7 @@ async def test_is_answered_without_a_token(channel: Channel, teams: Teams) -> No
 async def test_its_prompts_are_cards_that_are_replaced(channel: Channel, teams: Teams) -> None:
     target = received(channel, teams.url)
     (sent,) = await deliver(channel, {}, target, Answer("Delete it?", choices=CHOICES))
-    await channel.decided({}, {**target, "prompt": sent.ref}, ClosedPrompt("", "approved"))
+    await channel.decided({}, {**target, "prompt": sent.ref}, ClosedPrompt("", "Approved"))
     assert "Approved" in json.dumps(teams.activities[sent.ref])
 
 
