@@ -14,7 +14,10 @@ class Format(StrEnum):
     """Rules that a config value keeps besides its type; checked by `domain.instances.validation`."""
 
     TEXT = "text"
+    LINES = "lines"
+    ID = "id"
     URL = "url"
+    BASE_URL = "base-url"
     HOST = "host"
     PORT = "port"
     EMAIL = "email"

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 from zoneinfo import ZoneInfo
 
 from domain.channels import cron
@@ -16,6 +16,7 @@ from domain.json_text import loads
 from domain.refusals import Fault, Invalid
 
 LONGEST_VALUE = 20_000
+LONGEST_ID = 300
 EVENTS = ("create", "write", "unlink")
 STANDARD_WEBHOOKS = "whsec_"
 
@@ -26,6 +27,8 @@ _HOST = re.compile(
 )
 _IPV6 = re.compile(r"\[?[0-9A-Fa-f:.]{2,45}\]?")
 _EMAIL = re.compile(r"[^@\s<>,;]{1,64}@[^@\s<>,;]{1,253}")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_ID = re.compile(rf"[^\s\x00-\x1f\x7f/\\?#%]{{1,{LONGEST_ID}}}")
 _HEX32 = re.compile(r"[0-9A-Fa-f]{64}")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
@@ -85,8 +88,28 @@ def _usable(number: float) -> bool:
 
 
 def _text(value: Any) -> str | None:
-    if isinstance(value, str) and "\0" in value:
-        return "must not contain a NUL character"
+    if isinstance(value, str) and _CONTROL.search(value):
+        return "must be one line, without NUL or other control characters"
+    return None
+
+
+def _lines(value: str) -> str | None:
+    return "must not contain a NUL character" if "\0" in value else None
+
+
+def _id(value: str) -> str | None:
+    good = _ID.fullmatch(value) and value not in (".", "..")
+    return None if good else f"must be an id: 1 to {LONGEST_ID} characters without blanks and / \\ ? # %"
+
+
+def _base_url(value: str) -> str | None:
+    if fault := address_fault(value):
+        return fault
+    parts = urlsplit(value)
+    if parts.query or parts.fragment or "?" in value or "#" in value:
+        return "must be an address without a query (?) and fragment (#): paths are put behind it"
+    if {".", ".."} & set(unquote(parts.path).split("/")):
+        return "must be an address without the segments . and .."
     return None
 
 
@@ -218,7 +241,10 @@ def _items(value: str) -> list[str]:
 
 _RULES: Mapping[Format, Callable[[Any], str | None]] = {
     Format.TEXT: _text,
+    Format.LINES: _lines,
+    Format.ID: _id,
     Format.URL: address_fault,
+    Format.BASE_URL: _base_url,
     Format.HOST: _host,
     Format.PORT: _port,
     Format.EMAIL: _email,

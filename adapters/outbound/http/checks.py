@@ -14,12 +14,19 @@ _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _VALUE = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f]*")
 _GAPS = re.compile(r"[\s\x00-\x1f]")
 _READY = re.compile(r"[!-~]+")
+_DOTS = re.compile(r"/(?:\.|%2e){1,2}(?=[/?#]|$)", re.IGNORECASE)
+LONGEST = 32 * 1024
+"""Characters of an address. Servers take 8 to 64 KB."""
 _OURS = frozenset({"content-length", "transfer-encoding", "connection", "host"})
 _SECRETS = frozenset({"authorization", "cookie", "proxy-authorization"})
 
 
 def checked_url(text: str) -> URL:
     """The address, its escapes untouched (signatures may cover them); raises `NoAddress`."""
+    if len(text) > LONGEST:
+        raise NoAddress(f"an address of {len(text)} characters is too long to be called")
+    if _DOTS.search(text.partition("?")[0].partition("#")[0]):
+        raise NoAddress(f"{safe_url(text)} is not an address: it has the segment '.' or '..'")
     ready = _READY.fullmatch(text) is not None
     if not ready and _GAPS.search(text):
         raise NoAddress(f"{safe_url(text)} is not an address: it has white space")

@@ -6,9 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import quote
 
 from adapters.outbound.channels.bodies import at, text
 from adapters.outbound.channels.outcomes import by_status, exchange
+from adapters.outbound.http.paths import segment
 from domain.channels.messages import Config, Outcome, Sent
 from ports.channels import Kit, PlatformError
 from ports.http import FormFile, HttpAnswer, HttpFailed, HttpRequest
@@ -43,7 +45,7 @@ class BotApi:
         self._kit = kit
 
     def file_address(self, config: Config, path: str) -> str:
-        return f"{self._base()}/file/bot{bot_token(config)}/{path}"
+        return f"{self._base()}/file/bot{_token(config)}/{quote(path, errors='replace')}"
 
     async def ask(
         self, config: Config, method: str, payload: Mapping[str, Any] | None = None, timeout: float = 15.0
@@ -96,14 +98,20 @@ class BotApi:
         return sent, Refused(answer.status, description, moved if isinstance(moved, int) else None)
 
     def _method(self, config: Config, method: str) -> str:
-        return f"{self._base()}/bot{bot_token(config)}/{method}"
+        return f"{self._base()}/bot{_token(config)}/{method}"
 
     def _base(self) -> str:
         return self._kit.address("BOT_MESSENGER_API_URL").rstrip("/")
 
     def _safe(self, config: Config, words: str) -> str:
-        token = bot_token(config)
-        return words.replace(token, "***") if token else words
+        for token in filter(None, (bot_token(config), _token(config))):
+            words = words.replace(token, "***")
+        return words
+
+
+def _token(config: Config) -> str:
+    """The bot token as the part of a path."""
+    return segment(bot_token(config), safe=":")
 
 
 def _description(answer: HttpAnswer) -> str:

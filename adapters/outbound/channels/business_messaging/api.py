@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import urlencode
 
 from adapters.outbound.channels.bodies import at, items, text
 from adapters.outbound.channels.outcomes import by_status, exchange
+from adapters.outbound.http.paths import segment
 from domain.channels.limits import Scope
 from domain.channels.messages import Config, Outcome, Sent
 from ports.channels import Kit, PlatformError
@@ -45,7 +46,7 @@ class GraphApi:
 
     async def ask(self, config: Config, node: str, timeout: float = 15.0, **query: str) -> Mapping[str, Any]:
         """The fields of a node. Raises `PlatformError`."""
-        more = "?" + "&".join(f"{name}={quote(value)}" for name, value in query.items()) if query else ""
+        more = f"?{urlencode(query)}" if query else ""
         request = HttpRequest("GET", self._address(config, node) + more, bearer(config), timeout=timeout)
         try:
             answer = await self._kit.http.send(request)
@@ -107,7 +108,7 @@ class GraphApi:
     def _address(self, config: Config, node: str) -> str:
         base = self._kit.address("BUSINESS_MESSAGING_API_URL").rstrip("/")
         version = text(config, "apiVersion") or DEFAULT_API_VERSION
-        return f"{base}/{quote(version, safe='')}/{quote(node, safe='')}"
+        return f"{base}/{segment(version)}/{segment(node)}"
 
 
 def bearer(config: Config) -> dict[str, str]:

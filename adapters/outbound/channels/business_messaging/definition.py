@@ -6,6 +6,7 @@ from domain.channels.model import (
     COMMON_FIELDS,
     ChannelDefinition,
     ConfigField,
+    Format,
     SetupInstructions,
     TextLimit,
 )
@@ -24,6 +25,7 @@ DEFINITION = ChannelDefinition(
             "string",
             "Phone number ID (not the number itself), from 'WhatsApp' > 'API Setup' of the Meta app.",
             required=True,
+            format=Format.ID,
         ),
         ConfigField(
             "accessToken",
@@ -49,6 +51,7 @@ DEFINITION = ChannelDefinition(
             "apiVersion",
             "string",
             f"Version of the Graph API (default '{DEFAULT_API_VERSION}').",
+            format=Format.ID,
         ),
         *COMMON_FIELDS,
     ),

@@ -11,6 +11,7 @@ from typing import Any
 
 from adapters.outbound.channels.bodies import text
 from adapters.outbound.channels.outcomes import by_status, excerpt
+from adapters.outbound.http.paths import base_address, segment
 from domain.channels.messages import Config, Outcome, Sent
 from ports.channels import PlatformError
 from ports.http import FormFile, Http, HttpAnswer, HttpFailed, HttpRequest
@@ -39,13 +40,13 @@ class Server:
             self._request("POST", "/files", fields={"channel_id": channel}, files=[file], timeout=120.0)
         )
 
-    def download(self, path: str) -> AsyncIterator[bytes]:
-        return self.http.stream(self._request("GET", path))
+    def download(self, file_id: str) -> AsyncIterator[bytes]:
+        return self.http.stream(self._request("GET", f"/files/{segment(file_id)}"))
 
     def _request(self, method: str, path: str, **content: Any) -> HttpRequest:
         return HttpRequest(
             method,
-            f"{str(self.config['SERVER_URL']).rstrip('/')}/api/v4{path}",
+            f"{base_address(str(self.config['SERVER_URL']))}/api/v4{path}",
             headers={"authorization": f"Bearer {self.config['token']}"},
             user_address=True,
             **content,
@@ -57,15 +58,15 @@ class Server:
 
     async def channel(self, channel: str) -> Mapping[str, Any]:
         """A channel as the bot sees it. Raises `PlatformError`."""
-        return await self._object(f"/channels/{channel}", "channelId")
+        return await self._object(f"/channels/{segment(channel)}", "channelId")
 
     async def user(self, user: str) -> Mapping[str, Any]:
         """An account, `is_bot` included. Raises `PlatformError`."""
-        return await self._object(f"/users/{user}", "the id of a user", 5.0)
+        return await self._object(f"/users/{segment(user)}", "the id of a user", 5.0)
 
     async def file_info(self, file_id: str) -> Mapping[str, Any]:
         """What the server knows of a file. Raises `PlatformError`."""
-        return await self._object(f"/files/{file_id}/info", "the file's id", 10.0)
+        return await self._object(f"/files/{segment(file_id)}/info", "the file's id", 10.0)
 
     async def _object(self, path: str, what: str, timeout: float = 30.0) -> Mapping[str, Any]:
         try:

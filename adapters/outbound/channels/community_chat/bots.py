@@ -5,8 +5,6 @@ Source: https://developers.mattermost.com/api-documentation/ (users, `is_bot`)
 
 from __future__ import annotations
 
-from urllib.parse import quote
-
 from adapters.outbound.channels.bodies import at
 from adapters.outbound.channels.community_chat.api import Server
 from ports.channels import PlatformError
@@ -41,7 +39,7 @@ class Bots:
     @staticmethod
     async def _asked(server: Server, user: str) -> tuple[float, bool]:
         try:
-            found = await server.user(quote(user, safe=""))
+            found = await server.user(user)
         except PlatformError:
             return UNKNOWN_SECONDS, False
         return KNOWN_SECONDS, at(found, "is_bot") is True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
-from urllib.parse import quote
 
 from adapters.outbound.channels.bodies import at, text
 from adapters.outbound.channels.community_chat import delivery, webhook
@@ -74,12 +73,12 @@ class Mattermost:
         """The token is good and the bot sees the channel. Raises `PlatformError`."""
         server = self._server(config)
         await server.me()
-        await server.channel(quote(str(config["channelId"]), safe=""))
+        await server.channel(str(config["channelId"]))
 
     async def described(self, config: Config, attachment: Attachment) -> Attachment:
         """Name, type and size of a file: a webhook tells its id alone."""
         try:
-            info = await self._server(config).file_info(quote(str(attachment.source["fileId"]), safe=""))
+            info = await self._server(config).file_info(str(attachment.source["fileId"]))
         except PlatformError:
             return attachment
         size = at(info, "size")
@@ -91,7 +90,7 @@ class Mattermost:
         )
 
     def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:
-        return self._server(config).download(f"/files/{quote(str(attachment.source['fileId']), safe='')}")
+        return self._server(config).download(str(attachment.source["fileId"]))
 
     def _server(self, config: Config) -> Server:
         return Server(self._kit.http, config)

@@ -24,13 +24,14 @@ DEFINITION = ChannelDefinition(
             "string",
             "Address of the Mattermost server, for example https://chat.example.com.",
             required=True,
-            format=Format.URL,
+            format=Format.BASE_URL,
         ),
         ConfigField(
             "channelId",
             "string",
             "ID of the channel to post in when a message names none (channel menu, View Info).",
             required=True,
+            format=Format.ID,
         ),
         ConfigField(
             "token",

@@ -22,6 +22,7 @@ DEFINITION = ChannelDefinition(
             "string",
             "Text that is sent to the resource on each firing.",
             required=True,
+            format=Format.LINES,
         ),
         ConfigField(
             "timezone",

@@ -9,8 +9,9 @@ import json
 import secrets
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
+from adapters.outbound.http.paths import segment
 from adapters.outbound.oauth.google_api import GoogleApi
 from domain.channels.messages import Config
 from ports.http import HttpAnswer, HttpRequest
@@ -45,7 +46,7 @@ class Drive:
     async def about_folder(self, config: Config) -> HttpAnswer:
         """files.get of the folder."""
         query = urlencode({"fields": "id,mimeType,trashed", "supportsAllDrives": "true"})
-        return await self._get(config, f"/drive/v3/files/{_segment(config['folderId'])}?{query}")
+        return await self._get(config, f"/drive/v3/files/{segment(config['folderId'])}?{query}")
 
     async def create(
         self, config: Config, metadata: Mapping[str, Any], mime_type: str, content: bytes
@@ -65,7 +66,7 @@ class Drive:
 
     def download(self, config: Config, file_id: str, export: str) -> AsyncIterator[bytes]:
         """The bytes of a file; of a Google-native one, exported to the type `export`."""
-        path = f"/drive/v3/files/{_segment(file_id)}"
+        path = f"/drive/v3/files/{segment(file_id)}"
         query = {"mimeType": export} if export else {"alt": "media", "supportsAllDrives": "true"}
         url = f"{self._base}{path}{'/export' if export else ''}?{urlencode(query)}"
         return self._api.stream(config, HttpRequest("GET", url, timeout=_UPLOAD_TIMEOUT))
@@ -103,10 +104,6 @@ def _inside(config: Config) -> str:
 def _escaped(text: str) -> str:
     """A text within the quotes of a search query."""
     return text.replace("\\", "\\\\").replace("'", "\\'")
-
-
-def _segment(text: object) -> str:
-    return quote(str(text), safe="")
 
 
 def _related(boundary: str, metadata: Mapping[str, Any], mime_type: str, content: bytes) -> bytes:

@@ -35,6 +35,7 @@ DEFINITION = ChannelDefinition(
             "string",
             "ID of the folder to monitor: the last part of its address in the browser.",
             required=True,
+            format=Format.ID,
         ),
         ConfigField(
             "checkInterval",

@@ -13,6 +13,7 @@ from typing import Any
 
 from adapters.outbound.channels.bodies import at, items, text
 from adapters.outbound.channels.drive_folder.api import Drive
+from adapters.outbound.http.paths import segment
 from adapters.outbound.oauth.google_api import is_rate_limit, words_of
 from adapters.outbound.oauth.tokens import TokenRefused, TokenUnavailable
 from domain.channels.messages import Attachment, Config, Event, Sender
@@ -147,7 +148,7 @@ def _is_wanted(each: Mapping[str, Any], config: Config) -> bool:
 
 def _event(each: Mapping[str, Any], config: Config) -> Event:
     file_id, name = text(each, "id"), text(each, "name")
-    url = text(each, "webViewLink") or f"https://drive.google.com/file/d/{file_id}/view"
+    url = text(each, "webViewLink") or f"https://drive.google.com/file/d/{segment(file_id)}/view"
     user = text(each, "lastModifyingUser", "emailAddress")
     return Event(
         key=f"{file_id}:{text(each, 'version') or _state(each)}",

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from typing import Any
-from urllib.parse import quote
 
 from adapters.outbound.channels.bodies import text
 from adapters.outbound.channels.enterprise_chat.trust import is_loopback, is_trusted
 from adapters.outbound.channels.outcomes import by_status, exchange
+from adapters.outbound.http.paths import base_address, segment
 from adapters.outbound.oauth.tokens import TokenRefused, Tokens, TokenUnavailable
 from domain.channels.messages import Config, Outcome, Sent, Target
 from ports.channels import Kit
@@ -112,7 +112,7 @@ class Connector:
         base = self._kit.address(LOGIN).rstrip("/")
         if base.endswith("/token"):
             return base
-        tenant = quote(str(config.get("tenantId") or _MULTI_TENANT), safe="")
+        tenant = segment(config.get("tenantId") or _MULTI_TENANT)
         return f"{base}/{tenant}/oauth2/v2.0/token"
 
     def _grant(self, config: Config) -> dict[str, str]:
@@ -127,10 +127,10 @@ class Connector:
 
 def _address(service_url: str, target: Target, body: Mapping[str, Any], replaces: str) -> tuple[str, str]:
     """Method and address: an answer hangs below the activity that it answers."""
-    conversation = quote(str(target["conversation"]), safe="")
-    url = f"{service_url.rstrip('/')}/v3/conversations/{conversation}/activities"
+    conversation = segment(target["conversation"])
+    url = f"{base_address(service_url)}/v3/conversations/{conversation}/activities"
     below = replaces or str(body.get("replyToId") or "")
-    return ("PUT" if replaces else "POST"), f"{url}/{quote(below, safe='')}" if below else url
+    return ("PUT" if replaces else "POST"), f"{url}/{segment(below)}" if below else url
 
 
 def outcome(answer: HttpAnswer) -> Sent:

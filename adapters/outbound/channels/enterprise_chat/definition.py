@@ -37,6 +37,7 @@ DEFINITION = ChannelDefinition(
             "string",
             "Application (client) ID of the bot's Microsoft Entra app. Also proves the origin of incoming "
             "calls.",
+            format=Format.ID,
         ),
         ConfigField(
             "appPassword",
@@ -48,6 +49,7 @@ DEFINITION = ChannelDefinition(
             "tenantId",
             "string",
             "Directory (tenant) ID of a single-tenant bot. Leave it out for a multi-tenant bot.",
+            format=Format.ID,
         ),
         *COMMON_FIELDS,
     ),

@@ -15,7 +15,7 @@ DEFINITION = ChannelDefinition(
             "string",
             "Address of the Odoo server, for example https://example.odoo.com.",
             required=True,
-            format=Format.URL,
+            format=Format.BASE_URL,
         ),
         ConfigField("database", "string", "Name of the Odoo database.", required=True),
         ConfigField("username", "string", "Login of the Odoo user.", required=True),

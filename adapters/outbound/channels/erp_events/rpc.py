@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from adapters.outbound.channels.bodies import at, text
 from adapters.outbound.channels.erp_events.failures import is_transient
 from adapters.outbound.channels.outcomes import excerpt
+from adapters.outbound.http.paths import base_address, segment
 from domain.channels.messages import Config
 from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
 
@@ -139,7 +140,9 @@ class Json2:
             "authorization": f"bearer {self.config['password']}",
             "x-odoo-database": str(self.config["database"]),
         }
-        answer = await _send(self.http, _request(self.config, f"/json/2/{model}/{method}", body, headers))
+        answer = await _send(
+            self.http, _request(self.config, f"/json/2/{segment(model)}/{segment(method)}", body, headers)
+        )
         if answer.ok:
             return answer.json()
         raise _json2_error(answer)
@@ -156,7 +159,7 @@ def _major(info: object) -> int:
 
 
 def _address(config: Config, path: str) -> str:
-    return str(config["erpUrl"]).rstrip("/") + path
+    return base_address(str(config["erpUrl"])) + path
 
 
 def _request(

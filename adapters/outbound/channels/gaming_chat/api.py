@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
-from urllib.parse import quote
 
 import orjson
 
 from adapters.outbound.channels.bodies import at, text
 from adapters.outbound.channels.outcomes import by_status, exchange
+from adapters.outbound.http.paths import segment
 from domain.channels.limits import Scope
 from domain.channels.messages import Config, Outcome, Sent
 from ports.channels import Kit, PlatformError
@@ -73,7 +73,7 @@ class DiscordApi:
         )
         answer = await exchange(self._kit.http, request)
         if isinstance(answer, Sent):
-            detail = answer.detail.replace(quote(secret, safe=""), "***") if secret else answer.detail
+            detail = answer.detail.replace(segment(secret), "***") if secret else answer.detail
             return Tried(Sent(answer.outcome, detail, answer.retry_after))
         return _judged(answer)
 
@@ -83,11 +83,6 @@ class DiscordApi:
 
 def bot(config: Config) -> dict[str, str]:
     return {"authorization": f"Bot {text(config, 'botToken')}", "user-agent": USER_AGENT}
-
-
-def segment(value: object) -> str:
-    """A value as one segment of a path, whatever it holds."""
-    return quote(str(value), safe="") or "-"
 
 
 def _judged(answer: HttpAnswer) -> Tried:

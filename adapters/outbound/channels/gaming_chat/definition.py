@@ -30,6 +30,7 @@ DEFINITION = ChannelDefinition(
             "string",
             "Application ID, from the 'General Information' page of the application.",
             required=True,
+            format=Format.ID,
         ),
         ConfigField(
             "publicKey",
@@ -42,6 +43,7 @@ DEFINITION = ChannelDefinition(
             "defaultChannelId",
             "string",
             "Id of the Discord channel that gets messages which belong to no conversation.",
+            format=Format.ID,
         ),
         *COMMON_FIELDS,
     ),

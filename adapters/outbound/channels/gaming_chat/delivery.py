@@ -17,12 +17,13 @@ from adapters.outbound.channels.files import (
     link_text,
 )
 from adapters.outbound.channels.prompts import closed_text, parted
+from adapters.outbound.http.paths import segment
 from adapters.outbound.rendering import Markup, render
 from domain.channels.messages import Answer, ClosedPrompt, Config, Outcome, Part, Sent, Target
 from ports.channels import Kit
 from ports.http import FormFile
 
-from .api import DiscordApi, Tried, bot, segment
+from .api import DiscordApi, Tried, bot
 from .definition import TEXT_LIMIT
 
 TOKEN_SECONDS = 15 * 60 - 15

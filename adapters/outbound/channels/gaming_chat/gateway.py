@@ -16,12 +16,13 @@ import aiohttp
 import orjson
 
 from adapters.outbound.channels.bodies import at, json_value, text
+from adapters.outbound.http.paths import segment
 from domain.channels.messages import Config
 from domain.refusals import Invalid
 from ports.channels import Emit, Kit, PlatformError
 from ports.linked_device import LinkDesk
 
-from .api import DiscordApi, segment
+from .api import DiscordApi
 from .interactions import read_interaction
 from .messages import read_message
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
+from adapters.outbound.http.paths import segment
 from adapters.outbound.oauth import google_api
 from adapters.outbound.oauth.google import GoogleTokens
 from adapters.outbound.oauth.google_api import GoogleApi
@@ -44,11 +45,11 @@ class Gmail:
 
     async def message(self, config: Config, message_id: str) -> HttpAnswer:
         """messages.get in full."""
-        return await self._get(config, f"messages/{quote(message_id, safe='')}", {"format": "full"})
+        return await self._get(config, f"messages/{segment(message_id)}", {"format": "full"})
 
     async def attachment(self, config: Config, message_id: str, attachment_id: str) -> HttpAnswer:
         """messages.attachments.get."""
-        path = f"messages/{quote(message_id, safe='')}/attachments/{quote(attachment_id, safe='')}"
+        path = f"messages/{segment(message_id)}/attachments/{segment(attachment_id)}"
         return await self._get(config, path)
 
     async def send(self, config: Config, body: Mapping[str, Any]) -> HttpAnswer:

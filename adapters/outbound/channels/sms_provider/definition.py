@@ -24,6 +24,7 @@ DEFINITION = ChannelDefinition(
             "string",
             "Account SID of the Twilio account; begins with AC.",
             required=True,
+            format=Format.ID,
         ),
         ConfigField(
             "authToken",
@@ -44,6 +45,7 @@ DEFINITION = ChannelDefinition(
             "string",
             "SID of a messaging service, begins with MG. When set, messages are sent through it instead of "
             "from the phone number.",
+            format=Format.ID,
         ),
         *COMMON_FIELDS,
     ),

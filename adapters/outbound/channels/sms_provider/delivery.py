@@ -10,11 +10,12 @@ import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from adapters.outbound.channels.bodies import at, text
 from adapters.outbound.channels.outcomes import by_status, exchange
 from adapters.outbound.channels.sms_provider.definition import SMS_LIMIT
+from adapters.outbound.http.paths import segment
 from adapters.outbound.rendering import Markup, render
 from domain.channels.messages import Answer, Artifact, Config, Outcome, Part, Sent, Target
 from ports.http import Http, HttpAnswer, HttpRequest
@@ -126,7 +127,7 @@ def _code(detail: str) -> int:
 
 def account_url(base: str, config: Config) -> str:
     """The address of the account's resources."""
-    return f"{base.rstrip('/')}/{API_VERSION}/Accounts/{quote(str(config['accountSid']), safe='')}"
+    return f"{base.rstrip('/')}/{API_VERSION}/Accounts/{segment(config['accountSid'])}"
 
 
 def credentials(config: Config) -> str:
