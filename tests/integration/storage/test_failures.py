@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from adapters.outbound.storage.batching import Batcher
-from adapters.outbound.storage.failures import AWAY, BUSY, TRIES
+from adapters.outbound.storage.failures import AWAY, BUSY, NO_ROOM, TRIES
 from adapters.outbound.storage.pool import Database
 from domain.refusals import Invalid, StorageAway, Unavailable
 
@@ -60,7 +60,7 @@ async def raised(database: Database, state: str) -> Exception:
 async def test_a_server_that_cannot_work_is_an_outage(database: Database, state: str) -> None:
     found = await raised(database, state)
     assert isinstance(found, StorageAway)
-    assert found.message == AWAY
+    assert found.message == (NO_ROOM if state == "53100" else AWAY)
 
 
 @pytest.mark.parametrize("state", OTHERS)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from alembic import op
 
-revision = "0014_closed_questions"
-down_revision = "0013_activities"
+revision = "0015_closed_questions"
+down_revision = "0014_checks"
 branch_labels = None
 depends_on = None
 
