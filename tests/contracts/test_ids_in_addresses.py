@@ -13,7 +13,7 @@ from adapters.outbound.channels.erp_events.rpc import OdooError
 from adapters.outbound.channels.registry import Registry
 from adapters.outbound.http.checks import checked_headers, checked_url
 from adapters.outbound.http.paths import base_address, segment
-from domain.channels.messages import Answer, Attachment, Sender
+from domain.channels.messages import Answer, Attachment, ClosedPrompt, Sender
 from domain.channels.model import Format
 from domain.instances.validation import check_config
 from domain.refusals import Invalid, Refusal
@@ -115,7 +115,7 @@ def _works(
     if isinstance(channel, Types) and target:
         yield lambda: channel.typing(config, target)
     if isinstance(channel, Decides) and target:
-        yield lambda: channel.decided(config, target, "Approved")
+        yield lambda: channel.decided(config, target, ClosedPrompt("Approved", "Approved"))
     if isinstance(channel, Probed):
         yield lambda: channel.probe(config)
     if isinstance(channel, Screens) and target:
