@@ -68,6 +68,8 @@ from apps.settings import Settings
 from domain.access.service import AccessService
 from domain.channels.service import CatalogueService
 from domain.confirmations.service import ConfirmationService
+from domain.delivery.pacing.concurrency import ConcurrencyLimiter
+from domain.delivery.pacing.reads import ReadLimiter
 from domain.delivery.pacing.service import Pacer
 from domain.delivery.service import DeliveryService
 from domain.files.service import MessageFilesService, StoredFiles
@@ -172,10 +174,15 @@ def _wakes(hub: Hub) -> Wakes:
 
 
 def _pacer(
-    settings: Settings, pace: PostgresPace, clock: SystemClock, hub: Hub, meter: PrometheusMeter
+    settings: Settings,
+    pace: PostgresPace,
+    clock: SystemClock,
+    hub: Hub,
+    meter: PrometheusMeter,
+    slots: ConcurrencyLimiter,
 ) -> Pacer:
     quotas = settings.platform_limits == "published"
-    pacer = Pacer(pace, clock, asyncio.sleep, hub.paced, meter, quotas=quotas)
+    pacer = Pacer(pace, clock, asyncio.sleep, hub.paced, meter, slots, quotas=quotas)
     hub.on_change(pacer.forget)
     return pacer
 
@@ -242,7 +249,9 @@ class Container(containers.DeclarativeContainer):
         devices=providers.Singleton(_devices, settings),
     )
     channels = providers.Singleton(Registry.build, kit)
-    files = providers.Singleton(MessageFilesService, shared_files, channels, health)
+    slots = providers.Singleton(ConcurrencyLimiter)
+    reads = providers.Singleton(ReadLimiter, slots)
+    files = providers.Singleton(MessageFilesService, shared_files, channels, health, reads)
     chat_history = providers.Singleton(PostgresChatHistory, database)
     parser = providers.Singleton(_parser, settings)
     model_files = providers.Singleton(_model_files, settings)
@@ -322,7 +331,9 @@ class Container(containers.DeclarativeContainer):
     schedules = providers.Singleton(
         PostgresSchedules, database, incarnation, hub.provided.arrived, hub.provided.changed
     )
-    polling = providers.Singleton(PollingService, schedules, instances, channels, health, jobs, clock, meter)
+    polling = providers.Singleton(
+        PollingService, schedules, instances, channels, health, jobs, clock, meter, reads
+    )
 
     access = providers.Singleton(AccessService, keys, ids, settings.provided.internal_service_key)
     catalogue = providers.Singleton(CatalogueService, channels, sockets)
@@ -380,7 +391,7 @@ class Container(containers.DeclarativeContainer):
         settings.provided.platform_url,
     )
     pace = providers.Singleton(PostgresPace, database)
-    pacer = providers.Singleton(_pacer, settings, pace, clock, hub, meter)
+    pacer = providers.Singleton(_pacer, settings, pace, clock, hub, meter, slots)
     delivery_service = providers.Singleton(
         DeliveryService, outbox, instances, channels, health, pacer, clock, ids, meter
     )

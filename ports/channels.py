@@ -81,6 +81,13 @@ class Limited(Protocol, metaclass=Face):
 
 
 @runtime_checkable
+class LimitsReads(Protocol, metaclass=Face):
+    """A channel that reads with another credential, or from another server, than it sends with. Pure."""
+
+    def read_limits(self, config: Config) -> Limits: ...
+
+
+@runtime_checkable
 class NeedsFacts(Protocol, metaclass=Face):
     """A channel whose `receive` needs something fetched beforehand; cached by the caller."""
 

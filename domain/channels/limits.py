@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+MAX_CONCURRENCY = 64
+"""Calls at a time with one credential where the platform publishes no number: what a worker sends at most for one
+instance."""
+
 
 class Scope(StrEnum):
     """What a platform's wish to wait concerns."""
@@ -45,9 +49,12 @@ class Limits:
     `account` names the credential, `place` the conversation as the platform counts it ("" where it counts
     none); either may hold a secret and is never stored or logged as it is. What a platform does not publish
     is left out: then its answers alone say when to wait.
+
+    `max_concurrency` is how many calls at a time may be made with the credential, reads included.
     """
 
     account: str
     place: str = ""
     of_account: tuple[Quota, ...] = ()
     of_place: tuple[Quota, ...] = ()
+    max_concurrency: int = MAX_CONCURRENCY

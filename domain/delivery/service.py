@@ -77,7 +77,10 @@ class DeliveryService:
         if later:
             await self._outbox.release(lane, later)
             return False
-        sent = await self._send(channel, instance, outgoing)
+        try:
+            sent = await self._send(channel, instance, outgoing)
+        finally:
+            self._pacer.left(sending)
         await self._pacer.ended(sending, sent)
         if sent.outcome is Outcome.SENT:
             await self._taken(lane, outgoing, sent.ref, last)

@@ -10,6 +10,7 @@ from functools import partial
 from urllib.parse import quote
 
 from domain.channels.messages import Artifact, Attachment, Event
+from domain.delivery.pacing.reads import ReadLimiter
 from domain.file_names import file_name
 from domain.instances.model import Activity, Instance
 from domain.refusals import NotFound, StorageFull, TooLarge, Unavailable
@@ -76,8 +77,11 @@ class StoredFiles:
 class MessageFilesService:
     """`ports.files.MessageFiles`."""
 
-    def __init__(self, stored: StoredFiles, channels: Channels, health: HealthStore) -> None:
+    def __init__(
+        self, stored: StoredFiles, channels: Channels, health: HealthStore, reads: ReadLimiter
+    ) -> None:
         self._stored = stored
+        self._reads = reads
         self._channels = channels
         self._health = health
 
@@ -100,7 +104,7 @@ class MessageFilesService:
         return TakenIn(files, complete)
 
     async def _fetched(self, channel: Fetches, instance: Instance, attachment: Attachment) -> InputFile:
-        async with asyncio.timeout(FETCH_SECONDS):
+        async with self._reads.slot(instance, channel), asyncio.timeout(FETCH_SECONDS):
             if isinstance(channel, Describes):
                 attachment = await channel.described(instance.config, attachment)
             blob = await self._stored.store(channel.fetch(instance.config, attachment))

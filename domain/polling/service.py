@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from domain.channels.messages import Event
+from domain.delivery.pacing.reads import ReadLimiter
 from domain.instances.model import Activity, Instance
 from domain.polling.rules import back_off, interval
 from domain.refusals import Refusal, StorageAway, Unavailable
@@ -40,6 +41,7 @@ class PollingService:
         queue: JobQueue,
         clock: Clock,
         meter: Meter,
+        reads: ReadLimiter,
     ) -> None:
         self._schedules = schedules
         self._instances = instances
@@ -48,6 +50,7 @@ class PollingService:
         self._queue = queue
         self._clock = clock
         self._meter = meter
+        self._reads = reads
 
     async def saved(self, instance: Instance) -> None:
         """Plans the next run of an instance that was created or changed."""
@@ -126,7 +129,7 @@ class PollingService:
     async def _poll(self, due: Due, instance: Instance, channel: Polls) -> None:
         every = interval(instance.config, channel.default_interval_minutes)
         try:
-            async with asyncio.timeout(LONGEST):
+            async with asyncio.timeout(LONGEST), self._reads.slot(instance, channel):
                 polled = await channel.poll(
                     instance.config, due.cursor, self._clock.now(), instance.created_at
                 )
@@ -163,7 +166,8 @@ class PollingService:
         if not events or not isinstance(channel, ConfirmsPolls):
             return
         try:
-            await channel.polled(instance.config, events)
+            async with self._reads.slot(instance, channel):
+                await channel.polled(instance.config, events)
         except PollFailed as failed:
             log.warning("what was taken could not be marked: %s", failed, extra={"instance": instance.id})
 

@@ -20,7 +20,8 @@ class Budget:
 class Sending:
     """A message on its way: `account` and `place` are the keys that a wish to wait holds back.
 
-    `place` is "" where the platform counts no conversations.
+    `place` is "" where the platform counts no conversations. `max_concurrency`: calls at a time with the account,
+    0 for any number.
     """
 
     instance_id: int
@@ -29,6 +30,7 @@ class Sending:
     account: str
     place: str
     budgets: tuple[Budget, ...] = ()
+    max_concurrency: int = 0
 
     def is_of_account(self, key: str) -> bool:
         """Whether a budget's key is one of the account, not of the place."""
@@ -40,13 +42,18 @@ def sending_of(instance_id: int, channel_id: str, conversation: str, limits: Lim
     if limits is None:
         account = f"instance:{instance_id}"
         return Sending(instance_id, channel_id, conversation, account, f"{account}:{_digest(conversation)}")
-    account = f"{channel_id}:{_digest(limits.account)}"
+    account = account_key(channel_id, limits)
     place = f"{account}:{_digest(limits.place)}" if limits.place else ""
     budgets = (
         *(Budget(_numbered(place, number), quota) for number, quota in enumerate(limits.of_place) if place),
         *(Budget(_numbered(account, number), quota) for number, quota in enumerate(limits.of_account)),
     )
-    return Sending(instance_id, channel_id, conversation, account, place, budgets)
+    return Sending(instance_id, channel_id, conversation, account, place, budgets, limits.max_concurrency)
+
+
+def account_key(channel_id: str, limits: Limits) -> str:
+    """Names the credential."""
+    return f"{channel_id}:{_digest(limits.account)}"
 
 
 def _digest(text: str) -> str:

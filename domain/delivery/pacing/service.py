@@ -10,6 +10,7 @@ from domain.channels.limits import Scope
 from domain.channels.messages import Outcome, Sent
 from domain.delivery.breaker import FAILURES, Breaker, State
 from domain.delivery.buckets import Bucket
+from domain.delivery.pacing.concurrency import ConcurrencyLimiter
 from domain.delivery.pacing.model import Budget, Sending
 from domain.refusals import Unavailable
 from ports.clock import Clock
@@ -45,10 +46,13 @@ class Pacer:
         sleep: Callable[[float], Awaitable[None]],
         changed: Callable[[], None],
         meter: Meter,
+        slots: ConcurrencyLimiter,
         *,
         quotas: bool = True,
     ) -> None:
         self._quotas = quotas
+        self._slots = slots
+        self._crowded: dict[int, Sending] = {}
         self._pace = pace
         self._clock = clock
         self._sleep = sleep
@@ -67,19 +71,57 @@ class Pacer:
 
     def restrained(self) -> Mapping[int, int]:
         """Instances that get fewer places than their share, with how many."""
-        if not self._restraints and not self._breakers:
+        if not self._restraints and not self._breakers and not self._crowded:
             return {}
         now = self._now()
+        found = self._lacking_slots()
         self._restraints = {each: until for each, until in self._restraints.items() if until > now}
-        found = dict.fromkeys(self._restraints, 0)
+        found.update(dict.fromkeys(self._restraints, 0))
         for instance_id, breaker in self._breakers.items():
             state = breaker.state(now)
             if state is not State.CLOSED:
                 found[instance_id] = 0 if state is State.OPEN else found.get(instance_id, 1)
         return found
 
+    def _lacking_slots(self) -> dict[int, int]:
+        """Instances whose credential has all its calls under way: as many conversations wait in places as go."""
+        self._crowded = {
+            each: sending
+            for each, sending in self._crowded.items()
+            if self._slots.is_full(sending.account, sending.max_concurrency)
+        }
+        return {
+            each: 2 * self._slots.share(sending.max_concurrency) for each, sending in self._crowded.items()
+        }
+
     async def turn(self, sending: Sending) -> float:
-        """Waits for the turn of a message: 0 when it may go, else the seconds for which its place is given back."""
+        """Waits for the turn of a message: 0 when it may go, else the seconds for which its place is given back.
+
+        After a 0 one of the credential's slots is held until `left`.
+        """
+        while True:
+            later = await self._allowed(sending)
+            if later or not sending.max_concurrency:
+                return later
+            if not await self._slot(sending):
+                self._meter.held_back(sending.channel_id, "concurrency")
+                return SHORTEST_HOLD
+            if self._held(sending)[0] <= 0:
+                return 0.0
+            self.left(sending)
+
+    async def _slot(self, sending: Sending) -> bool:
+        if self._slots.is_full(sending.account, sending.max_concurrency):
+            self._crowded[sending.instance_id] = sending
+        return await self._slots.acquire(sending.account, sending.max_concurrency, PATIENCE)
+
+    def left(self, sending: Sending) -> None:
+        """The message is sent, or not: its slot is free."""
+        if sending.max_concurrency:
+            self._slots.release(sending.account, sending.max_concurrency)
+
+    async def _allowed(self, sending: Sending) -> float:
+        """The same without the slot."""
         while True:
             later = await self._past_holds(sending)
             if later or not self._quotas or not sending.budgets:
@@ -260,7 +302,7 @@ class Pacer:
         known_better = self._told | set(+self._telling)
         now = self._now()
         if max(1, state.workers) != self._workers:
-            self._workers = max(1, state.workers)
+            self._workers = self._slots.workers = max(1, state.workers)
             self._buckets.clear()
         for key, seconds in state.holds:
             self._holds[key] = max(now + seconds, self._holds.get(key, 0.0))

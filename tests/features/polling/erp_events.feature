@@ -68,6 +68,23 @@ Feature: Odoo
       And the next look comes
       Then the resource is asked once
 
+  Rule: Many answers at once leave Odoo room for its other clients
+
+    Scenario: A bulk import
+      Given a watch on partners with the events create,write,unlink
+      And another client leaves 3 connections of Odoo's pool
+      When 50 partners are imported into Odoo
+      And the next look comes
+      Then all 50 partners get a note
+      And Odoo has never seen more than 2 calls of ours at a time, and refused none
+
+    Scenario: A full pool
+      Given a watch on partners with the events create,write,unlink
+      And Odoo's pool is full for the next 2 notes
+      When "Workshop GmbH" is made in Odoo
+      And the next look comes
+      Then the record gets the note "Noted"
+
   Rule: Credentials that are refused end the polling, and the health says so
 
     Scenario: The API key is revoked

@@ -53,6 +53,22 @@ def renamed(server: odoo.Odoo, name: str) -> None:
     server.change(1, name=name)
 
 
+@given(parsers.parse("another client leaves {count:d} connections of Odoo's pool"))
+def crowded(server: odoo.Odoo, count: int) -> None:
+    server.pool, server.seconds = count, 0.02
+
+
+@when(parsers.parse("{count:d} partners are imported into Odoo"))
+def imported(server: odoo.Odoo, count: int) -> None:
+    for number in range(count):
+        server.make(f"Partner {number}")
+
+
+@given(parsers.parse("Odoo's pool is full for the next {count:d} notes"))
+def full(server: odoo.Odoo, count: int) -> None:
+    server.full = count
+
+
 @when("it is deleted in Odoo")
 def deleted(server: odoo.Odoo) -> None:
     server.remove(1)
@@ -88,6 +104,17 @@ def note(watch: Watch, server: odoo.Odoo, words: str) -> None:
     ((model, record_id, written),) = server.notes
     assert (model, record_id) == ("res.partner", 1)
     assert words in written["body"]
+
+
+@then(parsers.parse("all {count:d} partners get a note"))
+def all_noted(watch: Watch, server: odoo.Odoo, count: int) -> None:
+    assert watch.platform.wait_until(lambda: len(server.notes) >= count)
+    assert {record_id for _, record_id, _ in server.notes} == set(range(1, count + 1))
+
+
+@then(parsers.parse("Odoo has never seen more than {count:d} calls of ours at a time, and refused none"))
+def few_at_a_time(server: odoo.Odoo, count: int) -> None:
+    assert (server.most <= count, server.refused) == (True, 0)
 
 
 @then(parsers.parse('its health says "{words}"'))

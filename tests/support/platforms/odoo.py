@@ -57,15 +57,17 @@ class Refused(Exception):
 class Odoo(StandIn):
     """`make`, `change` and `remove` are what people do in Odoo; `notes` is what was posted on records.
 
-    `seconds` is how long a call takes, and `busy` how many are under way, `most` how many ever were. Another client
-    takes a connection with `connection`. `email` is the address of our user; without one Odoo takes no notes.
+    `seconds` is how long a call takes; `busy` how many are under way, `most` how many ever were, `refused` how many
+    found the pool full. Another client takes a connection with `connection`; `full` is how many notes find none.
+    `email` is the address of our user; without one Odoo takes no notes.
     """
 
     def __init__(self, *, has_json_rpc: bool = True, version: int = 18, pool: int = POOL) -> None:
         super().__init__()
         self.pool = pool
         self.seconds = 0.0
-        self.busy = self.most = 0
+        self.busy = self.most = self.refused = 0
+        self.full = 0
         self.email = LOGIN
         self.has_json_rpc = has_json_rpc
         self.version = version
@@ -128,6 +130,7 @@ class Odoo(StandIn):
     def connection(self) -> Iterator[None]:
         """A connection of the pool. Raises `Refused` when none is left."""
         if self.busy >= self.pool:
+            self.refused += 1
             raise Refused(*POOL_ERROR)
         self.busy += 1
         self.most = max(self.most, self.busy)
@@ -261,6 +264,9 @@ class Odoo(StandIn):
         (record_id,) = ids
         if record_id not in self.tables[model]:
             raise Refused("odoo.exceptions.MissingError", "Record does not exist or has been deleted.")
+        if self.full:
+            self.full -= 1
+            raise Refused(*POOL_ERROR)
         if not self.email:
             words = "Unable to send message, please configure the sender's email address."
             raise Refused("odoo.exceptions.UserError", words)

@@ -11,6 +11,7 @@ import pytest
 from domain.channels.limits import Limits, Quota, Scope
 from domain.channels.messages import Outcome, Sent
 from domain.delivery.breaker import THRESHOLD
+from domain.delivery.pacing.concurrency import ConcurrencyLimiter
 from domain.delivery.pacing.model import Sending, sending_of
 from domain.delivery.pacing.service import MANY_BUCKETS, PATIENCE, Pacer
 from domain.refusals import Unavailable
@@ -87,7 +88,14 @@ class Worker:
         self.slept: list[float] = []
         self.changes = 0
         self.meter = Counts()
-        self.pacer = Pacer(shared, shared.clock, self._sleep, self._changed, self.meter)  # type: ignore[arg-type]
+        self.pacer = Pacer(
+            shared,
+            shared.clock,
+            self._sleep,
+            self._changed,
+            self.meter,  # type: ignore[arg-type]
+            ConcurrencyLimiter(),
+        )
 
     async def _sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
@@ -97,7 +105,10 @@ class Worker:
         self.changes += 1
 
     async def turn(self, sending: Sending) -> float:
-        return await self.pacer.turn(sending)
+        later = await self.pacer.turn(sending)
+        if not later:
+            self.pacer.left(sending)
+        return later
 
     async def ended(self, sending: Sending, sent: Sent) -> None:
         await self.pacer.ended(sending, sent)

@@ -1,5 +1,6 @@
 """How often Google Drive lets an account write: three files a second
-(https://developers.google.com/workspace/drive/api/guides/limits).
+(https://developers.google.com/workspace/drive/api/guides/limits). Calls at a time have no published limit; four is
+our choice.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Config, Target
 
 OF_ACCOUNT = (Quota(3, 1.0),)
+MAX_CONCURRENCY = 4
 
 
 def limits(config: Config, target: Target) -> Limits:
-    return Limits(text(config, "refreshToken"), of_account=OF_ACCOUNT)
+    return Limits(text(config, "refreshToken"), of_account=OF_ACCOUNT, max_concurrency=MAX_CONCURRENCY)

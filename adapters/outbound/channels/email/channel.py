@@ -15,7 +15,7 @@ from anyio import CapacityLimiter
 
 from adapters.outbound.channels.email.definition import DEFINITION
 from adapters.outbound.channels.email.imap import MailBox
-from adapters.outbound.channels.email.limits import limits
+from adapters.outbound.channels.email.limits import limits, read_limits
 from adapters.outbound.channels.email.mailbox import IMAP_ERRORS, Mailboxes
 from adapters.outbound.channels.email.polling import look
 from adapters.outbound.channels.email.settings import smtp_security
@@ -105,6 +105,9 @@ class Email:
 
     def limits(self, config: Config, target: Target) -> Limits:
         return limits(config, target)
+
+    def read_limits(self, config: Config) -> Limits:
+        return read_limits(config)
 
     async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
         body = Body(str(part.payload["plain"]), str(part.payload["html"]))

@@ -1,5 +1,6 @@
 """How often Gmail lets an account send: 250 quota units a second and user, of which a message takes 100
-(https://developers.google.com/workspace/gmail/api/reference/quota).
+(https://developers.google.com/workspace/gmail/api/reference/quota). It limits the calls of a user at a time too, and
+does not publish to how many; four is our choice.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Config, Target
 
 OF_ACCOUNT = (Quota(150, 60.0, burst=10),)
+MAX_CONCURRENCY = 4
 
 
 def limits(config: Config, target: Target) -> Limits:
-    return Limits(text(config, "refreshToken"), of_account=OF_ACCOUNT)
+    return Limits(text(config, "refreshToken"), of_account=OF_ACCOUNT, max_concurrency=MAX_CONCURRENCY)

@@ -1,0 +1,76 @@
+"""At most so many calls at a time with one credential."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class _Queue:
+    """Calls under way with one credential, and those that wait for one of them to end, the longest first."""
+
+    running: int = 0
+    waiting: deque[asyncio.Future[None]] = field(default_factory=deque)
+
+
+class ConcurrencyLimiter:
+    """Slots of this process; `workers` processes split each limit, and each has one slot at least."""
+
+    def __init__(self) -> None:
+        self.workers = 1
+        self._queues: dict[str, _Queue] = {}
+
+    def share(self, limit: int) -> int:
+        """How many calls of a limit this process may make at a time."""
+        return max(1, limit // self.workers)
+
+    def is_full(self, key: str, limit: int) -> bool:
+        """Whether a call would have to wait for a slot."""
+        queue = self._queues.get(key)
+        return queue is not None and (queue.running >= self.share(limit) or bool(queue.waiting))
+
+    async def acquire(self, key: str, limit: int, patience: float | None = None) -> bool:
+        """Waits for a slot, at most `patience` seconds; False when none came free. First come, first served."""
+        queue = self._queues.setdefault(key, _Queue())
+        if queue.running < self.share(limit) and not queue.waiting:
+            queue.running += 1
+            return True
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        queue.waiting.append(turn)
+        try:
+            async with asyncio.timeout(patience):
+                await turn
+        except BaseException as ended:
+            if turn.done() and not turn.cancelled():
+                self.release(key, limit)  # the slot came in the same moment
+            elif turn in queue.waiting:
+                queue.waiting.remove(turn)
+            if isinstance(ended, TimeoutError):
+                return False
+            raise
+        return True
+
+    def release(self, key: str, limit: int) -> None:
+        """Ends a call that `acquire` let begin."""
+        queue = self._queues[key]
+        queue.running -= 1
+        while queue.waiting and queue.running < self.share(limit):
+            turn = queue.waiting.popleft()
+            if not turn.done():
+                queue.running += 1
+                turn.set_result(None)
+        if not queue.running and not queue.waiting:
+            del self._queues[key]
+
+    @asynccontextmanager
+    async def slot(self, key: str, limit: int) -> AsyncIterator[None]:
+        """A slot for as long as the block runs."""
+        await self.acquire(key, limit)
+        try:
+            yield
+        finally:
+            self.release(key, limit)

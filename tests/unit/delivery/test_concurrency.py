@@ -1,0 +1,98 @@
+"""Slots of a credential: how many calls go at a time, and who waits."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from domain.channels.limits import Limits
+from domain.delivery.pacing.concurrency import ConcurrencyLimiter
+from domain.delivery.pacing.model import sending_of
+from domain.delivery.pacing.service import Pacer
+from tests.support.channels import SetClock
+from tests.unit.delivery.test_pacer import Counts, Shared
+
+LIMITS = Limits("odoo", max_concurrency=2)
+
+
+async def test_calls_beyond_the_limit_go_in_the_order_in_which_they_came() -> None:
+    slots, begun = ConcurrencyLimiter(), []
+
+    async def call(number: int) -> None:
+        async with slots.slot("key", 2):
+            begun.append(number)
+            running.append(len(begun) - ended)
+            await asyncio.sleep(0)
+        nonlocal_end()
+
+    ended, running = 0, []
+
+    def nonlocal_end() -> None:
+        nonlocal ended
+        ended += 1
+
+    await asyncio.gather(*(call(number) for number in range(20)))
+    assert begun == list(range(20))
+    assert max(running) == 2
+
+
+async def test_other_credentials_do_not_wait() -> None:
+    slots = ConcurrencyLimiter()
+    assert await slots.acquire("one", 1)
+    assert await slots.acquire("other", 1, patience=0)
+    assert not await slots.acquire("one", 1, patience=0)
+
+
+async def test_who_gives_up_waiting_takes_no_slot() -> None:
+    slots = ConcurrencyLimiter()
+    assert await slots.acquire("key", 1)
+    waiting = [asyncio.create_task(slots.acquire("key", 1)) for _ in range(2)]
+    await asyncio.sleep(0)
+    slots.release("key", 1)
+    waiting[0].cancel()  # in the moment in which it got the slot
+    assert await waiting[1]
+    with pytest.raises(asyncio.CancelledError):
+        await waiting[0]
+    slots.release("key", 1)
+    assert not slots.is_full("key", 1)
+
+
+@pytest.mark.parametrize(("workers", "share"), [(1, 2), (2, 1), (5, 1)])
+async def test_workers_split_the_limit_and_each_has_one_call(workers: int, share: int) -> None:
+    slots = ConcurrencyLimiter()
+    slots.workers = workers
+    for _ in range(share):
+        assert await slots.acquire("key", 2, patience=0)
+    assert not await slots.acquire("key", 2, patience=0)
+
+
+def pacer(slots: ConcurrencyLimiter) -> Pacer:
+    shared = Shared(SetClock())
+    return Pacer(shared, shared.clock, asyncio.sleep, lambda: None, Counts(), slots)  # type: ignore[arg-type]
+
+
+async def test_instances_of_one_credential_share_its_slots() -> None:
+    pace = pacer(ConcurrencyLimiter())
+    sendings = [sending_of(number, "erp-events", f"c{number}", LIMITS) for number in range(3)]
+    assert [await pace.turn(each) for each in sendings[:2]] == [0.0, 0.0]
+    third = asyncio.create_task(pace.turn(sendings[2]))
+    await asyncio.sleep(0)
+    assert not third.done()
+    pace.left(sendings[0])
+    assert await third == 0.0
+
+
+async def test_an_instance_whose_calls_wait_gets_few_places_until_none_waits() -> None:
+    pace = pacer(ConcurrencyLimiter())
+    sendings = [sending_of(7, "erp-events", f"c{number}", LIMITS) for number in range(3)]
+    for each in sendings[:2]:
+        assert await pace.turn(each) == 0.0
+    assert pace.restrained() == {}
+    third = asyncio.create_task(pace.turn(sendings[2]))
+    await asyncio.sleep(0)
+    assert pace.restrained() == {7: 4}
+    for each in sendings[:2]:
+        pace.left(each)
+    assert await third == 0.0
+    assert pace.restrained() == {}
