@@ -63,6 +63,9 @@ class World:
     def find(self, channel_id: str) -> Channel:
         return self.channel
 
+    def left(self, sending: object) -> None:
+        return
+
     async def turn(self, sending: object) -> float:
         if self._turn:
             raise self._turn
