@@ -5,6 +5,7 @@ They fail (AssertionError) on what a platform would refuse or show as something 
 
 from __future__ import annotations
 
+import json
 import re
 from html.parser import HTMLParser
 
@@ -249,3 +250,35 @@ def _shown(node: SyntaxTreeNode) -> str:
     if node.type == "link":
         assert _SAFE.match(str(node.attrs["href"])), node.attrs
     return text if node.type in ("strong", "em", "s", "link", "inline", "image") else text + "\n"
+
+
+_TEXT_BLOCK = ["image", "heading", "hr", "code", "reference", "lheading", "html_block", "fence", "blockquote"]
+"""What Microsoft's own cards switch off in this parser
+(https://github.com/OfficeDev/microsoft-teams-apps-company-communicator)."""
+_DESKTOP = MarkdownIt("commonmark", {"html": False}).disable(_TEXT_BLOCK)
+_SPARSE = MarkdownIt("commonmark", {"html": False}).disable([*_TEXT_BLOCK, "entity", "backticks", "autolink"])
+
+
+def card(text: str) -> str:
+    """https://adaptivecards.io/explorer: what clients show that read more Markdown, and such that read less."""
+    return "\n".join(_element(each) for each in json.loads(text))
+
+
+def _element(element: dict[str, object]) -> str:
+    if element["type"] == "Container":
+        assert set(element) == {"type", "style", "items"}
+        assert isinstance(element["items"], list)
+        assert element["items"], "an empty container"
+        return "\n".join(map(_element, element["items"]))
+    assert element["type"] == "TextBlock", element["type"]
+    assert set(element) <= {"type", "text", "wrap", "fontType", "spacing", "size", "weight"}, element
+    text = str(element["text"])
+    assert text.strip(" \n"), "an empty TextBlock"
+    if element.get("fontType") == "Monospace":
+        assert "\n" not in text, "a line end in code"
+        assert not re.search(r"^ | {2}", text), "spaces that are not shown"
+    seen = [
+        _shown(SyntaxTreeNode(parser.parse(text))).replace("\u200b", "") for parser in (_DESKTOP, _SPARSE)
+    ]
+    assert seen[0] == seen[1], "clients differ"
+    return seen[0].replace("\u00a0", " ")

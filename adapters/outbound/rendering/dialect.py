@@ -27,7 +27,7 @@ class Layout:
     `indent` 0: what is inside a list item is indented as far as its marker is wide. `heading_levels`: up
     to which level the platform has headings of its own; others are bold. `line_break` is a line end within
     a paragraph. `backtick_in_code`: inline code can hold a backtick. `mail_links`: links may lead to mail and
-    telephones, not to the web alone.
+    telephones, not to the web alone. `bare_links`: the platform makes links of bare addresses itself.
     """
 
     bullet: str = "• "
@@ -39,6 +39,7 @@ class Layout:
     table_width: int = 60
     backtick_in_code: bool = False
     mail_links: bool = True
+    bare_links: bool = True
 
 
 class Dialect(Protocol):

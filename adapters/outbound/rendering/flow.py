@@ -36,7 +36,7 @@ class Span:
     `value` is a link's address, a code block's language or a heading's level. `begin` is the index where
     the span begins, and its identity: neighbours that are equal are one; bold, italic and struck text have
     none. `tight`: a letter or digit touches the span. `header` is repeated when a table is cut. `fence` is
-    long enough for the code inside.
+    long enough for the code inside. `bare`: the text of a link is its address.
     """
 
     kind: Kind
@@ -45,6 +45,7 @@ class Span:
     tight: bool = False
     header: str = ""
     fence: str = "```"
+    bare: bool = False
 
 
 Spans = tuple[Span, ...]

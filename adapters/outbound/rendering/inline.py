@@ -74,11 +74,14 @@ class InlineComposer:
     def _link(self, node: SyntaxTreeNode, spans: Spans) -> None:
         address = str(node.attrs["href"])
         text = label(node)
-        if node.info == "auto" or text in ("", address, shown(address)):
+        is_bare = node.info == "auto" or text in ("", address, shown(address))
+        if is_bare and self._layout.bare_links:
             self._out.text(text or shown(address), spans)
             return
-        span = self._span(address, spans)
-        if span:
+        span = self._span(address, spans, bare=is_bare)
+        if is_bare:
+            self._out.text(text or shown(address), (*spans, span) if span else spans)
+        elif span:
             self.add(node, (*spans, span))
             self._out.ended(span)
         else:
@@ -101,12 +104,12 @@ class InlineComposer:
         if address and address != text and not has(spans, Kind.LINK):
             self._out.text(f" ({shown(address)})", spans)
 
-    def _span(self, address: str, spans: Spans) -> Span | None:
+    def _span(self, address: str, spans: Spans, *, bare: bool = False) -> Span | None:
         """The span of a link, if the dialect can make one of the address."""
         web_alone = not self._layout.mail_links
         if has(spans, Kind.LINK) or not is_safe(address, web_alone=web_alone):
             return None
-        span = Span(Kind.LINK, address, self._out.settle())
+        span = Span(Kind.LINK, address, self._out.settle(), bare=bare)
         markup = self._dialect.open(span, again=False) + self._dialect.close(span, done=True)
         too_long = self._room is not None and len(markup.encode()) + len(address) > self._room
         return None if too_long else span

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from adapters.outbound.rendering.cards import render_cards
 from adapters.outbound.rendering.composing import compose, verbatim
-from adapters.outbound.rendering.dialect import Dialect, has
+from adapters.outbound.rendering.cuts import breaks
+from adapters.outbound.rendering.dialect import Dialect
 from adapters.outbound.rendering.dialects.discord import Discord
 from adapters.outbound.rendering.dialects.mattermost import Mattermost
 from adapters.outbound.rendering.dialects.mrkdwn import Mrkdwn
@@ -16,12 +18,12 @@ from adapters.outbound.rendering.dialects.telegram_markdown import TelegramMarkd
 from adapters.outbound.rendering.dialects.telegram_markdownv2 import TelegramMarkdownV2
 from adapters.outbound.rendering.dialects.whatsapp import WhatsApp
 from adapters.outbound.rendering.email import render_email
-from adapters.outbound.rendering.flow import Flow, Kind, Run
+from adapters.outbound.rendering.flow import Flow
 from adapters.outbound.rendering.model import Markup, Rendered
 from adapters.outbound.rendering.parsing import parsed
 from adapters.outbound.rendering.script import Script
 from domain.channels.model import TextLimit, Unit
-from domain.routing.cutting import Break, Cutter, Rank, breaks_of
+from domain.routing.cutting import Cutter
 
 _PLAIN = Plain()
 _DIALECTS: dict[Markup, Dialect] = {
@@ -48,6 +50,8 @@ def render(markup: Markup, markdown: str, limit: TextLimit | None) -> list[Rende
         return render_email(markdown)
     if not markdown.strip():
         return []
+    if markup is Markup.CARD:
+        return render_cards(markdown, limit)
     dialect = _DIALECTS[markup]
     flow = _flow(markdown, dialect, limit)
     if limit is None:
@@ -75,20 +79,5 @@ def _messages(flow: Flow, dialect: Dialect, limit: TextLimit) -> Iterator[Render
             return False
         return plain is source or source.length(start, end) <= source_limit.size
 
-    for start, end in Cutter(flow.text, _breaks(flow), fits, limit.size).pieces():
+    for start, end in Cutter(flow.text, breaks(flow), fits, limit.size).pieces():
         yield Rendered(source.text(start, end), plain.text(start, end))
-
-
-def _breaks(flow: Flow) -> Iterator[Break]:
-    """Where the flow may be cut: not in or after a list marker, and after a heading only at need."""
-    for each in breaks_of(flow.text):
-        run = flow.run_at(each.end)
-        if run is None or run.structure:
-            continue
-        yield Break(each.end, each.start, _rank(flow, each, run))
-
-
-def _rank(flow: Flow, each: Break, run: Run) -> Rank:
-    if has(run.spans, Kind.PRE, Kind.TABLE):
-        return each.rank.in_code
-    return Rank.WORD if each.end in flow.leads else each.rank

@@ -21,7 +21,7 @@ PASSWORD = "the~client~secret"
 TENANT = "7d1d8a4c-52c2-4a0f-8f2f-3a9b8d0c6e55"
 ISSUER = "https://api.botframework.com"
 KID = "key-1"
-_BODY_LIMIT = 28 * 1024
+_BODY_LIMIT = 21 * 1024
 
 
 @cache
@@ -106,7 +106,7 @@ class Teams(StandIn):
 
     def _webhook(self, seen: Seen) -> Reply:
         expect(seen.method == "POST", "method")
-        expect(len(seen.body) <= _BODY_LIMIT, "over 28 KB")
+        expect(len(seen.body) <= _BODY_LIMIT, "over 21 KB")
         self.cards.append(seen.json)
         return Reply(202)
 

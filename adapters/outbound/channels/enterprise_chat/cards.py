@@ -6,27 +6,32 @@ and https://learn.microsoft.com/en-us/outlook/actionable-messages/message-card-r
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from adapters.outbound.rendering.dialects.base import ZERO_WIDTH
 from domain.channels.messages import Artifact, Choice
 
 ADAPTIVE = "application/vnd.microsoft.card.adaptive"
 HERO = "application/vnd.microsoft.card.hero"
 _VERB = "decide"
 _SUMMARY = 100
+_TAG = re.compile(r"<(?=[A-Za-z/!])")
+"""A message card takes some HTML for HTML."""
 
 Json = dict[str, Any]
 
 
-def adaptive_card(text: str, actions: Sequence[Json] = ()) -> Json:
-    """An adaptive card, version 1.4, with one text and its actions, as an attachment."""
+def card_with_body(body: str, actions: Sequence[Json] = ()) -> Json:
+    """An adaptive card, version 1.4, as an attachment. `body`: rendered as `Markup.CARD`."""
     card: Json = {
         "type": "AdaptiveCard",
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
         "version": "1.4",
         "msteams": {"width": "Full"},
-        "body": [{"type": "TextBlock", "text": text, "wrap": True}],
+        "body": json.loads(body),
     }
     if actions:
         card["actions"] = list(actions)
@@ -65,13 +70,16 @@ def open_url_action(artifact: Artifact) -> Json:
     return {"type": "Action.OpenUrl", "title": "Download", "url": artifact.url}
 
 
-def message_card(text: str, artifact: Artifact | None = None) -> Json:
-    """What a legacy connector takes: a message card, a file as an action that opens its address."""
+def message_card(body: str, summary: str, artifact: Artifact | None = None) -> Json:
+    """What a legacy connector takes: a message card, a file as an action that opens its address.
+
+    `body`: rendered as `Markup.CARD`; `summary`: the same as plain text, for notifications.
+    """
     card: Json = {
         "@type": "MessageCard",
         "@context": "http://schema.org/extensions",
-        "summary": _summary(text),
-        "text": text,
+        "summary": summary.strip().partition("\n")[0][:_SUMMARY] or "Message",
+        "text": _TAG.sub(f"<{ZERO_WIDTH}", "\n\n".join(_flat(json.loads(body)))),
     }
     if artifact is not None:
         target = {"os": "default", "uri": artifact.url}
@@ -79,9 +87,14 @@ def message_card(text: str, artifact: Artifact | None = None) -> Json:
     return card
 
 
-def _summary(text: str) -> str:
-    first = text.strip().partition("\n")[0]
-    return first[:_SUMMARY] or "Message"
+def _flat(elements: Sequence[Json]) -> Iterator[str]:
+    """The elements of a card's body as paragraphs of a message card, whose Markdown has headings and quotes."""
+    for element in elements:
+        if element["type"] == "Container":
+            for inner in _flat(element["items"]):
+                yield "> " + inner.replace("\n", "\n> ")
+        else:
+            yield ("### " if "size" in element else "") + element["text"]
 
 
 def activity(target: Mapping[str, Any], **content: Any) -> Json:

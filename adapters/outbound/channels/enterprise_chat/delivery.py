@@ -12,7 +12,7 @@ from adapters.outbound.channels.enterprise_chat import cards, incoming_webhook
 from adapters.outbound.channels.enterprise_chat.connector import Connector
 from adapters.outbound.channels.enterprise_chat.definition import BOT_LIMIT, WEBHOOK_LIMIT
 from adapters.outbound.channels.prompts import closed_text, parted
-from adapters.outbound.rendering import Markup, Rendered, render
+from adapters.outbound.rendering import Markup, Rendered, literal_body, render
 from domain.channels.messages import (
     Answer,
     Artifact,
@@ -33,8 +33,8 @@ NOWHERE = "nowhere"
 _ENVELOPE = 4 * 1024
 """Bytes kept free for what stands around the text."""
 
-_CLOSED_LIMIT = TextLimit((BOT_LIMIT.size - _ENVELOPE) // 2, BOT_LIMIT.unit)
-"""Of a prompt that is over: what JSON has to escape takes two bytes."""
+_CLOSED_LIMIT = TextLimit(BOT_LIMIT.size - _ENVELOPE, BOT_LIMIT.unit)
+"""Of a prompt that is over."""
 _BAD_REQUEST = "HTTP 400"
 
 
@@ -59,39 +59,61 @@ def parts(config: Config, target: Target, answer: Answer) -> Sequence[Part]:
 
 
 def _bot_payloads(answer: Answer) -> list[dict[str, Any]]:
-    texts = [each for piece in parted(answer) for each in _texts(piece, BOT_LIMIT)]
-    payloads = [
-        {"content": {"text": each.text, "textFormat": "markdown"}, "plain": each.plain} for each in texts
-    ]
-    if answer.choices and payloads:
-        payloads[-1] = _prompt(texts[-1], answer.choices)
+    before, question = parted(answer)
+    texts = [*_messages(before), *_prompts(question, answer.choices)]
     files = ({"content": {"attachments": [cards.hero_card(each)]}} for each in answer.artifacts)
-    return [*payloads, *files]
+    return [*texts, *files]
 
 
-def _prompt(rendered: Rendered, choices: Sequence[Choice]) -> dict[str, Any]:
+def _messages(markdown: str) -> list[dict[str, Any]]:
+    texts = _texts(markdown, BOT_LIMIT)
+    return [{"content": {"text": each.text, "textFormat": "markdown"}, "plain": each.plain} for each in texts]
+
+
+def _prompts(question: str, choices: Sequence[Choice]) -> list[dict[str, Any]]:
+    """A question as cards, the last of them with the buttons."""
+    bodies = _bodies(question, BOT_LIMIT)
     actions = [cards.choice_action(choice) for choice in choices]
-    content = {"attachments": [cards.adaptive_card(rendered.text, actions)]}
-    return {"content": content, "plain": rendered.plain}
+    return [
+        {
+            "content": {
+                "attachments": [cards.card_with_body(each.text, actions if each is bodies[-1] else ())]
+            },
+            "plain": each.plain,
+        }
+        for each in bodies
+    ]
 
 
 def is_prompt(payload: Mapping[str, Any]) -> bool:
     """Whether a part of the bot's has buttons that decide something."""
-    kinds = [each.get("contentType") for each in payload.get("content", {}).get("attachments", ())]
-    return cards.ADAPTIVE in kinds
+    attachments = payload.get("content", {}).get("attachments", ())
+    return any(
+        each.get("contentType") == cards.ADAPTIVE and "actions" in each["content"] for each in attachments
+    )
 
 
 def _webhook_bodies(answer: Answer, *, legacy: bool) -> list[dict[str, Any]]:
-    texts = [each.text for each in _texts(answer.text, WEBHOOK_LIMIT)]
+    bodies = _bodies(answer.text, WEBHOOK_LIMIT)
     if legacy:
-        bodies = [cards.message_card(each) for each in texts]
-        return [*bodies, *(cards.message_card(each.name, each) for each in answer.artifacts)]
-    bodies = [cards.envelope(cards.adaptive_card(each)) for each in texts]
-    return [*bodies, *(_file_card(each) for each in answer.artifacts)]
+        texts = [cards.message_card(each.text, each.plain) for each in bodies]
+        files = (cards.message_card(literal_body(each.name), each.name, each) for each in answer.artifacts)
+        return [*texts, *files]
+    return [
+        *(cards.envelope(cards.card_with_body(each.text)) for each in bodies),
+        *(_file_card(each) for each in answer.artifacts),
+    ]
 
 
 def _file_card(artifact: Artifact) -> dict[str, Any]:
-    return cards.envelope(cards.adaptive_card(artifact.name, [cards.open_url_action(artifact)]))
+    return cards.envelope(
+        cards.card_with_body(literal_body(artifact.name), [cards.open_url_action(artifact)])
+    )
+
+
+def _bodies(markdown: str, limit: TextLimit) -> Sequence[Rendered]:
+    """The text in bodies of cards whose JSON fits."""
+    return render(Markup.CARD, markdown, TextLimit(limit.size - _ENVELOPE, limit.unit))
 
 
 def _texts(markdown: str, limit: TextLimit) -> Sequence[Rendered]:
@@ -144,8 +166,8 @@ async def decided(connector: Connector, config: Config, target: Target, closed: 
     prompt = str(target.get("prompt") or "")
     if not prompt or way(config, target) != BOT:
         return None
-    shown = closed_text(Markup.TEAMS, closed, _CLOSED_LIMIT)
+    shown = closed_text(Markup.CARD, closed, _CLOSED_LIMIT)
     without_reply = {**target, "replyTo": ""}
-    card = cards.adaptive_card(shown.text if shown else closed.outcome)
+    card = cards.card_with_body(shown.text if shown else literal_body(closed.outcome))
     content = cards.activity(without_reply, attachments=[card])
     return await connector.send(config, target, content, replaces=prompt, timeout=10.0)

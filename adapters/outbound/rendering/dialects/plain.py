@@ -14,4 +14,5 @@ class Plain(Base):
     layout = Layout(bullet="- ", indent=2, rule="----------", tables=Tables.LINES)
 
     def close(self, span: Span, *, done: bool) -> str:
-        return f" ({shown(span.value)})" if span.kind is Kind.LINK and done else ""
+        is_seen = span.kind is not Kind.LINK or span.bare
+        return "" if is_seen or not done else f" ({shown(span.value)})"

@@ -1,7 +1,6 @@
-"""Microsoft Teams: the Markdown of bot messages and of an adaptive card's TextBlock.
+"""Microsoft Teams: the Markdown of bot messages.
 
 https://learn.microsoft.com/en-us/microsoftteams/platform/bots/how-to/format-your-bot-messages
-https://learn.microsoft.com/en-us/adaptive-cards/authoring-cards/text-features
 """
 
 from __future__ import annotations

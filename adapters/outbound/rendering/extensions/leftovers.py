@@ -1,7 +1,8 @@
 """Text that CommonMark parsers drop without a word, kept: nothing that a person wrote may get lost.
 
 Lists and quotes nested beyond the parser's limit, definitions of links that nothing refers to (`[Anna]: hello`), and
-the cells of a table's row beyond its columns.
+the cells of a table's row beyond its columns. What stands behind a fence is the first line of the code, unless it is
+a language or settings such as `title=x`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from markdown_it.token import Token
 
 _DEEPEST = 16
 """The level from which blocks are paragraphs; one step adds at most two, and the parser's own limit is 20."""
+_LANGUAGE = re.compile(r"[A-Za-z0-9_+#.-]{1,30}(?:\s.*[={].*)?|\{.*\}")
 _PREFIX = re.compile(r"[\s>]*")
 
 
@@ -26,6 +28,7 @@ def keep_leftovers(parser: MarkdownIt) -> None:
     parser.options["store_labels"] = True
     parser.block.ruler.before("table", "too_deep", _too_deep)
     parser.core.ruler.after("block", "further_cells", _further_cells)
+    parser.core.ruler.after("block", "words_behind_fences", _words_behind_fences)
     parser.core.ruler.push("unused_definitions", _unused_definitions)
 
 
@@ -70,6 +73,13 @@ def _cells(line: str) -> list[str]:
     if cells and not cells[-1]:
         cells.pop()
     return cells
+
+
+def _words_behind_fences(state: StateCore) -> None:
+    for token in state.tokens:
+        info = token.info.strip()
+        if token.type == "fence" and info and not _LANGUAGE.fullmatch(info):
+            token.content, token.info = f"{info}\n{token.content}", ""
 
 
 def _unused_definitions(state: StateCore) -> None:

@@ -101,7 +101,19 @@ async def test_a_long_prompt_has_its_buttons_at_the_end(
     await deliver(channel, BOT, target, Answer("word " * 12_000, choices=CHOICES))
     activities = [activity for _, activity in teams.replies]
     assert len(activities) > 1
-    assert ["attachments" in each for each in activities] == [False] * (len(activities) - 1) + [True]
+    with_buttons = ["actions" in each["attachments"][0]["content"] for each in activities]
+    assert with_buttons == [False] * (len(activities) - 1) + [True]
+
+
+async def test_the_card_of_a_prompt_shows_code_and_quotes(
+    channel: Channel, teams: Teams, target: dict[str, Any]
+) -> None:
+    text = 'May I run this?\n\n```json\n{\n  "a_": 1\n}\n```\n\n> It ~~may~~ will cost &lt; 1 €'
+    await deliver(channel, BOT, target, Answer(text, choices=CHOICES))
+    body = teams.replies[0][1]["attachments"][0]["content"]["body"]
+    assert [each.get("fontType") for each in body] == [None, "Monospace", "Monospace", "Monospace", None]
+    assert body[-1]["items"][0]["text"] == "It may will cost < 1 €"
+    assert "```" not in str(body)
 
 
 async def test_files_are_hero_cards_with_a_download_button(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -39,12 +41,64 @@ async def test_a_legacy_connector_gets_message_cards(channel: Channel, target: d
     assert text.payload["body"] == {
         "@type": "MessageCard",
         "@context": "http://schema.org/extensions",
-        "summary": "**Hi**",
+        "summary": "Hi",
         "text": "**Hi**",
     }
     assert file.payload["body"]["potentialAction"] == [
         {"@type": "OpenUri", "name": "Download", "targets": [{"os": "default", "uri": PDF.url}]}
     ]
+
+
+MARKDOWN = (
+    "# Report\n\n~~old~~ &lt;b> `x_1`\n\n> quoted\n\n```\na  = *b*\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |"
+)
+
+
+async def test_a_card_shows_what_a_text_block_cannot(channel: Channel, target: dict[str, Any]) -> None:
+    (part,) = channel.render({"webhookUrl": "https://flow.example/1"}, target, Answer(MARKDOWN))
+    heading, text, quote, *code = part.payload["body"]["attachments"][0]["content"]["body"]
+    assert (heading["text"], heading["weight"], text["text"]) == ("Report", "Bolder", "old <b> x_1")
+    assert quote["items"][0]["text"] == "quoted"
+    assert [each["text"].replace("\u00a0", " ") for each in code] == [
+        r"a  = \*b\*",
+        "a    b",
+        "---  ---",
+        "1    2",
+    ]
+    assert all(each["fontType"] == "Monospace" for each in code)
+
+
+async def test_a_message_card_has_no_fences_tables_or_tags(channel: Channel, target: dict[str, Any]) -> None:
+    (part,) = channel.render({"webhookUrl": LEGACY}, target, Answer(MARKDOWN))
+    assert part.payload["body"]["text"].replace("\u00a0", " ").split("\n\n") == [
+        *("### Report", "old <\u200bb> x_1", "> quoted", r"a  = \*b\*", "a    b", "---  ---", "1    2"),
+    ]
+    assert part.payload["body"]["summary"] == "Report"
+
+
+def _texts(value: Any) -> list[str]:
+    """All texts anywhere in a message."""
+    if isinstance(value, dict):
+        return [*([value["text"]] if "text" in value else []), *_texts(list(value.values()))]
+    return [text for each in value for text in _texts(each)] if isinstance(value, list) else []
+
+
+@pytest.mark.parametrize("url", ["https://flow.example/1", LEGACY])
+async def test_the_name_of_a_file_is_shown_as_it_is(
+    channel: Channel, target: dict[str, Any], url: str
+) -> None:
+    file = replace(PDF, name="_plan_*2*[1].pdf")
+    (part,) = channel.render({"webhookUrl": url}, target, Answer("", (file,)))
+    assert r"\_plan\_\*2\*\[1\].pdf" in _texts(part.payload["body"])
+
+
+@pytest.mark.parametrize("letter", ["x", '"', "\\", "\u4e00", "\U0001f600", "```\n", "| a |\n"])
+async def test_cards_are_whole_whatever_is_in_them(
+    channel: Channel, teams: Teams, target: dict[str, Any], letter: str
+) -> None:
+    for url in (f"{teams.url}/webhook", LEGACY):
+        for part in channel.render({"webhookUrl": url}, target, Answer(letter * 20_000)):
+            assert len(json.dumps(part.payload["body"], ensure_ascii=False).encode()) <= 21 * 1024
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,50 @@
+"""The Markdown of an adaptive card's TextBlock: bold, italic, lists and links, and nothing else.
+
+https://learn.microsoft.com/en-us/adaptive-cards/authoring-cards/text-features
+"""
+
+from __future__ import annotations
+
+import re
+
+from adapters.outbound.rendering.dialect import Layout
+from adapters.outbound.rendering.dialects.base import ZERO_WIDTH
+from adapters.outbound.rendering.dialects.markdown import MarkdownDialect
+from adapters.outbound.rendering.flow import Kind, Run, Span, Spans
+
+_KEPT = (Kind.BOLD, Kind.ITALIC, Kind.LINK)
+_ITEM = re.compile(r"^(\s*)([-+](?=\s|$))")
+_NUMBER = re.compile(r"^(\s*\d{1,9})([.)])(?=\s|$)")
+_READ_BY_SOME = re.compile(r"&(?=#?\w+;)|<(?=/?at\b)|\{(?=\{(?:DATE|TIME)\()")
+"""Entities and mentions, which some clients read and others show, and the functions for dates."""
+_SPACES = re.compile(r"^ +| {2,}")
+NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
+
+
+class TextBlock(MarkdownDialect):
+    """Headings, quotes and code are elements of their own in a card; here they are text."""
+
+    layout = Layout(
+        bullet="- ", indent=0, line_break="\n\n", heading_levels=6, backtick_in_code=True, bare_links=False
+    )
+    special = re.compile(r"[\\*`\[\]]|(?<![^\W_])_|_(?![^\W_])")
+
+    def keep(self, run: Run) -> Spans:
+        return tuple(span for span in run.spans if span.kind in _KEPT)
+
+    def text(self, text: str, run: Run, *, line_start: bool) -> str:
+        if run.structure:
+            return text
+        escaped = self.escape(text)
+        return _NUMBER.sub(r"\1\\\2", _ITEM.sub(r"\1\\\2", escaped)) if line_start else escaped
+
+    def escape(self, text: str) -> str:
+        return _READ_BY_SOME.sub(rf"\g<0>{ZERO_WIDTH}", super().escape(text))
+
+    def line_prefix(self, spans: Spans) -> str:
+        return ""
+
+    def code_line(self, line: str) -> str:
+        """A line of code whose spaces are kept; a blank one is a no-break space, as no TextBlock is empty."""
+        shown = self.text(line.expandtabs(4).rstrip(), Run(0, len(line), (Span(Kind.PRE),)), line_start=True)
+        return _SPACES.sub(lambda spaces: NO_BREAK_SPACE * len(spaces.group()), shown) or NO_BREAK_SPACE
