@@ -12,6 +12,7 @@ from adapters.outbound.jobs.arq_queue import QUEUE
 from adapters.outbound.storage.retention import Retention
 from apps.container import Container
 from apps.parts import GRACE
+from apps.process import Phase
 from domain.polling.service import RUN
 
 REGISTER = "register"
@@ -21,6 +22,7 @@ class JobsPart:
     """Runs the jobs, and asks for those that come again and again."""
 
     name = "jobs"
+    phase = Phase.WORK
 
     def __init__(self, container: Container) -> None:
         self._queue = container.jobs()

@@ -8,6 +8,7 @@ import logging
 from adapters.inbound.jobs.upkeep import Chore, Upkeep
 from adapters.inbound.jobs.upload_loop import UploadLoop
 from apps.container import Container
+from apps.process import Phase
 from domain.refusals import Unavailable
 
 log = logging.getLogger(__name__)
@@ -17,6 +18,7 @@ class ModelPart:
     """Loads the embedding model right after the start, where that is asked for; it keeps nobody waiting."""
 
     name = "embedding model"
+    phase = Phase.WORK
 
     def __init__(self, container: Container) -> None:
         self._container = container
@@ -36,8 +38,29 @@ class ModelPart:
         return
 
 
+class ReadersPart:
+    """Ends the processes and threads that read and embed files, once nobody works with them."""
+
+    name = "file readers"
+    phase = Phase.CONNECTIONS
+
+    def __init__(self, container: Container) -> None:
+        self._container = container
+
+    async def start(self) -> None:
+        return
+
+    async def run(self) -> None:
+        await asyncio.Event().wait()
+
+    async def stop(self) -> None:
+        self._container.embedder().close()
+        await self._container.parser().close()
+
+
 class KnowledgePart:
     name = "knowledge bases"
+    phase = Phase.WORK
 
     def __init__(self, container: Container) -> None:
         self._container = container
@@ -64,5 +87,3 @@ class KnowledgePart:
         if self._upkeep_task is not None:  # a process may be told to stop before its parts run
             self._upkeep_task.cancel()
         await self._uploads.stop()
-        await self._container.parser().close()
-        self._container.embedder().close()

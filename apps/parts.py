@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import socket
 from functools import partial
 from typing import Any
@@ -20,18 +21,24 @@ from adapters.outbound.storage.handover import Handover
 from adapters.outbound.storage.outbox import SIDE as DELIVERIES
 from adapters.outbound.storage.verifications import sweep
 from apps.container import Container
+from apps.process import Phase
 from domain.refusals import Unavailable
 
-GRACE = 4.0
-"""Seconds that work under way gets when the process stops."""
-CALL_GRACE = 3
+log = logging.getLogger("switchboard")
+
+GRACE = Phase.WORK.value - 1.0
+"""Seconds that work under way gets when the process stops, before it is cancelled."""
+CALL_GRACE = Phase.CALLS.value - 0.5
 """Seconds that calls under way get, before that."""
+NOTE_SECONDS = 0.5
+"""Seconds for what the process leaves in the database at its end."""
 
 
 class StoragePart:
     """The database connection, the process's lock and wake-ups, and its heart-beat."""
 
     name = "storage"
+    phase = Phase.CONNECTIONS
 
     def __init__(self, container: Container, role: str) -> None:
         self._container = container
@@ -49,21 +56,29 @@ class StoragePart:
         await Upkeep([Chore("heart-beat", 3.0, self._beat)]).run()
 
     async def stop(self) -> None:
+        """What cannot be noted now is told by the end of the process's lock."""
+        container = self._container
+        try:
+            async with asyncio.timeout(NOTE_SECONDS):
+                await self._note()
+        except (TimeoutError, Unavailable):
+            log.warning("the database does not answer; stopping without a note in it")
+        await container.signals().stop()
+        await container.http().close()
+        await asyncio.gather(container.database().close(), asyncio.to_thread(container.traces().close))
+
+    async def _note(self) -> None:
         container = self._container
         for batched in (container.inbox(), container.conversations(), container.outbox()):
             await batched.close()
-        with contextlib.suppress(Unavailable):  # the end of its lock tells as much
-            await container.processes().leave(container.incarnation())
-        await container.signals().stop()
-        await container.http().close()
-        await container.database().close()
-        await asyncio.to_thread(container.traces().close)
+        await container.processes().leave(container.incarnation())
 
 
 class WorkerPart:
     """The loops that work off conversations and deliveries, and the upkeep of leases."""
 
     name = "worker"
+    phase = Phase.WORK
 
     def __init__(self, container: Container) -> None:
         settings = container.settings()
@@ -131,8 +146,10 @@ class WorkerPart:
         """Every second, and at once when another worker found something."""
         try:
             await self._pacer.refresh()
-        finally:
-            await self._pace_news.wait(1.0)
+        except Exception:
+            await asyncio.sleep(1.0)
+            raise
+        await self._pace_news.wait(1.0)
 
     async def _renew(self) -> None:
         for side, loop in zip((CONVERSATIONS, DELIVERIES), self._loops, strict=True):
@@ -149,6 +166,7 @@ class SocketsPart:
     """Keeps the connections of linked devices."""
 
     name = "sockets"
+    phase = Phase.WORK
 
     def __init__(self, container: Container) -> None:
         self._supervisor = container.supervisor()
@@ -175,6 +193,7 @@ class RestPart:
     """The REST gateway on a socket that was bound beforehand."""
 
     name = "REST gateway"
+    phase = Phase.CALLS
 
     def __init__(self, app: App, listener: socket.socket) -> None:
         config = uvicorn.Config(
@@ -182,7 +201,7 @@ class RestPart:
             log_config=None,
             access_log=False,
             lifespan="off",
-            timeout_graceful_shutdown=CALL_GRACE,
+            timeout_graceful_shutdown=CALL_GRACE,  # type: ignore[arg-type]  # asyncio takes fractions
             server_header=False,
             proxy_headers=False,  # callbacks need none of them, so that is done behind their branch
             http=HttpProtocol,
@@ -207,4 +226,4 @@ class RestPart:
     async def stop(self) -> None:
         self._server.should_exit = True
         if self._task is not None:
-            await asyncio.wait([self._task], timeout=CALL_GRACE + 1)
+            await asyncio.wait([self._task])

@@ -1,26 +1,47 @@
-"""Runs the parts of a process: starts them in order, stops them in reverse, ends when one of them dies."""
+"""Runs the parts of a process: starts them in order, stops them in phases, ends when one of them dies."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import signal
-from collections.abc import Callable, Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Coroutine, Sequence
+from enum import Enum, unique
+from typing import Any, Protocol, runtime_checkable
 
+import uvloop
+
+from adapters.tasks import end
 from apps.logs import loop_failed
+from apps.shutdown import INTERRUPTED, PROCESS
 from domain.refusals import Unavailable
 
 log = logging.getLogger("switchboard")
+
+CANCEL_SECONDS = 0.3
+"""What tasks of parts get that have stopped already."""
+
+
+@unique
+class Phase(Enum):
+    """When a part stops. The value is how many seconds its `stop` may take before it is left behind."""
+
+    CALLS = 2.5
+    """What lets calls in."""
+    WORK = 3.5
+    """What works for them. All of it stops at the same time, so that grace periods do not add up."""
+    CONNECTIONS = 1.3
+    """What everything else stands on."""
 
 
 class Part(Protocol):
     """Something that runs beside others in one process."""
 
     name: str
+    phase: Phase
 
     async def start(self) -> None:
-        """Returns once the part is ready."""
+        """Returns once the part is ready. Cancelled when the process is told to stop meanwhile."""
         ...
 
     async def run(self) -> None:
@@ -28,7 +49,7 @@ class Part(Protocol):
         ...
 
     async def stop(self) -> None:
-        """Lets what is under way finish, within a few seconds."""
+        """Lets what is under way finish. Cancelled, and waited for no longer, after the seconds of its phase."""
         ...
 
 
@@ -39,33 +60,65 @@ class Reloads(Protocol):
     def reload(self) -> None: ...
 
 
+def serve(main: Coroutine[Any, Any, int]) -> int:
+    """Runs `main` in an event loop. Unlike `uvloop.run` it waits for no thread and no task that does not end."""
+    loop = uvloop.new_event_loop()
+    asyncio.set_event_loop(loop)
+    try:
+        return loop.run_until_complete(main)
+    finally:
+        loop.run_until_complete(_end_all(loop))
+        asyncio.set_event_loop(None)
+        loop.close()
+
+
+async def _end_all(loop: asyncio.AbstractEventLoop) -> None:
+    await end(asyncio.all_tasks() - {asyncio.current_task()}, "the event loop", CANCEL_SECONDS)
+    await asyncio.wait([asyncio.create_task(loop.shutdown_asyncgens())], timeout=CANCEL_SECONDS)
+
+
 async def run(parts: Sequence[Part], ready: Callable[[], None]) -> int:
     """Runs until SIGTERM, SIGINT, or the end of a part; the exit status."""
-    stop = asyncio.Event()
+    asked = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(loop_failed)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
+    with PROCESS.asking(lambda: loop.call_soon_threadsafe(asked.set)):
+        return await _run(parts, ready, asyncio.create_task(asked.wait()))
+
+
+async def _run(parts: Sequence[Part], ready: Callable[[], None], asked: asyncio.Task[Any]) -> int:
     started: list[Part] = []
-    loop.add_signal_handler(signal.SIGHUP, _reload, started)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, _reload, started)
     running: dict[asyncio.Task[None], str] = {}
-    status = 0
     try:
         for part in parts:
-            await part.start()
+            if not await _started(part, asked):
+                started.append(part)  # it may have opened something
+                log.warning("told to stop while starting: %s", part.name)
+                return INTERRUPTED
             started.append(part)
             running[asyncio.create_task(part.run())] = part.name
         ready()
-        stopping = asyncio.create_task(stop.wait())
-        await asyncio.wait([stopping, *running], return_when=asyncio.FIRST_COMPLETED)
-        status = _report(running)
-        stopping.cancel()
+        PROCESS.stage = "running"
+        await asyncio.wait([asked, *running], return_when=asyncio.FIRST_COMPLETED)
+        return _report(running)
     finally:
+        PROCESS.begin()
         await _stop(started)
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
-    return status
+        PROCESS.stage = "ending tasks"
+        await end([*running, asked], "parts that were stopped", CANCEL_SECONDS)
+        PROCESS.stage = "ending threads"
+
+
+async def _started(part: Part, asked: asyncio.Task[Any]) -> bool:
+    """Whether the part is ready; False when the process was told to stop before. Raises what its start raises."""
+    starting = asyncio.create_task(part.start())
+    await asyncio.wait([starting, asked], return_when=asyncio.FIRST_COMPLETED)
+    if starting.done():
+        starting.result()
+        return not asked.done()
+    await end([starting], part.name, CANCEL_SECONDS)
+    return False
 
 
 def _reload(parts: Sequence[Part]) -> None:
@@ -84,21 +137,23 @@ def _report(running: dict[asyncio.Task[None], str]) -> int:
 
 
 async def _stop(started: Sequence[Part]) -> None:
-    """The last part, which lets calls in, ends first, and the first, on which all stand, last; those between them at
-    the same time, so that what each grants to work under way does not add up."""
-    if not started:
-        return
-    *others, entrance = started
-    await _stopped(entrance)
-    await asyncio.gather(*(_stopped(part) for part in reversed(others[1:])))
-    if others:
-        await _stopped(others[0])
+    """Phase by phase; the parts of one phase at the same time."""
+    for phase in Phase:
+        PROCESS.stage = f"stopping {phase.name.lower()}"
+        await asyncio.gather(*(_stopped(part) for part in started if part.phase is phase))
 
 
 async def _stopped(part: Part) -> None:
-    try:
-        await part.stop()
-    except Unavailable as away:
-        log.warning("%s stopped without leaving a note: %s", part.name, away)
-    except Exception:
-        log.exception("%s did not stop cleanly", part.name)
+    """Enforced from outside: a part may ignore its cancellation, or wait for something that never comes."""
+    stopping = asyncio.create_task(part.stop())
+    await asyncio.wait([stopping], timeout=part.phase.value)
+    if not stopping.done():
+        log.error("%s did not stop within %g seconds and is left behind", part.name, part.phase.value)
+        stopping.cancel()
+        return
+    if stopping.cancelled():
+        log.warning("%s broke off while stopping", part.name)
+    elif isinstance(stopping.exception(), Unavailable):
+        log.warning("%s stopped without leaving a note: %s", part.name, stopping.exception())
+    elif stopping.exception():
+        log.error("%s did not stop cleanly", part.name, exc_info=stopping.exception())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
@@ -12,6 +11,7 @@ from contextlib import contextmanager
 from adapters.outbound.storage.embedded import EmbeddedPostgres, EmbeddedPostgresError, attach
 from apps.printable import escaped
 from apps.settings import Settings, SettingsError
+from apps.shutdown import INTERRUPTED, PROCESS
 from domain.refusals import Refusal
 
 
@@ -50,10 +50,13 @@ def embedded_database(settings: Settings) -> Iterator[str]:
         dsn = server.start()
     except EmbeddedPostgresError as error:
         raise StartError(str(error)) from error
-    try:
-        yield dsn
-    finally:
-        server.stop()
+    with PROCESS.last_step(server.abandon):
+        try:
+            yield dsn
+        finally:
+            PROCESS.stage = "stopping the database"
+            server.stop(PROCESS.remaining())
+            PROCESS.stage = "ending threads"
 
 
 @contextmanager
@@ -97,14 +100,14 @@ def migrated(dsn: str) -> str:
 def reporting(main: Callable[[], int]) -> int:
     """Runs `main`; what keeps it from starting becomes one line on standard error and exit status 1.
 
-    SIGTERM before the event loop takes the signals ends it in order, as Ctrl-C does.
+    A signal before the event loop asks for it ends it in order, as Ctrl-C does; the next one ends it at once.
     """
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    PROCESS.take_signals()
     try:
         return main()
     except KeyboardInterrupt:
         print("switchboard: stopped while starting", file=sys.stderr)
-        return 130
+        return INTERRUPTED
     except (StartError, SettingsError, Refusal) as error:
         print(f"switchboard: {escaped(str(error))}", file=sys.stderr)
         return 1

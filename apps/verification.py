@@ -19,6 +19,7 @@ from adapters.outbound.storage.identities import PostgresIdentities
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.verifications import PostgresCodes, PostgresLinks, PostgresStates
 from adapters.outbound.verification.telegram_bot import TelegramVerificationBot
+from apps.process import Phase
 from apps.settings import Settings
 from domain.verification.model import Provider
 from domain.verification.service import VerificationService
@@ -110,6 +111,7 @@ class VerificationBotPart:
     """Keeps the verification bot's webhook registered, where there is a bot."""
 
     name = "verification bot"
+    phase = Phase.WORK
 
     def __init__(self, settings: Settings, http: Http) -> None:
         self._settings = settings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol, TypeVar
@@ -13,6 +14,8 @@ from ports.downstream import Downstream
 from ports.http import Http, HttpAnswer, HttpRequest
 from ports.storage import Lane
 from ports.use_cases import Callbacks
+
+FLUSH_SECONDS = 0.5
 
 Span = Callable[..., AbstractContextManager[Any]]
 """Opens a span by name; keyword arguments are its attributes."""
@@ -45,7 +48,10 @@ class Traces:
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-        self._provider = TracerProvider(resource=Resource.create({"service.name": service}))
+        self._provider = TracerProvider(
+            resource=Resource.create({"service.name": service}),
+            shutdown_on_exit=False,  # it would wait for a collector that does not answer
+        )
         exporter = OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces")
         self._provider.add_span_processor(BatchSpanProcessor(exporter))
         tracer = self._provider.get_tracer("switchboard")
@@ -63,9 +69,11 @@ class Traces:
         return self._provider is not None
 
     def close(self) -> None:
-        """Sends what is left. Blocks for a moment."""
+        """Sends what is left. Blocks for up to `FLUSH_SECONDS`; a collector that does not answer gets nothing."""
         if self._provider is not None:
-            self._provider.shutdown()
+            sending = threading.Thread(target=self._provider.shutdown, name="last-traces", daemon=True)
+            sending.start()
+            sending.join(FLUSH_SECONDS)
 
     def callbacks(self, inner: Callbacks) -> Callbacks:
         return TracedCallbacks(inner, self.span) if self.on else inner

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import uvloop
-
 from apps import logs
 from apps.container import Container
 from apps.grpc_server.part import GrpcPart, listening_address
-from apps.knowledge import ModelPart
+from apps.knowledge import ModelPart, ReadersPart
 from apps.parts import StoragePart
-from apps.process import Part, run
+from apps.process import Part, run, serve
 from apps.secrets import complete
 from apps.settings import Settings
 from apps.starting import check_free, migrated, shared_database
@@ -22,14 +20,15 @@ def main(settings: Settings) -> int:
     check_free(settings.grpc_host, settings.grpc_port, "GRPC_PORT")
     dsn = migrated(shared_database(settings))
 
-    async def serve() -> int:
+    async def core() -> int:
         container = Container(settings=settings, dsn=dsn, solitary=False)
-        parts: list[Part] = [StoragePart(container, "core"), ModelPart(container), GrpcPart(container)]
+        parts: list[Part] = [
+            StoragePart(container, "core"),
+            ReadersPart(container),
+            ModelPart(container),
+            GrpcPart(container),
+        ]
         address = listening_address(settings)
-        try:
-            return await run(parts, lambda: print(f"Switchboard core is ready at {address}", flush=True))
-        finally:
-            await container.parser().close()
-            container.embedder().close()
+        return await run(parts, lambda: print(f"Switchboard core is ready at {address}", flush=True))
 
-    return uvloop.run(serve())
+    return serve(core())

@@ -10,7 +10,8 @@ from adapters.inbound.grpc.health import Health
 from adapters.inbound.grpc.server import build
 from apps import logs
 from apps.container import Container
-from apps.parts import GRACE
+from apps.parts import CALL_GRACE
+from apps.process import Phase
 from apps.settings import Settings
 from apps.starting import StartError
 
@@ -22,6 +23,7 @@ def listening_address(settings: Settings) -> str:
 
 class GrpcPart:
     name = "gRPC core"
+    phase = Phase.CALLS
 
     def __init__(self, container: Container) -> None:
         self._container = container
@@ -51,4 +53,4 @@ class GrpcPart:
 
     async def stop(self) -> None:
         if self._server is not None:
-            await self._server.stop(GRACE)
+            await self._server.stop(CALL_GRACE)

@@ -7,7 +7,6 @@ import sys
 from functools import partial
 
 import grpc
-import uvloop
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 from grpc_health.v1.health_pb2_grpc import HealthStub
 
@@ -23,7 +22,7 @@ from adapters.outbound.core_client.verification import RemoteVerification
 from adapters.outbound.metrics import PrometheusMeter
 from apps import logs
 from apps.parts import RestPart
-from apps.process import run
+from apps.process import Phase, run, serve
 from apps.settings import Settings
 from apps.starting import listen
 from ports.use_cases import UseCases
@@ -44,13 +43,13 @@ def main(settings: Settings) -> int:
     target = settings.core_target or f"{settings.grpc_host}:{settings.grpc_port}"
     host, port = listener.getsockname()[:2]
 
-    async def serve() -> int:
+    async def gateway() -> int:
         core = CoreConnection(target)
         callbacks = RemoteCallbacks(core)
-        gateway = RestPart(build_remote_gateway(settings, core, callbacks), listener)
-        return await run([_Core(core, callbacks), gateway], lambda: _banner(host, port, target))
+        rest = RestPart(build_remote_gateway(settings, core, callbacks), listener)
+        return await run([_Core(core, callbacks), rest], lambda: _banner(host, port, target))
 
-    return uvloop.run(serve())
+    return serve(gateway())
 
 
 def build_remote_gateway(settings: Settings, core: CoreConnection, callbacks: RemoteCallbacks) -> App:
@@ -95,6 +94,7 @@ async def _core_answers(core: CoreConnection, name: str) -> None:
 
 class _Core:
     name = "core connection"
+    phase = Phase.CONNECTIONS
 
     def __init__(self, core: CoreConnection, callbacks: RemoteCallbacks) -> None:
         self._core = core

@@ -5,15 +5,13 @@ from __future__ import annotations
 import asyncio
 import sys
 
-import uvloop
-
 from apps import logs
 from apps.container import Container
 from apps.grpc_server.part import GrpcPart
 from apps.jobs import JobsPart
-from apps.knowledge import KnowledgePart, ModelPart
+from apps.knowledge import KnowledgePart, ModelPart, ReadersPart
 from apps.parts import RestPart, SocketsPart, StoragePart, WorkerPart
-from apps.process import Part, run
+from apps.process import Part, Phase, run, serve
 from apps.rest import build_gateway
 from apps.secrets import complete
 from apps.settings import Settings
@@ -29,9 +27,9 @@ def main(settings: Settings) -> int:
     listener = listen(settings.http_host, settings.http_port, "HTTP_PORT")
     check_free(settings.grpc_host, settings.grpc_port, "GRPC_PORT")
     if settings.database_url:
-        return uvloop.run(_serve(settings, migrated(settings.database_url), listener))
+        return serve(_serve(settings, migrated(settings.database_url), listener))
     with embedded_database(settings) as dsn:
-        return uvloop.run(_serve(settings, migrated(dsn), listener))
+        return serve(_serve(settings, migrated(dsn), listener))
 
 
 async def _serve(settings: Settings, dsn: str, listener) -> int:  # type: ignore[no-untyped-def]
@@ -45,6 +43,7 @@ async def _serve(settings: Settings, dsn: str, listener) -> int:  # type: ignore
         JobsPart(container),
         SocketsPart(container),
         KnowledgePart(container),
+        ReadersPart(container),
         ModelPart(container),
         grpc,
         VerificationBotPart(settings, container.http()),
@@ -58,6 +57,7 @@ class _FirstKey:
     """Makes an admin key when there is none yet."""
 
     name = "first key"
+    phase = Phase.CONNECTIONS
 
     def __init__(self, container: Container) -> None:
         self._container = container

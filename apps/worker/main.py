@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import uvloop
-
 from apps import logs
 from apps.container import Container
 from apps.jobs import JobsPart
-from apps.knowledge import KnowledgePart, ModelPart
+from apps.knowledge import KnowledgePart, ModelPart, ReadersPart
 from apps.parts import SocketsPart, StoragePart, WorkerPart
-from apps.process import Part, run
+from apps.process import Part, run, serve
 from apps.secrets import complete
 from apps.settings import Settings
 from apps.starting import migrated, shared_database
@@ -22,7 +20,7 @@ def main(settings: Settings) -> int:
     settings = complete(settings)
     dsn = migrated(shared_database(settings))
 
-    async def serve() -> int:
+    async def worker() -> int:
         container = Container(settings=settings, dsn=dsn, solitary=False)
         parts: list[Part] = [
             StoragePart(container, "worker"),
@@ -31,8 +29,9 @@ def main(settings: Settings) -> int:
             SocketsPart(container),
             VerificationBotPart(settings, container.http()),
             KnowledgePart(container),
+            ReadersPart(container),
             ModelPart(container),
         ]
         return await run(parts, lambda: print("Switchboard worker is ready", flush=True))
 
-    return uvloop.run(serve())
+    return serve(worker())

@@ -13,6 +13,7 @@ from arq.connections import ArqRedis
 from arq.worker import Worker, func
 from redis.exceptions import RedisError
 
+from adapters.tasks import cancelled, end
 from domain.refusals import Unavailable
 
 log = logging.getLogger(__name__)
@@ -22,6 +23,7 @@ Job = Callable[[int], Awaitable[None]]
 RESTART_SECONDS = 2.0
 STEADY_SECONDS = 10.0
 """A worker that ran so long had a queue: its end is the beginning of another outage."""
+END_SECONDS = 0.7
 TIMEOUT = 300
 """Seconds that a job may take."""
 
@@ -57,6 +59,8 @@ class SupervisedWorker:
                 if not self._stopping:
                     raise
                 return
+            if cancelled():
+                return
             await asyncio.sleep(RESTART_SECONDS)
 
     def _made(self) -> Worker:
@@ -87,8 +91,7 @@ class SupervisedWorker:
         if tasks:
             await asyncio.wait(tasks, timeout=grace)
         if worker.main_task is not None:
-            worker.main_task.cancel()
-            await asyncio.gather(worker.main_task, return_exceptions=True)
+            await end([worker.main_task, *worker.tasks.values()], "jobs", END_SECONDS)
 
 
 def _body(name: str, job: Job) -> Callable[[Mapping[str, Any], int], Awaitable[None]]:

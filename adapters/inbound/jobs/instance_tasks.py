@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from adapters.tasks import end
 from domain.instances.model import Instance
 from domain.refusals import Unavailable
 from ports.storage import InstanceStore
@@ -57,7 +58,4 @@ class InstanceTasks:
 
     async def stop(self) -> None:
         """Ends all of it."""
-        tasks = [*self._checks, *(work.task for work in self._works)]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end([*self._checks, *(work.task for work in self._works)], "work for instances")

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from typing import Generic, Protocol, TypeVar
 
 from adapters.inbound.jobs.places import Places
+from adapters.tasks import cancelled, end
 from domain.refusals import StorageAway, Unavailable
 from ports.storage import Lane, Leases, Room
 
@@ -25,6 +26,8 @@ LONGEST_RETRY = 300.0
 """Seconds after which a lane is taken up again whose work failed, over and over, without an outcome."""
 MANY_FAILURES = 10_000
 """So many lanes are remembered whose work failed."""
+GIVE_BACK_SECONDS = 0.5
+"""What giving back may take when the process stops: a lease that is not given back is freed with its owner's lock."""
 GIVE_BACK_TRIES = 30
 """After so many seconds without the database a lease has run out by itself."""
 
@@ -131,6 +134,8 @@ class LaneLoop(Generic[L]):
                 if not away:
                     log.exception("%s: nothing can be leased, waiting", self._name)
                 away, pause, self._doubtful = True, SWEEP_SECONDS, True
+            if cancelled():
+                return
             if pause:
                 await self._bell.wait(pause)
             if len(self._tasks) >= BUSY and not self._stopping:
@@ -218,8 +223,6 @@ class LaneLoop(Generic[L]):
         self._bell.ring()
         if self._tasks:
             _, unfinished = await asyncio.wait(self._tasks, timeout=grace)
-            for task in unfinished:
-                task.cancel()
-            await asyncio.gather(*unfinished, return_exceptions=True)
+            await end([*unfinished, *self._tasks], self._name, GIVE_BACK_SECONDS)
         if self._handed_back:
-            await asyncio.wait(self._handed_back)
+            await asyncio.wait(self._handed_back, timeout=GIVE_BACK_SECONDS)

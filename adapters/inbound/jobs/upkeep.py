@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
+from adapters.tasks import cancelled
 from domain.refusals import Unavailable
 
 log = logging.getLogger(__name__)
@@ -49,6 +50,8 @@ class Upkeep:
                 failures += 1
                 pause = max(pause, min(LONGEST_PAUSE, max(pause, 1.0) * 2 ** min(failures - 1, 8)))
                 log.exception("%s failed; it is tried again in %s seconds", chore.name, pause)
+            if cancelled():
+                return
             await asyncio.sleep(pause)
 
 

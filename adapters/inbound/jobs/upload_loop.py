@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Generic, Protocol, TypeVar
 
+from adapters.tasks import cancelled, end
 from domain.refusals import Unavailable
 
 log = logging.getLogger(__name__)
@@ -54,15 +55,15 @@ class UploadLoop(Generic[W]):
             except Exception:
                 log.exception("looking for uploads failed")
                 pause = AWAY
+            if cancelled():
+                return
             await self._wait(pause)
 
     async def stop(self) -> None:
         """Stops at once: what is under way is staged and taken up again by the next process."""
         self._stopping = True
         self._news.set()
-        for task in self._running:
-            task.cancel()
-        await asyncio.gather(*self._running, return_exceptions=True)
+        await end(self._running, "uploads")
 
     async def _take_one(self) -> bool:
         """Begins with the next upload that there is a place for; whether there was one."""

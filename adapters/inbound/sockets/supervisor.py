@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from adapters.tasks import cancelled, end
 from domain.channels.linked_device import RECONNECT_AFTER
 from domain.channels.messages import Event
 from domain.refusals import Unavailable
@@ -19,6 +20,10 @@ log = logging.getLogger(__name__)
 
 LOOK_EVERY = 2.0
 """Seconds between two looks at what there is to keep; leases last longer by far."""
+
+
+LET_GO_SECONDS = 0.5
+"""What giving the leases back may take when the process stops."""
 
 
 @dataclass(slots=True)
@@ -101,13 +106,13 @@ class Supervisor:
     async def stop(self) -> None:
         """Ends all connections and gives their leases back."""
         self._stopping = True
-        tasks = [*self._partings, *(kept.task for kept in self._kept.values())]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end([*self._partings, *(kept.task for kept in self._kept.values())], "connections")
         self._kept.clear()
-        if self._channels:
-            await self._links.let_go()
+        try:
+            async with asyncio.timeout(LET_GO_SECONDS):
+                await self._links.let_go()
+        except (TimeoutError, Unavailable):
+            log.warning("the leases of connections are not given back; they run out by themselves")
 
     async def _keep(self, instance_id: int) -> None:
         instance = await self._instances.cached(instance_id)
@@ -118,16 +123,19 @@ class Supervisor:
         if kept is not None and kept.config == config:
             return
         if kept is not None:
-            await self._cancelled(kept)
+            await end([kept.task], "connections")
+            await self._links.desk(instance_id).up(None)
         channel = self._channels[instance.channel_id]
         task = asyncio.create_task(self._listen(instance_id, channel, config))
         self._kept[instance_id] = _Kept(channel, config, task)
 
     async def _end(self, instance_id: int) -> None:
-        kept = self._kept.pop(instance_id)
-        await self._cancelled(kept)
+        """The lease is another's by now, or the instance is gone: nothing is put on record of the connection."""
+        kept = self._kept[instance_id]
+        await end([kept.task], "connections")
         if await self._instances.find(instance_id) is None:
             self._part(instance_id, kept.channel)
+        del self._kept[instance_id]
 
     def _part(self, instance_id: int, channel: Connected) -> None:
         """Unlinks beside the rounds, which must not wait for it: leases would run out meanwhile."""
@@ -142,18 +150,23 @@ class Supervisor:
         except Exception:
             log.exception("an account was not unlinked", extra={"instance": instance_id})
 
-    @staticmethod
-    async def _cancelled(kept: _Kept) -> None:
-        kept.task.cancel()
-        await asyncio.gather(kept.task, return_exceptions=True)
-
     async def _listen(self, instance_id: int, channel: Connected, config: Mapping[str, Any]) -> None:
+        """Until it is cancelled. Whoever cancels puts on record that the connection is down: `stop` does so for all
+        in one statement, as the database may not answer then."""
+
         async def emit(event: Event) -> None:
             await self._inbox.add(instance_id, [event])
 
+        desk = self._links.desk(instance_id)
         while True:
             try:
-                await channel.listen(instance_id, config, emit, self._links.desk(instance_id))
+                await channel.listen(instance_id, config, emit, desk)
             except Exception:
                 log.exception("a connection failed", extra={"instance": instance_id})
+            if cancelled():
+                return
+            try:
+                await desk.up(None)
+            except Unavailable:
+                log.debug("a connection's end is not on record; it ends with the lease")
             await asyncio.sleep(self._restart_after)

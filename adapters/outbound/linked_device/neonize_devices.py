@@ -31,6 +31,8 @@ log = logging.getLogger(__name__)
 
 CHILD = ("-m", "adapters.outbound.linked_device.child")
 ANSWER_TIMEOUT = 60.0
+CLOSE_SECONDS = 1.0
+"""What a child gets to end by itself, which it does as soon as its input is closed."""
 LINE_LIMIT = 4 * 1024 * 1024
 CODE_ROOT = Path(__file__).parents[3]
 
@@ -138,7 +140,7 @@ class ChildDevice:
         if self._process.stdin is not None:
             self._process.stdin.close()
         try:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(CLOSE_SECONDS):
                 await self._process.wait()
         except TimeoutError:
             with contextlib.suppress(ProcessLookupError):

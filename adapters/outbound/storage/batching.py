@@ -108,6 +108,7 @@ class Batcher(Generic[T, R]):
                 each.future.set_result(result)
 
     async def close(self) -> None:
-        """Waits until all that was submitted is committed."""
+        """Waits until all that was submitted is committed. Where the database hangs it is the caller who sets an end
+        to that; what is not committed was acknowledged to nobody."""
         while self._tasks:
             await asyncio.wait(set(self._tasks))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from adapters.outbound.storage.codec import key_of, storable
 from adapters.outbound.storage.failures import retried
-from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.pool import BULK_SECONDS, Database
 from ports.downstream import Role, Turn
 
 MAX_TURNS = 200
@@ -70,4 +70,4 @@ class PostgresChatHistory:
 
     async def drop_old(self) -> None:
         """Forgets what was said long ago. Raises `Unavailable`."""
-        await self._database.execute(_DROP_OLD, (KEPT_DAYS,))
+        await self._database.execute(_DROP_OLD, (KEPT_DAYS,), within=BULK_SECONDS)

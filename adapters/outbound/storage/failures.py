@@ -46,10 +46,13 @@ TRIES = 3
 def refusal_of(error: Exception, *, lost: bool) -> Refusal | None:
     """The refusal that an error comes to, None where the error is neither an outage nor the fault of a value.
 
-    `lost`: there is no connection, or it broke.
+    `lost`: there is no connection, or it broke. A statement that took too long leaves a connection that broke where
+    the server did not even end it.
     """
     if isinstance(error, UnicodeEncodeError):
         return Invalid(UNSTORABLE)
+    if isinstance(error, TimeoutError):
+        return StorageAway(AWAY) if lost else Unavailable(BUSY)
     if not isinstance(error, psycopg.Error):
         return None
     if isinstance(error, (PoolTimeout, PoolClosed)):

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.outbound.storage.arrays import Bigints, Texts
-from adapters.outbound.storage.pool import Connection, Database
+from adapters.outbound.storage.pool import STATEMENT_SECONDS, Connection, Database
 from ports.storage import Lane, Leases, Room
 
 INBOUND, OUTBOUND = 0, 1
 LEASE_SECONDS = 30
+RENEW_SECONDS = 8.0
+"""What a renewal may take: the next one comes while the leases still last."""
 ROWS_PER_LANE = 8
 """How many rows of one lane are worked off before others get their turn."""
 LOOK_AHEAD = 4
@@ -180,7 +182,7 @@ class Lanes:
             "per_user": room.per_user,
             "owner": self.owner,
         }
-        async with self._database.connection() as connection:
+        async with self._database.connection(STATEMENT_SECONDS) as connection:
             cursor = await connection.execute(side.statement(), parameters)
             rows = await cursor.fetchall()
             lanes: dict[Lane, list[tuple[Any, ...]]] = {}
@@ -221,6 +223,7 @@ class Lanes:
             " WHERE lane.kind = %s AND lane.owner = %s"
             " AND lane.instance_id = h.instance_id AND lane.lane_key = h.lane_key",
             ([lane.instance_id for lane in held], [lane.key for lane in held], side.kind, self.owner),
+            within=RENEW_SECONDS,
         )
 
     async def reclaim(self, side: Side, held: Collection[Lane]) -> None:

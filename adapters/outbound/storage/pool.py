@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -12,6 +13,7 @@ from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from adapters.outbound.storage import arrays
+from adapters.outbound.storage.connections import PromptConnection
 from adapters.outbound.storage.failures import refusal_of, retried
 from adapters.outbound.storage.knowledge.forms import HalfVector, HalfVectorDumper
 from domain.knowledge.text_match import FUZZY_FLOOR
@@ -22,6 +24,13 @@ Connection = AsyncConnection[TupleRow]
 
 SEARCH_WIDTH = 200
 """Candidates that a search of a vector index keeps; queries far from all clusters are searched wider."""
+STATEMENT_SECONDS = 20.0
+"""Seconds after which a statement counts as lost: the server may hang with its connections open. Shorter than a
+lease, so that what holds one learns of it in time."""
+BULK_SECONDS = 600.0
+"""The same for statements that go through whole tables."""
+CLOSE_SECONDS = 0.5
+"""Seconds for the pool's own tasks, one of which may wait for a server that hangs."""
 PATIENCE = 5.0
 """Seconds that a caller waits for a connection while others hold them all."""
 SHORT_PATIENCE = 1.0
@@ -57,6 +66,7 @@ class Database:
             dsn,
             min_size=min_size,
             max_size=max_size,
+            connection_class=PromptConnection,
             open=False,
             timeout=self._wait,
             reconnect_timeout=RECONNECT_SECONDS,
@@ -72,15 +82,19 @@ class Database:
             await self._pool.open(wait=True, timeout=self._wait)
 
     async def close(self) -> None:
-        await self._pool.close(timeout=5.0)
+        await self._pool.close(timeout=CLOSE_SECONDS)
 
     @asynccontextmanager
-    async def connection(self) -> AsyncIterator[Connection]:
-        """A connection for a moment. Raises `StorageAway` when the server is away."""
+    async def connection(self, within: float | None = None) -> AsyncIterator[Connection]:
+        """A connection for a moment. Raises `StorageAway` when the server is away, or the block takes more than
+        `within` seconds."""
         used: list[Connection] = []
         with _refusing(used):
             try:
-                async with self._pool.connection(SHORT_PATIENCE if self._away else self._wait) as connection:
+                async with (
+                    asyncio.timeout(within),
+                    self._pool.connection(SHORT_PATIENCE if self._away else self._wait) as connection,
+                ):
                     used.append(connection)
                     self._held += 1
                     try:
@@ -104,21 +118,25 @@ class Database:
             yield connection
 
     @retried
-    async def fetch(self, query: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
+    async def fetch(
+        self, query: str, parameters: Any = (), within: float = STATEMENT_SECONDS
+    ) -> list[tuple[Any, ...]]:
         """All rows of one statement."""
-        async with self.connection() as connection:
+        async with self.connection(within) as connection:
             cursor = await connection.execute(query, parameters)
             return await cursor.fetchall() if cursor.description else []
 
-    async def fetch_one(self, query: str, parameters: Any = ()) -> tuple[Any, ...] | None:
+    async def fetch_one(
+        self, query: str, parameters: Any = (), within: float = STATEMENT_SECONDS
+    ) -> tuple[Any, ...] | None:
         """The first row of one statement, or None."""
-        rows = await self.fetch(query, parameters)
+        rows = await self.fetch(query, parameters, within)
         return rows[0] if rows else None
 
     @retried
-    async def execute(self, query: str, parameters: Any = ()) -> int:
+    async def execute(self, query: str, parameters: Any = (), within: float = STATEMENT_SECONDS) -> int:
         """Runs one statement; the number of rows it touched."""
-        async with self.connection() as connection:
+        async with self.connection(within) as connection:
             return (await connection.execute(query, parameters)).rowcount
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from adapters.outbound.storage.pool import Database
 
+BEAT_SECONDS = 5.0
+"""What a heart-beat may take: a late one is followed by the next."""
+
 
 class PostgresProcesses:
     def __init__(self, database: Database) -> None:
@@ -21,6 +24,7 @@ class PostgresProcesses:
             "INSERT INTO process (incarnation, role) VALUES (%s, %s)"
             " ON CONFLICT (incarnation) DO UPDATE SET beat_at = now()",
             (incarnation, role),
+            within=BEAT_SECONDS,
         )
 
     async def leave(self, incarnation: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.pool import BULK_SECONDS, Database
 
 BATCH = 5000
 
@@ -35,7 +35,9 @@ class Retention:
         """Deletes in batches, so that no lock is held for long; how many rows."""
         count = 0
         for statement in STATEMENTS:
-            while deleted := await self._database.execute(statement, (self._days, BATCH)):
+            while deleted := await self._database.execute(
+                statement, (self._days, BATCH), within=BULK_SECONDS
+            ):
                 count += deleted
                 if deleted < BATCH:
                     break
@@ -47,6 +49,7 @@ class Retention:
         for table in ("inbox", "outbox", "lane"):
             count += await self._database.execute(
                 f"DELETE FROM {table} t WHERE NOT EXISTS"
-                " (SELECT FROM channel_instance i WHERE i.id = t.instance_id)"
+                " (SELECT FROM channel_instance i WHERE i.id = t.instance_id)",
+                within=BULK_SECONDS,
             )
         return count

@@ -8,15 +8,16 @@ Losing a notice delays work until the next sweep and loses nothing.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Callable
 
 import psycopg
 from psycopg import sql
 
+from adapters.outbound.storage.connections import PromptConnection
 from adapters.outbound.storage.lanes import RELAXED
 from adapters.outbound.storage.pool import NOTICING, Database
+from adapters.tasks import cancelled, end
 from domain.refusals import Unavailable
 
 log = logging.getLogger(__name__)
@@ -24,6 +25,7 @@ log = logging.getLogger(__name__)
 CHANNEL = "switchboard"
 RECONNECT_SECONDS = 0.5
 GATHER_SECONDS = 0.002
+STOP_SECONDS = 0.7
 
 
 class Signals:
@@ -48,11 +50,7 @@ class Signals:
         await self.ready.wait()
 
     async def stop(self) -> None:
-        for task in (self._flusher, self._listener):
-            if task is not None:
-                task.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await task
+        await end(filter(None, (self._flusher, self._listener)), "wake-ups", STOP_SECONDS)
 
     def notify(self, notice: str) -> None:
         """Tells the other processes, soon; the same notice several times at once is one."""
@@ -83,10 +81,12 @@ class Signals:
                     log.warning("lost the connection for wake-ups, trying again: %s", type(error).__name__)
                     self._away = True
                 self._lost()
+            if cancelled():
+                return
             await asyncio.sleep(RECONNECT_SECONDS)
 
     async def _listen_once(self) -> None:
-        connection = await psycopg.AsyncConnection.connect(
+        connection = await PromptConnection.connect(
             self._database.dsn, autocommit=True, application_name="switchboard-signals", **NOTICING
         )
         async with connection:

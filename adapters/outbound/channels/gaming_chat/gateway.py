@@ -45,6 +45,8 @@ LONGEST_PAUSE = 300.0
 _RESUMABLE = 4000
 _HELLO_SECONDS = 30.0
 _MAX_FRAME = 16 * 1024 * 1024
+_CLOSING = aiohttp.ClientWSTimeout(ws_close=0.5)
+"""What a gateway gets to answer that we close the connection: it is of no use to us any more."""
 
 
 class _Op(IntEnum):
@@ -83,22 +85,19 @@ class Gateway:
         """Runs until it is cancelled: connects again after a growing pause, as long as the gateway fails."""
         session = self._sessions[instance_id] = _Session()
         failures = 0
-        try:
-            while True:
-                try:
-                    await self._connect(session, config, emit, desk)
-                    failures = 0
-                    await asyncio.sleep(FIRST_PAUSE)
-                except PlatformError as error:
-                    failures = 1 if session.greeted else failures + 1
-                    await desk.up(None)
-                    if failures == 1:
-                        await desk.trouble(str(error))
-                    log.warning("%s", error, extra={"instance": instance_id})
-                    session.greeted = False
-                    await asyncio.sleep(_pause(failures, error))
-        finally:
-            await desk.up(None)
+        while True:
+            try:
+                await self._connect(session, config, emit, desk)
+                failures = 0
+                await asyncio.sleep(FIRST_PAUSE)
+            except PlatformError as error:
+                failures = 1 if session.greeted else failures + 1
+                await desk.up(None)
+                if failures == 1:
+                    await desk.trouble(str(error))
+                log.warning("%s", error, extra={"instance": instance_id})
+                session.greeted = False
+                await asyncio.sleep(_pause(failures, error))
 
     def known(self) -> Sequence[int]:
         """The instances whose sessions are held in memory."""
@@ -114,7 +113,9 @@ class Gateway:
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=_HELLO_SECONDS)
         async with aiohttp.ClientSession(timeout=timeout) as client:
             try:
-                socket = await client.ws_connect(f"{address}/?v=10&encoding=json", max_msg_size=_MAX_FRAME)
+                socket = await client.ws_connect(
+                    f"{address}/?v=10&encoding=json", max_msg_size=_MAX_FRAME, timeout=_CLOSING
+                )
             except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
                 session.address = ""
                 reason = type(error).__name__

@@ -69,7 +69,6 @@ class LinkedDeviceMessaging:
         try:
             await Life(device, instance_id, config, emit, desk, self._clock).run()
         finally:
-            await desk.up(None)
             await device.close()
 
     async def stored(self) -> Sequence[int]:

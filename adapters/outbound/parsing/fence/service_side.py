@@ -26,7 +26,7 @@ from domain.refusals import Refusal, TooLarge, Unavailable, Unreadable, Unsuppor
 _log = logging.getLogger(__name__)
 
 _NURSERY = "adapters.outbound.parsing.fence.nursery"
-_STOP_SECONDS = 5.0
+_STOP_SECONDS = 1.5
 _END_SECONDS = 60.0
 """So long the nursery may take to say how a child ended: it may be importing what another file needs."""
 _REFUSALS: dict[str, type[Refusal]] = {

@@ -13,7 +13,6 @@ from pathlib import Path
 from adapters.outbound.storage.embedded.accounts import Account
 
 _GUARD = Path(__file__).with_name("guard.py")
-_QUIT_S = 10.0
 
 
 class Child:
@@ -31,12 +30,9 @@ class Child:
         """True once the server has ended, waiting up to `seconds` for it (None: as long as it runs)."""
         return self._ended.wait(seconds)
 
-    def stop(self, patience_s: float) -> None:
-        """Fast shutdown (SIGINT); after `patience_s` seconds the immediate one, repaired at next start."""
-        for sign, seconds in ((signal.SIGINT, patience_s), (signal.SIGQUIT, _QUIT_S), (signal.SIGKILL, None)):
-            self._process.send_signal(sign)
-            if self._ended.wait(seconds):
-                return
+    def send(self, sign: signal.Signals) -> None:
+        """Send a signal; nothing happens where the server has ended."""
+        self._process.send_signal(sign)
 
 
 def spawn(command: list[str], account: Account, log: Path, cwd: Path) -> Child:

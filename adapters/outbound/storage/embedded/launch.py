@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import signal
 import sys
 import threading
 import time
@@ -10,6 +12,7 @@ from pathlib import Path
 
 import psycopg
 
+from adapters.outbound.storage.embedded import leftovers
 from adapters.outbound.storage.embedded.accounts import Account
 from adapters.outbound.storage.embedded.child import Child, spawn
 from adapters.outbound.storage.embedded.cluster import summary
@@ -17,9 +20,13 @@ from adapters.outbound.storage.embedded.errors import EmbeddedPostgresError
 from adapters.outbound.storage.embedded.running import Running
 from adapters.outbound.storage.machine import part_of_memory
 
+log = logging.getLogger(__name__)
+
 # Recovery after a crash replays at most max_wal_size of log before the server answers.
 _READY_S = 300.0
-_STOP_S = 5.0
+_STOP_S = 7.0
+_QUIT_S = 0.7
+_KILLED_S = 0.3
 _POLL_S = 0.02
 
 _SETTINGS = {
@@ -84,10 +91,29 @@ class Launch:
         if self._child is not None:
             self._child.wait_for_end()
 
-    def stop(self) -> None:
-        """Fast shutdown, after 5 seconds the immediate one, which the next start repairs."""
+    def stop(self, seconds: float = _STOP_S) -> None:
+        """End it within about `seconds`: fast shutdown, then the immediate one, then SIGKILL to all its processes.
+
+        The next start repairs the last two. A server that is suspended runs on, so that it can be told to stop.
+        """
+        child = self._child
+        if child is None or child.wait_for_end(0):
+            return
+        leftovers.resume(self.cluster)
+        fast = max(0.1, seconds - _QUIT_S - _KILLED_S)
+        for sign, patience in ((signal.SIGINT, fast), (signal.SIGQUIT, _QUIT_S)):
+            child.send(sign)
+            if child.wait_for_end(patience):
+                return
+        log.warning("the embedded database does not stop; its processes are killed")
+        leftovers.kill(self.cluster)
+        child.wait_for_end(_KILLED_S)
+
+    def abandon(self) -> None:
+        """Without waiting: immediate shutdown, which the next start repairs."""
         if self._child is not None:
-            self._child.stop(_STOP_S)
+            leftovers.resume(self.cluster)
+            self._child.send(signal.SIGQUIT)
 
     def _command(self) -> list[str]:
         quoted = str(self.socket_dir).replace('"', '""')

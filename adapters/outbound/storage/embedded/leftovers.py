@@ -11,6 +11,7 @@ from pathlib import Path
 from adapters.outbound.storage.embedded.errors import EmbeddedPostgresError
 
 _FAST_S = 60.0
+_KILLED_S = 5.0
 _IMMEDIATE_S = 10.0
 _PROC = Path("/proc")
 
@@ -21,9 +22,12 @@ def clear(cluster: Path) -> None:
     The lock says that no living service owns such a server, so it is an orphan: shutting down already, or
     about to be told to. Raises `EmbeddedPostgresError` if one does not end.
     """
-    for sign, seconds in ((signal.SIGINT, _FAST_S), (signal.SIGQUIT, _IMMEDIATE_S)):
+    resume(cluster)
+    for sign, seconds in ((signal.SIGINT, _FAST_S), (signal.SIGQUIT, _IMMEDIATE_S), (None, _KILLED_S)):
         postmaster = _recorded_pid(cluster)
-        if postmaster in _server_pids(cluster):
+        if sign is None:
+            kill(cluster)
+        elif postmaster in _server_pids(cluster):
             _signal(postmaster, sign)
         if _wait_until_none(cluster, seconds):
             break
@@ -34,6 +38,19 @@ def clear(cluster: Path) -> None:
     # container it nearly always is) or a zombie's, and then PostgreSQL would refuse to start.
     for stale in (cluster / "postmaster.pid", *cluster.glob(".s.PGSQL.*")):
         stale.unlink(missing_ok=True)
+
+
+def resume(cluster: Path) -> None:
+    """Let processes that were suspended run on: they could not even be told to stop."""
+    for pid in _server_pids(cluster):
+        _signal(pid, signal.SIGCONT)
+
+
+def kill(cluster: Path) -> None:
+    """The last resort, for servers that hang. All of them at once, as after a power failure: what was committed is
+    recovered from the log at the next start."""
+    for pid in _server_pids(cluster):
+        _signal(pid, signal.SIGKILL)
 
 
 def _wait_until_none(cluster: Path, seconds: float) -> bool:

@@ -29,6 +29,9 @@ log = logging.getLogger(__name__)
 _DEFAULT_PORT = 5432
 _FIRST_PAUSE_S = 0.2
 _LONGEST_PAUSE_S = 30.0
+_KEEPER_S = 1.0
+_REST_S = 0.3
+"""Of the seconds that `stop` may take: for what comes after the end of the server."""
 
 
 class EmbeddedPostgres:
@@ -75,15 +78,19 @@ class EmbeddedPostgres:
             self.stop()
             raise
 
-    def stop(self) -> None:
-        """End the server: fast shutdown, after 5 seconds of that the immediate one. May be repeated."""
+    def stop(self, seconds: float | None = None) -> None:
+        """End the server within about `seconds` (7 by default): fast shutdown, then the immediate one, then SIGKILL.
+
+        May be repeated.
+        """
         self._stopping.set()
+        patience = () if seconds is None else (seconds - _REST_S,)
         if self._launch is not None:
-            self._launch.stop()
+            self._launch.stop(*patience)
             if self._keeper is not None:
-                self._keeper.join()
+                self._keeper.join(_KEEPER_S)
                 self._keeper = None
-                self._launch.stop()  # the keeper may just have begun another one
+                self._launch.stop(*patience)  # the keeper may just have begun another one
             forget_socket_folder(self._launch.socket_dir)
             self._launch = None
         if self._lock is not None:
@@ -91,6 +98,12 @@ class EmbeddedPostgres:
                 self._places.record.unlink(missing_ok=True)
             self._lock.release()
             self._lock = None
+
+    def abandon(self) -> None:
+        """For a process that ends at once: tell the server to end at once too, and wait for nothing."""
+        self._stopping.set()
+        if self._launch is not None:
+            self._launch.abandon()
 
     def __enter__(self) -> str:
         return self.start()

@@ -7,7 +7,7 @@ from typing import Any
 
 from adapters.outbound.storage.knowledge.forms import vector_text
 from adapters.outbound.storage.knowledge.staging import model_number
-from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.pool import BULK_SECONDS, Database
 from ports.embedding import Vector
 from ports.knowledge_storage import OtherChunk
 
@@ -35,7 +35,9 @@ class PostgresReindexing:
 
     async def count_other(self, fingerprint: str) -> int:
         model = await model_number(self._database, fingerprint)
-        row = await self._database.fetch_one("SELECT count(*) FROM chunk_index WHERE model <> %s", (model,))
+        row = await self._database.fetch_one(
+            "SELECT count(*) FROM chunk_index WHERE model <> %s", (model,), within=BULK_SECONDS
+        )
         return int(row[0]) if row else 0
 
     async def next_other(self, fingerprint: str, after: tuple[int, int], limit: int) -> Sequence[OtherChunk]:
@@ -64,5 +66,5 @@ class PostgresReindexing:
 
     async def orphans(self) -> dict[str, int]:
         """What is stored and belongs to nothing, by kind: all of it should be 0."""
-        found: list[Any] = await self._database.fetch(ORPHANS)
+        found: list[Any] = await self._database.fetch(ORPHANS, within=BULK_SECONDS)
         return dict(found)

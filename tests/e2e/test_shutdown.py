@@ -1,0 +1,304 @@
+"""The service is told to stop while something that it needs hangs: it ends in time, and loses nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+from aiohttp import WSMsgType, web
+
+from adapters.outbound.storage.embedded import EmbeddedPostgres
+from tests.drivers.platform import PlatformDriver
+from tests.support.folders import remove
+from tests.support.platforms.discord import APPLICATION, TOKEN, Discord, GatewayStandIn
+from tests.support.ports import free_port
+from tests.support.receiver import Receiver
+from tests.support.service import ROOT, Service, database_processes, descendants
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.processes
+
+PROMISED_S = 10.0
+"""Seconds that a stop takes at most, as the documentation says: the kernel sees to it."""
+SLACK_S = 2.0
+"""Until this busy machine notices that a process has ended."""
+AT_ONCE_S = 4.0
+INSTANCES = 140
+
+
+def stop(service: Service, sign: signal.Signals = signal.SIGTERM) -> int:
+    """Its exit status; it must end in time, and without a stack trace."""
+    assert service.stop(sign) < PROMISED_S + SLACK_S, service.output
+    assert "Traceback" not in service.output
+    return service.process.returncode
+
+
+def suspend(pids: list[int]) -> None:
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+
+
+def postmaster(data_dir: Path) -> list[int]:
+    return [int((data_dir / "postgres/cluster/postmaster.pid").read_text().split()[0])]
+
+
+def a_webhook(service: Service, receiver: Receiver) -> str:
+    made = service.create_instance(
+        channelId="http-webhook",
+        channelName="hook",
+        config={"responseWebhookUrl": receiver.url},
+        downStreamResourceId="agent::echo",
+    )
+    return f"{service.base}/api/agent/channels/http-webhook/{made['instanceId']}/webhook"
+
+
+def say(url: str, text: str, seconds: float = 60) -> int:
+    body = {"message": text, "sessionId": text}
+    headers = {"Idempotency-Key": text}
+    return httpx.post(url, json=body, headers=headers, timeout=seconds, trust_env=False).status_code
+
+
+@pytest.mark.parametrize("suspended", [database_processes, postmaster])
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
+def test_it_ends_while_its_own_database_is_suspended(
+    open_folder: Path, suspended: Callable[[Path], list[int]], sign: signal.Signals
+) -> None:
+    with Receiver(lambda _: None) as receiver, Service(open_folder / "data") as service:
+        hook = a_webhook(service, receiver)
+        assert say(hook, "before") == 200
+        suspend(suspended(service.data_dir))
+        with contextlib.suppress(httpx.TimeoutException):
+            say(hook, "meanwhile", 1)
+        stop(service, sign)
+        assert not database_processes(service.data_dir)
+        service.start()
+        assert say(hook, "after") == 200
+        until(lambda: {"before", "after"} <= {b["response"] for b in receiver.bodies}, "both are answered")
+
+
+def test_a_second_signal_ends_it_at_once(open_folder: Path) -> None:
+    with Service(open_folder / "data") as service:
+        suspend(database_processes(service.data_dir))
+        service.process.send_signal(signal.SIGTERM)
+        until(lambda: not listens(service.http_port), "it is stopping")
+        assert service.stop(signal.SIGTERM) < AT_ONCE_S
+        assert service.process.returncode == 128 + signal.SIGTERM
+        until(lambda: not database_processes(service.data_dir), "the database ends with it")
+        service.start()
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as caller:
+        return caller.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_a_suspended_database_keeps_nobody_waiting(open_folder: Path) -> None:
+    with Service(open_folder / "data") as service, service.client() as client:
+        pids = database_processes(service.data_dir)
+        suspend(pids)
+        assert client.get("/healthz").status_code == 200
+        assert client.get("/readyz").status_code == 503
+        assert client.get("/metrics").status_code == 200
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+        until(lambda: client.get("/readyz").status_code == 200, "it is ready again")
+
+
+@pytest.fixture
+def external(open_folder: Path) -> Iterator[tuple[dict[str, str], list[int]]]:
+    """Settings of processes on a database of another machine, and the processes of that database."""
+    folder = Path(tempfile.mkdtemp(prefix="sb-hang-"))
+    folder.chmod(0o755)
+    port = free_port()
+    with EmbeddedPostgres(folder, fast_and_unsafe=True, tcp_port=port) as dsn:
+        with psycopg.connect(dsn, autocommit=True) as connection:
+            connection.execute("CREATE ROLE app SUPERUSER LOGIN PASSWORD 'sesame'")
+            name = connection.info.dbname
+        yield (
+            {
+                "DATABASE_URL": f"postgresql://app:sesame@127.0.0.1:{port}/{name}",
+                "INTERNAL_SERVICE_KEY": secrets.token_urlsafe(32),
+                "CONFIG_ENCRYPTION_KEY": base64.b64encode(secrets.token_bytes(32)).decode(),
+                "OUTBOUND_ALLOW": "127.0.0.0/8",
+            },
+            postmaster(folder),
+        )
+    remove(folder)
+
+
+@contextmanager
+def hanging(postmasters: list[int]) -> Iterator[None]:
+    """The server and all that it forked are suspended while the block runs."""
+    pids = [*postmasters, *(child for pid in postmasters for child in descendants(pid))]
+    suspend(pids)
+    try:
+        yield
+    finally:
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
+
+@pytest.mark.parametrize("command", ["up", "worker", "core"])
+def test_it_ends_while_an_external_database_is_suspended(
+    open_folder: Path, external: tuple[dict[str, str], list[int]], redis_url: str, command: str
+) -> None:
+    settings, server = external
+    settings = {**settings, "REDIS_URL": redis_url}
+    with Service(open_folder / command, command, settings) as service, hanging(server):
+        stop(service)
+
+
+@pytest.mark.parametrize("command", ["up", "worker", "core"])
+def test_it_ends_while_it_waits_for_a_suspended_database_at_its_start(
+    open_folder: Path, external: tuple[dict[str, str], list[int]], redis_url: str, command: str
+) -> None:
+    settings, server = external
+    service = Service(open_folder / command, command, {**settings, "REDIS_URL": redis_url})
+    with hanging(server):
+        service.launch()
+        until(lambda: connects(service.process.pid, settings["DATABASE_URL"]), "it waits for the database")
+        assert stop(service) != 0
+
+
+def connects(pid: int, url: str) -> bool:
+    port = int(url.rpartition(":")[2].partition("/")[0])
+    inodes = {str(each.readlink()) for each in Path(f"/proc/{pid}/fd").iterdir() if each.is_symlink()}
+    lines = [line.split() for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
+    return any(
+        int(each[2].partition(":")[2], 16) == port and f"socket:[{each[9]}]" in inodes for each in lines
+    )
+
+
+def test_a_gateway_ends_while_its_core_is_suspended(
+    open_folder: Path, external: tuple[dict[str, str], list[int]], redis_url: str
+) -> None:
+    ports = {"HTTP_PORT": str(free_port()), "GRPC_PORT": str(free_port())}
+    core = Service(open_folder / "core", "core", {**external[0], **ports, "REDIS_URL": redis_url})
+    gateway = Service(open_folder / "gateway", "gateway", ports)
+    with core, gateway:
+        assert httpx.get(gateway.base + "/readyz", timeout=60, trust_env=False).status_code == 200
+        suspend([core.process.pid])
+        with contextlib.suppress(httpx.TimeoutException):
+            httpx.get(gateway.base + "/readyz", timeout=1, trust_env=False)
+        assert stop(gateway) == 0
+
+
+class Greeting(GatewayStandIn):
+    """Greets each bot that enters."""
+
+    async def serve(self, request: web.Request, url: str) -> web.WebSocketResponse:
+        self.paths.append(request.path)
+        connection = web.WebSocketResponse()
+        await connection.prepare(request)
+        await connection.send_json({"op": 10, "d": {"heartbeat_interval": self.interval}})
+        session = {"session_id": "s", "resume_gateway_url": url, "user": {"id": "1"}}
+        async for message in connection:
+            if message.type is WSMsgType.TEXT and message.json()["op"] == 2:
+                await connection.send_json({"op": 0, "t": "READY", "s": 1, "d": session})
+        return connection
+
+
+class Silent(GatewayStandIn):
+    """Takes connections and never says a word."""
+
+    async def serve(self, request: web.Request, url: str) -> web.WebSocketResponse:
+        self.paths.append(request.path)
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+@contextmanager
+def discord(gateway: GatewayStandIn) -> Iterator[str]:
+    """The address of its API."""
+    driver, platform = PlatformDriver(), Discord()
+    platform.gateway = gateway
+    driver.show(platform)
+    try:
+        yield driver.url + "/api/v10"
+    finally:
+        driver.close()
+
+
+@pytest.mark.parametrize("suspended", [False, True], ids=["database up", "database suspended"])
+@pytest.mark.parametrize("kind", [Greeting, Silent])
+def test_it_ends_with_many_discord_bots(
+    open_folder: Path, kind: type[GatewayStandIn], suspended: bool
+) -> None:
+    gateway = kind()
+    with discord(gateway) as url, a_service(open_folder, GAMING_CHAT_API_URL=url) as service:
+        add_bots(service)
+        until(lambda: len(gateway.paths) >= INSTANCES, "the bots are connected", seconds=120)
+        if suspended:
+            suspend(database_processes(service.data_dir))
+        status = stop(service)
+        assert suspended or status == 0
+        assert not database_processes(service.data_dir)
+
+
+def a_service(folder: Path, **settings: str) -> Service:
+    return Service(folder / "data", settings=settings)
+
+
+def add_bots(service: Service) -> None:
+    with service.client() as client:
+        for number in range(INSTANCES):
+            body: Mapping[str, Any] = {
+                "channelId": "gaming-chat",
+                "channelName": f"bot {number}",
+                "config": {"botToken": TOKEN, "applicationId": APPLICATION},
+            }
+            answer = client.post("/api/agent/channel-instances", json=body)
+            assert answer.status_code == 201, answer.text
+
+
+STUBBORN = [sys.executable, "-m", "tests.support.stubborn"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [
+        ("ignores cancellation", 0),
+        ("swallows cancellation", 0),
+        ("fails to stop", 0),
+        ("starts for ever", 130),
+        ("blocks the loop", 1),
+        ("blocks a thread", 1),
+        ("holds the interpreter", -signal.SIGALRM),
+    ],
+)
+def test_a_part_that_does_not_stop_is_left_behind(kind: str, status: int) -> None:
+    process = subprocess.Popen(
+        [*STUBBORN, kind],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT}/proto/gen"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "up\n"
+    began = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=60)
+    assert time.monotonic() - began < PROMISED_S + SLACK_S
+    assert process.returncode == status, said
+    assert "Traceback" not in said or kind == "fails to stop"
+    if status != -signal.SIGALRM:
+        assert "the stubborn one" in said or status == 1

@@ -1,0 +1,159 @@
+"""Loops that outlive failures end when they are cancelled, whatever became of the cancellation within them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from adapters.inbound.jobs.arq_worker import SupervisedWorker
+from adapters.inbound.jobs.upkeep import Chore, Upkeep
+from adapters.inbound.jobs.upload_loop import UploadLoop
+from adapters.inbound.sockets.supervisor import Supervisor
+from adapters.tasks import cancelled, end
+from domain.refusals import Unavailable
+
+INSTANCES = 140
+PATIENCE = 30.0
+
+
+async def turned(error: Exception, begun: asyncio.Event | None = None) -> None:
+    """Waits for ever, and turns its cancellation into another error."""
+    if begun:
+        begun.set()
+    try:
+        await asyncio.Event().wait()
+    except asyncio.CancelledError:
+        raise error from None
+
+
+ERRORS = [Unavailable("the database is away"), RuntimeError("broken")]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("kind", ["upkeep", "uploads"])
+async def test_a_loop_ends(kind: str, error: Exception) -> None:
+    begun = asyncio.Event()
+
+    async def failing(**_: Any) -> None:
+        await turned(error, begun)
+
+    loops: dict[str, Callable[[], Awaitable[None]]] = {
+        "upkeep": Upkeep([Chore("a chore", 3600.0, failing)]).run,
+        "uploads": UploadLoop(cast(Any, failing), cast(Any, failing), asyncio.Event(), 1).run,
+    }
+    running = asyncio.ensure_future(loops[kind]())
+    await begun.wait()
+    running.cancel()
+    await asyncio.wait([running], timeout=PATIENCE)
+    assert running.done()
+
+
+async def test_a_task_that_swallows_its_cancellation_is_waited_for_no_longer_than_asked() -> None:
+    released = asyncio.Event()
+
+    async def deaf() -> None:
+        while not released.is_set():
+            try:
+                await released.wait()
+            except asyncio.CancelledError:
+                assert cancelled()
+
+    task = asyncio.create_task(deaf())
+    await asyncio.sleep(0)
+    async with asyncio.timeout(PATIENCE):
+        await end([task], "a deaf task", 0.01)
+    assert not task.done()
+    released.set()
+    await task
+
+
+class Links:
+    """Holds all instances; the database answers nothing that is asked on the way out."""
+
+    def __init__(self) -> None:
+        self.given_back = False
+
+    async def hold(self, _: Sequence[str]) -> Sequence[int]:
+        return range(1, INSTANCES + 1)
+
+    async def elsewhere(self, _: Sequence[str]) -> Sequence[int]:
+        return ()
+
+    async def gone(self, _: Sequence[int]) -> Sequence[int]:
+        return ()
+
+    def desk(self, _: int) -> Any:
+        return SimpleNamespace()
+
+    async def let_go(self) -> None:
+        self.given_back = True
+
+
+class Channel:
+    """Listens until it is cancelled, and then fails."""
+
+    definition = SimpleNamespace(id="any")
+
+    def __init__(self) -> None:
+        self.listening = 0
+
+    def lacks(self) -> str | None:
+        return None
+
+    async def listen(self, *_: Any) -> None:
+        self.listening += 1
+        await turned(Unavailable("the database is away"))
+
+    async def stored(self) -> Sequence[int]:
+        return ()
+
+    async def unlink(self, _: int) -> None:
+        return
+
+
+async def test_connections_end_whose_last_words_fail() -> None:
+    links, channel = Links(), Channel()
+    instance = SimpleNamespace(config={}, channel_id="any")
+
+    async def cached(_: int) -> Any:
+        return instance
+
+    parts: list[Any] = [
+        links,
+        SimpleNamespace(cached=cached),
+        SimpleNamespace(all=lambda: [channel]),
+        SimpleNamespace(),
+    ]
+    supervisor = Supervisor(*parts, restart_after=0.0)
+    await supervisor.look()
+    await asyncio.sleep(0)
+    assert channel.listening == INSTANCES
+    async with asyncio.timeout(PATIENCE):
+        await supervisor.stop()
+    assert links.given_back
+    assert channel.listening == INSTANCES, "none was begun anew"
+    assert [task for task in asyncio.all_tasks() if "_listen" in repr(task)] == []
+
+
+async def test_a_worker_of_jobs_without_a_queue_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = asyncio.Event()
+
+    async def run(_: object) -> None:
+        await turned(ConnectionError("the queue is away"), begun)
+
+    monkeypatch.setattr("arq.worker.Worker.async_run", run)
+    redis: Any = SimpleNamespace(job_serializer=None, job_deserializer=None)
+
+    async def nothing(_: int) -> None:
+        return
+
+    worker = SupervisedWorker(redis, "queue", {"nothing": nothing})
+    running = asyncio.create_task(worker.run())
+    await begun.wait()
+    running.cancel()
+    await asyncio.wait([running], timeout=PATIENCE)
+    assert running.done()
