@@ -77,6 +77,8 @@ class Supervisor:
                 away = True
             except Exception:
                 log.exception("connections could not be looked after; it is tried again")
+            if cancelled():
+                return
             await asyncio.sleep(LOOK_EVERY)
         await asyncio.Event().wait()
 

@@ -70,6 +70,8 @@ class Signals:
                 )
             except Unavailable:
                 log.debug("a notice was not sent, the database is away")
+            if cancelled():
+                return
             await asyncio.sleep(GATHER_SECONDS)
 
     async def _listen(self) -> None:

@@ -15,7 +15,7 @@ CODE = sorted(
     for path in (ROOT / layer).rglob("*.py")
     if "tests" not in path.relative_to(ROOT).parts
 )
-BROAD = {"Exception", "BaseException", "CancelledError", "Unavailable"}
+BROAD = {"Exception", "BaseException", "Unavailable"}
 CLOSING = {"aclose", "cancel", "close", "gather", "_leave", "release", "to_thread", "unlink", "wait"}
 """What a `finally` may wait for: the end of what the function opened or began itself."""
 ANSWERS_LAST = {"adapters/inbound/rest/callbacks.py"}
@@ -56,7 +56,7 @@ def endless(tree: ast.AST) -> Iterator[ast.While]:
             tries = [node for node in ast.walk(loop) if isinstance(node, ast.Try)]
             awaiting = [each for each in tries if any(isinstance(node, ast.Await) for node in ast.walk(each))]
             if any(
-                caught(handler) & {"Exception", "BaseException"} and not leaves(handler.body)
+                caught(handler) & BROAD and not leaves(handler.body)
                 for each in awaiting
                 for handler in each.handlers
             ):
