@@ -118,7 +118,7 @@ class LaneLoop(Generic[L]):
     async def run(self) -> None:
         """Runs until `stop`; an outage of the database is waited out."""
         away, self._offers = False, True
-        while not self._stopping:
+        while not (self._stopping or cancelled()):
             try:
                 if self._doubtful:
                     await self._reclaimed()
@@ -134,8 +134,6 @@ class LaneLoop(Generic[L]):
                 if not away:
                     log.exception("%s: nothing can be leased, waiting", self._name)
                 away, pause, self._doubtful = True, SWEEP_SECONDS, True
-            if cancelled():
-                return
             if pause:
                 await self._bell.wait(pause)
             if len(self._tasks) >= BUSY and not self._stopping:
