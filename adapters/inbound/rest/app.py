@@ -24,12 +24,10 @@ from adapters.inbound.rest import (
 from adapters.inbound.rest.callbacks import CallbackBranch
 from adapters.inbound.rest.gate import App, Gate
 from adapters.inbound.rest.openapi import describe
+from adapters.inbound.rest.routing import PUBLIC
 from ports.clock import Clock, Ids
 from ports.use_cases import UseCases
 
-PUBLIC = re.compile(
-    r"/api/agent/verification/(providers|callback/[^/]*|bot-messenger-bot-webhook)|/api/agent/files/.*"
-)
 STREAMED = re.compile(r"/api/agent/kb/[^/]+/uploadfile")
 PRIVATE = re.compile(r"/api/agent/(?:verification/identities|files)/(.+)")
 

@@ -200,6 +200,50 @@ ERRORS: dict[str, str] = {
     "503": "the database is away for the moment; try again shortly",
 }
 
+FILE = "(the bytes of the file)"
+TEXTS: dict[str, str] = {
+    "application/octet-stream": FILE,
+    "text/html": "<!doctype html><title>Verification</title><p>Your identity is verified.</p>",
+    "text/plain": "switchboard_accepted_total 42.0\n",
+}
+"""What answers in other types look like, by the type."""
+
+BOT_UPDATE: dict[str, Any] = {
+    "update_id": 10000,
+    "message": {
+        "message_id": 1,
+        "date": 1767225600,
+        "chat": {"id": 77, "type": "private"},
+        "from": {"id": 77, "is_bot": False, "first_name": "Ann"},
+        "text": "/start uV7bghk9JEVYMDCwcJITYhWDUUu1AEoX4R",
+    },
+}
+
+CALLBACK_BODIES: dict[str, Any] = {
+    "http-webhook": {"summary": "http-webhook", "value": {"message": "Hello", "sessionId": "session-1"}},
+    "cron": {"summary": "cron: manual_trigger", "value": {"message": "Check the machines now."}},
+    "workspace-chat": {
+        "summary": "workspace-chat: the challenge of the set-up",
+        "value": {
+            "type": "url_verification",
+            "challenge": "3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P",
+        },
+    },
+    "bot-messenger": {"summary": "bot-messenger", "value": BOT_UPDATE},
+}
+CALLBACK_FORMS: dict[str, Any] = {
+    "sms-provider": {
+        "summary": "sms-provider",
+        "value": {
+            "AccountSid": "AC0123456789abcdef0123456789abcdef",
+            "MessageSid": "SM0123456789abcdef0123456789abcdef",
+            "From": "+14155550123",
+            "To": "+14155550100",
+            "Body": "Hello",
+        },
+    },
+}
+
 CALLBACKS: dict[str, Any] = {
     "200": {"status": "accepted", "requestId": REQUEST_ID, "message": "The message was accepted."},
     "202": {"status": "accepted", "requestId": REQUEST_ID},

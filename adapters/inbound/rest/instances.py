@@ -20,7 +20,7 @@ def router(instances: Instances) -> APIRouter:
     @routes.get(
         BASE,
         response_model=list[schemas.ChannelInstance],
-        responses=errors(),
+        responses=errors(400),
         summary="The caller's instances",
     )
     async def list_instances(request: Request) -> JsonResponse:

@@ -37,7 +37,8 @@ UPLOAD_BODY: dict[str, Any] = {
                         }
                     },
                     "description": "File parts under any field name.",
-                }
+                },
+                "example": {"files": ["(the bytes of pump.pdf)", "(the bytes of valves.docx)"]},
             }
         },
     },

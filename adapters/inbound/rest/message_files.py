@@ -30,7 +30,7 @@ def router(files: SharedFiles) -> APIRouter:
         "/api/agent/files/{token}/{name:path}",
         response_class=Response,
         responses={
-            **errors(404),
+            **errors(404, key=False),
             200: {"content": {"application/octet-stream": {}}, "description": "The file."},
         },
         summary="A file of a message, by its signed, expiring address; needs no key",

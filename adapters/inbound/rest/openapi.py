@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from adapters.inbound.rest.examples import CALLBACKS, ERRORS, SCHEMAS
-from adapters.inbound.rest.routing import MEANING
+from adapters.inbound.rest.config_examples import CREATE, UPDATE
+from adapters.inbound.rest.descriptions import DESCRIPTIONS, PARAMETERS
+from adapters.inbound.rest.examples import (
+    CALLBACK_BODIES,
+    CALLBACK_FORMS,
+    CALLBACKS,
+    ERRORS,
+    SCHEMAS,
+    TEXTS,
+)
+from adapters.inbound.rest.gate import PROTECTED
+from adapters.inbound.rest.routing import MEANING, PUBLIC
 
 DESCRIPTION = """
 Connects the places where people write to agents, apps, workflows and functions.
 
 Protected routes take an API key: `Authorization: Bearer <API_KEY>`. Every error is `{"error": string}`.
+
+A service that sends the internal service key instead names the user for whom it acts in the header `x-user-id`. What
+would belong to a user is refused with 400 without it.
 """
 
 CALLBACK_PATH = "/api/agent/channels/{type}/{instanceId}/{callback}"
-OPEN_PATHS = (
-    "/healthz",
-    "/readyz",
-    "/metrics",
-    CALLBACK_PATH,
-    "/api/agent/verification/providers",
-    "/api/agent/verification/bot-messenger-bot-webhook",
-)
+CREATE_PATHS = ("/api/agent/channel-instances", "/api/agent/channels")
+UPDATE_PATH = "/api/agent/channel-instances/{instanceId}"
 ERROR_SCHEMA = {"$ref": "#/components/schemas/ErrorBody"}
 
 
@@ -38,49 +46,70 @@ def describe(api: FastAPI) -> dict[str, Any]:
     document["paths"][CALLBACK_PATH] = _callback()
     components = document.setdefault("components", {})
     components["securitySchemes"] = {"apiKey": {"type": "http", "scheme": "bearer"}}
-    for path, operations in document["paths"].items():
-        for operation in operations.values():
-            _mend(
-                operation,
-                open_to_all=path in OPEN_PATHS or path.startswith("/api/agent/verification/callback"),
-            )
     schemas = components.get("schemas", {})
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
     for name in schemas.keys() & SCHEMAS.keys():
         schemas[name]["examples"] = [SCHEMAS[name]]
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            operation["security"] = [] if _is_open(path) else [{"apiKey": []}]
+            operation["description"] = DESCRIPTIONS[f"{method.upper()} {path}"]
+            _complete(operation)
+    for path in CREATE_PATHS:
+        _body_of(document["paths"][path]["post"])["examples"] = CREATE
+    _body_of(document["paths"][UPDATE_PATH]["put"])["examples"] = UPDATE
     api.openapi_schema = document
     return document
 
 
-def _mend(operation: dict[str, Any], *, open_to_all: bool) -> None:
-    operation["security"] = [] if open_to_all else [{"apiKey": []}]
+def _is_open(path: str) -> bool:
+    """Whether a path needs no key, as the gate sees it."""
+    return path == CALLBACK_PATH or not path.startswith(PROTECTED) or PUBLIC.fullmatch(path) is not None
+
+
+def _body_of(operation: dict[str, Any]) -> dict[str, Any]:
+    """The JSON body of a request, without the one example that others take the place of."""
+    media: dict[str, Any] = operation["requestBody"]["content"]["application/json"]
+    media.pop("example", None)
+    return media
+
+
+def _complete(operation: dict[str, Any]) -> None:
+    """Takes away the 422 that is a 400 here; gives every parameter and every body an example."""
     invalid = operation["responses"].get("422", {})
     if "HTTPValidationError" in str(invalid):
         del operation["responses"]["422"]
+    for parameter in operation.get("parameters", []):
+        words, example = PARAMETERS[parameter["name"]]
+        parameter.setdefault("description", words)
+        parameter["example"] = example
+    for kind, media in operation.get("requestBody", {}).get("content", {}).items():
+        _show(kind, media)
     for status, response in operation["responses"].items():
-        media = response.get("content", {}).get("application/json", {})
-        if status in ERRORS and media.get("schema") == ERROR_SCHEMA:
-            media["example"] = {"error": ERRORS[status]}
+        for kind, media in response.get("content", {}).items():
+            if media.get("schema") == ERROR_SCHEMA:
+                media["example"] = {"error": ERRORS[status]}
+            else:
+                _show(kind, media)
+
+
+def _show(kind: str, media: dict[str, Any]) -> None:
+    """Gives a body its example, unless it has one."""
+    if "example" in media or "examples" in media:
+        return
+    if kind in TEXTS:
+        media["example"] = TEXTS[kind]
+        return
+    schema = media["schema"]
+    name = (schema.get("items") or schema)["$ref"].rpartition("/")[2]
+    media["example"] = [SCHEMAS[name]] if "items" in schema else SCHEMAS[name]
 
 
 def _callback() -> dict[str, Any]:
     parameters = [
-        {
-            "name": "type",
-            "in": "path",
-            "required": True,
-            "schema": {"type": "string"},
-            "example": "http-webhook",
-        },
-        {"name": "instanceId", "in": "path", "required": True, "schema": {"type": "string"}, "example": "1"},
-        {
-            "name": "callback",
-            "in": "path",
-            "required": True,
-            "schema": {"type": "string"},
-            "example": "webhook",
-        },
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        for name in ("type", "instanceId", "callback")
     ]
     responses: dict[str, Any] = {
         "200": {"description": "What the platform expects: usually an empty or minimal body."},
@@ -101,8 +130,14 @@ def _callback() -> dict[str, Any]:
         "parameters": parameters,
         "responses": responses,
     }
-    body = {"content": {"*/*": {"schema": {"description": "The platform's raw payload."}}}}
+    payload = {"type": "object", "description": "The platform's raw payload."}
+    body = {
+        "content": {
+            "application/json": {"schema": payload, "examples": CALLBACK_BODIES},
+            "application/x-www-form-urlencoded": {"schema": payload, "examples": CALLBACK_FORMS},
+        }
+    }
     return {
-        "get": {**operation, "operationId": "callback_get"},
+        "get": {**deepcopy(operation), "operationId": "callback_get"},
         "post": {**operation, "operationId": "callback_post", "requestBody": body},
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -14,6 +15,11 @@ from domain.access.model import Caller
 from domain.instances.model import Page
 from domain.json_text import TOO_DEEP, TooDeep, loads
 from domain.refusals import Fault, Invalid, NotFound
+
+PUBLIC = re.compile(
+    r"/api/agent/verification/(providers|callback/[^/]*|bot-messenger-bot-webhook)|/api/agent/files/.*"
+)
+"""The paths under /api/agent/ that need no key; a callback of a platform needs none either."""
 
 LARGEST_ID = 2**63 - 1
 LARGEST_LIMIT = 1000
@@ -57,11 +63,12 @@ class JsonRoute(APIRoute):
         return handled
 
 
-def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The error answers of a route, for OpenAPI; 401, 500 and 503 are on every protected one."""
+def errors(*statuses: int, key: bool = True) -> dict[int | str, dict[str, Any]]:
+    """The error answers of a route, for OpenAPI; 500 and 503 are on every one, 401 where it needs a `key`."""
+    everywhere = {401, 500, 503} if key else {500, 503}
     return {
         status: {"model": ErrorBody, "description": MEANING[status]}
-        for status in sorted({*statuses, 401, 500, 503})
+        for status in sorted({*statuses, *everywhere})
     }
 
 

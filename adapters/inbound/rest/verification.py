@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import parse_qs
 
 from fastapi import APIRouter, Request, Response
 
-from adapters.inbound.rest import schemas
+from adapters.inbound.rest import examples, schemas
 from adapters.inbound.rest.errors import JsonResponse
 from adapters.inbound.rest.routing import JsonRoute, caller_of, errors
 from adapters.inbound.rest.verification_page import closing_page
@@ -17,6 +18,17 @@ from ports.use_cases import Verification
 
 BASE = "/api/agent/verification"
 MAX_PARAMETERS = 50
+BOT_UPDATE: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {"type": "object", "description": "An Update of Telegram's Bot API."},
+                "example": examples.BOT_UPDATE,
+            }
+        },
+    },
+}
 
 
 def router(verification: Verification, ids: Ids, platform_url: str) -> APIRouter:
@@ -33,7 +45,7 @@ def router(verification: Verification, ids: Ids, platform_url: str) -> APIRouter
     @routes.get(
         "/identities",
         response_model=schemas.VerifiedIdentities,
-        responses=errors(),
+        responses=errors(400),
         summary="The caller's verified identities",
     )
     async def identities(request: Request) -> JsonResponse:
@@ -44,7 +56,7 @@ def router(verification: Verification, ids: Ids, platform_url: str) -> APIRouter
     @routes.delete(
         "/identities/{field}/{value:path}",
         response_model=schemas.IdentityRemoved,
-        responses=errors(404),
+        responses=errors(400, 404),
         summary="Remove one of the caller's verified identities",
     )
     async def remove_identity(request: Request, field: str, value: str) -> JsonResponse:
@@ -104,6 +116,7 @@ def _bot(routes: APIRouter, verification: Verification) -> None:
         response_model=schemas.Empty,
         responses=errors(400, 401),
         summary="Called by the messenger platform for the verification bot",
+        openapi_extra=BOT_UPDATE,
     )
     async def bot_webhook(request: Request) -> JsonResponse:
         headers = {name.lower(): value for name, value in request.headers.items()}
