@@ -394,6 +394,7 @@ def _fits(media: dict[str, Any], known: dict[str, Any], path: str) -> None:
     name = schema.get("$ref", "").rpartition("/")[2]
     example = media.get("example", (known.get(name, {}).get("examples") or [None])[0])
     assert example is not None, (path, schema)
+    example = example[0] if isinstance(example, list) else example
     model = getattr(schemas, name, None) or getattr(knowledge_schemas, name, None)
     if model is not None:
         model.model_validate(example)
