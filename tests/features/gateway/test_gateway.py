@@ -10,7 +10,6 @@ import httpx
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from adapters.inbound.rest import knowledge_schemas, schemas
 from domain.access.service import digest
 from tests.drivers.ways import INSTANCES, Rest
 from tests.drivers.world import SERVICE_KEY, World
@@ -375,30 +374,6 @@ def no_422(response: httpx.Response) -> None:
     for path, operations in response.json()["paths"].items():
         for operation in operations.values():
             assert "422" not in operation["responses"] or "uploadfile" in path
-
-
-@then("every JSON body has an example that fits it")
-def examples_fit(response: httpx.Response) -> None:
-    document = response.json()
-    known = document["components"]["schemas"]
-    for path, operations in document["paths"].items():
-        for operation in operations.values():
-            for body in (operation.get("requestBody", {}), *operation["responses"].values()):
-                media = body.get("content", {}).get("application/json")
-                if media is not None:
-                    _fits(media, known, path)
-
-
-def _fits(media: dict[str, Any], known: dict[str, Any], path: str) -> None:
-    schema = media["schema"].get("items", media["schema"])
-    name = schema.get("$ref", "").rpartition("/")[2]
-    example = media.get("example", (known.get(name, {}).get("examples") or [None])[0])
-    assert example is not None, (path, schema)
-    example = example[0] if isinstance(example, list) else example
-    model = getattr(schemas, name, None) or getattr(knowledge_schemas, name, None)
-    if model is not None:
-        model.model_validate(example)
-        assert set(example) <= set(model.model_fields), (path, name)
 
 
 @then("every error answer has the error shape")
