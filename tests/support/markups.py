@@ -276,7 +276,7 @@ def _element(element: dict[str, object]) -> str:
     assert text.strip(" \n"), "an empty TextBlock"
     if element.get("fontType") == "Monospace":
         assert "\n" not in text, "a line end in code"
-        assert not re.search(r"^ | {2}", text), "spaces that are not shown"
+        assert not re.search(r"^\s| {2}", text), "spaces that are not shown"
     seen = [
         _shown(SyntaxTreeNode(parser.parse(text))).replace("\u200b", "") for parser in (_DESKTOP, _SPARSE)
     ]

@@ -76,7 +76,7 @@ Feature: What people see of a question with buttons
       And "ada" was asked on <platform> about the tool "open_valve"
       When "ada" presses "Approve"
       Then the question reads "Approved" and "everyone" and "open_valve" and "12 bar", without buttons
-      And the name stands there as code
+      And the name stands there without markup
 
       Examples:
         | platform |

@@ -15,6 +15,7 @@ from tests.support import markups
 from tests.unit.rendering.test_properties import FAMILY, SOUP, numbered, written
 
 NBSP = "\u00a0"
+ZERO = "\u200b"
 
 
 def body(source: str) -> list[dict[str, Any]]:
@@ -40,9 +41,9 @@ def test_code_is_a_fixed_width_block_for_each_line() -> None:
     assert body("Look:\n\n```python\ndef f(a_, *b):\n    return  a_\n\n\tx\n```\n\nDone.") == [
         block("Look:"),
         block(r"def f(a\_, \*b):", fontType="Monospace"),
-        block(rf"{NBSP * 4}return{NBSP * 2}a\_", fontType="Monospace", spacing="None"),
-        block(NBSP, fontType="Monospace", spacing="None"),
-        block(f"{NBSP * 4}x", fontType="Monospace", spacing="None"),
+        block(rf"{ZERO}{NBSP * 4}return{NBSP * 2}a\_", fontType="Monospace", spacing="None"),
+        block(ZERO + NBSP, fontType="Monospace", spacing="None"),
+        block(f"{ZERO}{NBSP * 4}x", fontType="Monospace", spacing="None"),
         block("Done."),
     ]
 

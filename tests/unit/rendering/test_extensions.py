@@ -127,6 +127,18 @@ def test_tags_are_what_markdown_has_for_them() -> None:
     assert '<a href="https://a.b/c">d</a>' in render(Markup.EMAIL, source, None)[0].text
 
 
+@in_every_markup
+@pytest.mark.parametrize(
+    "source", ["#```<code>x</code>", "<code>x</code>```y", "\\`<kbd>x</kbd>", "<code>x</code><code>y</code>"]
+)
+def test_code_beside_backticks_opens_no_fence(markup: Markup, source: str) -> None:
+    assert re.sub("[\\s`]", "", shown(markup, source)) == re.sub(r"</?\w+>|[`\\]", "", source)
+
+
+def test_two_keys_side_by_side_are_not_one_code() -> None:
+    assert render(Markup.DISCORD, "<kbd>x</kbd><kbd>y</kbd>", None)[0].text == "`x`y"
+
+
 def test_a_link_to_a_script_is_no_link() -> None:
     (message,) = render(
         Markup.EMAIL, '<a href="javascript:alert(1)">x</a> <img src="data:text/html,x">', None

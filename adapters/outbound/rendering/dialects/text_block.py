@@ -45,6 +45,10 @@ class TextBlock(MarkdownDialect):
         return ""
 
     def code_line(self, line: str) -> str:
-        """A line of code whose spaces are kept; a blank one is a no-break space, as no TextBlock is empty."""
+        """A line of code whose spaces are kept.
+
+        Clients cut white space off at the edges of a TextBlock, no-break spaces too, but no zero-width space.
+        """
         shown = self.text(line.expandtabs(4).rstrip(), Run(0, len(line), (Span(Kind.PRE),)), line_start=True)
-        return _SPACES.sub(lambda spaces: NO_BREAK_SPACE * len(spaces.group()), shown) or NO_BREAK_SPACE
+        kept = _SPACES.sub(lambda spaces: NO_BREAK_SPACE * len(spaces.group()), shown) or NO_BREAK_SPACE
+        return ZERO_WIDTH + kept if kept.startswith(NO_BREAK_SPACE) else kept

@@ -112,7 +112,7 @@ class _Reader:
     def _paired(self, name: str, tag: Token, inner: list[Token]) -> list[Token]:
         if name in _CODE:
             content = "".join(map(_source, inner))
-            return [Token("code_inline", "code", 0, markup="`", content=content)] if content else []
+            return [Token("code_inline", "code", 0, content=content)] if content else []
         if name in _SHIFTED:
             return _shifted(name, inner)
         if name == "a":
@@ -198,11 +198,23 @@ def _is_alone(tokens: list[Token], at: int) -> bool:
     return before in _BREAKS and after in _BREAKS
 
 
+def _is_beside_backticks(tokens: list[Token], at: int) -> bool:
+    """Whether code made of tags has a backtick beside it, with which platforms would take its marks for a fence."""
+    if tokens[at].type != "code_inline" or tokens[at].markup:
+        return False
+    if at and tokens[at - 1].type == "code_inline":
+        return True
+    before = _source(tokens[at - 1]) if at else ""
+    after = _source(tokens[at + 1]) if at + 1 < len(tokens) else ""
+    return before.endswith("`") or after.startswith("`")
+
+
 def _tidied(tokens: list[Token]) -> list[Token]:
     """Other tags as text, adjacent texts joined, and no line end at the edges or twice in place of a tag."""
     out: list[Token] = []
-    for each in tokens:
-        token = Token("text", "", 0, content=each.content) if each.type == "html_inline" else each
+    for at, each in enumerate(tokens):
+        is_text = each.type == "html_inline" or _is_beside_backticks(tokens, at)
+        token = Token("text", "", 0, content=each.content) if is_text else each
         if token.type in _BREAKS:
             _add_break(out, token)
         elif token.type == "text" and out and out[-1].type == "text":
