@@ -24,7 +24,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, meaning, run in COMMANDS:
-        commands.add_parser(name, help=meaning, description=meaning).set_defaults(run=run)
+        command = commands.add_parser(name, help=meaning, description=meaning)
+        command.set_defaults(run=run)
+        if run is _reseal:
+            command.add_argument(
+                "--drop-unreadable", action="store_true", help="remove the instances whose key is lost"
+            )
     _add_keys(commands.add_parser("keys", help="create, list and revoke API keys"))
     return parser
 
@@ -87,10 +92,10 @@ def _migrate(settings: Settings, _: argparse.Namespace) -> int:
     return 0
 
 
-def _reseal(settings: Settings, _: argparse.Namespace) -> int:
+def _reseal(settings: Settings, options: argparse.Namespace) -> int:
     from apps.keys import reseal
 
-    return reseal(settings)
+    return reseal(settings, drop_unreadable=options.drop_unreadable)
 
 
 def _reindex(settings: Settings, _: argparse.Namespace) -> int:

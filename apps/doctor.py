@@ -10,12 +10,14 @@ from urllib.parse import urlsplit
 
 from adapters.outbound.http.redaction import safe_url
 from adapters.outbound.jobs.arq_queue import ArqQueue, connect
+from adapters.outbound.security.box import Seal
+from adapters.outbound.storage.key_check import check_key
 from apps.downstream import count_rules
 from apps.knowledge_state import look
 from apps.printable import escaped
 from apps.secrets import complete
 from apps.settings import PROVIDERS, Settings, SettingsError
-from apps.starting import StartError, a_database, migrated
+from apps.starting import StartError, a_database, migrated, unlocked
 from domain.refusals import Refusal
 
 
@@ -40,6 +42,7 @@ def main(settings: Settings) -> int:
 def _findings(settings: Settings) -> Iterator[Finding]:
     yield from _settings(settings)
     yield _tried("database", lambda: _database(settings))
+    yield _tried("encryption", lambda: _encryption(settings))
     yield _tried("queue", lambda: _queue(settings))
     yield _tried("resources", lambda: _resources(settings))
     yield from _knowledge(settings)
@@ -83,6 +86,17 @@ def _database(settings: Settings) -> str:
     with a_database(settings) as dsn:
         migrated(dsn)
     return "embedded PostgreSQL, migrated" if settings.embedded else "DATABASE_URL answers, migrated"
+
+
+def _encryption(settings: Settings) -> str:
+    with a_database(settings) as dsn:
+        unlocked(complete(settings), dsn)
+        if unreadable := check_key(dsn, Seal(complete(settings).config_encryption_key)):
+            raise StartError(
+                f"{unreadable} configuration(s) were encrypted with a key that CONFIG_ENCRYPTION_KEY does not list;"
+                " add that key, or save those instances anew"
+            )
+    return "CONFIG_ENCRYPTION_KEY fits the database"
 
 
 def _knowledge(settings: Settings) -> Iterator[Finding]:

@@ -6,11 +6,12 @@ import argparse
 import asyncio
 from collections.abc import Awaitable, Callable
 
+from adapters.outbound.storage.key_check import replace_key
 from apps.container import Container
 from apps.printable import escaped
 from apps.secrets import complete
 from apps.settings import Settings
-from apps.starting import a_database, migrated
+from apps.starting import StartError, a_database, migrated
 from domain.access.model import Role
 from domain.access.service import digest
 from domain.refusals import NotFound
@@ -54,9 +55,20 @@ async def _key_id(container: Container, text: str) -> int:
     return found.id
 
 
-def reseal(settings: Settings) -> int:
+def reseal(settings: Settings, *, drop_unreadable: bool) -> int:
     async def run(container: Container) -> None:
-        print(f"sealed {await container.instances().reseal()} configuration(s) anew")
+        instances, dsn = container.instances(), container.database().dsn
+        count, unreadable = await instances.reseal()
+        print(f"sealed {count} configuration(s) anew")
+        if unreadable and not drop_unreadable:
+            raise StartError(
+                f"{len(unreadable)} configuration(s) were encrypted with a key that CONFIG_ENCRYPTION_KEY does not"
+                " list; add that key, or give the instances up with: switchboard reseal --drop-unreadable"
+            )
+        for instance_id in unreadable:
+            await instances.remove(instance_id)
+            print(f"removed the instance {instance_id}")
+        await asyncio.to_thread(replace_key, dsn, container.seal())
 
     return _with_database(settings, run)
 

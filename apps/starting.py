@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import errno
+import logging
 import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import psycopg
+
+from adapters.outbound.security.box import Seal
 from adapters.outbound.storage.embedded import EmbeddedPostgres, EmbeddedPostgresError, attach
+from adapters.outbound.storage.migrate import first_line
 from apps.printable import escaped
+from apps.secrets import FOLDER
 from apps.settings import Settings, SettingsError
 from apps.shutdown import INTERRUPTED, PROCESS
 from domain.refusals import Refusal
+
+log = logging.getLogger("switchboard")
 
 
 class StartError(Exception):
@@ -94,6 +102,27 @@ def migrated(dsn: str) -> str:
         migrate(dsn)
     except MigrationError as error:
         raise StartError(str(error)) from error
+    return dsn
+
+
+def unlocked(settings: Settings, dsn: str) -> str:
+    """The DSN, once CONFIG_ENCRYPTION_KEY proves to be the key of that database. Raises `StartError`."""
+    from adapters.outbound.storage.key_check import WrongKey, check_key
+
+    try:
+        unreadable = check_key(dsn, Seal(settings.config_encryption_key))
+    except WrongKey as error:
+        where = f" (kept in {settings.data_dir / FOLDER})" if settings.embedded else ""
+        raise StartError(
+            f"CONFIG_ENCRYPTION_KEY{where} does not fit the database: {error}. Set the key that was used before; to"
+            " change it, list both, the new one in front, and run: switchboard reseal"
+        ) from error
+    except psycopg.Error as error:
+        raise StartError(f"the database does not answer: {first_line(error)}") from error
+    if unreadable:
+        log.error(
+            "%d configurations were encrypted with keys that CONFIG_ENCRYPTION_KEY does not list", unreadable
+        )
     return dsn
 
 

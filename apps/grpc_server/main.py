@@ -10,7 +10,7 @@ from apps.parts import StoragePart
 from apps.process import Part, run, serve
 from apps.secrets import complete
 from apps.settings import Settings
-from apps.starting import check_free, migrated, shared_database
+from apps.starting import check_free, migrated, shared_database, unlocked
 
 
 def main(settings: Settings) -> int:
@@ -18,7 +18,7 @@ def main(settings: Settings) -> int:
     logs.set_up(settings)
     settings = complete(settings)
     check_free(settings.grpc_host, settings.grpc_port, "GRPC_PORT")
-    dsn = migrated(shared_database(settings))
+    dsn = unlocked(settings, migrated(shared_database(settings)))
 
     async def core() -> int:
         container = Container(settings=settings, dsn=dsn, solitary=False)

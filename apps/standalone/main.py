@@ -15,7 +15,7 @@ from apps.process import Part, Phase, run, serve
 from apps.rest import build_gateway
 from apps.secrets import complete
 from apps.settings import Settings
-from apps.starting import check_free, embedded_database, listen, migrated
+from apps.starting import check_free, embedded_database, listen, migrated, unlocked
 from apps.verification import VerificationBotPart
 from domain.access.model import Role
 
@@ -27,9 +27,9 @@ def main(settings: Settings) -> int:
     listener = listen(settings.http_host, settings.http_port, "HTTP_PORT")
     check_free(settings.grpc_host, settings.grpc_port, "GRPC_PORT")
     if settings.database_url:
-        return serve(_serve(settings, migrated(settings.database_url), listener))
+        return serve(_serve(settings, unlocked(settings, migrated(settings.database_url)), listener))
     with embedded_database(settings) as dsn:
-        return serve(_serve(settings, migrated(dsn), listener))
+        return serve(_serve(settings, unlocked(settings, migrated(dsn)), listener))
 
 
 async def _serve(settings: Settings, dsn: str, listener) -> int:  # type: ignore[no-untyped-def]

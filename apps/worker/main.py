@@ -10,7 +10,7 @@ from apps.parts import SocketsPart, StoragePart, WorkerPart
 from apps.process import Part, run, serve
 from apps.secrets import complete
 from apps.settings import Settings
-from apps.starting import migrated, shared_database
+from apps.starting import migrated, shared_database, unlocked
 from apps.verification import VerificationBotPart
 
 
@@ -18,7 +18,7 @@ def main(settings: Settings) -> int:
     """Runs until it is told to stop; the exit status."""
     logs.set_up(settings)
     settings = complete(settings)
-    dsn = migrated(shared_database(settings))
+    dsn = unlocked(settings, migrated(shared_database(settings)))
 
     async def worker() -> int:
         container = Container(settings=settings, dsn=dsn, solitary=False)

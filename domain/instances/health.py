@@ -7,10 +7,15 @@ from dataclasses import replace
 from datetime import datetime
 
 from domain.channels.proof import missing_proof
-from domain.instances.model import Activity, ActivityHealth, Health, Instance
+from domain.instances.model import UNREADABLE, Activity, ActivityHealth, Health, Instance
 from domain.instances.validation import advice
 from ports.channels import Channel, Registers
 from ports.storage import HealthRecord
+
+UNDECRYPTED = (
+    "its configuration cannot be decrypted; put the key that it was encrypted with into CONFIG_ENCRYPTION_KEY,"
+    " or save the instance anew"
+)
 
 
 def health_of(instance: Instance, channel: Channel, record: HealthRecord, queue: Mapping[str, int]) -> Health:
@@ -75,6 +80,8 @@ def _warnings(
     record: HealthRecord,
     activities: Mapping[Activity, ActivityHealth],
 ) -> list[str]:
+    if instance.status == UNREADABLE:
+        return [UNDECRYPTED]
     warnings = advice(channel.definition, instance.config)
     if record.unproved_for:
         warnings.append(f"{missing_proof(record.unproved_for)}: calls are accepted without proof of origin")

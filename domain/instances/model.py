@@ -9,6 +9,8 @@ from enum import StrEnum
 from typing import Any
 
 ACTIVE = "active"
+UNREADABLE = "unreadable"
+"""The state of an instance whose stored configuration cannot be decrypted; its `config` is empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,11 @@ class Instance:
     created_at: datetime
     updated_at: datetime
     status: str = ACTIVE
+
+    @property
+    def exists(self) -> bool:
+        """Whether its owner may see, change and delete it."""
+        return self.status in (ACTIVE, UNREADABLE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from domain.access.model import Caller
 from domain.channels.model import ChannelDefinition
 from domain.instances.health import health_of
 from domain.instances.model import (
-    ACTIVE,
+    UNREADABLE,
     Deliveries,
     Health,
     Instance,
@@ -74,7 +74,7 @@ class InstanceService:
         channel = self._known_channel(new.channel_id)
         _check(channel.definition, new.channel_name, new.config, new.resource_id)
         existing = await self._store.find(new.id) if new.id is not None else None
-        if existing is None or existing.status != ACTIVE:
+        if existing is None or not existing.exists:
             return await self._saved(await self._store.add(owner, new), channel, "created")
         if not caller.may_act_for(existing.user_id):
             raise Forbidden("the instance named by id belongs to another user")
@@ -95,14 +95,19 @@ class InstanceService:
         instance = await self._store.change(existing.id, change)
         if instance is None:
             raise _unknown(existing.id)
-        if isinstance(channel, Registers) and channel.supersedes(existing.config, instance.config):
+        readable = existing.status != UNREADABLE
+        if (
+            readable
+            and isinstance(channel, Registers)
+            and channel.supersedes(existing.config, instance.config)
+        ):
             await self._unregister(existing, channel)
         return await self._saved(instance, channel, "updated")
 
     async def delete(self, caller: Caller, instance_id: int) -> None:
         instance = await self._owned(caller, instance_id)
         channel = self._channels.find(instance.channel_id)
-        if isinstance(channel, Registers):
+        if isinstance(channel, Registers) and instance.status != UNREADABLE:
             await self._unregister(instance, channel)
         await self._pairings.removed(instance)
         await self._store.remove(instance_id)
@@ -161,7 +166,7 @@ class InstanceService:
 
     async def _owned(self, caller: Caller, instance_id: int) -> Instance:
         instance = await self._store.find(instance_id)
-        if instance is None or instance.status != ACTIVE:
+        if instance is None or not instance.exists:
             raise _unknown(instance_id)
         if not caller.may_act_for(instance.user_id):
             raise Forbidden("the instance belongs to another user")

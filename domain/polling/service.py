@@ -9,7 +9,8 @@ from datetime import datetime, timedelta
 
 from domain.channels.messages import Event
 from domain.delivery.pacing.reads import ReadLimiter
-from domain.instances.model import Activity, Instance
+from domain.instances.health import UNDECRYPTED
+from domain.instances.model import UNREADABLE, Activity, Instance
 from domain.polling.rules import back_off, interval
 from domain.refusals import Refusal, StorageAway, Unavailable
 from ports.channels import Channel, Channels, ConfirmsPolls, PollFailed, Polls, Schedules, Watches
@@ -26,6 +27,9 @@ RUN = "run"
 
 AT_ONCE = 200
 """How many due instances one look hands to the queue."""
+
+UNREADABLE_PAUSE = timedelta(minutes=1)
+"""How often it is looked whether a configuration can be decrypted now, lengthened with each failure."""
 
 LONGEST = 240.0
 """Seconds that one poll may take."""
@@ -111,7 +115,9 @@ class PollingService:
         channel = self._channels.find(instance.channel_id) if instance else None
         if instance is None:
             return
-        if isinstance(channel, Schedules):
+        if instance.status == UNREADABLE:
+            await self._failed(due, instance, PollFailed(UNDECRYPTED), UNREADABLE_PAUSE)
+        elif isinstance(channel, Schedules):
             await self._fire(due, instance, channel)
         elif isinstance(channel, Polls):
             await self._poll(due, instance, channel)

@@ -223,3 +223,27 @@ def test_a_process_on_its_own_says_what_it_lacks(open_folder: Path) -> None:
         for command in ("core", "worker"):
             line = one_line(run_once(service.data_dir, command, settings=settings))
             assert "set REDIS_URL" in line
+
+
+def test_a_key_that_does_not_fit_the_database_keeps_it_from_starting(open_folder: Path) -> None:
+    """Also where the folder of the secrets was lost, and another key was made."""
+    with Service(open_folder / "data") as service:
+        service.create_instance(channelId="http-webhook", channelName="kept", config={})
+    secret = open_folder / "data" / "secrets" / "config_encryption_key"
+    first = secret.read_text().strip()
+    secret.unlink()
+    ports = {"HTTP_PORT": str(free_port()), "GRPC_PORT": str(free_port())}
+    line = one_line(run_once(open_folder / "data", "up", settings=ports))
+    assert "CONFIG_ENCRYPTION_KEY" in line
+    assert str(secret.parent) in line
+    assert "switchboard reseal" in line
+
+    done = run_once(open_folder / "data", "doctor", seconds=300)
+    assert done.returncode == 1
+    assert any(each.startswith("FAIL  encryption") for each in done.stdout.splitlines()), done.stdout
+
+    both = {"CONFIG_ENCRYPTION_KEY": f"{secret.read_text().strip()},{first}"}
+    assert "add that key" in one_line(run_once(open_folder / "data", "reseal"))
+    assert run_once(open_folder / "data", "reseal", settings=both).returncode == 0
+    with Service(open_folder / "data") as service:
+        assert service.process.poll() is None

@@ -43,6 +43,10 @@ class Seal:
         except CryptoError as error:
             raise SealError("a stored value was damaged or sealed with another key") from error
 
+    def knows(self, sealed: bytes) -> bool:
+        """Whether the value, or its first four bytes, names a key that is at hand."""
+        return bytes(sealed[:FINGERPRINT]) in self._boxes
+
     def is_current(self, sealed: bytes) -> bool:
         """Whether the value was sealed with the first key."""
         return bytes(sealed[:FINGERPRINT]) == self._current

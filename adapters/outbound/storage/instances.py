@@ -14,8 +14,9 @@ import psycopg
 from adapters.outbound.security.box import Seal, SealError
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
-from domain.instances.model import Instance, InstanceChange, NewInstance
-from domain.refusals import Conflict
+from domain.instances.health import UNDECRYPTED
+from domain.instances.model import ACTIVE, UNREADABLE, Instance, InstanceChange, NewInstance
+from domain.refusals import Conflict, Unavailable
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +63,8 @@ class PostgresInstances:
         now, this = time.monotonic(), asyncio.current_task()
         try:
             instance = await self.find(instance_id)
+            if instance is not None and instance.status == UNREADABLE:
+                raise Unavailable(f"the instance {instance_id} waits: {UNDECRYPTED}")
             if self._finding.get(instance_id) is this:
                 if len(self._cache) >= CACHE_SIZE:
                     self._cache.clear()
@@ -97,16 +100,8 @@ class PostgresInstances:
             f"SELECT {COLUMNS} FROM channel_instance WHERE channel_id = ANY(%s) AND status = 'active' ORDER BY id",
             (list(channel_ids),),
         )
-        found = [self._readable(row) for row in rows]
-        return [each for each in found if each is not None]
-
-    def _readable(self, row: tuple[Any, ...]) -> Instance | None:
-        """None for a configuration that cannot be opened: that is no matter of the other users' instances."""
-        try:
-            return self._instance(row)
-        except (SealError, ValueError):
-            log.exception("a configuration cannot be read", extra={"instance": row[0]})
-            return None
+        instances = [self._instance(row) for row in rows]
+        return [instance for instance in instances if instance.status != UNREADABLE]
 
     async def add(self, user_id: str, new: NewInstance) -> Instance:
         query = (
@@ -164,32 +159,43 @@ class PostgresInstances:
         self._told(instance_id)
         return cursor.rowcount > 0
 
-    async def reseal(self) -> int:
-        """Seals anew what an older key had sealed; how many."""
-        count = 0
+    async def reseal(self) -> tuple[int, Sequence[int]]:
+        """Seals anew what an older key had sealed: how many, and the ids of those that cannot be opened."""
+        count, unreadable = 0, []
         for instance_id, sealed in await self._database.fetch(
             "SELECT id, config FROM channel_instance ORDER BY id"
         ):
+            try:
+                text = self._seal.open(sealed)
+            except SealError:
+                unreadable.append(instance_id)
+                continue
             if not self._seal.is_current(sealed):
                 count += await self._database.execute(
                     "UPDATE channel_instance SET config = %s WHERE id = %s AND config = %s",
-                    (self._seal.seal(self._seal.open(sealed)), instance_id, sealed),
+                    (self._seal.seal(text), instance_id, sealed),
                 )
-        return count
+        return count, unreadable
 
     def _told(self, instance_id: int) -> None:
         self.forget(instance_id)
         self._changed(instance_id)
 
     def _instance(self, row: tuple[Any, ...]) -> Instance:
+        """One row that cannot be decrypted must not stand in the way of the others."""
+        try:
+            config, status = json.loads(self._seal.open(row[4])), row[8]
+        except (SealError, ValueError) as error:
+            log.error("a configuration cannot be decrypted: %s", error, extra={"instance": row[0]})
+            config, status = {}, UNREADABLE if row[8] == ACTIVE else row[8]
         return Instance(
             id=row[0],
             user_id=row[1],
             channel_id=row[2],
             channel_name=row[3],
-            config=json.loads(self._seal.open(row[4])),
+            config=config,
             resource_id=row[5],
             created_at=row[6],
             updated_at=row[7],
-            status=row[8],
+            status=status,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from adapters.outbound.security.box import Seal
+from adapters.outbound.security.box import Seal, SealError
 from adapters.outbound.storage.codec import key_of
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Connection, Database
@@ -131,7 +131,10 @@ class PostgresStates:
         )
         if row is None or row[2] <= now:
             return None
-        return PendingOAuth(row[0], self._seal.open(row[1]))
+        try:
+            return PendingOAuth(row[0], self._seal.open(row[1]))
+        except SealError:
+            return None  # begun with a key that is gone: the person begins anew
 
 
 async def sweep(database: Database) -> None:

@@ -109,7 +109,9 @@ def belongs(rest: Rest, response: httpx.Response, user: str) -> None:
 
 @then('"database", "queue" and "migrations" were looked at')
 def looked_at(response: httpx.Response) -> None:
-    assert dict.fromkeys(("database", "queue", "migrations"), "ok").items() <= response.json()["checks"].items()
+    assert (
+        dict.fromkeys(("database", "queue", "migrations"), "ok").items() <= response.json()["checks"].items()
+    )
 
 
 @when("/healthz is asked for by HEAD", target_fixture="response")

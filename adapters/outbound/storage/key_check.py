@@ -1,0 +1,58 @@
+"""Whether CONFIG_ENCRYPTION_KEY is the key that the database's configurations were encrypted with.
+
+A value that the first process sealed tells every later one.
+"""
+
+from __future__ import annotations
+
+import psycopg
+
+from adapters.outbound.security.box import Seal, SealError
+
+KNOWN = "switchboard"
+
+FINGERPRINTS = "SELECT substring(config FOR 4), count(*) FROM channel_instance GROUP BY 1"
+
+
+class WrongKey(Exception):
+    """The keys at hand do not open what is stored."""
+
+
+def check_key(dsn: str, seal: Seal) -> int:
+    """The number of configurations that were sealed with a key that is not at hand. Raises `WrongKey`.
+
+    Of processes that start at once on a new database one leaves its value, and the others are held against it.
+    """
+    with psycopg.connect(dsn, autocommit=True, connect_timeout=10) as connection:
+        unknown, known = 0, 0
+        for fingerprint, count in connection.execute(FINGERPRINTS).fetchall():
+            if seal.knows(fingerprint):
+                known += count
+            else:
+                unknown += count
+        if _stored(connection) is None and (known or not unknown):
+            connection.execute(
+                "INSERT INTO key_check VALUES (1, %s) ON CONFLICT (id) DO NOTHING", (seal.seal(KNOWN),)
+            )
+        sealed = _stored(connection)
+    if sealed is None:
+        raise WrongKey("the stored configurations were encrypted with another key")
+    try:
+        seal.open(sealed)
+    except SealError as error:
+        raise WrongKey("the database was set up with another key") from error
+    return unknown
+
+
+def replace_key(dsn: str, seal: Seal) -> None:
+    """From now on processes need the first key of `seal`."""
+    with psycopg.connect(dsn, autocommit=True, connect_timeout=10) as connection:
+        connection.execute(
+            "INSERT INTO key_check VALUES (1, %s) ON CONFLICT (id) DO UPDATE SET sealed = excluded.sealed",
+            (seal.seal(KNOWN),),
+        )
+
+
+def _stored(connection: psycopg.Connection) -> bytes | None:
+    row = connection.execute("SELECT sealed FROM key_check").fetchone()
+    return bytes(row[0]) if row else None
