@@ -116,7 +116,7 @@ class PollingService:
         if instance is None:
             return
         if instance.status == UNREADABLE:
-            await self._failed(due, instance, PollFailed(UNDECRYPTED), UNREADABLE_PAUSE)
+            await self._failed(due, PollFailed(UNDECRYPTED), UNREADABLE_PAUSE)
         elif isinstance(channel, Schedules):
             await self._fire(due, instance, channel)
         elif isinstance(channel, Polls):
