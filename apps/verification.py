@@ -67,6 +67,7 @@ def mailer(settings: Settings, clock: SystemClock, ids: RandomIds) -> SmtpMailer
         security=Security.IMPLICIT if settings.smtp_secure else Security.OPPORTUNISTIC,
         username=settings.smtp_user,
         password=settings.smtp_password,
+        switch="SMTP_SECURE",
     )
     # The operator's own server is exempt from the policy for addresses that users gave.
     submission = Submission(AllowedAddresses(AddressPolicy()))

@@ -17,10 +17,12 @@ from aiosmtplib import (
     SMTPResponseException,
 )
 
+from adapters.outbound.mail.greeting import check_greeting, expects_plain_text, plain_text_behind
 from adapters.outbound.mail.sockets import Security, TlsContexts, checked_tls, open_socket
 from domain.channels.messages import Outcome, Sent
 from ports.http import Addresses, AddressRefused, HttpFailed
 
+SMTP_TLS_PORT = 465
 REFUSED_RECIPIENT = "refused the recipient"
 _GREYLISTED = 60.0
 """Seconds to wait after 450 and 451, by which servers put a first try off (RFC 6647)."""
@@ -36,6 +38,8 @@ class SmtpServer:
     username: str = ""
     password: str = field(default="", repr=False)
     timeout: float = 30.0
+    switch: str = "smtpSecure"
+    """The field or setting that turns TLS from the start on."""
 
 
 class Submission:
@@ -69,6 +73,9 @@ class Submission:
     async def _connect(self, server: SmtpServer) -> SMTP:
         connection = await open_socket(self._addresses, server.host, server.port, server.timeout)
         try:
+            await check_greeting(
+                self._addresses, connection, server.host, server.port, server.security, server.switch
+            )
             client = SMTP(
                 hostname=server.host,
                 sock=connection,
@@ -133,6 +140,11 @@ def classify(failure: Exception, server: SmtpServer, *, handed_over: bool) -> Se
         return _by_code(failure.code, f"{where} {REFUSED_RECIPIENT}: {_words(failure)}")
     if isinstance(failure, SMTPResponseException):
         return _by_code(failure.code, f"{where} refused the mail: {_words(failure)}")
+    if server.security is Security.IMPLICIT and plain_text_behind(failure):
+        return Sent(Outcome.TRANSIENT, expects_plain_text(where, server.switch, SMTP_TLS_PORT))
+    if "STARTTLS extension not supported" in str(failure):  # an SMTPException of no class of its own
+        words = f"{where} does not offer STARTTLS; set {server.switch} to false to send without TLS"
+        return Sent(Outcome.TRANSIENT, words)
     if isinstance(failure, ssl.SSLError) or isinstance(failure.__cause__, ssl.SSLError):
         return Sent(Outcome.TRANSIENT, f"TLS with {where} failed: {failure}")
     if isinstance(failure, (SMTPNotSupported, ValueError)):

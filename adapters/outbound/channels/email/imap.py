@@ -87,7 +87,9 @@ class MailBox(BaseMailBox):
     def _protect(self, client: imaplib.IMAP4) -> None:
         offered = "STARTTLS" in client.capabilities
         if self._account.security is Security.STARTTLS and not offered:
-            raise imaplib.IMAP4.error("the server does not offer STARTTLS, and imapSecure demands it")
+            raise imaplib.IMAP4.error(
+                "the server does not offer STARTTLS; set imapSecure to false to do without"
+            )
         if offered and self._account.security is not Security.IMPLICIT:
             client.starttls(self._account.tls)
 

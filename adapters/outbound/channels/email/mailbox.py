@@ -14,8 +14,9 @@ from anyio import CapacityLimiter, to_thread
 from imap_tools import ImapToolsError
 
 from adapters.outbound.channels.email.imap import ImapAccount, LoginRefused, MailBox, words_of
-from adapters.outbound.channels.email.settings import imap_security
-from adapters.outbound.mail.sockets import TlsContexts, open_socket
+from adapters.outbound.channels.email.settings import IMAP_TLS_PORT, imap_security
+from adapters.outbound.mail.greeting import check_greeting, expects_plain_text, plain_text_behind
+from adapters.outbound.mail.sockets import Security, TlsContexts, open_socket
 from domain.channels.messages import Config
 from ports.channels import PollFailed
 from ports.http import Addresses, AddressRefused, HttpFailed
@@ -25,6 +26,8 @@ T = TypeVar("T")
 IMAP_ERRORS = (ImapToolsError, imaplib.IMAP4.error, OSError, ValueError)
 """What a server or the network can do to a job."""
 
+SWITCH = "imapSecure"
+"""The field that turns TLS from the start on."""
 CONNECT_TIMEOUT = 20.0
 """Seconds to connect, and for each answer of the server."""
 WORK_TIMEOUT = 300.0
@@ -51,12 +54,10 @@ class Mailboxes:
         """Runs `job` on the selected INBOX. A cancelled or late job has its connection cut."""
         if limiter is None:
             limiter = self._limiter = self._limiter or CapacityLimiter(AT_ONCE)
-        account = self._account(config)
-        where = f"{account.host}:{int(config['imapPort'])}"
+        account, port = self._account(config), int(config["imapPort"])
+        where = f"{account.host}:{port}"
         try:
-            connection = await open_socket(
-                self._hosts, account.host, int(config["imapPort"]), CONNECT_TIMEOUT
-            )
+            connection = await self._connected(account, port)
         except AddressRefused as failure:
             raise PollFailed(str(failure), fatal=True) from failure
         except HttpFailed as failure:
@@ -68,9 +69,19 @@ class Mailboxes:
         except TimeoutError as failure:
             raise PollFailed(f"{where} took too long") from failure
         except IMAP_ERRORS as failure:
-            raise _explained(failure, where) from failure
+            raise _explained(failure, where, account) from failure
         finally:
             wire.cut()
+
+    async def _connected(self, account: ImapAccount, port: int) -> socket.socket:
+        """Raises `HttpFailed`, also for a port that speaks TLS where the account does not."""
+        connection = await open_socket(self._hosts, account.host, port, CONNECT_TIMEOUT)
+        try:
+            await check_greeting(self._hosts, connection, account.host, port, account.security, SWITCH)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def _account(self, config: Config) -> ImapAccount:
         return ImapAccount(
@@ -110,10 +121,12 @@ class _Wire:
         self._handle.close()
 
 
-def _explained(failure: Exception, where: str) -> PollFailed:
+def _explained(failure: Exception, where: str, account: ImapAccount) -> PollFailed:
     if isinstance(failure, LoginRefused):
         message = f"{where} did not take the user name and password: {words_of(failure)}"
         return PollFailed(message, fatal=failure.final)
+    if account.security is Security.IMPLICIT and plain_text_behind(failure):
+        return PollFailed(expects_plain_text(where, SWITCH, IMAP_TLS_PORT))
     if isinstance(failure, ssl.SSLError):
         return PollFailed(f"TLS with {where} failed: {words_of(failure)}")
     return PollFailed(f"{where}: {words_of(failure)}")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from adapters.outbound.mail.smtp import SMTP_TLS_PORT
 from adapters.outbound.mail.sockets import Security
 from domain.channels.messages import Config
 
 IMAP_TLS_PORT = 993
 IMAP_PLAIN_PORT = 143
-SMTP_TLS_PORT = 465
 SMTP_STARTTLS_PORT = 587
 
 
