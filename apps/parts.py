@@ -7,7 +7,7 @@ import contextlib
 import logging
 import socket
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
 
@@ -15,13 +15,15 @@ from adapters.inbound.jobs.lane_loop import LaneLoop
 from adapters.inbound.jobs.places import both
 from adapters.inbound.jobs.upkeep import AbandonedLeases, Chore, Upkeep
 from adapters.inbound.rest.gate import App
-from adapters.inbound.rest.protocol import HttpProtocol
+from adapters.inbound.rest.protocol import HttpProtocol, Limits, keep_deadlines
 from adapters.outbound.storage.conversations import SIDE as CONVERSATIONS
 from adapters.outbound.storage.handover import Handover
 from adapters.outbound.storage.outbox import SIDE as DELIVERIES
 from adapters.outbound.storage.verifications import sweep
 from apps.container import Container
 from apps.process import Phase
+from apps.settings import Settings
+from apps.starting import allowed_connections
 from domain.refusals import Unavailable
 
 log = logging.getLogger("switchboard")
@@ -195,7 +197,12 @@ class RestPart:
     name = "REST gateway"
     phase = Phase.CALLS
 
-    def __init__(self, app: App, listener: socket.socket) -> None:
+    def __init__(self, app: App, listener: socket.socket, settings: Settings) -> None:
+        limits = Limits(
+            allowed_connections(settings.http_max_connections),
+            settings.http_head_timeout,
+            settings.http_stall_timeout,
+        )
         config = uvicorn.Config(
             app,
             log_config=None,
@@ -204,7 +211,9 @@ class RestPart:
             timeout_graceful_shutdown=CALL_GRACE,  # type: ignore[arg-type]  # asyncio takes fractions
             server_header=False,
             proxy_headers=False,  # callbacks need none of them, so that is done behind their branch
-            http=HttpProtocol,
+            http=cast(Any, partial(HttpProtocol, limits=limits)),
+            ws="none",
+            timeout_keep_alive=settings.http_keep_alive,
             loop="none",
         )
         self._server = _Server(config)
@@ -221,7 +230,11 @@ class RestPart:
 
     async def run(self) -> None:
         assert self._task is not None
-        await asyncio.shield(self._task)
+        deadlines = asyncio.create_task(keep_deadlines(self._server.server_state.connections))
+        try:
+            await asyncio.shield(self._task)
+        finally:
+            deadlines.cancel()
 
     async def stop(self) -> None:
         self._server.should_exit = True

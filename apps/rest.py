@@ -19,6 +19,7 @@ def build_gateway(container: Container) -> App:
         agent_url=settings.agent_url,
         platform_url=settings.platform_url,
         max_body=settings.max_webhook_body_kb * 1024,
+        max_upload=settings.max_upload_bytes,
         bind=logs.bind_request,
         checks=container.checks(),
         metrics=metrics,

@@ -158,6 +158,30 @@ class Settings:
 
     http_host: str = _setting("HTTP_HOST", "127.0.0.1", "address that the REST gateway listens on")
     http_port: int = _setting("HTTP_PORT", "3011", "port of the REST gateway", _whole(0, 65535))
+    http_max_connections: int = _setting(
+        "HTTP_MAX_CONNECTIONS",
+        "1000",
+        "connections that the REST gateway keeps at a time, besides a few that are reserved for health checks",
+        _whole(10, 100_000),
+    )
+    http_head_timeout: int = _setting(
+        "HTTP_HEAD_TIMEOUT",
+        "10",
+        "seconds within which the address and the headers of a request must be there",
+        _whole(1, 600),
+    )
+    http_stall_timeout: int = _setting(
+        "HTTP_STALL_TIMEOUT",
+        "20",
+        "seconds over which a body must bring at least 500 bytes a second; answers have three times as long",
+        _whole(1, 600),
+    )
+    http_keep_alive: int = _setting(
+        "HTTP_KEEP_ALIVE",
+        "65",
+        "seconds for which an idle connection is kept; longer than a proxy in front keeps it",
+        _whole(1, 3600),
+    )
     grpc_host: str = _setting("GRPC_HOST", "127.0.0.1", "address that the gRPC core listens on")
     grpc_port: int = _setting("GRPC_PORT", "50051", "port of the gRPC core", _whole(0, 65535))
     core_target: str = _setting(
@@ -393,6 +417,11 @@ class Settings:
     def embedded(self) -> bool:
         """Whether the embedded database is used."""
         return not self.database_url
+
+    @property
+    def max_upload_bytes(self) -> int:
+        """Of the body of an upload: its files, and 1 MB for each file and for the plain fields."""
+        return (self.max_upload_mb * self.max_files_per_upload + self.max_files_per_upload + 1) * 1024 * 1024
 
     @property
     def demands_signatures(self) -> bool:

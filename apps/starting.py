@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import logging
+import resource
 import socket
 import sys
 from collections.abc import Callable, Iterator
@@ -21,6 +22,9 @@ from apps.shutdown import INTERRUPTED, PROCESS
 from domain.refusals import Refusal
 
 log = logging.getLogger("switchboard")
+
+OTHER_FILES = 256
+"""Open files that are left for the database, platforms, resources and uploads."""
 
 
 class StartError(Exception):
@@ -43,6 +47,20 @@ def listen(host: str, port: int, setting: str) -> socket.socket:
             ) from error
         raise StartError(f"cannot listen on {host}:{port}: {error.strerror}; check the settings") from error
     return listener
+
+
+def allowed_connections(wanted: int) -> int:
+    """So many connections as are wanted and as the limit of open files leaves room for, which is raised as far as the
+    system allows. Beyond that limit nothing could be opened any more, health checks included."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = wanted + OTHER_FILES if hard == resource.RLIM_INFINITY else min(wanted + OTHER_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        soft = needed
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    allowed = wanted if soft == resource.RLIM_INFINITY else min(wanted, max(soft - OTHER_FILES, soft // 2))
+    if allowed < wanted:
+        log.warning("%d connections at a time instead of %d: raise the limit of open files", allowed, wanted)
+    return allowed
 
 
 def check_free(host: str, port: int, setting: str) -> None:

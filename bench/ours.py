@@ -62,9 +62,8 @@ def _platforms(address: str) -> dict[str, str]:
 async def _intake(dsn: str, port: int, platform: str) -> int:
     container = Container(settings=settings(**_platforms(platform)), dsn=dsn, solitary=True)
     listener = listen("127.0.0.1", port, "PORT")
-    return await run(
-        [StoragePart(container, "standalone"), RestPart(build_gateway(container), listener)], _ready
-    )
+    gateway = RestPart(build_gateway(container), listener, container.settings())
+    return await run([StoragePart(container, "standalone"), gateway], _ready)
 
 
 async def _core(dsn: str, port: str, platform: str) -> int:
@@ -75,7 +74,7 @@ async def _core(dsn: str, port: str, platform: str) -> int:
 async def _gateway(port: int, target: str) -> int:
     core = CoreConnection(target)
     app = build_remote_gateway(settings(), core, RemoteCallbacks(core))
-    parts: list[Part] = [RestPart(app, listen("127.0.0.1", port, "PORT"))]
+    parts: list[Part] = [RestPart(app, listen("127.0.0.1", port, "PORT"), settings())]
     return await run(parts, _ready)
 
 

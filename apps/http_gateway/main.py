@@ -46,7 +46,7 @@ def main(settings: Settings) -> int:
     async def gateway() -> int:
         core = CoreConnection(target)
         callbacks = RemoteCallbacks(core)
-        rest = RestPart(build_remote_gateway(settings, core, callbacks), listener)
+        rest = RestPart(build_remote_gateway(settings, core, callbacks), listener, settings)
         return await run([_Core(core, callbacks), rest], lambda: _banner(host, port, target))
 
     return serve(gateway())
@@ -74,6 +74,7 @@ def build_remote_gateway(settings: Settings, core: CoreConnection, callbacks: Re
         agent_url=settings.agent_url,
         platform_url=settings.platform_url,
         max_body=settings.max_webhook_body_kb * 1024,
+        max_upload=settings.max_upload_bytes,
         bind=logs.bind_request,
         checks={name or "core": partial(_core_answers, core, name) for name in ("", *LACKS)},
         metrics=metrics,

@@ -47,7 +47,7 @@ async def _serve(settings: Settings, dsn: str, listener) -> int:  # type: ignore
         ModelPart(container),
         grpc,
         VerificationBotPart(settings, container.http()),
-        RestPart(build_gateway(container), listener),
+        RestPart(build_gateway(container), listener, settings),
     ]
     host, port = listener.getsockname()[:2]
     return await run(parts, lambda: _banner(f"{host}:{port}", grpc.port, settings, first.token))

@@ -9,6 +9,7 @@ from domain import limits
 from domain.channels.messages import Identity
 from domain.refusals import Fault, Invalid
 
+SERVICE_ONLY = "this call needs the internal service key"
 CODE_DIGITS = 6
 CODE_LIFE = timedelta(seconds=600)
 CODE_TRIES = 5

@@ -22,6 +22,7 @@ from domain.verification.rules import (
     CODE_DIGITS,
     CODE_LIFE,
     LINK_LIFE,
+    SERVICE_ONLY,
     STATE_LIFE,
     bot_identities,
     check_identity,
@@ -189,7 +190,7 @@ class VerificationService:
 
     async def complete_bot_messenger(self, caller: Caller, token: str, messenger_id: str, phone: str) -> str:
         if not caller.is_service:
-            raise Forbidden("this call needs the internal service key")
+            raise Forbidden(SERVICE_ONLY)
         identities = bot_identities(messenger_id.strip(), phone)
         check_token(token)
         user = await self._links.take(token_digest(token), messenger_id.strip(), self._clock.now())

@@ -41,6 +41,7 @@ async def cut_off(client: Client, *, after_the_head: bool) -> None:
         unused,
         RandomIds(),
         max_body=1024,
+        max_upload=4096,
         public=NOTHING,
         streamed=NOTHING,
         private=NOTHING,

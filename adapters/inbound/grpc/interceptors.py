@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
 import grpc
@@ -13,7 +14,8 @@ from grpc_status import rpc_status
 from adapters.wire.metadata import acting_for
 from adapters.wire.refusals import to_status
 from domain.access.model import Caller
-from domain.refusals import Refusal, Unauthenticated
+from domain.refusals import Forbidden, Refusal, Unauthenticated
+from domain.verification.rules import SERVICE_ONLY
 from ports.clock import Ids
 from ports.use_cases import Access
 
@@ -32,6 +34,9 @@ OPEN_METHODS = frozenset(
         "/switchboard.verification.v1.VerificationService/CompleteOAuth",
     }
 )
+
+SERVICE_METHODS = frozenset({"/switchboard.verification.v1.VerificationService/CompleteBotMessenger"})
+"""Methods that need the internal service key."""
 
 _caller: ContextVar[Caller] = ContextVar("caller")
 
@@ -58,11 +63,17 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
         if handler is None:
             return None
         method = handler_call_details.method
-        is_open = method.startswith(OPEN_SERVICES) or method in OPEN_METHODS
-        metadata = dict(handler_call_details.invocation_metadata or ())
-        return self._wrapped(handler, method, None if is_open else metadata)
+        self._bind(self._ids.request_id())
+        if not (method.startswith(OPEN_SERVICES) or method in OPEN_METHODS):
+            try:
+                await self._authenticate(dict(handler_call_details.invocation_metadata or ()), method)
+            except Refusal as refusal:
+                return _at_once(partial(_refuse, refusal))
+            except Exception as error:  # noqa: BLE001 - becomes a status without a stack trace
+                return _at_once(partial(self._failed, error, method))
+        return self._wrapped(handler, method)
 
-    def _wrapped(self, handler: Any, method: str, metadata: dict[str, Any] | None) -> Any:
+    def _wrapped(self, handler: Any, method: str) -> Any:
         shape = (
             "stream" if handler.request_streaming else "unary",
             "stream" if handler.response_streaming else "unary",
@@ -71,15 +82,14 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
         wrap = self._streaming if handler.response_streaming else self._unary
         make = getattr(grpc, f"{shape[0]}_{shape[1]}_rpc_method_handler")
         return make(
-            wrap(behaviour, method, metadata),
+            wrap(behaviour, method),
             request_deserializer=handler.request_deserializer,
             response_serializer=handler.response_serializer,
         )
 
-    def _unary(self, behaviour: Any, method: str, metadata: dict[str, Any] | None) -> Any:
+    def _unary(self, behaviour: Any, method: str) -> Any:
         async def served(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
             try:
-                await self._enter(metadata)
                 return await behaviour(request, context)
             except Refusal as refusal:
                 await _refuse(refusal, context)
@@ -88,10 +98,9 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
 
         return served
 
-    def _streaming(self, behaviour: Any, method: str, metadata: dict[str, Any] | None) -> Any:
+    def _streaming(self, behaviour: Any, method: str) -> Any:
         async def served(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> AsyncIterator[Any]:
             try:
-                await self._enter(metadata)
                 async for message in behaviour(request, context):
                     yield message
             except Refusal as refusal:
@@ -101,22 +110,31 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
 
         return served
 
-    async def _enter(self, metadata: dict[str, Any] | None) -> None:
-        self._bind(self._ids.request_id())
-        if metadata is None:
-            return
+    async def _authenticate(self, metadata: dict[str, Any], method: str) -> None:
         scheme, _, token = str(metadata.get("authorization", "")).partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             raise Unauthenticated("Unauthorized")
-        _caller.set(await self._access.authenticate(token.strip(), acting_for(metadata)))
+        who = await self._access.authenticate(token.strip(), acting_for(metadata))
+        if method in SERVICE_METHODS and not who.is_service:
+            raise Forbidden(SERVICE_ONLY)
+        _caller.set(who)
 
     async def _failed(
         self, error: Exception, method: str, context: grpc.aio.ServicerContext[Any, Any]
     ) -> None:
         if isinstance(error, (grpc.aio.AbortError, NotImplementedError)):
             raise error
-        log.exception("%s failed", method)
+        log.error("%s failed", method, exc_info=error)
         await context.abort(grpc.StatusCode.INTERNAL, "Internal server error")
+
+
+def _at_once(end: Callable[[grpc.aio.ServicerContext[Any, Any]], Awaitable[None]]) -> Any:
+    """A handler that only ends the call: for one of a unary call, gRPC would first read its whole message."""
+
+    async def ended(_: Any, context: grpc.aio.ServicerContext[Any, Any]) -> None:
+        await end(context)
+
+    return grpc.stream_stream_rpc_method_handler(ended)
 
 
 async def _refuse(refusal: Refusal, context: grpc.aio.ServicerContext[Any, Any]) -> None:

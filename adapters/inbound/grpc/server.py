@@ -35,6 +35,9 @@ from ports.use_cases import UseCases
 LARGEST_MESSAGE = 16 * 1024 * 1024
 LARGEST_METADATA = 64 * 1024
 
+MOST_CALLS = 4000
+"""Calls under way at a time, over all connections; others are refused with RESOURCE_EXHAUSTED."""
+
 OPTIONS = (
     ("grpc.so_reuseport", 0),  # else a second process on the same port would start silently
     ("grpc.max_receive_message_length", LARGEST_MESSAGE),
@@ -42,6 +45,11 @@ OPTIONS = (
     ("grpc.max_metadata_size", LARGEST_METADATA),
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
+    ("grpc.keepalive_time_ms", 60_000),
+    ("grpc.keepalive_timeout_ms", 20_000),
+    ("grpc.max_connection_idle_ms", 15 * 60_000),
+    ("grpc.max_concurrent_streams", 1000),
+    ("grpc.server_handshake_timeout_ms", 10_000),
 )
 
 FILES = (
@@ -60,7 +68,9 @@ async def build(
     use_cases: UseCases, ids: Ids, bind: Callable[[str], None], health: Health
 ) -> grpc.aio.Server:
     """The server with all its services; the caller adds a port and starts it."""
-    server = grpc.aio.server(interceptors=[Guard(use_cases.access, ids, bind)], options=OPTIONS)
+    server = grpc.aio.server(
+        interceptors=[Guard(use_cases.access, ids, bind)], options=OPTIONS, maximum_concurrent_rpcs=MOST_CALLS
+    )
     access_pb2_grpc.add_AccessServiceServicer_to_server(AccessServicer(use_cases.access), server)
     catalogue_pb2_grpc.add_CatalogueServiceServicer_to_server(CatalogueServicer(use_cases.catalogue), server)
     instances_pb2_grpc.add_InstanceServiceServicer_to_server(InstanceServicer(use_cases.instances), server)

@@ -35,11 +35,12 @@ PRIVATE = re.compile(r"/api/agent/(?:verification/identities|files)/(.+)")
 @dataclass(frozen=True, slots=True)
 class GatewayOptions:
     """`agent_url` is the public base address, `platform_url` that of the platform in front; `max_body` in
-    bytes."""
+    bytes, as `max_upload` for the whole body of an upload."""
 
     agent_url: str
     platform_url: str
     max_body: int
+    max_upload: int
     bind: Callable[[str], None]
     checks: Mapping[str, Callable[[], Awaitable[None]]]
     metrics: Callable[[], Awaitable[bytes]]
@@ -70,6 +71,7 @@ def build(use_cases: UseCases, clock: Clock, ids: Ids, options: GatewayOptions) 
         use_cases.access,
         ids,
         max_body=options.max_body,
+        max_upload=options.max_upload,
         public=PUBLIC,
         streamed=STREAMED,
         private=PRIVATE,

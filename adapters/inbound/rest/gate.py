@@ -13,7 +13,8 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 
 from adapters.inbound.rest.errors import INTERNAL, STOPPING, error_response, refusal_response
-from domain.refusals import Refusal, Unauthenticated
+from domain.refusals import Forbidden, Refusal, Unauthenticated
+from domain.verification.rules import SERVICE_ONLY
 from ports.clock import Ids
 from ports.use_cases import Access
 
@@ -27,14 +28,16 @@ log = logging.getLogger("switchboard.http")
 
 UNAUTHORIZED = "Unauthorized"
 PROTECTED = "/api/agent/"
+SERVICE_PATHS = ("/api/agent/verification/bot-messenger-callback",)
+"""Paths that need the internal service key."""
 REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
 
 class Gate:
     """Authenticates what is protected before a byte of the body is read.
 
-    `public` are the paths under /api/agent/ that need no key; `streamed` those whose bodies have limits of
-    their own; `private` those whose first group is kept out of the log. `bind` ties the request id to the log.
+    `public` are the paths under /api/agent/ that need no key; `streamed` those whose bodies are
+    uploads; `private` those whose first group is kept out of the log. `bind` ties the request id to the log.
     One slash at the end of a path means nothing.
     """
 
@@ -45,6 +48,7 @@ class Gate:
         ids: Ids,
         *,
         max_body: int,
+        max_upload: int,
         public: re.Pattern[str],
         streamed: re.Pattern[str],
         private: re.Pattern[str],
@@ -54,6 +58,7 @@ class Gate:
         self._access = access
         self._ids = ids
         self._max_body = max_body
+        self._max_upload = max_upload
         self._public = public
         self._streamed = streamed
         self._private = private
@@ -101,12 +106,13 @@ class Gate:
         if scheme.lower() != "bearer" or not token.strip():
             raise Unauthenticated(UNAUTHORIZED)
         caller = await self._access.authenticate(token.strip(), _text(headers.get("x-user-id")))
+        if path in SERVICE_PATHS and not caller.is_service:
+            raise Forbidden(SERVICE_ONLY)
         scope.setdefault("state", {})["caller"] = caller
 
     def _limited(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
-        if self._streamed.fullmatch(scope["path"]):
-            return receive
-        limit, seen = self._max_body, 0
+        limit = self._max_upload if self._streamed.fullmatch(scope["path"]) else self._max_body
+        seen = 0
         declared = headers.get("content-length", "0")
         if declared.isdigit() and int(declared) > limit:
             raise _too_large(limit)

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 
 from adapters.inbound.rest import schemas, shapes
 from adapters.inbound.rest.errors import JsonResponse
-from adapters.inbound.rest.routing import JsonRoute, caller_of, errors, page_of, path_id
+from adapters.inbound.rest.routing import JsonRoute, before_body, caller_of, errors, page_of, path_id
 from domain.instances.model import InstanceChange, NewInstance
 from ports.use_cases import Instances
 
@@ -35,6 +35,9 @@ def router(instances: Instances) -> APIRouter:
     async def get_instance(request: Request, instanceId: str) -> JsonResponse:
         view = await instances.get(caller_of(request), path_id(instanceId, UNKNOWN))
         return JsonResponse(shapes.instance(view))
+
+    async def own(request: Request) -> None:
+        await instances.get(caller_of(request), path_id(request.path_params["instanceId"], UNKNOWN))
 
     created = {
         **errors(400, 403, 409, 413),
@@ -67,6 +70,7 @@ def router(instances: Instances) -> APIRouter:
         responses=errors(400, 403, 404, 409, 413),
         summary="Update an instance",
     )
+    @before_body(own)
     async def update_instance(
         request: Request,
         instanceId: str,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from fastapi import APIRouter, Request, Response
 
 from adapters.inbound.rest import knowledge_schemas as schemas
 from adapters.inbound.rest import knowledge_shapes as shapes
 from adapters.inbound.rest.errors import JsonResponse
-from adapters.inbound.rest.routing import JsonRoute, caller_of, errors, path_id
-from domain.knowledge.model import BaseChange, NewBase
-from domain.knowledge.rules import NO_BASE
+from adapters.inbound.rest.routing import JsonRoute, before_body, caller_of, errors, path_id
+from domain.knowledge.model import BaseChange, Level, NewBase
+from domain.knowledge.rules import NO_BASE, require
 from ports.knowledge import KnowledgeBases, KnowledgeSearch
 
 BASE = "/api/agent/kb"
@@ -59,6 +61,7 @@ def router(bases: KnowledgeBases, search: KnowledgeSearch) -> APIRouter:
         responses=errors(400, 403, 404),
         summary="Rename or describe a knowledge base; needs UPDATE",
     )
+    @before_body(partial(_require, bases, Level.UPDATE))
     async def update_base(request: Request, id: str, body: schemas.UpdateKnowledgeBase) -> Response:
         change = BaseChange(body.name, body.description)
         await bases.update(caller_of(request), path_id(id, NO_BASE), change)
@@ -91,6 +94,7 @@ def router(bases: KnowledgeBases, search: KnowledgeSearch) -> APIRouter:
         responses=errors(400, 403, 404),
         summary="Share a knowledge base, or stop sharing it; needs DELETE",
     )
+    @before_body(partial(_require, bases, Level.DELETE))
     async def set_permission(request: Request, id: str, body: schemas.SetPermission) -> Response:
         base_id = path_id(id, NO_BASE)
         await bases.set_permission(caller_of(request), base_id, body.userId, body.permission_level)
@@ -107,3 +111,9 @@ def router(bases: KnowledgeBases, search: KnowledgeSearch) -> APIRouter:
         return JsonResponse({"results": [shapes.result(each) for each in found]})
 
     return routes
+
+
+async def _require(bases: KnowledgeBases, needed: Level, request: Request) -> None:
+    """Raises `NotFound`, `Forbidden`."""
+    base = await bases.get(caller_of(request), path_id(request.path_params["id"], NO_BASE))
+    require(base.level or Level.NONE, needed)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from starlette.requests import ClientDisconnect
 from starlette.responses import StreamingResponse
 
 from adapters.inbound.rest import knowledge_schemas as schemas
@@ -17,12 +15,9 @@ from adapters.inbound.rest.multipart import MultipartReader
 from adapters.inbound.rest.ranges import Span, Unsatisfiable, asked_range, attachment, is_known
 from adapters.inbound.rest.routing import caller_of, errors, page_of, path_id
 from domain.knowledge.rules import NO_BASE
-from domain.refusals import Refusal
 from ports.knowledge import KnowledgeFiles
 
 BASE = "/api/agent/kb"
-DRAINED = 32 * 1024 * 1024
-"""So much of a refused upload is read on, so that its sender gets to see the answer."""
 UPLOAD_BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -123,14 +118,9 @@ def router(files: KnowledgeFiles) -> APIRouter:
     )
     async def upload(request: Request, id: str) -> JsonResponse:
         respond_async = _prefers_async(request)
-        body = _body(request)
-        try:
-            base_id = path_id(id, NO_BASE)
-            incoming = MultipartReader(request.headers.get("content-type", ""), body).files()
-            done = await files.upload(caller_of(request), base_id, incoming, respond_async)
-        except Refusal:
-            await _drain(body)
-            raise
+        base_id = path_id(id, NO_BASE)
+        incoming = MultipartReader(request.headers.get("content-type", ""), _body(request)).files()
+        done = await files.upload(caller_of(request), base_id, incoming, respond_async)
         return JsonResponse(
             shapes.uploaded(done, respond_async=respond_async),
             status_code=202 if respond_async else 201,
@@ -177,15 +167,6 @@ async def _download(files: KnowledgeFiles, request: Request, file_id: str) -> Re
 async def _body(request: Request) -> AsyncIterator[bytes]:
     async for piece in request.stream():
         yield piece
-
-
-async def _drain(body: AsyncIterator[bytes]) -> None:
-    left = DRAINED
-    with contextlib.suppress(ClientDisconnect):
-        async for piece in body:
-            left -= len(piece)
-            if left < 0:
-                return
 
 
 def _prefers_async(request: Request) -> bool:

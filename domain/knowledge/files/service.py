@@ -82,9 +82,13 @@ class UploadService:
             if not held:
                 raise Invalid(NO_FILES)
             begun = await self._settle(owner, base_id, held, respond_async)
+            recorded = {file.hash: name for file, (_, _, name) in zip(held, begun.files, strict=True)}
+            newest = {file.hash: file.name for file in held}
+            if newest != recorded:
+                await self._uploads.rename(base_id, newest)
             return [
-                UploadedFile(file.hash, name, file.size, file.mime_type, status)
-                for file, (_, status, name) in zip(held, begun.files, strict=True)
+                UploadedFile(file.hash, file.name, file.size, file.mime_type, status)
+                for file, (_, status, _) in zip(held, begun.files, strict=True)
             ]
         finally:
             await self._retention.release([file.blob_key for file in held])

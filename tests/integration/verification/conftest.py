@@ -173,6 +173,7 @@ def gateway(
         agent_url="http://localhost:3011",
         platform_url=platform_url,
         max_body=100_000,
+        max_upload=100_000,
         bind=lambda _: None,
         checks={},
         metrics=nothing,

@@ -100,6 +100,15 @@ class PostgresUploads:
         records = {row[0]: (row[1], FileStatus(row[2]), row[3]) for row in await found.fetchall()}
         return Begun(upload_id if fresh else None, [records[file.hash] for file in files])
 
+    @retried
+    async def rename(self, base_id: int, names: Mapping[str, str]) -> None:
+        await self._database.execute(
+            "UPDATE kb_file f SET file_name = n.name, updated_at = clock_timestamp()"
+            " FROM unnest(%s::text[], %s::text[]) n (hash, name)"
+            " WHERE f.kb_id = %s AND f.file_hash = n.hash AND f.file_name <> n.name",
+            (list(names), [clean(name) for name in names.values()], base_id),
+        )
+
     async def statuses(self, file_ids: Sequence[int]) -> Mapping[int, FileStatus]:
         rows = await self._database.fetch(
             "SELECT id, status FROM kb_file WHERE id = ANY(%s)", (list(file_ids),)
