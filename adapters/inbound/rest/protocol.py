@@ -69,6 +69,8 @@ class HttpProtocol(HttpToolsProtocol):
     """Bytes that the peer had yet to take when `_stalled` began to count."""
     _stalled = 0
     _crowded = False
+    """Whether there were so many connections that this one is for health checks alone."""
+    _idle_since = 0.0
 
     def __init__(self, *arguments: Any, limits: Limits = Limits(), **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -76,17 +78,20 @@ class HttpProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self._idle_since = self.loop.time()
         beyond = len(self.connections) - self._limits.connections
-        if beyond <= 0:
-            return
-        others = (each for each in self.connections if isinstance(each, HttpProtocol) and each is not self)
+        if beyond > 0:
+            self._make_room(beyond)
+
+    def _make_room(self, beyond: int) -> None:
+        """Closes the connection that has been idle for longest; where none is, only health checks are answered."""
+        others = [each for each in self.connections if isinstance(each, HttpProtocol) and each is not self]
         idle = [each for each in others if each.idle and not each.transport.is_closing()]
-        if idle:
-            max(idle, key=lambda each: each._waited).transport.close()
-        elif beyond > RESERVED:
-            transport.abort()
-        else:
-            self._crowded = True
+        regular = [each for each in idle if not each._crowded]
+        self._crowded = not regular
+        if regular or beyond > RESERVED:
+            oldest = min(regular or idle, key=lambda each: each._idle_since, default=self)
+            oldest.transport.close()
 
     @property
     def idle(self) -> bool:
@@ -184,7 +189,7 @@ class HttpProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """A peer that waits for `100 Continue` and is refused need not send its body: the connection ends there."""
         super().on_response_complete()
-        self._waited = 0
+        self._waited, self._idle_since = 0, self.loop.time()
         if self._receiving and self.expect_100_continue and not self._received:
             self.transport.close()
 

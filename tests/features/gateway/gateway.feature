@@ -261,3 +261,26 @@ Feature: The REST gateway
       When /docs is requested without a key, as an operator
       Then the page refers to this host alone
       And what the page refers to is there
+
+  Rule: What is refused anyway is refused before a byte of the body is read
+
+    Scenario Outline: <what>
+      Given ann has an http-webhook
+      And ann has a knowledge base
+      When <user> begins to send <method> <path>, announcing <size> bytes
+      Then the status is <status>
+      And no byte of the body was read
+
+      Examples:
+        | what                                       | user    | method | path                                                | size      | status |
+        | the bot's callback without a key           | nobody  | POST   | /api/agent/verification/bot-messenger-callback      | 100       | 401    |
+        | the bot's callback with a user's key       | ann     | POST   | /api/agent/verification/bot-messenger-callback      | 100       | 403    |
+        | the bot's callback with an admin's key     | admin   | POST   | /api/agent/verification/bot-messenger-callback      | 100       | 403    |
+        | somebody else's instance                   | bob     | PUT    | /api/agent/channel-instances/{instance}             | 100       | 403    |
+        | an instance that is not there              | ann     | PUT    | /api/agent/channel-instances/999999                 | 100       | 404    |
+        | somebody else's knowledge base             | bob     | PUT    | /api/agent/kb/{base}                                | 100       | 403    |
+        | permissions of somebody else's base        | bob     | PUT    | /api/agent/kb/{base}/permissions                    | 100       | 403    |
+        | a body beyond the limit                    | ann     | POST   | /api/agent/channel-instances                        | 999999999 | 413    |
+        | a webhook beyond the limit                 | nobody  | POST   | /api/agent/channels/http-webhook/{instance}/webhook | 999999999 | 413    |
+        | the verification bot's update beyond it    | nobody  | POST   | /api/agent/verification/bot-messenger-bot-webhook   | 999999999 | 413    |
+        | a search beyond the limit                  | ann     | POST   | /api/agent/kb/{base}/search                         | 999999999 | 413    |

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
@@ -387,3 +388,32 @@ def error_shape(response: httpx.Response) -> None:
             for status, answer in operation["responses"].items():
                 if status.startswith(("4", "5")) and "content" in answer:
                     assert "ErrorBody" in json.dumps(answer["content"]) or status in ("502", "504", "503")
+
+
+@pytest.fixture
+def read() -> list[str]:
+    return []
+
+
+@when(
+    parsers.re(
+        r"(?P<user>\w+) begins to send (?P<method>[A-Z]+) (?P<path>\S+), announcing (?P<size>\d+) bytes"
+    ),
+    target_fixture="response",
+)
+def begins_to_send(
+    rest: Rest, made: dict[str, int], read: list[str], user: str, method: str, path: str, size: str
+) -> httpx.Response:
+    async def body() -> AsyncIterator[bytes]:
+        read.append("read")
+        yield b"{"
+
+    headers = {"content-type": "application/json", "content-length": size}
+    path = path.format(instance=made["id"], base=made["base"])
+    who = None if user == "nobody" else user
+    return rest.request(method, path, who, content=body(), headers=headers)
+
+
+@then("no byte of the body was read")
+def nothing_read(read: list[str]) -> None:
+    assert read == []

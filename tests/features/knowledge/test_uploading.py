@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -156,3 +158,46 @@ def status_of_files(scene: Scene, status: str) -> None:
 @then("at last the file is ready")
 def at_last_ready(rest: Rest, scene: Scene) -> None:
     until(lambda: listed(rest, scene)[0]["status"] == "ready", "the file is ready")
+
+
+@then(parsers.parse('the upload is called "{name}"'))
+def upload_called(scene: Scene, name: str) -> None:
+    body = scene.answer.json()
+    assert (body["fileName"], [file["fileName"] for file in body["files"]]) == (name, [name])
+
+
+@then(parsers.parse('the one file is called "{name}" in the list, in its record and in downloads'))
+def called_everywhere(rest: Rest, scene: Scene, name: str) -> None:
+    (file,) = listed(rest, scene)
+    record = rest.request("GET", f"{KB}/file/{scene.hash}", "ann").json()["file"]
+    download = rest.request("GET", f"{KB}/download/{scene.hash}", "ann")
+    assert [file["file_name"], record["file_name"]] == [name, name]
+    assert f'filename="{name}"' in download.headers["content-disposition"]
+
+
+@then(parsers.re(r'the files are called (?P<names>".*")'))
+def files_called(rest: Rest, scene: Scene, names: str) -> None:
+    assert sorted(file["file_name"] for file in listed(rest, scene)) == re.findall(r'"([^"]*)"', names)
+
+
+@when(
+    parsers.re(r"(?P<user>\w+) begins an upload to (?P<base>the base|no base), announcing (?P<size>\d+) MB")
+)
+def begins_upload(rest: Rest, scene: Scene, read: list[str], user: str, base: str, size: str) -> None:
+    async def body() -> AsyncIterator[bytes]:
+        read.append("read")
+        yield b"--b\r\n"
+
+    path = f"{KB}/{scene.base if base == 'the base' else 999_999}/uploadfile"
+    headers = {"content-type": "multipart/form-data; boundary=b", "content-length": str(int(size) * 2**20)}
+    send(rest, scene, "POST", path, None if user == "nobody" else user, content=body(), headers=headers)
+
+
+@pytest.fixture
+def read() -> list[str]:
+    return []
+
+
+@then("no byte of it was read")
+def nothing_read(read: list[str]) -> None:
+    assert read == []

@@ -105,3 +105,49 @@ Feature: Uploading files
       When ann uploads "pumps.txt" saying "The cooling pump is serviced in March."
       Then the answer is 201
       And 1 files are listed as ready
+
+    Scenario: Uploaded again under another name
+      Given ann has uploaded "pumps.txt" saying "The cooling pump is serviced in March."
+      When ann uploads "pumps-2026.txt" saying "The cooling pump is serviced in March."
+      Then the answer is 201
+      And the upload is called "pumps-2026.txt"
+      And the one file is called "pumps-2026.txt" in the list, in its record and in downloads
+
+    Scenario: Uploaded again under another name, with a new file
+      Given ann has uploaded "pumps.txt" saying "The cooling pump is serviced in March."
+      When ann uploads these files:
+        | field | name           | text                                   |
+        | a     | pumps-2026.txt | The cooling pump is serviced in March. |
+        | b     | fans.txt       | The fan is serviced in May.            |
+      Then the answer is 201
+      And the files are called "fans.txt" and "pumps-2026.txt"
+
+    Scenario: Uploaded again under another name, with a file that is refused
+      Given ann has uploaded "pumps.txt" saying "The cooling pump is serviced in March."
+      When ann uploads these files:
+        | field | name           | text                                   |
+        | a     | pumps-2026.txt | The cooling pump is serviced in March. |
+        | b     | fans.pdf       | The fan is serviced in May.            |
+      Then the answer is 422
+      And the files are called "pumps.txt"
+
+    Scenario: Uploaded again under another name without waiting
+      Given ann has uploaded "pumps.txt" saying "The cooling pump is serviced in March."
+      When ann uploads "pumps-2026.txt" saying "The cooling pump is serviced in March." without waiting
+      Then the answer is 202
+      And the files are called "pumps-2026.txt"
+
+  Rule: What is refused anyway is refused before a byte of the upload is read
+
+    Scenario Outline: <what>
+      Given ann has the base "Manuals"
+      When <user> begins an upload to <base>, announcing <size> MB
+      Then the answer is <status>
+      And no byte of it was read
+
+      Examples:
+        | what                          | user   | base     | size  | status |
+        | somebody else's base          | bob    | the base | 1     | 403    |
+        | a base that is not there      | ann    | no base  | 1     | 404    |
+        | no key                        | nobody | the base | 1     | 401    |
+        | more than all files may have  | ann    | the base | 5000  | 413    |
