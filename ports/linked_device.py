@@ -66,6 +66,7 @@ class Incoming:
     from_me: bool = False
     is_group: bool = False
     media: Sequence[Media] = field(default_factory=tuple)
+    album: str = ""
 
 
 DeviceEvent = Linked | Unlinked | Dropped | LoggedOut | Incoming

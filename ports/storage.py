@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
 from domain.access.model import ApiKey, Role
-from domain.channels.messages import Answer, CallOutcome, Event, Part, Receipt, Target
+from domain.channels.messages import Answer, CallOutcome, Event, Merge, Part, Receipt, Target
 from domain.instances.model import (
     Activity,
     ActivityHealth,
@@ -122,7 +122,8 @@ class Accepted:
 @dataclass(frozen=True, slots=True)
 class Waiting:
     """An event to be worked on. `attempts` counts the workers that died over it; `draft` names the message
-    in which one of them showed its answer. `failures` counts the tries that failed while the database answered."""
+    in which one of them showed its answer. `failures` counts the tries that failed while the database answered.
+    `merged` are the further rows that are part of the event: its outcome is theirs."""
 
     id: int
     event: Event
@@ -130,6 +131,19 @@ class Waiting:
     received_at: datetime
     draft: str = ""
     failures: int = 0
+    merged: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Album:
+    """The waiting events of a conversation that belong to one message.
+
+    `age`: seconds since the first of them came, `quiet`: since the latest.
+    """
+
+    rows: Sequence[Waiting]
+    age: float
+    quiet: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +207,7 @@ class Processed:
     when nobody waits any more. `last` releases the conversation. `request_id` is the event's: what the keys of
     its parts are made from. `firm`: worked on once more, the event may come to something else, so that the
     outcome must not be forgotten with a dying database. `prompt`: one of the parts has buttons, which a typed
-    reply makes void.
+    reply makes void. `merged` are further events of the conversation that have this outcome too.
     """
 
     lane: Lane
@@ -206,6 +220,7 @@ class Processed:
     request_id: str = ""
     firm: bool = False
     prompt: bool = False
+    merged: tuple[int, ...] = ()
 
 
 class Inbox(Protocol):
@@ -266,6 +281,14 @@ class Conversations(Protocol):
 
     async def release(self, lane: Lane, delay: float = 0.0) -> None:
         """Gives a conversation back; it may be taken again after `delay` seconds."""
+        ...
+
+    async def album(self, lane: Lane, merge: Merge) -> Album:
+        """All waiting events of one message, also those beyond what was leased."""
+        ...
+
+    async def postpone(self, lane: Lane, delay: float) -> None:
+        """Gives a conversation back that goes on in `delay` seconds, and has a worker look at it then."""
         ...
 
 

@@ -78,6 +78,18 @@ class Attachment:
 
 
 @dataclass(frozen=True, slots=True)
+class Merge:
+    """What events have in common that the platform sends for one message, such as the pictures of an album.
+
+    `key` is the platform's id of the message. `place` orders its events; the same place twice is an edit. None where
+    the platform gives no order.
+    """
+
+    key: str
+    place: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """One inbound message.
 
@@ -85,7 +97,8 @@ class Event:
     the platform gives none. `choice` is the value of a pressed button. `canned_reply` answers in place
     of the downstream resource (greetings). `awaits_reply`: the HTTP call waits for the answer.
     `is_direct` says whether the conversation is between the sender and the bot alone. `unreadable` says why
-    nobody can read it: it is kept on record as failed, and never handed on or answered.
+    nobody can read it: it is kept on record as failed, and never handed on or answered. Events of one `merge` are
+    handed on as one message.
     """
 
     key: str | None
@@ -100,6 +113,7 @@ class Event:
     request_id: str = ""
     is_direct: bool = True
     unreadable: str = ""
+    merge: Merge | None = None
     raw: Mapping[str, Any] = field(default_factory=dict)
 
 

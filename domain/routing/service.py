@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -11,6 +12,7 @@ from datetime import timedelta
 from domain.channels.messages import Answer, CallOutcome, Event, Part
 from domain.instances.model import Activity, Instance
 from domain.refusals import Refusal, StorageAway, Unavailable
+from domain.routing.albums import merged, settles_in
 from domain.routing.asking.model import GaveUp, Talk
 from domain.routing.asking.service import AskingService
 from domain.routing.words import GAVE_UP, TOO_MANY_CRASHES, given_up, not_served
@@ -74,11 +76,18 @@ class ConversationService:
         """Works off the events of one lease. An outage of the database leaves them for later; so does a database
         that forgot an outcome of before. Any other failure is counted, and ends the work on its event."""
         talk: Talk | None = None
-        for position, waiting in enumerate(conversation.waiting, start=1):
-            last = position == len(conversation.waiting)
+        rows = deque(conversation.waiting)
+        while rows:
+            waiting = rows.popleft()
             try:
+                if waiting.event.merge:
+                    album = await self._conversations.album(conversation.lane, waiting.event.merge)
+                    if (seconds := settles_in(album)) > 0:
+                        return await self._conversations.postpone(conversation.lane, seconds)
+                    waiting = merged(waiting, album.rows)
+                    rows = deque(row for row in rows if row.id not in waiting.merged)
                 talk = talk or await self._talk(conversation)
-                recorded = await self._worked(conversation.lane, waiting, talk, last)
+                recorded = await self._worked(conversation.lane, waiting, talk, last=not rows)
             except StorageAway:
                 raise
             except Exception as failure:  # noqa: BLE001 - logged there
@@ -110,7 +119,7 @@ class ConversationService:
             reason = unreadable if talk else "the instance is gone"
             if talk:
                 await self._health.failed(lane.instance_id, Activity.PROCESSING, reason)
-            return await self._conversations.record(Processed(lane, waiting.id, {}, error=reason, last=last))
+            return await self._conversations.record(_failed(lane, waiting, reason, last))
         answer, error = await self._processed(waiting, talk)
         try:
             outcome = await self._outcome(lane, waiting, talk, answer, error, last)
@@ -144,7 +153,7 @@ class ConversationService:
                 raise
             except Exception:
                 log.exception("an apology could not be stored", extra={"instance": lane.instance_id})
-        return await self._conversations.record(Processed(lane, waiting.id, {}, error=error, last=last))
+        return await self._conversations.record(_failed(lane, waiting, error, last))
 
     async def _processed(self, waiting: Waiting, talk: Talk) -> tuple[Answer | None, str | None]:
         """The answer, if there is one, and what is on record against it. Raises `Unavailable`."""
@@ -202,6 +211,7 @@ class ConversationService:
             event.request_id,
             firm=talk.attended,
             prompt=answer is not None and bool(answer.choices),
+            merged=waiting.merged,
         )
 
     async def _answer(self, waiting: Waiting, talk: Talk) -> Answer | None:
@@ -229,6 +239,11 @@ class ConversationService:
         ):
             return Answer(not_served(self._verification_address))
         return None
+
+
+def _failed(lane: Lane, waiting: Waiting, error: str, last: bool) -> Processed:
+    """An outcome without an answer."""
+    return Processed(lane, waiting.id, {}, error=error, last=last, merged=waiting.merged)
 
 
 async def _rendered(channel: Replies, instance: Instance, event: Event, answer: Answer) -> Sequence[Part]:

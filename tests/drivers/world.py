@@ -19,7 +19,7 @@ from adapters.outbound.security.box import new_key
 from apps.container import Container
 from apps.grpc_server.part import GrpcPart
 from apps.jobs import JobsPart
-from apps.knowledge import KnowledgePart
+from apps.knowledge import KnowledgePart, ReadersPart
 from apps.parts import StoragePart, WorkerPart
 from apps.process import Part
 from apps.settings import Settings, load
@@ -59,7 +59,7 @@ class World:
         self.container.clock.override(providers.Object(self.clock))
         self.container.embedder.override(providers.Object(HashedEmbedder()))
         self.grpc = GrpcPart(self.container)
-        self.parts: list[Part] = [StoragePart(self.container, "standalone")]
+        self.parts: list[Part] = [StoragePart(self.container, "standalone"), ReadersPart(self.container)]
         if worker:
             self.parts += [
                 WorkerPart(self.container),

@@ -17,7 +17,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from adapters.outbound.linked_device.contents import media_of, seconds, text_of
+from adapters.outbound.linked_device.contents import album_of, media_of, seconds, text_of
 
 READY_WAIT = 15.0
 """Seconds until the connection is up, or a code cannot be asked for."""
@@ -179,6 +179,7 @@ class Device:
             fromMe=source.IsFromMe,
             group=source.IsGroup,
             media=media_of(received.Message),
+            album=album_of(received.Message),
         )
 
     def _sender_ids(self, source: Any) -> list[str]:

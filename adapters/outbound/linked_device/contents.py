@@ -20,8 +20,12 @@ WRAPPERS = (
     "viewOnceMessageV2",
     "viewOnceMessageV2Extension",
     "documentWithCaptionMessage",
+    "associatedChildMessage",
 )
-"""Messages that hold another one: disappearing, to be seen once, with a caption."""
+"""Messages that hold another one: disappearing, to be seen once, with a caption, part of an album."""
+
+MEDIA_ALBUM = 1
+"""`MessageAssociation.AssociationType`: the message is a picture or video of an album."""
 
 
 def _inner(message: Any) -> Any:
@@ -42,6 +46,16 @@ def text_of(message: Any) -> str:
     for name in MEDIA:
         if inner.HasField(name) and hasattr(getattr(inner, name), "caption"):
             return str(getattr(inner, name).caption)
+    return ""
+
+
+def album_of(message: Any) -> str:
+    """The id of the message that announced the album that a picture or video belongs to; empty for others."""
+    for each in (message, _inner(message)):
+        if each.HasField("messageContextInfo") and each.messageContextInfo.HasField("messageAssociation"):
+            association = each.messageContextInfo.messageAssociation
+            if association.associationType == MEDIA_ALBUM:
+                return str(association.parentMessageKey.ID)
     return ""
 
 

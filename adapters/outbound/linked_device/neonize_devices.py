@@ -221,4 +221,5 @@ def event_from(said: Mapping[str, Any]) -> DeviceEvent | None:
             Media(each["name"], each["mime"], {"message": each["message"]}, each["size"])
             for each in said["media"]
         ),
+        album=str(said.get("album") or ""),
     )

@@ -16,6 +16,7 @@ from domain.channels.messages import (
     Choice,
     Event,
     Identity,
+    Merge,
     Sender,
 )
 from ports.storage import CallResult
@@ -90,6 +91,7 @@ def event_to_json(event: Event, request_id: str) -> bytes:
         "awaits": event.awaits_reply,
         "group": not event.is_direct,
         "unreadable": event.unreadable,
+        "merge": event.merge and [event.merge.key, event.merge.place],
         "raw": event.raw,
         "key": event.key,
     }
@@ -116,6 +118,7 @@ def event_from_json(text: str | bytes) -> Event:
         request_id=document["request"],
         is_direct=not document.get("group", False),
         unreadable=document.get("unreadable", ""),
+        merge=Merge(*document["merge"]) if "merge" in document else None,
         raw=document.get("raw", {}),
     )
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import math
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -31,14 +33,18 @@ from adapters.outbound.storage.lanes import (
 )
 from adapters.outbound.storage.outages import waited_out
 from adapters.outbound.storage.pool import Connection, Database
-from domain.channels.messages import CallOutcome, Event, Part, Sender
-from ports.storage import Conversation, Lane, Leases, Outgoing, OutgoingLane, Processed, Room, Waiting
+from domain.channels.messages import CallOutcome, Event, Merge, Part, Sender
+from ports.storage import Album, Conversation, Lane, Leases, Outgoing, OutgoingLane, Processed, Room, Waiting
 
 log = logging.getLogger(__name__)
 
 SIDE = Side(INBOUND, "inbox", "id event attempts received_at draft failures", flag=ATTENDED)
 
-RECORD = f"""
+
+def _record(finished: str, merged: str = "") -> str:
+    """`merged` is a common table expression of further rows that have the outcomes of `done`, and `finished` one of
+    all rows with an outcome."""
+    return f"""
 WITH {OFFERED}, r AS MATERIALIZED (
     SELECT t.*, (
         SELECT head.id FROM inbox head WHERE head.instance_id = t.instance_id AND head.lane_key = t.lane_key
@@ -52,24 +58,44 @@ WITH {OFFERED}, r AS MATERIALIZED (
     FROM r WHERE i.id = r.id AND i.status = 0 AND r.head = r.id
     RETURNING i.id, i.instance_id, i.lane_key, i.await_until > now() AND r.result IS NOT NULL AS awaited, r.last,
         r.error IS NOT NULL AS failed, r.prompt
-), parts AS (
+){merged}, parts AS (
     INSERT INTO outbox (instance_id, lane_key, inbox_id, part, target, key, apology, prompt)
     SELECT d.instance_id, d.lane_key, d.id, p.part, p.target, p.key, d.failed, d.prompt
     FROM unnest(%(part_ids)s, %(parts)s, %(targets)s, %(keys)s) WITH ORDINALITY AS p(inbox_id, part, target, key, n)
     JOIN done d ON d.id = p.inbox_id AND d.awaited IS NOT TRUE
     ORDER BY p.n
     RETURNING id, inbox_id, instance_id, lane_key
-), outbound AS ({raised(OUTBOUND, "parts")}), inbound AS ({settled(INBOUND, "done")})
+), outbound AS ({raised(OUTBOUND, "parts")}), inbound AS ({settled(INBOUND, finished)})
 SELECT d.id, d.awaited, o.open, CASE WHEN o.leased THEN (
         SELECT array_agg(p.id ORDER BY p.id) FROM parts p WHERE p.inbox_id = d.id
     ) END, (SELECT bool_or(more) FROM inbound),
     (SELECT CASE WHEN %(relaxed)s THEN {RELAXED} END)
 FROM done d LEFT JOIN outbound o ON o.instance_id = d.instance_id AND o.lane_key = d.lane_key ORDER BY d.id
 """
+
+
+MERGED = """, merged AS (
+    UPDATE inbox i SET status = CASE WHEN d.failed THEN 2 ELSE 1 END, finished_at = now(),
+        error = CASE WHEN d.failed THEN 'it failed with the message that it is part of' END
+    FROM unnest(%(merged_ids)s, %(merged_into)s) AS m(id, into_id) JOIN done d ON d.id = m.into_id
+    WHERE i.id = m.id AND i.status = 0 AND i.instance_id = d.instance_id AND i.lane_key = d.lane_key
+    RETURNING i.instance_id, i.lane_key
+), finished AS (
+    SELECT instance_id, lane_key, last FROM done UNION ALL SELECT instance_id, lane_key, false FROM merged
+)"""
+RECORD = _record("done")
+RECORD_MERGED = _record("finished", MERGED)
 """Answers for each outcome that is on record now: its event, whether a call takes it, whether the lane of its parts
 waits to be leased, the ids of its parts where that was leased for this process, and whether any conversation has
 more. An outcome whose conversation has an earlier event without one is left out: a database that died has forgotten
 that one's, and what was answered in between must not go out before it."""
+
+MOST_MERGED = 100
+ALBUM = f"""
+SELECT id, event, attempts, received_at, draft, failures, extract(epoch FROM now() - received_at)::float8
+FROM inbox WHERE instance_id = %s AND lane_key = %s AND status = 0 AND position(%s IN event) > 0
+ORDER BY id LIMIT {MOST_MERGED}
+"""
 
 RETRY = """
 WITH event AS (
@@ -133,10 +159,12 @@ class PostgresConversations:
     async def _flush(self, batch: Sequence[Processed]) -> Sequence[bool]:
         stored = [_Stored.of(each) for each in batch]
         with self._handover.offering({each.lane for each in batch if each.parts}) as offered:
+            merged = _merged_columns(batch)
             rows = await self._database.fetch(
-                RECORD,
+                RECORD_MERGED if merged else RECORD,
                 {
                     **_columns(batch),
+                    **merged,
                     **_part_columns(stored),
                     **offered.parameters,
                     "owner": self._lanes.owner,
@@ -165,6 +193,20 @@ class PostgresConversations:
 
     async def release(self, lane: Lane, delay: float = 0.0) -> None:
         await self._lanes.release(SIDE, lane, delay)
+
+    async def album(self, lane: Lane, merge: Merge) -> Album:
+        fragment = dump({"merge": [merge.key, None]})[
+            1 : -len("null]}")
+        ]  # as it stands in the rows; none can forge it
+        rows = await self._database.fetch(ALBUM, (lane.instance_id, lane.key, fragment))
+        found = [(_waiting(*columns), age) for *columns, age in rows]
+        own = [(row, age) for row, age in found if row.event.merge and row.event.merge.key == merge.key]
+        ages = [age for _, age in own] or [math.inf]
+        return Album([row for row, _ in own], max(ages), min(ages))
+
+    async def postpone(self, lane: Lane, delay: float) -> None:
+        await self.release(lane, delay)
+        asyncio.get_running_loop().call_later(delay, self._wakes.inbound)
 
     @retried
     async def send_untaken(self) -> int:
@@ -214,7 +256,7 @@ class PostgresConversations:
 
 
 def _waiting(
-    id: int, event: str, attempts: int, at: datetime, draft: str | None, failures: int, _: bool
+    id: int, event: str, attempts: int, at: datetime, draft: str | None, failures: int, _: bool = False
 ) -> Waiting:
     return Waiting(id, _event(event), attempts, at, draft or "", failures)
 
@@ -272,6 +314,14 @@ def _columns(batch: Sequence[Processed]) -> dict[str, object]:
         "lasts": Bools(each.last for each in batch),
         "prompts": Bools(each.prompt for each in batch),
     }
+
+
+def _merged_columns(batch: Sequence[Processed]) -> dict[str, object]:
+    """Empty where nothing is merged."""
+    pairs = [(id, each.inbox_id) for each in batch for id in each.merged]
+    if not pairs:
+        return {}
+    return {"merged_ids": Bigints(id for id, _ in pairs), "merged_into": Bigints(into for _, into in pairs)}
 
 
 def _part_columns(stored: Sequence[_Stored]) -> dict[str, object]:

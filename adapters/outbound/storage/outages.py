@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from adapters.outbound.storage.lanes import LEASE_SECONDS
+from adapters.tasks import cancelled
 from domain.refusals import Unavailable
 
 T = TypeVar("T")
@@ -25,6 +26,6 @@ async def waited_out(note: Callable[[], Awaitable[T]]) -> T:
         try:
             return await note()
         except Unavailable:
-            if time.monotonic() >= deadline:
+            if cancelled() or time.monotonic() >= deadline:
                 raise
         await asyncio.sleep(PAUSE_SECONDS)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from adapters.outbound.channels.bodies import at, json_object, same, text
-from domain.channels.messages import Config, Event, Facts, Identity, RawCall, Received, Sender
+from domain.channels.messages import Config, Event, Facts, Identity, Merge, RawCall, Received, Sender
 from domain.refusals import NotFound, Unauthenticated
 
 from .content import attachments_of, described
@@ -85,7 +85,14 @@ def _message(message: Mapping[str, Any], key: str | None, bot: Bot) -> Event | s
         attachments=attachments,
         canned_reply=GREETING if greeted else None,
         is_direct=at(message, "chat", "type") == "private",
+        merge=_album(message),
     )
+
+
+def _album(message: Mapping[str, Any]) -> Merge | None:
+    """Each picture of an album comes in an update of its own."""
+    album, place = text(message, "media_group_id"), at(message, "message_id")
+    return Merge(album, place if isinstance(place, int) else None) if album else None
 
 
 def _pressed(query: Mapping[str, Any], key: str | None) -> Event | str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from domain.channels.linked_device import allowed
-from domain.channels.messages import Attachment, Config, Event, Identity, Sender
+from domain.channels.messages import Attachment, Config, Event, Identity, Merge, Sender
 from ports.linked_device import Incoming
 
 STATUS_CHAT = "status@broadcast"
@@ -51,6 +51,7 @@ def event_of(instance_id: int, message: Incoming) -> Event:
             for each in message.media
         ),
         is_direct=not message.is_group,
+        merge=Merge(f"{message.chat}:{message.album}") if message.album else None,
         raw={"id": message.id},
     )
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.outbound.channels.bot_messenger.webhook import GREETING, receive, secret_of
-from domain.channels.messages import Attachment, Event, Identity, RawAnswer, RawCall, Received
+from domain.channels.messages import Attachment, Event, Identity, Merge, RawAnswer, RawCall, Received
 from domain.refusals import Invalid, NotFound, Unauthenticated
 from tests.support.channels import call
 from tests.support.hostile import JSON, places, replaced
@@ -159,6 +159,14 @@ def test_a_reply_in_a_group_without_topics_goes_on_with_the_groups_conversation(
     assert {asked.session_id, typed.session_id, pressed.session_id} == {"-100"}
     topic = said("yes", chat=group, message_thread_id=7, is_topic_message=True, reply_to_message=prompt)
     assert topic.session_id == "-100:7"
+
+
+def test_the_pictures_of_an_album_have_its_id_in_common_and_their_order() -> None:
+    body = fixture("message_photo")
+    body["message"]["media_group_id"] = "13579"
+    (photo,) = received(posted(body)).events
+    assert photo.merge == Merge("13579", 15)
+    assert event("message_photo").merge is None
 
 
 def test_a_photo_is_taken_in_its_largest_size() -> None:

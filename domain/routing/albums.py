@@ -1,0 +1,42 @@
+"""Messages that a platform sends as several events, such as an album of pictures: when one is whole, and as what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ports.storage import Album, Waiting
+
+QUIET_SECONDS = 1.2
+"""An album is whole when nothing of it has come for so long: platforms send its pictures within about a second."""
+LONGEST_SECONDS = 5.0
+"""After so many seconds an album is taken up as it is."""
+
+
+def settles_in(album: Album) -> float:
+    """Seconds until the album is whole; 0 or less when it is."""
+    return min(QUIET_SECONDS - album.quiet, LONGEST_SECONDS - album.age)
+
+
+def merged(first: Waiting, rows: Sequence[Waiting]) -> Waiting:
+    """One event for all rows of the album, in the place of `first`: all files, and the captions one below the other.
+
+    A row in the place of an earlier one is an edit, which counts in its stead. What somebody else sent is left out.
+    """
+    sender = first.event.sender.external_id
+    own = [row for row in rows if row.event.sender.external_id == sender]
+    latest = {_place(row): row for row in own}
+    events = [latest[place].event for place in sorted(latest)]
+    captions = dict.fromkeys(event.text for event in events if event.text)
+    whole = replace(
+        first.event,
+        text="\n\n".join(captions),
+        attachments=tuple(file for event in events for file in event.attachments),
+    )
+    return replace(first, event=whole, merged=tuple(row.id for row in own if row.id != first.id))
+
+
+def _place(row: Waiting) -> tuple[int, int]:
+    """Without a place of the platform's the rows stand as they came."""
+    place = row.event.merge.place if row.event.merge else None
+    return (0, row.id) if place is None else (place, 0)

@@ -1,0 +1,63 @@
+"""When an album is whole, and as which message it is handed on."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from domain.channels.messages import Attachment, Event, Merge, Sender
+from domain.routing.albums import LONGEST_SECONDS, QUIET_SECONDS, merged, settles_in
+from ports.storage import Album, Waiting
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def picture(id: int, place: int | None, text: str = "", who: str = "ann", name: str = "") -> Waiting:
+    file = Attachment(name or f"{id}.jpg", "image/jpeg", {"id": id})
+    event = Event(f"{id}", "s", Sender(who), text, {"to": id}, (file,), merge=Merge("a", place))
+    return Waiting(id, event, 0, NOW)
+
+
+@pytest.mark.parametrize(
+    ("age", "quiet", "seconds"),
+    [
+        (0.0, 0.0, QUIET_SECONDS),
+        (1.0, 0.5, QUIET_SECONDS - 0.5),
+        (LONGEST_SECONDS - 0.5, 0.0, 0.5),
+        (LONGEST_SECONDS + 1, 0.0, -1.0),
+    ],
+)
+def test_when_it_is_whole(age: float, quiet: float, seconds: float) -> None:
+    assert settles_in(Album((), age, quiet)) == pytest.approx(seconds)
+
+
+def test_an_album_that_is_quiet_is_whole() -> None:
+    assert settles_in(Album((), QUIET_SECONDS + 1, QUIET_SECONDS)) <= 0
+
+
+def test_files_in_their_order_and_captions_once() -> None:
+    rows = [picture(1, 30, "Look"), picture(2, 10), picture(3, 20, "Here"), picture(4, 40, "Look")]
+    whole = merged(rows[0], rows)
+    assert [file.name for file in whole.event.attachments] == ["2.jpg", "3.jpg", "1.jpg", "4.jpg"]
+    assert whole.event.text == "Here\n\nLook"
+    assert (whole.id, whole.merged, whole.event.target) == (1, (2, 3, 4), {"to": 1})
+
+
+def test_without_places_files_stand_as_they_came() -> None:
+    rows = [picture(id, None) for id in (1, 2, 3)]
+    assert [file.name for file in merged(rows[0], rows).event.attachments] == ["1.jpg", "2.jpg", "3.jpg"]
+
+
+def test_an_edit_takes_the_place_of_what_it_edits() -> None:
+    rows = [picture(1, 10, "Wrong"), picture(2, 20), picture(3, 10, "Right")]
+    whole = merged(rows[0], rows)
+    assert whole.event.text == "Right"
+    assert [file.name for file in whole.event.attachments] == ["3.jpg", "2.jpg"]
+    assert whole.merged == (2, 3)
+
+
+def test_what_somebody_else_sent_is_left_out() -> None:
+    rows = [picture(1, 10), picture(2, 20, "mine too", who="bob")]
+    whole = merged(rows[0], rows)
+    assert (whole.event.text, whole.merged) == ("", ())
