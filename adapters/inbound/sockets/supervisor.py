@@ -156,19 +156,34 @@ class Supervisor:
         """Until it is cancelled. Whoever cancels puts on record that the connection is down: `stop` does so for all
         in one statement, as the database may not answer then."""
 
-        async def emit(event: Event) -> None:
-            await self._inbox.add(instance_id, [event])
-
         desk = self._links.desk(instance_id)
+
+        async def emit(event: Event) -> None:
+            try:
+                await self._inbox.add(instance_id, [event])
+            except Unavailable:
+                raise
+            except (
+                Exception
+            ) as error:  # raised, it would end the connection, and come again with the next one
+                log.exception("a message could not be stored", extra={"instance": instance_id})
+                await desk.trouble(f"a message could not be stored: {type(error).__name__}")
+
         while True:
+            failure = ""
             try:
                 await channel.listen(instance_id, config, emit, desk)
-            except Exception:
+            except Exception as error:
                 log.exception("a connection failed", extra={"instance": instance_id})
+                failure = f"the connection failed: {type(error).__name__}"
             if cancelled():
                 return
             try:
+                if failure:
+                    await desk.trouble(failure)
                 await desk.up(None)
             except Unavailable:
                 log.debug("a connection's end is not on record; it ends with the lease")
+            except Exception:
+                log.exception("a connection's end is not on record", extra={"instance": instance_id})
             await asyncio.sleep(self._restart_after)

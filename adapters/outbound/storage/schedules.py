@@ -98,8 +98,7 @@ class PostgresSchedules:
 
     async def lease(self, count: int) -> Sequence[int]:
         while self._owed:
-            await self._free(self._owed[0])
-            del self._owed[0]
+            await self.release(self._owed.pop())
         return [row[0] for row in await self._database.fetch(LEASE, (self._owner, count))]
 
     async def begin(self, instance_id: int) -> Due | None:

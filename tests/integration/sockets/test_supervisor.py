@@ -186,3 +186,24 @@ async def test_a_device_that_ends_is_started_again(worlds: Callable[..., SocketW
     await world.supervisor.look()
     world.device.happen(None)
     await until(lambda: len(world.devices.opened) >= 2)
+
+
+async def test_a_message_that_cannot_be_stored_costs_the_connection_nothing(
+    worlds: Callable[..., SocketWorld],
+) -> None:
+    world = worlds()
+    instance = await world.create()
+    await world.supervisor.look()
+    world.device.happen(Linked())
+    await until(lambda: _is(world, instance, "connected"))
+    await world.database.execute("ALTER TABLE inbox ADD CHECK (position('odd' IN event) = 0)")
+    chat, at = "4917@s.whatsapp.net", NOW.timestamp()
+
+    world.device.happen(Incoming("ID1", chat, ("4917",), "Bob", "odd", at))
+    world.device.happen(Incoming("ID2", chat, ("4917",), "Bob", "even", at))
+
+    await until(lambda: _rows(world, 1))
+    assert len(world.devices.opened) == 1, "the connection is the same"
+    reason = "a message could not be stored: CheckViolation"
+    rows = await world.database.fetch("SELECT last_error FROM instance_activity")
+    assert (reason,) in rows
