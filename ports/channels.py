@@ -246,9 +246,26 @@ class Screens(Protocol, metaclass=Face):
 
 @runtime_checkable
 class Types(Protocol, metaclass=Face):
-    """A channel that can show that an answer is being written. Best effort, never raises."""
+    """A channel that can show for a while that an answer is being written."""
 
-    async def typing(self, config: Config, target: Target) -> None: ...
+    typing_seconds: float
+    """The time from one call to the next, within which the platform goes on showing it."""
+
+    async def typing(self, config: Config, target: Target) -> Sent | None:
+        """Shows it. None where there is nothing to show in this conversation. Best effort, never raises."""
+        ...
+
+
+@runtime_checkable
+class ShowsWaiting(Protocol, metaclass=Face):
+    """A channel that shows, from a call on and until an answer comes, that one is on its way.
+
+    There `render` makes of an answer with nothing in it the part that takes the sign away.
+    """
+
+    def shows_waiting(self, config: Config, target: Target) -> bool:
+        """Pure: whether the platform does so for the call that led to this target."""
+        ...
 
 
 @runtime_checkable

@@ -100,6 +100,10 @@ class LinkedDevice(Protocol):
         """The id of the message sent. `message_id` is the same at every try."""
         ...
 
+    async def typing(self, chat: str) -> None:
+        """Shows in a chat, for about ten seconds, that somebody is writing."""
+        ...
+
     async def download(self, ref: Mapping[str, Any], to: Path) -> None: ...
 
     def events(self) -> AsyncIterator[DeviceEvent]:

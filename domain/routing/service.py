@@ -16,7 +16,7 @@ from domain.routing.albums import merged, settles_in
 from domain.routing.asking.model import GaveUp, Talk
 from domain.routing.asking.service import AskingService
 from domain.routing.words import GAVE_UP, TOO_MANY_CRASHES, given_up, not_served
-from ports.channels import Channels, Replies, Screens
+from ports.channels import Channels, Replies, Screens, ShowsWaiting
 from ports.clock import Clock
 from ports.metrics import Meter
 from ports.people import People
@@ -120,6 +120,13 @@ class ConversationService:
             if talk:
                 await self._health.failed(lane.instance_id, Activity.PROCESSING, reason)
             return await self._conversations.record(_failed(lane, waiting, reason, last))
+        try:
+            return await self._answered(lane, waiting, talk, last)
+        finally:
+            talk.stop_typing()
+
+    async def _answered(self, lane: Lane, waiting: Waiting, talk: Talk, last: bool) -> bool:
+        """As `_worked`. The sender sees that an answer is being written until the outcome is on record."""
         answer, error = await self._processed(waiting, talk)
         try:
             outcome = await self._outcome(lane, waiting, talk, answer, error, last)
@@ -158,7 +165,7 @@ class ConversationService:
     async def _processed(self, waiting: Waiting, talk: Talk) -> tuple[Answer | None, str | None]:
         """The answer, if there is one, and what is on record against it. Raises `Unavailable`."""
         instance, error = talk.instance, None
-        talk.draft = waiting.draft
+        talk.draft, talk.noticed = waiting.draft, False
         started = self._clock.now()
         try:
             answer = await self._answer(waiting, talk)
@@ -169,6 +176,7 @@ class ConversationService:
         except Exception as unexpected:
             log.exception("an event could not be worked on", extra={"instance": instance.id})
             answer, error = Answer(GAVE_UP), _reason(unexpected)
+        self._asking.ended(talk, waiting.event)
         if error:
             talk.answered = False
             log.warning("a message is not answered: %s", error, extra={"instance": instance.id})
@@ -189,7 +197,7 @@ class ConversationService:
     ) -> Processed:
         event, channel = waiting.event, talk.channel
         parts: tuple[Part, ...] = ()
-        if answer is None and talk.draft:
+        if answer is None and (talk.draft or _shows_waiting(talk, event)):
             answer = Answer("")
         if answer is not None:
             answer = replace(
@@ -244,6 +252,11 @@ class ConversationService:
 def _failed(lane: Lane, waiting: Waiting, error: str, last: bool) -> Processed:
     """An outcome without an answer."""
     return Processed(lane, waiting.id, {}, error=error, last=last, merged=waiting.merged)
+
+
+def _shows_waiting(talk: Talk, event: Event) -> bool:
+    channel = talk.channel
+    return isinstance(channel, ShowsWaiting) and channel.shows_waiting(talk.instance.config, event.target)
 
 
 async def _rendered(channel: Replies, instance: Instance, event: Event, answer: Answer) -> Sequence[Part]:

@@ -15,7 +15,7 @@ from adapters.outbound.channels.registry import Registry
 from domain.channels.messages import Answer, Choice, Event, Outcome, RawCall, Received, Sent
 from domain.channels.model import ChannelDefinition, TextLimit, Unit
 from domain.refusals import Refusal
-from ports.channels import Channel, Connected, Decides, Limited, Pairs, Replies, Webhook
+from ports.channels import Channel, Connected, Decides, Limited, Pairs, Replies, Types, Webhook
 from ports.http import AddressRefused, HttpAnswer, HttpFailed
 from tests.support.channel_samples import Sample, Scripted, folder_of, sample_of
 from tests.support.channels import NOW, kit
@@ -326,6 +326,46 @@ def secrets(sample: Sample, channel_id: str) -> list[str]:
         for each in channel.definition.fields
         if each.secret and each.name in sample.config
     ]
+
+
+SHOWN_SECONDS = {
+    "enterprise-chat": 3.0,
+    "community-chat": 5.0,
+    "gaming-chat": 10.0,
+    "bot-messenger": 5.0,
+    "business-messaging": 25.0,
+    "linked-device-messaging": 10.0,
+}
+"""How long each platform shows that somebody is writing."""
+
+
+def test_channels_that_show_that_an_answer_is_being_written() -> None:
+    found = {channel_id: REGISTRY.find(channel_id) for channel_id in with_face(Types)}
+    assert list(found) == list(SHOWN_SECONDS)
+    for channel_id, channel in found.items():
+        assert isinstance(channel, Types)
+        assert SHOWN_SECONDS[channel_id] * 0.7 <= channel.typing_seconds <= SHOWN_SECONDS[channel_id]
+
+
+@pytest.mark.parametrize(
+    ("then", "outcome"),
+    [
+        (HttpAnswer(429, {"retry-after": "7"}, b""), Outcome.RETRY_AFTER),
+        (HttpAnswer(503, {}, b""), Outcome.TRANSIENT),
+        (HttpAnswer(403, {}, b"{}"), Outcome.PERMANENT),
+        (HttpFailed("connection reset", before_request=False), Outcome.UNKNOWN),
+    ],
+)
+@pytest.mark.parametrize("channel_id", with_face(Types, "over_http"))
+async def test_trouble_with_showing_that_an_answer_is_being_written(
+    channel_id: str, then: Any, outcome: Outcome
+) -> None:
+    channel, sample = built(channel_id, then), SAMPLES[channel_id]
+    assert isinstance(channel, Types)
+    sent = await channel.typing(sample.config, sample.target)
+    assert sent is not None
+    assert sent.outcome is outcome
+    assert sent.retry_after == (7 if outcome is Outcome.RETRY_AFTER else None)
 
 
 def test_one_channel_pairs_and_two_keep_connections() -> None:

@@ -51,6 +51,9 @@ class ScriptedDevice:
         self.sent.append((chat, text, file.mime_type if file else None, content, message_id))
         return f"MSG{len(self.sent)}"
 
+    async def typing(self, chat: str) -> None:
+        self._do(f"typing {chat}")
+
     async def download(self, ref: Mapping[str, Any], to: Path) -> None:
         self._do("download")
         to.write_bytes(self.media[ref["message"]])

@@ -51,6 +51,7 @@ class Device:
             "pair": self.pair,
             "logout": self.logout,
             "send": self.send,
+            "typing": self.typing,
             "download": self.download,
         }
 
@@ -125,12 +126,14 @@ class Device:
             self.connect({})
 
     def send(self, request: dict[str, Any]) -> str:
-        from neonize.utils.jid import build_jid
-
-        user, _, server = request["chat"].partition("@")
-        to = build_jid(user, server or "s.whatsapp.net")
         message = self._file(request) if request.get("path") else request["text"]
-        return str(self._client.send_message(to, message).ID)
+        return str(self._client.send_message(_address(request), message).ID)
+
+    def typing(self, request: dict[str, Any]) -> None:
+        from neonize.utils.enum import ChatPresence, ChatPresenceMedia
+
+        state, media = ChatPresence.CHAT_PRESENCE_COMPOSING, ChatPresenceMedia.CHAT_PRESENCE_MEDIA_TEXT
+        self._client.send_chat_presence(_address(request), state, media)
 
     def _file(self, request: dict[str, Any]) -> Any:
         """A file as what it is; as a document where it cannot be read as that: the library needs ffmpeg for
@@ -193,6 +196,13 @@ class Device:
                     known.append(self._client.get_pn_from_lid(jid))
         known.sort(key=lambda jid: jid.Server != "s.whatsapp.net")
         return list(dict.fromkeys(jid.User for jid in known if jid.User))
+
+
+def _address(request: dict[str, Any]) -> Any:
+    from neonize.utils.jid import build_jid
+
+    user, _, server = request["chat"].partition("@")
+    return build_jid(user, server or "s.whatsapp.net")
 
 
 def main(database: str) -> None:

@@ -125,6 +125,9 @@ class ChildDevice:
             request |= {"path": str(file.path), "name": file.name, "mime": file.mime_type}
         return str(await self._ask("send", **request))
 
+    async def typing(self, chat: str) -> None:
+        await self._ask("typing", chat=chat)
+
     async def download(self, ref: Mapping[str, Any], to: Path) -> None:
         await self._ask("download", message=ref["message"], path=str(to))
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from domain.instances.model import Instance
+from domain.routing.asking.typing import RepeatedTyping
 
 
 @dataclass(slots=True)
@@ -14,7 +15,8 @@ class Talk:
 
     `channel` is the instance's channel, whose faces tell what it can do. `draft` names the message that shows
     the answer to the present event while it is being made, empty while there is none. `answered`: the resource
-    answered to the present event, and all its attachments were fetched.
+    answered to the present event, and all its attachments were fetched. `noticed`: the platform was told that the
+    press which the present event is was seen. `typing` shows that the answer to it is being written.
     """
 
     instance: Instance
@@ -22,6 +24,13 @@ class Talk:
     attended: bool
     draft: str = ""
     answered: bool = False
+    noticed: bool = False
+    typing: RepeatedTyping | None = None
+
+    def stop_typing(self) -> None:
+        if self.typing is not None:
+            self.typing.stop()
+            self.typing = None
 
 
 class GaveUp(Exception):

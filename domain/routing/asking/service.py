@@ -14,6 +14,7 @@ from domain.confirmations.rules import unclear
 from domain.instances.model import Instance
 from domain.refusals import Invalid
 from domain.routing.asking.model import GaveUp, Talk
+from domain.routing.asking.typing import RepeatedTyping
 from domain.routing.drafting.service import Drafting
 from domain.routing.model import (
     APPROVED_FOR_SESSION,
@@ -38,7 +39,7 @@ from ports.storage import DraftStore, Prompts, Waiting
 log = logging.getLogger(__name__)
 
 COURTESY_SECONDS = 5.0
-"""What a platform gets for showing that somebody is writing, or that a button was pressed."""
+"""What a platform gets for showing that a button was pressed."""
 
 MAX_TOOLS = 8
 """How many tools that are approved for the session one message may use one after the other."""
@@ -82,6 +83,8 @@ class AskingService:
         if decision is None and _presses_prompt(event):
             return self._in_vain(talk, event, ruling)
         self._seen(talk, event, ruling)
+        if isinstance(talk.channel, Types):
+            talk.typing = RepeatedTyping(talk.channel, talk.instance.config, event.target)
         taken = await self._files.taken_in(talk.instance, event)
         request = _request(talk.instance, event, user_id, ruling, taken.files)
         if decision is not None and not await self._approvals.begin(asker, decision):
@@ -105,14 +108,7 @@ class AskingService:
         return Ruling()
 
     async def _asked(self, talk: Talk, event: Event, asker: Asker, said: Said, request: RunRequest) -> Answer:
-        typing = None
-        if isinstance(talk.channel, Types):
-            typing = self._aside(partial(talk.channel.typing, talk.instance.config, event.target))
-        try:
-            result = await self._shown(talk, event, said, request)
-        finally:
-            if typing:
-                typing.cancel()
+        result = await self._shown(talk, event, said, request)
         artifacts = tuple(await self._files.given_out(result.artifacts))
         wanted = result.confirmation
         if wanted is None:
@@ -195,20 +191,26 @@ class AskingService:
                 await channel.decided(config, pressed, over.closed)
                 return
 
+    def ended(self, talk: Talk, event: Event) -> None:
+        """The work on an event is over, however it ended: no button goes on waiting for it."""
+        if event.choice is not None and not talk.noticed:
+            self._notice(talk, event)
+
     def _notice(self, talk: Talk, event: Event, words: str = "") -> None:
+        talk.noticed = True
         if isinstance(talk.channel, Notices):
             self._aside(partial(talk.channel.noticed, talk.instance.config, event.target, words))
 
     def _show(self, talk: Talk, event: Event, closed: ClosedPrompt) -> None:
+        talk.noticed = True
         if isinstance(talk.channel, Decides):
             self._aside(partial(talk.channel.decided, talk.instance.config, event.target, closed))
 
-    def _aside(self, courtesy: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
+    def _aside(self, courtesy: Callable[[], Awaitable[None]]) -> None:
         """Does beside the work what a slow platform must not hold it up with."""
         task = asyncio.create_task(_briefly(courtesy))
         self._courtesies.add(task)
         task.add_done_callback(self._courtesies.discard)
-        return task
 
 
 async def _briefly(courtesy: Callable[[], Awaitable[None]]) -> None:

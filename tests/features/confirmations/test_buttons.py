@@ -10,11 +10,11 @@ import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
 from domain.routing.model import Confirmation, RunRequest, RunResult
+from tests.drivers.groups import GROUPS, Group
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource
 from tests.drivers.ways import UseCases
 from tests.drivers.world import World
-from tests.features.confirmations.groups import GROUPS, Group
 from tests.support.waiting import until
 
 scenarios("buttons.feature")
@@ -57,7 +57,7 @@ class Scene:
         body = {
             "channelId": self.group.channel_id,
             "channelName": name,
-            "config": dict(self.group.config),
+            "config": self.group.configured(),
             "downStreamResourceId": "agent::works",
         }
         made = UseCases(self.world).create("ann", body)

@@ -40,6 +40,7 @@ class Discord(StandIn):
         self.edits: list[tuple[str, dict[str, Any]]] = []
         self.callbacks: list[dict[str, Any]] = []
         self.typing: list[str] = []
+        self.withdrawn = 0
         self.whispers: list[dict[str, Any]] = []
         self.files: dict[str, bytes] = {}
         self.token_gone = False
@@ -74,6 +75,11 @@ class Discord(StandIn):
         base = f"/webhooks/{APPLICATION}/{INTERACTION}"
         if self.token_gone:
             return refusal(401, 50027, "Invalid Webhook Token")
+        if (seen.method, path) == ("DELETE", f"{base}/messages/@original"):
+            if self.original_gone or self.originals:
+                return refusal(404, 10008, "Unknown Message")
+            self.withdrawn += 1
+            return Reply(204)
         body = self._checked_message(seen)
         if (seen.method, path) == ("PATCH", f"{base}/messages/@original"):
             if self.original_gone:

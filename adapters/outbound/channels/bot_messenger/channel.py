@@ -38,6 +38,8 @@ class BotMessenger:
     """Telegram, as the faces of `ports.channels` see it."""
 
     facts_ttl = 3600.0
+    typing_seconds = 4.0
+    """Telegram shows it for five seconds."""
 
     def __init__(self, kit: Kit) -> None:
         self._kit = kit
@@ -65,10 +67,10 @@ class BotMessenger:
     async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
         return await self._delivery.send(config, target, part)
 
-    async def typing(self, config: Config, target: Target) -> None:
-        """Shows 'typing' for five seconds."""
+    async def typing(self, config: Config, target: Target) -> Sent | None:
         place = {name: target[name] for name in ("chat_id", "message_thread_id") if name in target}
-        await self._try(config, "sendChatAction", {**place, "action": "typing"})
+        sent, _ = await self._api.deliver(config, "sendChatAction", {**place, "action": "typing"})
+        return sent
 
     async def noticed(self, config: Config, target: Target, words: str) -> None:
         """A pressed button shows that it is being waited for until its query is answered."""

@@ -69,6 +69,17 @@ class GraphApi:
             )
         return sent
 
+    async def typing(self, config: Config, message_id: str) -> Sent:
+        """Marks a message as read and shows 'typing' until it is answered, for up to 25 seconds."""
+        body = {
+            "messaging_product": "whatsapp",
+            "status": "read",
+            "message_id": message_id,
+            "typing_indicator": {"type": "text"},
+        }
+        sent, _ = await self._post(config, "messages", json=body, timeout=SEND_TIMEOUT)
+        return sent
+
     async def upload(self, config: Config, file: FormFile) -> tuple[Sent, str]:
         """Uploads a file; gives its media id. Nobody sees it yet, so a broken upload can be repeated."""
         fields = {"messaging_product": "whatsapp", "type": file.mime_type}

@@ -34,6 +34,9 @@ FETCH_TIMEOUT = 120.0
 class BusinessMessaging:
     """WhatsApp, as the faces of `ports.channels` see it. Sent messages cannot be changed: no `Decides`."""
 
+    typing_seconds = 20.0
+    """WhatsApp shows it for up to 25 seconds."""
+
     def __init__(self, kit: Kit) -> None:
         self._kit = kit
         self._api = GraphApi(kit)
@@ -56,18 +59,9 @@ class BusinessMessaging:
         """The key comes back with the statuses of the message: a message whose sending broke off is known by it."""
         return await self._delivery.send(config, target, part, key)
 
-    async def typing(self, config: Config, target: Target) -> None:
-        """Marks the message as read and shows 'typing' for up to 25 seconds."""
-        if message := text(target, "message_id"):
-            await self._api.message(
-                config,
-                {
-                    "messaging_product": "whatsapp",
-                    "status": "read",
-                    "message_id": message,
-                    "typing_indicator": {"type": "text"},
-                },
-            )
+    async def typing(self, config: Config, target: Target) -> Sent | None:
+        message = text(target, "message_id")
+        return await self._api.typing(config, message) if message else None
 
     async def probe(self, config: Config) -> None:
         """The token is good for the phone number. Raises `PlatformError`."""

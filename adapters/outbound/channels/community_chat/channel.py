@@ -35,6 +35,8 @@ class Mattermost:
     """Outgoing webhooks and slash commands in, posts out. Choices are typed."""
 
     facts_ttl = 3600.0
+    typing_seconds = 4.0
+    """Clients show it for five seconds, unless the server's TimeBetweenUserTypingUpdatesMilliseconds is changed."""
 
     def __init__(self, kit: Kit) -> None:
         self._kit = kit
@@ -63,11 +65,12 @@ class Mattermost:
         return limits(config, target)
 
     async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
-        where = {**target, "channel": target.get("channel") or config["channelId"]}
-        return await delivery.send(self._server(config), self._kit.artifacts, where, part, key)
+        return await delivery.send(
+            self._server(config), self._kit.artifacts, _where(config, target), part, key
+        )
 
-    async def typing(self, config: Config, target: Target) -> None:
-        await delivery.typing(self._server(config), target)
+    async def typing(self, config: Config, target: Target) -> Sent | None:
+        return await delivery.typing(self._server(config), _where(config, target))
 
     async def probe(self, config: Config) -> None:
         """The token is good and the bot sees the channel. Raises `PlatformError`."""
@@ -94,6 +97,10 @@ class Mattermost:
 
     def _server(self, config: Config) -> Server:
         return Server(self._kit.http, config)
+
+
+def _where(config: Config, target: Target) -> Target:
+    return {**target, "channel": target.get("channel") or config["channelId"]}
 
 
 def build(kit: Kit) -> Mattermost:

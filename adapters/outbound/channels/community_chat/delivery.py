@@ -99,10 +99,7 @@ async def _outcome(exchange: Awaitable[HttpAnswer]) -> Sent:
         return failed(error)
 
 
-async def typing(server: Server, target: Target) -> None:
-    """Shows that the bot is writing. Best effort."""
+async def typing(server: Server, target: Target) -> Sent:
+    """Shows that the bot is writing."""
     body = {"channel_id": at(target, "channel"), "parent_id": at(target, "root") or ""}
-    try:
-        await server.post("/users/me/typing", body, timeout=5.0)
-    except HttpFailed:
-        return
+    return await _outcome(server.post("/users/me/typing", body, timeout=5.0))

@@ -45,6 +45,8 @@ class Teams:
     """Activities in; answers out as the bot, or through an incoming webhook. Choices are card buttons."""
 
     facts_ttl = 24 * 3600.0
+    typing_seconds = 3.0
+    """Teams shows it for about three seconds."""
 
     def __init__(self, kit: Kit) -> None:
         self._kit = kit
@@ -82,14 +84,12 @@ class Teams:
         """The Bot Connector has no idempotency key."""
         return await delivery.send(self._kit.http, self._connector, config, target, part.payload)
 
-    async def typing(self, config: Config, target: Target) -> None:
-        if delivery.way(config, target) == delivery.BOT:
-            body = {
-                "type": "typing",
-                "from": target.get("bot"),
-                "conversation": {"id": target["conversation"]},
-            }
-            await self._connector.send(config, target, body, timeout=5.0)
+    async def typing(self, config: Config, target: Target) -> Sent | None:
+        if delivery.way(config, target) != delivery.BOT:
+            return None
+        conversation = {"id": target["conversation"]}
+        body = {"type": "typing", "from": target.get("bot"), "conversation": conversation}
+        return await self._connector.send(config, target, body, timeout=5.0)
 
     async def noticed(self, config: Config, target: Target, words: str) -> None:
         await delivery.noticed(self._connector, config, target, words)

@@ -66,7 +66,7 @@ class DiscordApi:
             method,
             self._base() + path,
             headers=headers or {"user-agent": USER_AGENT},
-            json=None if file else dict(body),
+            json=None if file or method == "DELETE" else dict(body),
             fields={"payload_json": orjson.dumps(body).decode()} if file else None,
             files=(file,) if file else (),
             timeout=UPLOAD_TIMEOUT if file else SEND_TIMEOUT,

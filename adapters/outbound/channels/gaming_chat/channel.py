@@ -27,7 +27,7 @@ from ports.linked_device import LinkDesk
 from . import webhook
 from .api import DiscordApi
 from .definition import DEFINITION
-from .delivery import Delivery, as_pressed, render_answer
+from .delivery import Delivery, as_pressed, is_deferred, render_answer
 from .gateway import Gateway
 from .limits import limits
 
@@ -37,6 +37,9 @@ MAX_DOWNLOAD = 500_000_000
 
 class GamingChat:
     """Discord, as the faces of `ports.channels` see it: interactions by webhook, messages by gateway."""
+
+    typing_seconds = 8.0
+    """Discord shows it for ten seconds."""
 
     def __init__(self, kit: Kit) -> None:
         self._kit = kit
@@ -64,7 +67,7 @@ class GamingChat:
         return None
 
     def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
-        return render_answer(answer)
+        return render_answer(target, answer)
 
     def limits(self, config: Config, target: Target) -> Limits:
         return limits(config, target)
@@ -72,8 +75,11 @@ class GamingChat:
     async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
         return await self._delivery.send(config, target, part, key)
 
-    async def typing(self, config: Config, target: Target) -> None:
-        await self._delivery.typing(config, target)
+    async def typing(self, config: Config, target: Target) -> Sent | None:
+        return await self._delivery.typing(config, target)
+
+    def shows_waiting(self, config: Config, target: Target) -> bool:
+        return is_deferred(target)
 
     def as_pressed(self, config: Config, target: Target, part: Part, ref: str) -> Target | None:
         return as_pressed(config, target, part, ref)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from adapters.outbound.channels.bodies import at, text
@@ -37,19 +38,28 @@ _NO_PINGS: Mapping[str, list[str]] = {"parse": []}
 _UNKNOWN_MESSAGE = 10008
 _TOKEN_GONE = frozenset({10008, 10015, 10062, 50027})
 _TOO_LARGE = 40005
+WITHDRAWN = "withdrawn"
 _EPHEMERAL = 1 << 6
 _SETTLING_PAUSES = (0.0, 0.5, 1.0, 2.0)
 """Seconds before each try to tell who pressed something: the first may overtake our own acknowledgement."""
 
 
-def render_answer(answer: Answer) -> list[Part]:
-    """The answer as parts: texts, the choices under the last of them, then each file."""
+def is_deferred(target: Target) -> bool:
+    """Whether the target is a command, for which Discord shows 'is thinking'."""
+    return target.get("deferred") is True
+
+
+def render_answer(target: Target, answer: Answer) -> list[Part]:
+    """The answer as parts: texts, the choices under the last of them, then each file. Where it has none of these,
+    'is thinking' is taken away."""
     pieces = [each for text in parted(answer) for each in render(Markup.DISCORD, text, TEXT_LIMIT)]
     texts = [_text_part(each.text) for each in pieces]
     if answer.choices:
         texts = texts or [_text_part("?")]
         texts[-1]["choices"] = [[each.label, each.value] for each in answer.choices]
     parts = texts + [file_payload(each) for each in answer.artifacts]
+    if not parts and is_deferred(target):
+        parts = [{"kind": WITHDRAWN}]
     return [Part({**each, "index": index}) for index, each in enumerate(parts)]
 
 
@@ -65,11 +75,31 @@ class Delivery:
         self._api = api
 
     async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
+        if part.payload.get("kind") == WITHDRAWN:
+            return await self._withdraw(target)
         first = part.payload.get("index", 0) == 0
-        if part.payload.get("kind") != FILE:
+        if part.payload.get("kind") == FILE:
+            sent = await self._send_file(config, target, part.payload, key, first)
+        else:
             message = _message(part.payload["text"], part.payload.get("choices", ()))
-            return (await self._deliver(config, target, message, key, first)).sent
-        return await self._send_file(config, target, part.payload, key, first)
+            sent = (await self._deliver(config, target, message, key, first)).sent
+        if first and sent.outcome is Outcome.PERMANENT and is_deferred(target):
+            await self._withdraw(target)
+        return sent
+
+    async def _withdraw(self, target: Target) -> Sent:
+        """Takes 'is thinking' away. Where it is gone, with its token or without, there is nothing left to do."""
+        token, age = text(target, "token"), self._age(target)
+        if age >= TOKEN_SECONDS:
+            return Sent(Outcome.SENT)
+        path = f"/webhooks/{segment(text(target, 'application_id'))}/{segment(token)}/messages/@original"
+        tried = await self._api.call("DELETE", path, {}, secret=token)
+        is_gone = tried.code in _TOKEN_GONE or tried.status in (401, 404)
+        if is_gone and age < SETTLING_SECONDS:
+            return replace(tried.sent, outcome=Outcome.TRANSIENT)
+        if tried.sent.outcome is Outcome.UNKNOWN:  # to take it away once more does no harm
+            return replace(tried.sent, outcome=Outcome.TRANSIENT)
+        return Sent(Outcome.SENT) if is_gone else tried.sent
 
     async def _send_file(
         self, config: Config, target: Target, payload: Mapping[str, Any], key: str, first: bool
@@ -119,7 +149,7 @@ class Delivery:
         """A command's first part takes the place of 'is thinking'; a follow-up needs no bot token."""
         token = text(target, "token")
         path = f"/webhooks/{segment(text(target, 'application_id'))}/{segment(token)}"
-        if first and target.get("deferred") is True:
+        if first and is_deferred(target):
             original = f"{path}/messages/@original"
             tried = await self._api.call("PATCH", original, message, file=file, secret=token)
             if tried.code != _UNKNOWN_MESSAGE or self._age(target) < SETTLING_SECONDS:
@@ -145,11 +175,13 @@ class Delivery:
         path = f"/channels/{segment(channel)}/messages"
         return await self._api.call("POST", path, whole, headers=bot(config), file=file)
 
-    async def typing(self, config: Config, target: Target) -> None:
+    async def typing(self, config: Config, target: Target) -> Sent | None:
         """Shows 'typing' for ten seconds; a command shows 'is thinking' by itself."""
         channel = at(target, "channel_id")
-        if channel and target.get("deferred") is not True:
-            await self._api.call("POST", f"/channels/{segment(channel)}/typing", {}, headers=bot(config))
+        if not channel or is_deferred(target):
+            return None
+        path = f"/channels/{segment(channel)}/typing"
+        return (await self._api.call("POST", path, {}, headers=bot(config))).sent
 
     async def noticed(self, config: Config, target: Target, words: str) -> None:
         """Tells words to who pressed and nobody else; a press without words needs no answer."""

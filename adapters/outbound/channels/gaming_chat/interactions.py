@@ -19,7 +19,10 @@ from .people import sender_of, session_of
 PING = "ping"
 GREETING = "Hello! Write your question behind the command, mention me, or send me a direct message."
 
-_PONG, _DEFERRED_MESSAGE, _DEFERRED_UPDATE, _NO_SUGGESTIONS = 1, 5, 6, 8
+UNREADABLE = "This command could not be read. Please try again."
+
+_PONG, _MESSAGE, _DEFERRED_MESSAGE, _DEFERRED_UPDATE, _NO_SUGGESTIONS = 1, 4, 5, 6, 8
+_EPHEMERAL = 1 << 6
 _NESTED = (1, 2)
 """Types of options that are subcommands and groups of them."""
 _ATTACHMENT = 11
@@ -38,6 +41,8 @@ class Interaction:
         """The body of that answer."""
         if self.answer_type == _NO_SUGGESTIONS:
             return {"type": self.answer_type, "data": {"choices": []}}
+        if self.answer_type == _MESSAGE:
+            return {"type": self.answer_type, "data": {"content": UNREADABLE, "flags": _EPHEMERAL}}
         return {"type": self.answer_type}
 
 
@@ -48,7 +53,9 @@ def read_interaction(config: Config, body: Mapping[str, Any], now: datetime) -> 
         return Interaction(PING, _PONG)
     if kind == 2:
         event = _command(config, body, now)
-        return Interaction("command" if event else "ignored:incomplete", _DEFERRED_MESSAGE, event)
+        if event is None:  # nothing would ever take the place of 'is thinking'
+            return Interaction("ignored:incomplete", _MESSAGE)
+        return Interaction("command", _DEFERRED_MESSAGE, event)
     if kind == 3:
         event = _component(config, body, now)
         return Interaction("component" if event else "ignored:no-value", _DEFERRED_UPDATE, event)

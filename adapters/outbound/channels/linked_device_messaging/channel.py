@@ -36,7 +36,10 @@ NO_DEVICE = "the account is not connected in this process"
 
 
 class LinkedDeviceMessaging:
-    """Connected, Pairs, Replies, Fetches and Probed of `ports.channels`."""
+    """Connected, Pairs, Replies, Types, Fetches and Probed of `ports.channels`."""
+
+    typing_seconds = 8.0
+    """WhatsApp shows it for about ten seconds."""
 
     pairing_steps = (
         "Open WhatsApp on the phone, go to Settings > Linked devices > Link a device >"
@@ -111,6 +114,16 @@ class LinkedDeviceMessaging:
             outcome = Outcome.TRANSIENT if failure.before_sending else Outcome.UNKNOWN
             return Sent(outcome, str(failure))
         return Sent(Outcome.SENT, ref=ref)
+
+    async def typing(self, config: Config, target: Target) -> Sent | None:
+        device = self._devices.running(int(target["instance"]))
+        if device is None:
+            return Sent(Outcome.TRANSIENT, NO_DEVICE)
+        try:
+            await device.typing(str(target["chat"]))
+        except DeviceError as failure:
+            return Sent(Outcome.TRANSIENT, str(failure))
+        return Sent(Outcome.SENT)
 
     async def _send_file(
         self, device: LinkedDevice, chat: str, payload: Mapping[str, object], message_id: str

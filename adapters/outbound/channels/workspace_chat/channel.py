@@ -26,7 +26,7 @@ from ports.channels import Kit
 from . import drafts, prompts, webhook
 from .api import WebApi
 from .definition import DEFINITION
-from .delivery import Messages, render_answer
+from .delivery import Messages, is_command, render_answer
 from .downloads import Downloads
 from .drafts import Drafts
 from .limits import limits
@@ -61,7 +61,7 @@ class WorkspaceChat:
         return {"user_id": text(me, "user_id")}
 
     def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
-        return render_answer(answer)
+        return render_answer(target, answer)
 
     def limits(self, config: Config, target: Target) -> Limits:
         return limits(config, target)
@@ -75,6 +75,9 @@ class WorkspaceChat:
 
     async def draft(self, config: Config, target: Target, beginning: str, draft: str, key: str) -> Sent:
         return await self._drafts.show(config, target, beginning, draft, key)
+
+    def shows_waiting(self, config: Config, target: Target) -> bool:
+        return is_command(target)
 
     async def decided(self, config: Config, target: Target, closed: ClosedPrompt) -> None:
         await self._prompts.decided(config, target, closed)

@@ -23,13 +23,20 @@ from .messages import BLOCK_LIMIT, message_id, message_of
 RESPONSE_URL_SECONDS = 30 * 60 - 30
 RESPONSE_URL_USES = 4
 """Slack takes five answers in 30 minutes; one is left for a part that has to be sent again."""
-WITHDRAWN = "withdrawn"
+WITHDRAWN, UNANSWERED = "withdrawn", "unanswered"
+NO_ANSWER = "Done. There is no answer to show."
 _RESPONSE_URL = "response_url"
 _NOT_THERE = ("not_in_channel", "channel_not_found", "is_archived", "restricted_action")
 
 
-def render_answer(answer: Answer) -> list[Part]:
-    """The answer as parts: texts, the choices under the last of them, then each file."""
+def is_command(target: Target) -> bool:
+    """Whether the target is a slash command, whose sender was told that it is being worked on."""
+    return bool(text(target, "response_url"))
+
+
+def render_answer(target: Target, answer: Answer) -> list[Part]:
+    """The answer as parts: texts, the choices under the last of them, then each file. Where a command gets none of
+    these, its sender is told so."""
     before, question = parted(answer)
     pieces = [*render(Markup.MRKDWN, before, TEXT_LIMIT), *render(Markup.MRKDWN, question, BLOCK_LIMIT)]
     texts = [_text_part(each) for each in pieces]
@@ -37,6 +44,8 @@ def render_answer(answer: Answer) -> list[Part]:
         texts = texts or [_text_part(Rendered("?", "?"))]
         texts[-1]["choices"] = [[each.label, each.value] for each in answer.choices]
     parts = _in_place_of(answer.draft, texts) + [file_payload(each) for each in answer.artifacts]
+    if not texts and not answer.artifacts and is_command(target):
+        parts.append({"kind": UNANSWERED})
     return [Part({**each, "index": index}) for index, each in enumerate(parts)]
 
 
@@ -63,6 +72,8 @@ class Messages:
     async def send(self, config: Config, target: Target, payload: Mapping[str, Any], key: str) -> Sent:
         if payload.get("kind") == WITHDRAWN:
             return await self._drafts.withdraw(config, payload["draft"])
+        if payload.get("kind") == UNANSWERED:
+            return await self._unanswered(target)
         sent = await self._placed(config, target, payload, message_of(payload), key)
         if sent.outcome is Outcome.PERMANENT and "invalid_blocks" in sent.detail:
             sent = await self._placed(config, target, payload, {"text": payload["plain"]}, key)
@@ -108,6 +119,14 @@ class Messages:
         since = target.get("since")
         age = self._kit.clock.now().timestamp() - since if isinstance(since, int | float) else 0.0
         return age < RESPONSE_URL_SECONDS
+
+    async def _unanswered(self, target: Target) -> Sent:
+        """Ends 'working on it', for the sender alone. Where the address is used up or too old there is no way."""
+        if not self._is_fresh(target):
+            return Sent(Outcome.SENT)
+        ended = {"response_type": "ephemeral", "replace_original": True, "text": NO_ANSWER}
+        sent = await self._respond(text(target, "response_url"), ended)
+        return Sent(Outcome.SENT) if sent.outcome is Outcome.PERMANENT else sent
 
     async def _respond(self, address: str, message: Mapping[str, Any]) -> Sent:
         body = {"response_type": "in_channel", "replace_original": False, **message}

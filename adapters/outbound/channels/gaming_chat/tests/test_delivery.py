@@ -320,3 +320,33 @@ async def test_a_file_inside_the_network_is_not_fetched(server: Discord) -> None
         channel = build(kit(http, {SETTING: server.url}))
         with pytest.raises(PlatformError):
             [piece async for piece in channel.fetch(CONFIG, file)]
+
+
+async def test_an_answer_with_nothing_in_it_takes_thinking_away(channel: GamingChat, server: Discord) -> None:
+    (sent,) = await deliver(channel, Answer(""), COMMAND)
+    assert (sent.outcome, server.withdrawn, server.originals) == (Outcome.SENT, 1, [])
+    assert await deliver(channel, Answer(""), TARGET) == []
+
+
+@pytest.mark.parametrize(
+    ("age", "outcome"), [(0.0, Outcome.TRANSIENT), (6.0, Outcome.SENT), (15 * 60.0, Outcome.SENT)]
+)
+async def test_thinking_that_is_not_there_is_looked_for_while_it_may_come(
+    server: Discord, age: float, outcome: Outcome
+) -> None:
+    clock = SetClock()
+    server.original_gone = True
+    async with client() as http:
+        channel = build(kit(http, {SETTING: f"{server.url}/api/v10"}, clock=clock))
+        target = {**COMMAND, "since": clock.now().timestamp()}
+        clock.advance(age)
+        (part,) = channel.render(CONFIG, target, Answer(""))
+        assert (await channel.send(CONFIG, target, part, "key")).outcome is outcome
+
+
+async def test_who_pressed_is_told_and_nobody_else(channel: GamingChat, server: Discord) -> None:
+    await channel.noticed(CONFIG, PRESSED, "Not yours.")
+    assert [(each["content"], each["flags"]) for each in server.whispers] == [("Not yours.", 64)]
+    await channel.noticed(CONFIG, PRESSED, "")
+    await channel.noticed(CONFIG, TARGET, "Not yours.")
+    assert len(server.whispers) == 1

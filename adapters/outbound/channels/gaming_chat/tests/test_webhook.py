@@ -224,3 +224,11 @@ def test_wrong_types_anywhere_never_crash(name: str, data: st.DataObject) -> Non
         json.dumps(each.target)
         assert isinstance(each.session_id, str)
         assert isinstance(each.text, str)
+
+
+def test_a_command_that_cannot_be_read_is_answered_at_once() -> None:
+    """Nothing would ever take the place of 'is thinking'."""
+    body = {**fixture("command_guild"), "member": {}}
+    received = receive(CONFIG, posted(body), NOW)
+    answer = json.loads(received.answer.body)
+    assert (received.events, answer["type"], answer["data"]["flags"]) == ((), 4, 64)

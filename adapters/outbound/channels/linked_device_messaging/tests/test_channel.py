@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.outbound.channels.linked_device_messaging.channel import LinkedDeviceMessaging
-from domain.channels.messages import Answer, Artifact, Attachment, Outcome, Part
+from adapters.outbound.channels.linked_device_messaging.channel import NO_DEVICE, LinkedDeviceMessaging
+from domain.channels.messages import Answer, Artifact, Attachment, Outcome, Part, Sent
 from ports.channels import Connected, Fetches, PlatformError, Probed, Replies
 from ports.http import Http
 from ports.linked_device import DeviceError
@@ -95,3 +95,16 @@ async def test_a_removed_instance_is_unlinked_and_forgotten(device: ScriptedDevi
     await channel.unlink(7)
     assert device.did == ["logout", "close"]
     assert devices.forgotten == [7]
+
+
+async def test_shows_that_somebody_is_writing() -> None:
+    device = ScriptedDevice()
+    devices = ScriptedDevices(device)
+    channel = LinkedDeviceMessaging(kit(NO_HTTP, devices=devices))
+    target = {"instance": 7, "chat": "49@s.whatsapp.net"}
+    assert (await channel.typing({}, target)) == Sent(Outcome.TRANSIENT, NO_DEVICE)
+    await devices.open(7)
+    assert (await channel.typing({}, target)) == Sent(Outcome.SENT)
+    assert device.did == ["typing 49@s.whatsapp.net"]
+    device.failure = DeviceError("gone")
+    assert (await channel.typing({}, target)) == Sent(Outcome.TRANSIENT, "gone")

@@ -388,3 +388,24 @@ async def test_the_token_goes_to_slack_alone(channel: WorkspaceChat, server: Sla
     with pytest.raises(PlatformError, match="not Slack's"):
         await fetched(channel, url=address)
     assert server.seen == []
+
+
+async def test_who_pressed_is_told_and_nobody_else(channel: WorkspaceChat, server: Slack) -> None:
+    await channel.noticed(CONFIG, pressed(prompt_url=server.response_url), "Not yours.")
+    told = {"response_type": "ephemeral", "replace_original": False, "text": "Not yours."}
+    assert server.responses == [told]
+    await channel.noticed(CONFIG, {**pressed(prompt_url=""), "user": "U0BOB"}, "Not yours.")
+    assert [(each["user"], each["text"]) for each in server.whispers] == [("U0BOB", "Not yours.")]
+    await channel.noticed(CONFIG, pressed(prompt_url=server.response_url), "")
+    assert (len(server.responses), len(server.whispers)) == (1, 1)
+
+
+async def test_a_command_without_an_answer_is_ended_for_its_sender(
+    channel: WorkspaceChat, server: Slack
+) -> None:
+    target = {**TARGET, "response_url": server.response_url}
+    (sent,) = await deliver(channel, Answer(""), target)
+    assert sent.outcome is Outcome.SENT
+    assert [each["response_type"] for each in server.responses] == ["ephemeral"]
+    server.response_uses_left = 0
+    assert [each.outcome for each in await deliver(channel, Answer(""), target)] == [Outcome.SENT]

@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 
 from adapters.outbound.channels.bot_messenger.tests import samples as telegram_calls
 from adapters.outbound.channels.business_messaging.tests import samples as whatsapp_calls
+from adapters.outbound.channels.community_chat.tests import samples as mattermost_calls
 from adapters.outbound.channels.gaming_chat.tests import samples as discord_calls
 from adapters.outbound.channels.workspace_chat.tests import samples as slack_calls
 from domain.channels.messages import RawCall
 from tests.support.channels import call
-from tests.support.platforms import discord, slack, teams, telegram, whatsapp
+from tests.support.platforms import discord, mattermost, slack, teams, telegram, whatsapp
 
 Shown = tuple[str, bool]
 """What a message reads, and whether it has buttons."""
@@ -27,7 +28,7 @@ class Group:
     """
 
     channel_id: ClassVar[str]
-    config: ClassVar[Mapping[str, Any]]
+    config: ClassVar[Mapping[str, Any]] = {}
     api: ClassVar[str] = ""
     settings: ClassVar[tuple[str, ...]]
 
@@ -37,6 +38,10 @@ class Group:
         self.numbers = count(1)
         self.in_thread = False
         self.last_pressed = 0
+
+    def configured(self) -> dict[str, Any]:
+        """The configuration of an instance."""
+        return dict(self.config)
 
     def write(self, who: str, text: str, at: datetime) -> RawCall:
         raise NotImplementedError
@@ -52,6 +57,10 @@ class Group:
         raise NotImplementedError
 
     def told(self, who: str) -> list[str]:
+        raise NotImplementedError
+
+    def typing(self) -> int:
+        """How often the platform was asked to show that somebody is writing."""
         raise NotImplementedError
 
 
@@ -82,6 +91,12 @@ class Slack(Group):
         body["actions"] = [{"action_id": "c", "value": value, "action_ts": f"{next(self.numbers)}.1"}]
         self.last_pressed = number
         return slack_calls.as_posted("block_actions", body, at)
+
+    def command(self, who: str, text: str, at: datetime) -> RawCall:
+        """A slash command."""
+        body = slack_calls.fixture("slash_command")
+        body |= {"text": text, "user_id": self.users[who], "trigger_id": f"{next(self.numbers)}.1"}
+        return slack_calls.as_posted("slash_command", body | {"response_url": self.platform.response_url}, at)
 
     def _asked(self) -> list[tuple[int, dict[str, Any]]]:
         return [each for each in enumerate(self.sent()) if _slack_buttons(each[1])]
@@ -144,6 +159,9 @@ class Teams(Group):
         }
         return call(as_json=activity, headers={"Authorization": f"Bearer {teams.token(at, service)}"})
 
+    def typing(self) -> int:
+        return len(self.platform.typing)
+
     def _asked(self) -> list[str]:
         ids = [f"1:{number}" for number in range(1, len(self.platform.replies) + 1)]
         return [id for id, (_, sent) in zip(ids, self.platform.replies, strict=True) if _teams_buttons(sent)]
@@ -191,6 +209,16 @@ class Discord(Group):
         body["data"] = {"custom_id": value, "component_type": 2}
         self.last_pressed = number
         return discord_calls.posted(body, at)
+
+    def command(self, who: str, text: str, at: datetime) -> RawCall:
+        """A slash command, for which Discord shows that the bot is thinking."""
+        body = discord_calls.fixture("command_guild")
+        body |= {"id": f"{next(self.numbers)}", "member": {"user": self._user(who), "nick": self.names[who]}}
+        body["data"]["options"][0]["value"] = text
+        return discord_calls.posted(body, at)
+
+    def typing(self) -> int:
+        return len(self.platform.typing)
 
     def _asked(self) -> list[tuple[int, dict[str, Any]]]:
         return [each for each in enumerate(self.platform.messages) if each[1].get("components")]
@@ -246,6 +274,17 @@ class Telegram(Group):
         query["message"] = self._message(who, message_id, "?")
         return telegram_calls.posted({"update_id": update, "callback_query": query})
 
+    def press_value(self, who: str, value: str) -> RawCall:
+        """A press of any button."""
+        update = next(self.numbers)
+        self.presses[str(update)] = who
+        query = {"id": str(update), "from": self._user(who), "chat_instance": "-1", "data": value}
+        query["message"] = self._message(who, 30, "?")
+        return telegram_calls.posted({"update_id": update, "callback_query": query})
+
+    def typing(self) -> int:
+        return len(self.platform.of("sendChatAction"))
+
     def _asked(self) -> list[tuple[int, dict[str, Any]]]:
         calls = enumerate(self.platform.calls, 501)
         return [(id, sent) for id, (name, sent) in calls if name == "sendMessage" and "reply_markup" in sent]
@@ -298,8 +337,29 @@ class WhatsApp(Group):
     def shown(self, number: int) -> Shown:
         return self._asked()[number]["body"]["text"], True
 
+    def typing(self) -> int:
+        return len(self.platform.read)
+
     def told(self, who: str) -> list[str]:
         return [each["text"]["body"] for each in self.platform.messages if each["type"] == "text"]
+
+
+class Mattermost(Group):
+    """A channel, where choices are typed."""
+
+    channel_id = "community-chat"
+    settings = ()
+
+    def configured(self) -> dict[str, Any]:
+        own = {"SERVER_URL": self.platform.url, "channelId": mattermost.CHANNEL, "token": mattermost.TOKEN}
+        return {**own, "webhookToken": mattermost_calls.POST["token"]}
+
+    def write(self, who: str, text: str, at: datetime) -> RawCall:
+        post = {"post_id": f"p{next(self.numbers)}", "text": text, "file_ids": ""}
+        return call(as_json={**mattermost_calls.POST, **post})
+
+    def typing(self) -> int:
+        return len(self.platform.typing)
 
 
 GROUPS: Mapping[str, tuple[type[Group], type[Any]]] = {
@@ -308,4 +368,5 @@ GROUPS: Mapping[str, tuple[type[Group], type[Any]]] = {
     "Discord": (Discord, discord.Discord),
     "Telegram": (Telegram, telegram.Telegram),
     "WhatsApp": (WhatsApp, whatsapp.WhatsApp),
+    "Mattermost": (Mattermost, mattermost.Mattermost),
 }

@@ -1,0 +1,103 @@
+"""The sign that somebody is writing: when it is shown again, and what ends it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from domain.channels.messages import Config, Outcome, Sent, Target
+from domain.routing.asking import typing
+from domain.routing.asking.typing import RepeatedTyping
+from tests.support.waiting import let_pass
+
+SENT = Sent(Outcome.SENT)
+
+
+class Channel:
+    """Answers as a test says, the last answer again and again."""
+
+    typing_seconds = 4.0
+
+    def __init__(self, *answers: Sent | Exception | None) -> None:
+        self.answers: Sequence[Sent | Exception | None] = answers or (SENT,)
+        self.calls = 0
+        self.hangs = False
+        self.broken_off = 0
+
+    async def typing(self, config: Config, target: Target) -> Sent | None:
+        self.calls += 1
+        if self.hangs:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                self.broken_off += 1
+                raise
+        answer = self.answers[min(self.calls, len(self.answers)) - 1]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+async def settled() -> None:
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+async def calls_after(shown: RepeatedTyping, channel: Channel, *pauses: float) -> list[int]:
+    """How many calls there were at the start, and after each pause."""
+    counted = []
+    await settled()
+    counted.append(channel.calls)
+    for pause in pauses:
+        let_pass(pause)
+        await settled()
+        counted.append(channel.calls)
+    shown.stop()
+    return counted
+
+
+@pytest.mark.parametrize(
+    "again", [SENT, Sent(Outcome.TRANSIENT), Sent(Outcome.UNKNOWN), Sent(Outcome.RETRY_AFTER)]
+)
+async def test_is_shown_again_at_the_interval_of_the_channel(again: Sent) -> None:
+    channel = Channel(again)
+    assert await calls_after(RepeatedTyping(channel, {}, {}), channel, 3.9, 0.2, 3.9, 0.2) == [1, 1, 2, 2, 3]
+
+
+@pytest.mark.parametrize("end", [None, Sent(Outcome.PERMANENT, "HTTP 403"), RuntimeError("a bug")])
+async def test_ends_where_it_cannot_be_shown(end: Sent | Exception | None) -> None:
+    channel = Channel(SENT, end)
+    assert await calls_after(RepeatedTyping(channel, {}, {}), channel, 4.1, 60, 60) == [1, 2, 2, 2]
+
+
+@pytest.mark.parametrize("outcome", [Outcome.RETRY_AFTER, Outcome.SENT])
+async def test_waits_as_long_as_the_platform_asks(outcome: Outcome) -> None:
+    channel = Channel(Sent(outcome, retry_after=30.0), SENT)
+    assert await calls_after(RepeatedTyping(channel, {}, {}), channel, 29, 1.1) == [1, 1, 2]
+
+
+async def test_a_call_without_an_answer_is_given_up_and_made_again() -> None:
+    channel = Channel()
+    channel.hangs = True
+    shown = RepeatedTyping(channel, {}, {})
+    assert await calls_after(shown, channel, typing.CALL_SECONDS + 0.1) == [1, 2]
+    assert channel.broken_off == 1
+
+
+async def test_a_stop_breaks_off_the_call_that_is_under_way() -> None:
+    channel = Channel()
+    channel.hangs = True
+    shown = RepeatedTyping(channel, {}, {})
+    assert await calls_after(shown, channel) == [1]
+    await settled()
+    assert channel.broken_off == 1
+
+
+async def test_nothing_is_shown_after_a_stop() -> None:
+    channel = Channel()
+    assert await calls_after(RepeatedTyping(channel, {}, {}), channel, 4.1) == [1, 2]
+    let_pass(60)
+    await settled()
+    assert channel.calls == 2
