@@ -84,6 +84,9 @@ class World:
             raise self.failure
         return Answer(self.text)
 
+    def ended(self, *_: object) -> None:
+        return
+
     async def record(self, processed: Processed) -> bool:
         self.tried.append(processed)
         if self.refused:
