@@ -113,10 +113,12 @@ class HealthStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """An event in the inbox. `fresh` is False when it had been there already."""
+    """An event in the inbox. `fresh` is False when it had been there already. `echo`: it was dropped, as it is about
+    something that the instance sent."""
 
     id: int
     fresh: bool
+    echo: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +209,8 @@ class Processed:
     when nobody waits any more. `last` releases the conversation. `request_id` is the event's: what the keys of
     its parts are made from. `firm`: worked on once more, the event may come to something else, so that the
     outcome must not be forgotten with a dying database. `prompt`: one of the parts has buttons, which a typed
-    reply makes void. `merged` are further events of the conversation that have this outcome too.
+    reply makes void. `merged` are further events of the conversation that have this outcome too. `event` is what was
+    worked on: the parts of an echo are not sent.
     """
 
     lane: Lane
@@ -221,6 +224,7 @@ class Processed:
     firm: bool = False
     prompt: bool = False
     merged: tuple[int, ...] = ()
+    event: Event | None = None
 
 
 class Inbox(Protocol):
@@ -231,7 +235,7 @@ class Inbox(Protocol):
     ) -> Sequence[Accepted]:
         """Stores events, each once by its key. `wait`: an HTTP call waits that long for the answer.
 
-        An id of 0 means that the instance is gone. Raises `Unavailable`.
+        An id of 0 means that the event is an echo, or that the instance is gone. Raises `Unavailable`.
         """
         ...
 

@@ -99,6 +99,10 @@ class Event:
     `is_direct` says whether the conversation is between the sender and the bot alone. `unreadable` says why
     nobody can read it: it is kept on record as failed, and never handed on or answered. Events of one `merge` are
     handed on as one message.
+
+    `ids` are the platform's ids of what the event is about, as `Sent.ref` gives them: an event about something that
+    the instance sent itself is an echo, and dropped. `ids_of_session`: they are unique within the session alone.
+    `automated`: the platform does not say that a person caused the event (see `domain.routing.rounds`).
     """
 
     key: str | None
@@ -114,6 +118,9 @@ class Event:
     is_direct: bool = True
     unreadable: str = ""
     merge: Merge | None = None
+    ids: tuple[str, ...] = ()
+    ids_of_session: bool = False
+    automated: bool = False
     raw: Mapping[str, Any] = field(default_factory=dict)
 
 

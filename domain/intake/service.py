@@ -117,7 +117,7 @@ class IntakeService:
         waiting = next((event for event in received.events if event.awaits_reply), None)
         wait = channel.wait_seconds if waiting and isinstance(channel, AnswersInCall) else None
         accepted = await self._inbox.add(instance.id, received.events, wait)
-        if any(each.id == 0 for each in accepted):
+        if any(each.id == 0 and not each.echo for each in accepted):
             raise NotFound(f"there is no instance {instance.id} of the channel '{instance.channel_id}'")
         for each in accepted:
             self._meter.accepted(instance.channel_id, each.fresh)

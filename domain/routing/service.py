@@ -220,6 +220,7 @@ class ConversationService:
             firm=talk.attended,
             prompt=answer is not None and bool(answer.choices),
             merged=waiting.merged,
+            event=event,
         )
 
     async def _answer(self, waiting: Waiting, talk: Talk) -> Answer | None:

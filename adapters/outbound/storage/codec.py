@@ -92,6 +92,9 @@ def event_to_json(event: Event, request_id: str) -> bytes:
         "group": not event.is_direct,
         "unreadable": event.unreadable,
         "merge": event.merge and [event.merge.key, event.merge.place],
+        "ids": event.ids,
+        "ids_of_session": event.ids_of_session,
+        "automated": event.automated,
         "raw": event.raw,
         "key": event.key,
     }
@@ -119,6 +122,9 @@ def event_from_json(text: str | bytes) -> Event:
         is_direct=not document.get("group", False),
         unreadable=document.get("unreadable", ""),
         merge=Merge(*document["merge"]) if "merge" in document else None,
+        ids=tuple(document.get("ids", ())),
+        ids_of_session=document.get("ids_of_session", False),
+        automated=document.get("automated", False),
         raw=document.get("raw", {}),
     )
 

@@ -17,6 +17,7 @@ from adapters.outbound.storage.arrays import Bigints, Bools, Texts
 from adapters.outbound.storage.batching import Batcher
 from adapters.outbound.storage.codec import dump, dump_bytes, event_from_json, result_to_json, storable
 from adapters.outbound.storage.confirmations import ATTENDED
+from adapters.outbound.storage.echoes import ECHOES, echo_columns
 from adapters.outbound.storage.failures import is_of_rows, retried
 from adapters.outbound.storage.handover import Handover
 from adapters.outbound.storage.lanes import (
@@ -45,7 +46,7 @@ def _record(finished: str, merged: str = "") -> str:
     """`merged` is a common table expression of further rows that have the outcomes of `done`, and `finished` one of
     all rows with an outcome."""
     return f"""
-WITH {OFFERED}, r AS MATERIALIZED (
+WITH {OFFERED}, {ECHOES}, r AS MATERIALIZED (
     SELECT t.*, (
         SELECT head.id FROM inbox head WHERE head.instance_id = t.instance_id AND head.lane_key = t.lane_key
         AND head.status = 0 ORDER BY head.id LIMIT 1
@@ -63,6 +64,7 @@ WITH {OFFERED}, r AS MATERIALIZED (
     SELECT d.instance_id, d.lane_key, d.id, p.part, p.target, p.key, d.failed, d.prompt
     FROM unnest(%(part_ids)s, %(parts)s, %(targets)s, %(keys)s) WITH ORDINALITY AS p(inbox_id, part, target, key, n)
     JOIN done d ON d.id = p.inbox_id AND d.awaited IS NOT TRUE
+    WHERE p.inbox_id NOT IN (SELECT n FROM echoes)
     ORDER BY p.n
     RETURNING id, inbox_id, instance_id, lane_key
 ), outbound AS ({raised(OUTBOUND, "parts")}), inbound AS ({settled(INBOUND, finished)})
@@ -88,7 +90,8 @@ RECORD_MERGED = _record("finished", MERGED)
 """Answers for each outcome that is on record now: its event, whether a call takes it, whether the lane of its parts
 waits to be leased, the ids of its parts where that was leased for this process, and whether any conversation has
 more. An outcome whose conversation has an earlier event without one is left out: a database that died has forgotten
-that one's, and what was answered in between must not go out before it."""
+that one's, and what was answered in between must not go out before it. The parts of an echo are left out: it came
+before the platform's id of what we sent was on record."""
 
 MOST_MERGED = 100
 ALBUM = f"""
@@ -313,6 +316,11 @@ def _columns(batch: Sequence[Processed]) -> dict[str, object]:
         "results": Texts(_result(each) for each in batch),
         "lasts": Bools(each.last for each in batch),
         "prompts": Bools(each.prompt for each in batch),
+        **echo_columns(
+            (each.inbox_id, each.lane.instance_id, each.lane.key, each.event)
+            for each in batch
+            if each.event and each.event.ids and each.parts
+        ),
     }
 
 

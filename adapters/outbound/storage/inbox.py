@@ -12,6 +12,7 @@ from adapters.outbound.storage.arrays import Bigints, Doubles, Texts
 from adapters.outbound.storage.batching import Batcher
 from adapters.outbound.storage.codec import event_from_json, event_to_json, key_of, result_from_json
 from adapters.outbound.storage.confirmations import ATTENDED
+from adapters.outbound.storage.echoes import ECHOES, echo_columns
 from adapters.outbound.storage.handover import Handover
 from adapters.outbound.storage.lanes import INBOUND, OFFERED, ROWS_PER_LANE, raised
 from adapters.outbound.storage.pool import Database
@@ -20,11 +21,12 @@ from domain.refusals import Unavailable
 from ports.storage import Accepted, CallResult, Conversation, Lane, Waiting
 
 ADD = f"""
-WITH {OFFERED}, input AS (
+WITH {OFFERED}, {ECHOES}, input AS (
     SELECT t.*
     FROM unnest(%(instances)s, %(lanes)s, %(keys)s, %(events)s, %(waits)s) WITH ORDINALITY
       AS t(instance_id, lane_key, event_key, event, wait, n)
     JOIN channel_instance i ON i.id = t.instance_id
+    WHERE t.n NOT IN (SELECT n FROM echoes)
 ), fresh AS (
     INSERT INTO inbox (instance_id, lane_key, event_key, event, await_until)
     SELECT instance_id, lane_key, event_key, event, now() + make_interval(secs => wait) FROM input ORDER BY n
@@ -41,18 +43,21 @@ was leased for this process its user and whether it is attended."""
 
 FIND = """
 SELECT t.n, i.id FROM unnest(%s, %s) WITH ORDINALITY AS t(instance_id, event_key, n)
-JOIN inbox i USING (instance_id, event_key)
+JOIN channel_instance c ON c.id = t.instance_id
+LEFT JOIN inbox i ON i.instance_id = t.instance_id AND i.event_key = t.event_key
 """
+"""Of each event that was not stored the id that it has; none where it was dropped as an echo."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """An event as a row of the inbox."""
+    """An event as a row of the inbox; `source` is the event itself."""
 
     instance_id: int
     lane_key: str
     event_key: str
     event: bytes
+    source: Event
     wait: float | None = None
 
     @classmethod
@@ -61,7 +66,7 @@ class Arrival:
         the request id is what resources know the event by, at each try."""
         key = key_of(event.key) if event.key is not None else f"none:{new_uuid()}"
         stored = event_to_json(event, event.request_id or new_uuid())
-        return cls(instance_id, key_of(event.session_id), key, stored, wait)
+        return cls(instance_id, key_of(event.session_id), key, stored, event, wait)
 
 
 def columns(arrivals: Sequence[Arrival]) -> dict[str, object]:
@@ -72,6 +77,11 @@ def columns(arrivals: Sequence[Arrival]) -> dict[str, object]:
         "keys": Texts(each.event_key for each in arrivals),
         "events": Texts(each.event for each in arrivals),
         "waits": Doubles(each.wait for each in arrivals),
+        **echo_columns(
+            (number, each.instance_id, each.lane_key, each.source)
+            for number, each in enumerate(arrivals, start=1)
+            if each.source.ids
+        ),
     }
 
 
@@ -142,7 +152,10 @@ class PostgresInbox:
             ),
         )
         found = {missing[n - 1]: id for n, id in rows}
-        return [each or Accepted(found.get(n, 0), fresh=False) for n, each in enumerate(accepted)]
+        return [
+            each or Accepted(found.get(n) or 0, fresh=False, echo=n in found and found[n] is None)
+            for n, each in enumerate(accepted)
+        ]
 
     async def result(self, inbox_id: int) -> CallResult | None:
         row = await self._database.fetch_one(

@@ -61,6 +61,16 @@ Feature: Mattermost
       Then "what is on the menu?" is written to c4n8hq2xw7z1m5kfr9ty3bdjpa
       And it is written once
 
+  Rule: What the bot posted is no message, whoever seems to have posted it
+
+    Scenario: An answer that comes back in the name of a person
+      Given a bot that echoes
+      When the platform posts outgoing_webhook
+      And the answer is on record as sent
+      And the platform posts own_answer_of_a_person
+      Then it is acknowledged with {}
+      And nothing else is asked
+
   Rule: A platform that asks to wait is not written to earlier
 
     Scenario: Too many posts

@@ -19,6 +19,7 @@ from tests.drivers.platform import PlatformDriver
 from tests.drivers.ways import Reply, Way
 from tests.drivers.world import World
 from tests.support.platforms.standin import StandIn
+from tests.support.waiting import until
 
 
 @dataclass(frozen=True)
@@ -146,6 +147,19 @@ def posts(world: World, instance: Instance, name: str) -> None:
 def repeats(world: World, instance: Instance, name: str) -> None:
     for _ in range(2):
         instance.post(instance.chat.call(name, world.clock.now()))
+
+
+@when("the answer is on record as sent")
+def sent(world: World) -> None:
+    def is_sent() -> bool:
+        return bool(world.run(world.container.database().fetch("SELECT 1 FROM outbox WHERE status = 1")))
+
+    until(is_sent, "the answer is on record as sent")
+
+
+@then("nothing else is asked")
+def nothing_else_asked(world: World) -> None:
+    assert len(world.run(world.container.database().fetch("SELECT 1 FROM inbox"))) == 1
 
 
 @when(parsers.parse("somebody else posts {name}"))

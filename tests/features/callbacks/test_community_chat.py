@@ -24,6 +24,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "without_channel": ("outgoing_webhook", {"channel_id": ""}),
     "with_the_api_token": ("outgoing_webhook", {"token": TOKEN}),
     "own_post": ("outgoing_webhook", {"user_id": BOT["id"]}),
+    "own_answer_of_a_person": ("outgoing_webhook", {"post_id": f"post{1:022d}"}),
     "other_bots_post": ("outgoing_webhook", {"user_id": OTHER_BOT}),
     "empty": ("outgoing_webhook", {"text": "@kitchen ", "file_ids": ""}),
 }

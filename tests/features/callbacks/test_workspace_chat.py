@@ -21,9 +21,13 @@ from tests.support.platforms.slack import Slack
 THROUGH = "way"
 scenarios("workspace_chat.feature")
 
+OWN_ANSWER = "own_answer_of_a_person"
+
 
 def posted(name: str, at: datetime) -> RawCall:
-    body = samples.fixture(name)
+    body = samples.fixture("message_im" if name == OWN_ANSWER else name)
+    if name == OWN_ANSWER:
+        body["event"]["ts"] = "1800000000.000001"  # what the stand-in calls our first message
     if name == "slash_command":
         address: str = globals()["SETTINGS"][samples.SETTING]  # set by the conftest
         body["response_url"] = address.removesuffix("/api") + "/commands/T1/1/abc"

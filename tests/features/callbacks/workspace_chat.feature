@@ -90,6 +90,15 @@ Feature: Slack
       Then "Good morning" is written to D0ADA
       And nothing of it was changed
 
+  Rule: What the bot posted is no message, whoever seems to have posted it
+
+    Scenario: An answer that comes back in the name of a person
+      Given a bot that echoes
+      When the platform posts message_im
+      And the answer is on record as sent
+      And the platform posts own_answer_of_a_person
+      Then nothing else is asked
+
   Rule: A platform that asks to wait is not written to earlier
 
     Scenario: Too many messages

@@ -78,6 +78,10 @@ class Watch:
         )
         return row
 
+    def has_answered(self) -> bool:
+        """Whether an answer is on record as sent."""
+        return self._row("SELECT 1 FROM outbox WHERE status = 1 AND instance_id = %s") is not None
+
     def begin(self) -> None:
         """Waits until watching has begun: the first poll has noted what is there."""
 

@@ -48,6 +48,16 @@ Feature: Google Drive folder
       And the next look comes
       Then the resource is asked once
 
+    Scenario: The answer in the folder of a server that keeps no properties of files
+      Given a server that keeps no properties
+      And a watch on a folder
+      When "plan.pdf" is put into the folder
+      And the next look comes
+      And the answer has been written
+      And the next look comes
+      And the next look comes
+      Then the resource is asked once
+
   Rule: A push notification starts a look at once
 
     Scenario: Something changed

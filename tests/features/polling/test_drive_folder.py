@@ -34,6 +34,11 @@ def put(drive: Drive, name: str) -> None:
     drive.contents[drive.put(name)] = b"content"
 
 
+@given("a server that keeps no properties")
+def keeps_no_properties(drive: Drive) -> None:
+    drive.keeps_properties = False
+
+
 @given("a watch on a folder")
 def watching(watch: Watch) -> None:
     reply = watch.create(CONFIG)
@@ -56,6 +61,7 @@ def changed(drive: Drive, name: str) -> None:
 @when("the answer has been written")
 def written(watch: Watch, drive: Drive) -> None:
     assert watch.platform.wait_until(lambda: bool(drive.uploaded))
+    until(watch.has_answered, "the answer is on record as sent")
 
 
 @when("access is revoked")

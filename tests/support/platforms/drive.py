@@ -36,6 +36,7 @@ class Drive(StandIn):
         self.tokens: set[str] = set()
         self.issued = 0
         self.grant_error: str | None = None
+        self.keeps_properties = True
         self._clock = 0
 
     # what people do
@@ -151,7 +152,10 @@ class Drive(StandIn):
             expect(len(name.encode()) + len(value.encode()) <= 124, "property too long")
         expect(metadata["parents"] == [FOLDER], "parents")
         self.uploaded.append((metadata, content_type.decode().partition(": ")[2], data))
-        return Reply(json={"id": self.put(metadata["name"], metadata["mimeType"], **metadata)})
+        kept = dict(metadata)
+        if not self.keeps_properties:
+            del kept["properties"], kept["appProperties"]
+        return Reply(json={"id": self.put(metadata["name"], metadata["mimeType"], **kept)})
 
     def _watch(self, seen: Seen) -> Reply:
         expect(seen.query.get("pageToken") == "77", "pageToken")

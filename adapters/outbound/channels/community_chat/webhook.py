@@ -105,6 +105,7 @@ def _event(config: Config, payload: Mapping[str, Any], words: str, files: tuple[
         text=words,
         target=target,
         attachments=files,
+        ids=tuple(filter(None, (text(payload, "post_id"),))),
         is_direct="__" in text(payload, "channel_name"),
         raw={name: value for name, value in payload.items() if name != "token"},
     )

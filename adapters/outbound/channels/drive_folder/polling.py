@@ -157,6 +157,8 @@ def _event(each: Mapping[str, Any], config: Config) -> Event:
         text=f"File updated: {name} at {url}",
         target={"fileId": file_id, "name": name},
         attachments=tuple(_attachments(each)),
+        ids=(file_id,),
+        automated=True,
         raw={"fileId": file_id, "name": name, "modifiedTime": text(each, "modifiedTime"), "url": url},
     )
 

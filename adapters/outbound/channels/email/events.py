@@ -93,6 +93,8 @@ def event_of(config: Config, mail: Mail, place: Place, *, whole: bool = True) ->
         text=mail.text or mail.headers.text("Subject"),
         target=reply_target(mail.headers),
         attachments=_attachments(mail, place) if whole else (),
+        ids=tuple(mail.headers.message_ids("Message-ID")[:1]),
+        automated=True,
         raw=_raw(mail, place) | ({} if whole else {"truncated": True}),
     )
 

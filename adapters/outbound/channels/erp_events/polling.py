@@ -14,6 +14,9 @@ from domain.channels.messages import Config, Event, Sender
 from ports.channels import Polled, PollFailed
 from ports.http import Http
 
+_MESSAGES = "mail.message"
+"""The model of notes: `message_post` gives the id of one."""
+
 
 async def poll(
     http: Http, config: Config, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
@@ -81,6 +84,8 @@ def _event(change: Change) -> Event:
             "key": change.key,
             "record": dict(change.record),
         },
+        ids=(str(change.record_id),) if change.model == _MESSAGES else (),
+        automated=True,
         raw={"model": change.model, "event": change.event, "recordId": change.record_id},
     )
 

@@ -45,6 +45,7 @@ def read_message(message: Any, bot_ids: Collection[str]) -> Event | str:
         target=target if direct or not message_id else target | {"reply_to": message_id},
         attachments=attachments,
         canned_reply=None if said or attachments else GREETING,
+        ids=(message_id,) if message_id else (),
         is_direct=direct,
     )
 

@@ -50,6 +50,7 @@ def event_of(instance_id: int, message: Incoming) -> Event:
             )
             for each in message.media
         ),
+        ids=(message.id,),
         is_direct=not message.is_group,
         merge=Merge(f"{message.chat}:{message.album}") if message.album else None,
         raw={"id": message.id},

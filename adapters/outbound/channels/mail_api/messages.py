@@ -147,6 +147,8 @@ def event_of(message: Mapping[str, Any], parts: list[Part], own_address: str) ->
         text=text_of(parts, headers.text("Subject")) or headers.text("Subject"),
         target={**reply_target(headers), "threadId": thread_id, "from": own_address},
         attachments=tuple(_attachment(message_id, part) for part in parts if _is_file(part)),
+        ids=(message_id,),
+        automated=True,
         raw={
             "id": message_id,
             "subject": headers.text("Subject"),

@@ -48,8 +48,15 @@ def read_event(body: Mapping[str, Any], known: Facts) -> Event | str:
         target=_target(event, channel),
         attachments=attachments,
         canned_reply=None if words or attachments else GREETING,
+        ids=tuple(filter(None, (text(event, "ts"), *(() if said else _file_ids(event))))),
+        ids_of_session=True,
         is_direct=direct,
     )
+
+
+def _file_ids(event: Mapping[str, Any]) -> list[str]:
+    """Of a message that is nothing but files: what we upload is one, what people write about our files is not."""
+    return [text(each, "id") for each in items(event, "files")]
 
 
 def _unwanted(event: Mapping[str, Any], bot: str) -> str:

@@ -1,0 +1,40 @@
+"""Recognises events that are about something that an instance sent itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from adapters.outbound.storage.arrays import Bigints, Texts
+from adapters.outbound.storage.codec import storable
+from domain.channels.messages import Event
+
+ECHOES = """
+echoes AS MATERIALIZED (
+    SELECT DISTINCT e.n
+    FROM unnest(%(echo_rows)s, %(echo_instances)s, %(echo_lanes)s, %(echo_ids)s) AS e(n, instance_id, lane_key, id)
+    WHERE (
+        SELECT o.id FROM outbox o
+        WHERE o.instance_id = e.instance_id AND hashtextextended(o.ref, 0) = hashtextextended(e.id, 0)
+            AND o.ref IS NOT NULL AND o.ref = e.id AND (e.lane_key IS NULL OR o.lane_key = e.lane_key)
+        LIMIT 1
+    ) IS NOT NULL
+)
+"""
+"""The numbers `n` of the rows whose event bears an id that a sent part got from the platform. A look at the index
+`outbox_by_ref` for each id; rows whose channel gives no ids cost nothing."""
+
+
+def echo_columns(rows: Iterable[tuple[int, int, str, Event]]) -> dict[str, object]:
+    """The parameters of `ECHOES` for rows of number, instance, lane and event."""
+    found = [
+        (number, instance_id, lane_key if event.ids_of_session else None, storable(id))
+        for number, instance_id, lane_key, event in rows
+        for id in event.ids
+        if id
+    ]
+    return {
+        "echo_rows": Bigints(number for number, *_ in found),
+        "echo_instances": Bigints(instance_id for _, instance_id, *_ in found),
+        "echo_lanes": Texts(lane_key for _, _, lane_key, _ in found),
+        "echo_ids": Texts(id for *_, id in found),
+    }

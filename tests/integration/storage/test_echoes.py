@@ -1,0 +1,116 @@
+"""What an instance sent comes back to it as an event: the platform's id tells, also where it is told late."""
+
+from __future__ import annotations
+
+import pytest
+
+from adapters.outbound.storage.conversations import PostgresConversations, Wakes
+from adapters.outbound.storage.handover import Handover
+from adapters.outbound.storage.inbox import PostgresInbox
+from adapters.outbound.storage.lanes import Lanes
+from adapters.outbound.storage.outbox import PostgresOutbox
+from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.schedules import PostgresSchedules
+from domain.channels.messages import Event, Part, Sender
+from ports.storage import Conversation, OutgoingLane, Processed, Room
+from tests.support.database import an_instance
+
+ROOM = Room(100, 100, 100)
+OWNER = 1
+
+
+def event(key: str, *ids: str, session: str = "s", local: bool = False) -> Event:
+    return Event(key, session, Sender("x"), "words", {}, request_id=key, ids=ids, ids_of_session=local)
+
+
+class Storage:
+    def __init__(self, database: Database, instance: int) -> None:
+        nobody = Wakes(lambda: None, lambda: None, lambda _: None)
+        lanes = Lanes(database, OWNER)
+        self.database, self.instance = database, instance
+        self.inbox = PostgresInbox(database, lambda: None, OWNER, Handover())
+        self.conversations = PostgresConversations(database, lanes, nobody, Handover())
+        self.outbox = PostgresOutbox(database, lanes, lambda: None)
+
+    async def accepted(self, event: Event) -> bool:
+        [accepted] = await self.inbox.add(self.instance, [event])
+        assert accepted.fresh != accepted.echo
+        return accepted.fresh
+
+    async def taken_up(self) -> Conversation:
+        [conversation] = (await self.conversations.lease(ROOM)).lanes
+        return conversation
+
+    async def answer(self, conversation: Conversation) -> None:
+        [waiting] = conversation.waiting
+        parts = [Part({"text": "answer"})]
+        await self.conversations.record(
+            Processed(conversation.lane, waiting.id, {}, parts, last=True, event=waiting.event)
+        )
+
+    async def sending(self) -> OutgoingLane:
+        [lane] = (await self.outbox.lease(ROOM)).lanes
+        return lane
+
+    async def sent(self, lane: OutgoingLane, ref: str) -> None:
+        await self.outbox.sent(lane.lane, lane.parts[0], ref, last=True)
+
+    async def answered(self, ref: str) -> None:
+        """A message of a person is answered, and the platform calls the answer so."""
+        assert await self.accepted(event("first"))
+        await self.answer(await self.taken_up())
+        await self.sent(await self.sending(), ref)
+
+
+@pytest.fixture
+def storage(database: Database, instance: int) -> Storage:
+    return Storage(database, instance)
+
+
+@pytest.mark.parametrize("ref", ["901", "r" * 10_000, "ref with \N{EURO SIGN} and '"])
+async def test_an_event_about_what_was_sent_is_dropped(storage: Storage, ref: str) -> None:
+    await storage.answered(ref)
+    assert not await storage.accepted(event("echo", "other", ref, session="t"))
+    assert await storage.accepted(event("another", "other", session="t"))
+
+
+async def test_the_same_id_in_another_instance_is_no_echo(database: Database, storage: Storage) -> None:
+    await storage.answered("901")
+    storage.instance = await an_instance(database, name="another")
+    assert await storage.accepted(event("echo", "901"))
+
+
+async def test_ids_of_a_session_are_compared_within_it(storage: Storage) -> None:
+    await storage.answered("17.0001")
+    assert await storage.accepted(event("theirs", "17.0001", session="t", local=True))
+    assert not await storage.accepted(event("ours", "17.0001", local=True))
+
+
+async def test_an_event_without_ids_is_no_echo(storage: Storage) -> None:
+    await storage.answered("")
+    assert await storage.accepted(event("next", ""))
+
+
+async def test_an_echo_before_its_id_is_on_record_is_not_answered(storage: Storage) -> None:
+    await storage.accepted(event("first"))
+    await storage.answer(await storage.taken_up())
+    sending = await storage.sending()
+    assert await storage.accepted(event("echo", "901"))
+    echo = await storage.taken_up()
+    await storage.sent(sending, "901")
+    await storage.answer(echo)
+    assert (await storage.outbox.lease(ROOM)).lanes == []
+    assert await storage.database.fetch("SELECT status FROM inbox ORDER BY id") == [(1,), (1,)]
+
+
+async def test_a_poll_drops_echoes_too(storage: Storage) -> None:
+    await storage.answered("file2")
+    schedules = PostgresSchedules(storage.database, OWNER, lambda: None, lambda _: None)
+    await storage.database.execute(
+        "INSERT INTO schedule (instance_id, next_run_at) VALUES (%s, now())", (storage.instance,)
+    )
+    await schedules.lease(10)
+    due = await schedules.begin(storage.instance)
+    assert due is not None
+    events = [event("theirs", "file1"), event("ours", "file2")]
+    assert await schedules.finish(due, events, {}, None) == [True, False]
