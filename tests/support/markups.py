@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from html.parser import HTMLParser
 
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
+from adapters.outbound.rendering import Markup
 from adapters.outbound.rendering.addresses import find_addresses
 
 _TELEGRAM_TAGS = {"b", "i", "s", "code", "pre", "blockquote", "a"}
@@ -282,3 +284,20 @@ def _element(element: dict[str, object]) -> str:
     ]
     assert seen[0] == seen[1], "clients differ"
     return seen[0].replace("\u00a0", " ")
+
+
+READERS: dict[Markup, Callable[[str], str]] = {
+    Markup.MRKDWN: mrkdwn,
+    Markup.TELEGRAM_HTML: telegram_html,
+    Markup.TELEGRAM_MARKDOWNV2: telegram_markdownv2,
+    Markup.TELEGRAM_MARKDOWN: telegram_markdown,
+    Markup.DISCORD: discord,
+    Markup.WHATSAPP: whatsapp,
+    Markup.MATTERMOST: mattermost,
+    Markup.TEAMS: teams,
+    Markup.CARD: card,
+    Markup.EMAIL: mail,
+    Markup.PLAIN: str,
+}
+"""What a person sees of each markup."""
+assert set(READERS) == set(Markup), "a markup without a reader"

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from adapters.outbound.rendering import Markup, render
 from domain.channels.model import TextLimit
 from tests.support import markups
-from tests.unit.rendering.test_properties import READERS, numbered
+from tests.unit.rendering.test_properties import numbered
 
-EVERY = {**READERS, Markup.EMAIL: markups.mail, Markup.CARD: markups.card}
+EVERY = markups.READERS
 in_every_markup = pytest.mark.parametrize("markup", list(EVERY))
 
 
