@@ -16,7 +16,7 @@ from ports.http import Addresses, HttpFailed
 
 PATIENCE = 3.0
 """Seconds that a greeting may take before TLS is tried. Servers that delay it on purpose take longer and are not
-taken for others: the connection goes on waiting."""
+taken for others: a second connection waits for as long as it takes."""
 HANDSHAKE = 3.0
 """Seconds that trying TLS may take."""
 _NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG", "UNKNOWN_PROTOCOL")
@@ -27,21 +27,31 @@ class WrongSecurity(HttpFailed):
     """The configuration and the server disagree about TLS from the start."""
 
 
-async def check_greeting(
-    addresses: Addresses, connection: socket.socket, host: str, port: int, security: Security, switch: str
-) -> None:
-    """Raises `WrongSecurity` when plain text is expected on `connection` and the port speaks TLS.
+async def open_mail_socket(
+    addresses: Addresses, host: str, port: int, timeout: float, security: Security, switch: str
+) -> socket.socket:
+    """A connected socket as `open_socket` gives it.
 
-    `switch` is the field or setting that turns TLS from the start on.
+    Raises `WrongSecurity` too, when plain text is expected and the port speaks TLS. `switch` is the field or setting
+    that turns TLS from the start on.
     """
-    if security is Security.IMPLICIT or await _greets(connection):
-        return
+    connection = await open_socket(addresses, host, port, timeout)
+    if security is Security.IMPLICIT:
+        return connection
+    try:
+        if await _greets(connection):
+            return connection
+    except BaseException:
+        connection.close()
+        raise
+    connection.close()  # a server may serve one connection at a time
     if await _speaks_tls(addresses, host, port):
         raise WrongSecurity(
             f"The server did not greet within {PATIENCE:g} seconds: {host}:{port} expects TLS from the start;"
             f" set {switch} to true",
             before_request=True,
         )
+    return await open_socket(addresses, host, port, timeout)
 
 
 def plain_text_behind(failure: BaseException | None) -> bool:

@@ -17,8 +17,8 @@ from aiosmtplib import (
     SMTPResponseException,
 )
 
-from adapters.outbound.mail.greeting import check_greeting, expects_plain_text, plain_text_behind
-from adapters.outbound.mail.sockets import Security, TlsContexts, checked_tls, open_socket
+from adapters.outbound.mail.greeting import expects_plain_text, open_mail_socket, plain_text_behind
+from adapters.outbound.mail.sockets import Security, TlsContexts, checked_tls
 from domain.channels.messages import Outcome, Sent
 from ports.http import Addresses, AddressRefused, HttpFailed
 
@@ -71,11 +71,10 @@ class Submission:
         await _leave(await self._connect(server))
 
     async def _connect(self, server: SmtpServer) -> SMTP:
-        connection = await open_socket(self._addresses, server.host, server.port, server.timeout)
+        connection = await open_mail_socket(
+            self._addresses, server.host, server.port, server.timeout, server.security, server.switch
+        )
         try:
-            await check_greeting(
-                self._addresses, connection, server.host, server.port, server.security, server.switch
-            )
             client = SMTP(
                 hostname=server.host,
                 sock=connection,

@@ -15,8 +15,8 @@ from imap_tools import ImapToolsError
 
 from adapters.outbound.channels.email.imap import ImapAccount, LoginRefused, MailBox, words_of
 from adapters.outbound.channels.email.settings import IMAP_TLS_PORT, imap_security
-from adapters.outbound.mail.greeting import check_greeting, expects_plain_text, plain_text_behind
-from adapters.outbound.mail.sockets import Security, TlsContexts, open_socket
+from adapters.outbound.mail.greeting import expects_plain_text, open_mail_socket, plain_text_behind
+from adapters.outbound.mail.sockets import Security, TlsContexts
 from domain.channels.messages import Config
 from ports.channels import PollFailed
 from ports.http import Addresses, AddressRefused, HttpFailed
@@ -57,7 +57,9 @@ class Mailboxes:
         account, port = self._account(config), int(config["imapPort"])
         where = f"{account.host}:{port}"
         try:
-            connection = await self._connected(account, port)
+            connection = await open_mail_socket(
+                self._hosts, account.host, port, CONNECT_TIMEOUT, account.security, SWITCH
+            )
         except AddressRefused as failure:
             raise PollFailed(str(failure), fatal=True) from failure
         except HttpFailed as failure:
@@ -72,16 +74,6 @@ class Mailboxes:
             raise _explained(failure, where, account) from failure
         finally:
             wire.cut()
-
-    async def _connected(self, account: ImapAccount, port: int) -> socket.socket:
-        """Raises `HttpFailed`, also for a port that speaks TLS where the account does not."""
-        connection = await open_socket(self._hosts, account.host, port, CONNECT_TIMEOUT)
-        try:
-            await check_greeting(self._hosts, connection, account.host, port, account.security, SWITCH)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
 
     def _account(self, config: Config) -> ImapAccount:
         return ImapAccount(

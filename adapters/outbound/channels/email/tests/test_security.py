@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -142,6 +143,28 @@ async def test_a_server_that_greets_late_is_waited_for(channel: Email) -> None:
     async with plain_port(b"554 go away\r\n", after=1.5) as port:
         failed = await sent(channel, smtpPort=port)
         assert "554 go away" in failed.detail
+
+
+async def test_a_tls_server_that_serves_one_after_another_is_recognised(
+    channel: Email, certificate: Certificate
+) -> None:
+    listener = socket.create_server(("127.0.0.1", 0))
+    port = listener.getsockname()[1]
+    context = certificate.server()
+
+    def serve() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                with connection, contextlib.suppress(OSError):
+                    context.wrap_socket(connection, server_side=True).close()
+
+    serving = asyncio.create_task(asyncio.to_thread(serve))
+    with pytest.raises(PollFailed, match="set imapSecure to true"):
+        await channel.poll(settings(imapPort=port, imapSecure=False), None, NOW, NOW)
+    listener.shutdown(socket.SHUT_RDWR)
+    listener.close()
+    await serving
 
 
 async def test_a_wrong_certificate_is_not_taken_for_plain_text(
