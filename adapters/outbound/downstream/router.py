@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 from adapters.outbound.downstream.builtin import Builtins
 from adapters.outbound.downstream.rules_file import RulesFile
@@ -26,7 +29,25 @@ class Router:
         runner = self._rules.find(request.resource) or self._builtins.find(request.resource) or self._default
         if runner is None:
             return _nothing_connected(request.resource)
-        return await runner.run(request)
+        return _without_nul(await runner.run(request))
+
+
+def _without_nul(result: RunResult) -> RunResult:
+    """The result without NUL characters, which no platform takes and no database stores as text."""
+    asked = result.confirmation
+    if asked is not None:
+        asked = replace(asked, parameters=_clean(asked.parameters))
+    return replace(result, text=_clean(result.text), confirmation=asked)
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.replace("\0", "")
+    if isinstance(value, Mapping):
+        return {_clean(name): _clean(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_clean(each) for each in value]
+    return value
 
 
 def _nothing_connected(resource: Resource) -> RunResult:
