@@ -75,7 +75,11 @@ class InstanceStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class HealthRecord:
-    """What is on record of an instance's health."""
+    """What is on record of an instance's health.
+
+    `waiting_seconds` is the age of the oldest message that waits; `idle_seconds` for how long a conversation could
+    have been worked on and nobody did.
+    """
 
     unproved_for: str | None = None
     webhook_registered: bool | None = None
@@ -86,6 +90,8 @@ class HealthRecord:
     breaker_until: datetime | None = None
     breaker_reason: str | None = None
     registration: Mapping[str, Any] = field(default_factory=dict)
+    waiting_seconds: float = 0.0
+    idle_seconds: float = 0.0
     activities: Mapping[Activity, ActivityHealth] = field(default_factory=dict)
 
 
@@ -105,6 +111,10 @@ class HealthStore(Protocol):
     async def unproved(self, instance_id: int, wanting: str | None) -> None: ...
 
     async def webhook(self, instance_id: int, registered: bool, error: str | None) -> None: ...
+
+    async def tried_in_vain(self) -> Sequence[int]:
+        """The instances with an error of their webhook or of the last try of their configuration."""
+        ...
 
     async def registration(self, instance_id: int, kept: Mapping[str, Any]) -> None:
         """Notes what the platform gave when the callback was registered."""

@@ -18,6 +18,12 @@ UNDECRYPTED = (
 )
 
 
+IDLE_SECONDS = 60.0
+"""After so long without a worker something is wrong: one that runs takes a conversation up within a second or two."""
+WAITING_SECONDS = 300.0
+"""Longer than a resource takes for one message."""
+
+
 def health_of(instance: Instance, channel: Channel, record: HealthRecord, queue: Mapping[str, int]) -> Health:
     """Healthy is an instance with nothing to mend, whose latest try of each activity worked."""
     activities = {each: _activity(instance, each, record, queue) for each in Activity}
@@ -91,6 +97,11 @@ def _warnings(
         warnings.append(f"the webhook is not registered: {record.webhook_error}")
     elif record.webhook_error and not _has_sent(instance, activities[Activity.SENDING]):
         warnings.append(f"the configuration did not work when it was tried: {record.webhook_error}")
+    if record.idle_seconds > IDLE_SECONDS:
+        idle = f"{record.idle_seconds:.0f} seconds"
+        warnings.append(f"messages wait, and no worker has taken them up for {idle}; is a worker running?")
+    elif record.waiting_seconds > WAITING_SECONDS:
+        warnings.append(f"the oldest message that waits came {record.waiting_seconds / 60:.0f} minutes ago")
     if record.breaker != "closed":
         warnings.append(f"replies wait, since the platform does not answer: {record.breaker_reason}")
     return warnings

@@ -10,6 +10,7 @@ from domain.access.model import Caller
 from domain.channels.model import ChannelDefinition
 from domain.instances.health import health_of
 from domain.instances.model import (
+    ACTIVE,
     UNREADABLE,
     Deliveries,
     Health,
@@ -221,24 +222,38 @@ class InstanceService:
         return (error is None if required else None), error
 
     async def keep_registered(self, instance_id: int) -> None:
-        """Registers the webhook again where the platform no longer calls it as we set it."""
+        """Registers the webhook again where the platform no longer calls it as we set it. A configuration that did
+        not work is tried again: what was wrong may have been mended at the platform."""
         instance = await self._store.find(instance_id)
         channel = self._channels.find(instance.channel_id) if instance else None
-        if instance is None or not isinstance(channel, Registers):
-            return
+        if instance is None or instance.status != ACTIVE:
+            return None
+        if not isinstance(channel, Registers):
+            return await self._tried_again(instance, channel)
         address = self.webhook_address(instance)
         try:
             if not await channel.registered(instance.config, address):
                 await self._register(instance, channel)
         except PlatformError as refused:
-            await self._health.webhook(instance_id, registered=False, error=str(refused))
+            return await self._health.webhook(instance_id, registered=False, error=str(refused))
+        return await self._health.webhook(instance_id, registered=True, error=None)
+
+    async def _tried_again(self, instance: Instance, channel: Channel | None) -> None:
+        if not isinstance(channel, Probed) or advice(channel.definition, instance.config):
             return
-        await self._health.webhook(instance_id, registered=True, error=None)
+        error: str | None = None
+        try:
+            await channel.probe(instance.config)
+        except PlatformError as refused:
+            error = str(refused)
+        await self._health.webhook(instance.id, registered=False, error=error)
 
     async def registering(self) -> Sequence[int]:
-        """The instances whose webhooks are registered with their platforms."""
+        """The instances whose webhooks are registered with their platforms, and those whose configuration did not
+        work when it was tried."""
         ids = [each.definition.id for each in self._channels.all() if isinstance(each, Registers)]
-        return [instance.id for instance in await self._store.of_channels(ids)]
+        registered = {instance.id for instance in await self._store.of_channels(ids)}
+        return sorted(registered.union(await self._health.tried_in_vain()))
 
     def webhook_address(self, instance: Instance) -> str:
         """The address that the platform calls."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -49,6 +49,16 @@ SELECT (SELECT count(*) FROM inbox WHERE instance_id = %(id)s AND status = 0),
 """
 
 
+BACKLOG = """
+SELECT coalesce(extract(epoch FROM now() - (
+        SELECT min(received_at) FROM inbox WHERE instance_id = %(id)s AND status = 0
+    )), 0)::float8,
+    coalesce(extract(epoch FROM now() - (
+        SELECT min(due_at) FROM lane WHERE kind = 0 AND instance_id = %(id)s AND pending > 0 AND due_at < now()
+    )), 0)::float8
+"""
+
+
 class PostgresHealth:
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -72,9 +82,15 @@ class PostgresHealth:
             " WHERE instance_id = %s",
             (instance_id,),
         )
+        backlog = await self._database.fetch_one(BACKLOG, {"id": instance_id})
+        assert backlog is not None
         activities = {Activity(name): ActivityHealth(*noted) for name, *noted in rows}
         return replace(
-            HealthRecord(*row[1:]), registration=orjson.loads(row[0] or "{}"), activities=activities
+            HealthRecord(*row[1:]),
+            registration=orjson.loads(row[0] or "{}"),
+            waiting_seconds=backlog[0],
+            idle_seconds=backlog[1],
+            activities=activities,
         )
 
     async def queue(self, instance_id: int) -> dict[str, int]:
@@ -103,6 +119,12 @@ class PostgresHealth:
         await self._set(
             instance_id, webhook_registered=registered, webhook_error=storable(error) if error else error
         )
+
+    async def tried_in_vain(self) -> Sequence[int]:
+        rows = await self._database.fetch(
+            "SELECT instance_id FROM instance_health WHERE webhook_error IS NOT NULL"
+        )
+        return [row[0] for row in rows]
 
     async def registration(self, instance_id: int, kept: Mapping[str, Any]) -> None:
         await self._set(instance_id, registration=dump(kept))

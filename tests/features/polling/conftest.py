@@ -32,9 +32,12 @@ class Resource(StandIn):
     def __init__(self) -> None:
         super().__init__()
         self.asked: list[dict[str, Any]] = []
+        self.refuses = False
 
     def answer(self, seen: Seen) -> Answer:
         self.asked.append(seen.json)
+        if self.refuses:
+            return Answer(400, {"error": "no"})
         return Answer(json={"text": f"Noted: {seen.json['text'].partition(':')[0]}", "artifacts": []})
 
 

@@ -92,3 +92,39 @@ Feature: Odoo
       When the API key is revoked
       And the next look comes
       Then its health says "does not take database, username and password"
+
+  Rule: A look that works hides no failure of what comes after it
+
+    Scenario: The Odoo user has no e-mail address, and Odoo refuses each note
+      Given the user of the service has no e-mail address in Odoo
+      And a watch on partners with the events create,write,unlink
+      Then the answer to its creation says "has no e-mail address"
+      When "Workshop GmbH" is made in Odoo
+      And the next look comes
+      Then its health says "configure the sender's email address"
+      When the next look comes
+      Then its health shows that only sending fails
+      When the user gets an e-mail address
+      And "Second GmbH" is made in Odoo
+      And the next look comes
+      Then its health shows that nothing fails
+
+    Scenario: The resource fails for each record
+      Given a watch on partners with the events create,write,unlink
+      And a resource that refuses everything
+      When "Workshop GmbH" is made in Odoo
+      And the next look comes
+      Then its health says "the downstream resource failed"
+      When the next look comes
+      Then its health shows that only processing fails
+      When the resource takes everything again
+      And "Second GmbH" is made in Odoo
+      And the next look comes
+      Then its health shows that nothing fails
+
+    Scenario: What was mended in Odoo is found at the next try of the configuration
+      Given the user of the service has no e-mail address in Odoo
+      And a watch on partners with the events create,write,unlink
+      When the user gets an e-mail address
+      And configurations that did not work are tried again
+      Then its health shows that nothing fails

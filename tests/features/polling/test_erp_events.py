@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from tests.features.polling.conftest import Watch
+from tests.features.polling.conftest import Resource, Watch
 from tests.support.platforms import odoo
 from tests.support.waiting import until
 
@@ -88,6 +88,58 @@ def noted_a_while_ago(watch: Watch, server: odoo.Odoo) -> None:
 @when("the API key is revoked")
 def revoked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(odoo, "KEY", "another key")
+
+
+@given("the user of the service has no e-mail address in Odoo")
+def no_address(server: odoo.Odoo) -> None:
+    server.email = ""
+
+
+@when("the user gets an e-mail address")
+def gets_address(server: odoo.Odoo) -> None:
+    server.email = odoo.LOGIN
+
+
+@given("a resource that refuses everything")
+def resource_refuses(watch: Watch) -> None:
+    _resource(watch).refuses = True
+
+
+@when("the resource takes everything again")
+def resource_takes(watch: Watch) -> None:
+    _resource(watch).refuses = False
+
+
+def _resource(watch: Watch) -> Resource:
+    resource = watch.resource.platform
+    assert isinstance(resource, Resource)
+    return resource
+
+
+@when("configurations that did not work are tried again")
+def tried_again(watch: Watch) -> None:
+    service = watch.world.container.instance_service()
+    for instance_id in watch.world.run(service.registering()):
+        watch.world.run(service.keep_registered(instance_id))
+
+
+@then(parsers.parse('the answer to its creation says "{words}"'))
+def creation_says(watch: Watch, words: str) -> None:
+    assert words in watch.replies[-1].body["webhookError"]
+
+
+@then(parsers.re("its health shows that (only (?P<activity>[a-z]+)|nothing) fails?"))
+def fails(watch: Watch, activity: str | None) -> None:
+    expected = [activity] if activity else []
+
+    def shows() -> bool:
+        health = watch.way.health("ann", watch.id).body
+        failing = [
+            each for each in ("receiving", "processing", "sending") if health[each]["healthy"] is False
+        ]
+        return failing == expected and health["healthy"] is (activity is None)
+
+    until(shows, f"the health shows that {expected or 'nothing'} fails")
 
 
 @then(parsers.parse('the resource is told of a {event} event with "{name}"'))

@@ -23,9 +23,12 @@ def at(minutes: float) -> datetime:
 def health(
     activities: dict[Activity, ActivityHealth], *, pending: int = 0, dead: int = 0, error: str | None = None
 ) -> Health:
+    return of(HealthRecord(webhook_error=error, activities=activities), pending=pending, dead=dead)
+
+
+def of(record: HealthRecord, *, pending: int = 0, dead: int = 0) -> Health:
     instance = Instance(1, "ann", "erp-events", "Odoo", {}, "agent::a", SAVED, SAVED)
     channel: Any = SimpleNamespace(definition=DEFINITION)
-    record = HealthRecord(webhook_error=error, activities=activities)
     return health_of(instance, channel, record, {"waiting": 0, "pending": pending, "dead": dead})
 
 
@@ -75,6 +78,24 @@ def test_what_was_found_at_the_try_of_a_configuration_stands_until_a_reply_went_
     polled = health({Activity.RECEIVING: WORKED}, error="no e-mail address")
     assert any("no e-mail address" in each for each in polled.warnings)
     assert health({Activity.SENDING: WORKED}, error="no e-mail address").healthy
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        (HealthRecord(idle_seconds=61, waiting_seconds=61), "is a worker running?"),
+        (HealthRecord(waiting_seconds=420), "came 7 minutes ago"),
+        (HealthRecord(breaker="open", breaker_reason="502"), "the platform does not answer: 502"),
+    ],
+)
+def test_what_stands_still_is_not_healthy(record: HealthRecord, words: str) -> None:
+    found = of(record)
+    assert not found.healthy
+    assert words in found.warnings[0]
+
+
+def test_what_waits_for_a_moment_is_healthy() -> None:
+    assert of(HealthRecord(idle_seconds=2, waiting_seconds=200)).healthy
 
 
 def test_nothing_is_known_of_a_new_instance() -> None:

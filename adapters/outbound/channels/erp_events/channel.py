@@ -45,11 +45,12 @@ class Odoo:
         return await delivery.send(self._kit.http, config, target, part, stamp)
 
     async def probe(self, config: Config) -> None:
-        """Signs in and reads the fields of each model. Raises `PlatformError`."""
+        """Signs in, reads the fields of each model and the own e-mail address. Raises `PlatformError`."""
         try:
             session = await sign_in(self._kit.http, config)
             for model in polling.listed(config, "models"):
                 await session.call(model, "fields_get", attributes=["type"])
+            await delivery.check_sender(session, str(config["username"]))
         except OdooError as error:
             raise PlatformError(str(error)) from error
 

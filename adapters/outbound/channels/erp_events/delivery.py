@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+from adapters.outbound.channels.bodies import at
 from adapters.outbound.channels.erp_events.rpc import OdooError, Session, sign_in
 from adapters.outbound.channels.erp_events.watching import UNLINK
 from adapters.outbound.channels.outcomes import by_status, exchange
@@ -71,6 +72,25 @@ async def _note(http: Http, config: Config, target: Target, html: str) -> Sent:
         return _outcome(model, error)
     first = made[0] if isinstance(made, list) and made else made
     return Sent(Outcome.SENT, ref=str(first or ""))
+
+
+async def check_sender(session: Session, username: str) -> None:
+    """Raises `OdooError` where the user can write no notes: Odoo refuses those of users without an e-mail address.
+
+    Nothing is said of a user whose address cannot be read.
+    """
+    try:
+        found = await session.call("res.users", "read", [session.uid], fields=["email"])
+    except OdooError as error:
+        if error.passing or error.denied:
+            raise
+        return
+    own = found[0] if isinstance(found, list) and found else None
+    if at(own, "email") in (False, ""):
+        raise OdooError(
+            f"The Odoo user {username} has no e-mail address, and Odoo refuses notes of such a user. Set one in Odoo:"
+            " the user's Preferences, Email."
+        )
 
 
 async def _version(session: Session) -> int:

@@ -398,3 +398,11 @@ async def test_probing_tries_credentials_and_models(
         await channel.probe({**config, "password": "wrong"})
     with pytest.raises(PlatformError, match="doesn't exist"):
         await channel.probe({**config, "models": "x.missing"})
+
+
+async def test_probing_notices_that_odoo_would_refuse_each_note(
+    odoo: Odoo, channel: Channel, config: dict[str, Any]
+) -> None:
+    odoo.email = ""
+    with pytest.raises(PlatformError, match=r"user switchboard@workshop\.example has no e-mail address"):
+        await channel.probe(config)
