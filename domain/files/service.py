@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from domain.channels.messages import Artifact, Attachment, Event
 from domain.delivery.pacing.reads import ReadLimiter
-from domain.file_names import file_name
+from domain.file_names import file_name, mime_type
 from domain.instances.model import Activity, Instance
 from domain.refusals import NotFound, StorageFull, TooLarge, Unavailable
 from domain.routing.model import InputFile, ResultArtifact
@@ -108,23 +108,20 @@ class MessageFilesService:
             if isinstance(channel, Describes):
                 attachment = await channel.described(instance.config, attachment)
             blob = await self._stored.store(channel.fetch(instance.config, attachment))
-        name, mime_type = (
-            file_name(attachment.name or "file"),
-            attachment.mime_type or "application/octet-stream",
-        )
-        address = self._stored.address(SharedFile(blob.key, name, mime_type))
-        return InputFile(name, mime_type, blob.size, address)
+        name, kind = file_name(attachment.name or "file"), mime_type(attachment.mime_type)
+        address = self._stored.address(SharedFile(blob.key, name, kind))
+        return InputFile(name, kind, blob.size, address)
 
     async def given_out(self, artifacts: Sequence[ResultArtifact]) -> Sequence[Artifact]:
         return [await self._given(each) for each in artifacts]
 
     async def _given(self, artifact: ResultArtifact) -> Artifact:
-        name = file_name(artifact.name)
+        name, kind = file_name(artifact.name), mime_type(artifact.mime_type)
         if artifact.data is None:
-            return Artifact(name, artifact.mime_type, artifact.url or "")
+            return Artifact(name, kind, artifact.url or "")
         blob = await self._stored.store(_once(artifact.data))
-        address = self._stored.address(SharedFile(blob.key, name, artifact.mime_type))
-        return Artifact(name, artifact.mime_type, address, blob.key, blob.size)
+        address = self._stored.address(SharedFile(blob.key, name, kind))
+        return Artifact(name, kind, address, blob.key, blob.size)
 
 
 async def _hold(holds: BlobHolds, blob: StoredBlob) -> None:

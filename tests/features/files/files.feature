@@ -32,6 +32,19 @@ Feature: Files of messages
       Then the answer has an artifact "täst.png" of type "image/png" at the gateway
       And its address serves those bytes as a download
 
+    Scenario: A name of 5000 characters is shortened, and a type that is none is that of bytes
+      Given a webhook whose resource answers with a name of 5000 characters and a type of 10000
+      When it is called
+      Then the answer has an artifact of 255 characters and of type "application/octet-stream" at the gateway
+      And its address serves those bytes as a download
+
+    Scenario: There is no room for an attachment
+      Given a chat bot with a resource
+      And the disk of the service is full
+      When the platform posts a message with a document
+      Then the resource is handed the message without a file
+      And the instance's health says that an attachment was not fetched
+
     Scenario: What stands at an address can be asked for by HEAD
       Given a webhook whose resource answers with the bytes of "täst.png"
       When it is called

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -10,6 +11,7 @@ from urllib.parse import quote, urlsplit
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
+from adapters.outbound.blobs import incoming
 from adapters.outbound.channels.bot_messenger.tests import samples
 from domain.routing.model import ResultArtifact, RunResult
 from tests.drivers.platform import PlatformDriver
@@ -86,6 +88,21 @@ def answers_bytes(scene: Scene, name: str) -> None:
     artifact = ResultArtifact(name, "image/png", data=BYTES)
     scene.resource.script = lambda _: RunResult("here", (artifact,))
     _hook(scene)
+
+
+@given("a webhook whose resource answers with a name of 5000 characters and a type of 10000")
+def answers_long(scene: Scene) -> None:
+    artifact = ResultArtifact("\u00e4" * 4996 + ".png", "image/" + "x" * 10_000, data=BYTES)
+    scene.resource.script = lambda _: RunResult("here", (artifact,))
+    _hook(scene)
+
+
+@given("the disk of the service is full")
+def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_room(**_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(incoming.tempfile, "mkstemp", no_room)
 
 
 @given(parsers.parse('a webhook whose resource answers with a file at "{url}"'))
@@ -171,6 +188,18 @@ def has_artifact(scene: Scene, name: str, mime_type: str) -> None:
     assert (artifact["name"], artifact["mimeType"]) == (name, mime_type)
     assert artifact["url"].startswith("https://agents.example/api/agent/files/")
     assert artifact["url"].endswith(quote(name))
+
+
+@then(
+    parsers.parse(
+        'the answer has an artifact of {size:d} characters and of type "{mime_type}" at the gateway'
+    )
+)
+def has_short_artifact(scene: Scene, size: int, mime_type: str) -> None:
+    artifact = scene.resource_artifact
+    assert (len(artifact["name"]), artifact["mimeType"]) == (size, mime_type)
+    assert artifact["name"].endswith("\u00e4.png")
+    assert len(artifact["url"]) < 8000
 
 
 @then(parsers.parse('the artifact\'s address is "{url}"'))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.file_names import MAX_FILE_NAME, file_name
+from domain.file_names import MAX_FILE_NAME, file_name, mime_type
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,22 @@ from domain.file_names import MAX_FILE_NAME, file_name
 )
 def test_a_name_is_a_name_alone(given: str, name: str) -> None:
     assert file_name(given) == name
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [
+        ("image/png", "image/png"),
+        ("text/plain; charset=utf-8", "text/plain; charset=utf-8"),
+        ("", "application/octet-stream"),
+        ("image", "application/octet-stream"),
+        ("text/plain\r\nX-Evil: 1", "application/octet-stream"),
+        ("text/pl\u00e4in", "application/octet-stream"),
+        ("image/" + "x" * 10_000, "application/octet-stream"),
+    ],
+)
+def test_a_type_fits_a_header(given: str, kind: str) -> None:
+    assert mime_type(given) == kind
 
 
 def test_a_long_name_keeps_its_end() -> None:
