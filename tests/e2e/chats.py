@@ -225,7 +225,7 @@ TELEGRAM = Chat(
         *(each["photo"].content for each in platform.of("sendPhoto")),
         *(each["document"].content for each in platform.of("sendDocument")),
     ],
-    lambda platform: bool(platform.of("editMessageReplyMarkup")),
+    lambda platform: bool(platform.of("editMessageText")),
     "x-telegram-bot-api-secret-token",
 )
 

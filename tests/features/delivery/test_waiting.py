@@ -112,14 +112,14 @@ def answering_bot(scene: Scene, platform: str, words: str) -> None:
     scene.resource.script = lambda _: RunResult(words)
 
 
+def broken(_: RunRequest) -> RunResult:
+    raise DownstreamFailed("it is broken", retryable=False)
+
+
 @given(parsers.parse("a bot on {platform} whose resource fails"))
 def failing_bot(scene: Scene, platform: str) -> None:
     scene.open(platform)
-
-    def fail(_: RunRequest) -> RunResult:
-        raise DownstreamFailed("it is broken", retryable=False)
-
-    scene.resource.script = fail
+    scene.resource.script = broken
 
 
 @given(parsers.parse("a bot on {platform} without a resource"))
@@ -208,6 +208,12 @@ def seconds_pass(scene: Scene, seconds: int) -> None:
     scene.world.run(ahead())
 
 
+@when("the resource fails")
+def fails(scene: Scene) -> None:
+    scene.resource.script = broken
+    answers(scene)
+
+
 @when("the resource answers")
 def answers(scene: Scene) -> None:
     hold, scene.resource.hold = scene.resource.hold, None
@@ -231,6 +237,12 @@ def not_shown_again(scene: Scene) -> None:
 @then("the answer arrives")
 def answer_arrives(scene: Scene) -> None:
     scene.wait(lambda: any(b"the answer" in each.body for each in scene.driver.platform.seen))
+
+
+@then(parsers.parse('"{words}" arrives'))
+def words_arrive(scene: Scene, words: str) -> None:
+    scene.wait(lambda: any(words.encode() in each.body for each in scene.driver.platform.seen))
+    scene.settle()
 
 
 @then("the bot stops thinking")

@@ -57,6 +57,23 @@ Feature: What people see while an answer is being made
         | WhatsApp   |
         | Mattermost |
 
+    Scenario Outline: A resource on <platform> fails after a while
+      Given a bot on <platform> whose resource takes its time
+      When "ada" writes "hello"
+      Then the platform is asked to show that somebody is writing
+      When the resource fails
+      Then "Sorry, I could not get an answer just now" arrives
+      When 60 seconds pass
+      Then the platform is not asked to show that again
+
+      Examples:
+        | platform   |
+        | Telegram   |
+        | Discord    |
+        | Teams      |
+        | WhatsApp   |
+        | Mattermost |
+
   Rule: A command without an answer does not go on waiting
 
     Scenario Outline: <why> on Discord
