@@ -73,7 +73,7 @@ def telegram_html(text: str) -> str:
 
 def mail(text: str) -> str:
     """An HTML document of harmless tags."""
-    return _Html(_MAIL_TAGS, {"href", "style", "start"}).read(text.removeprefix("<!DOCTYPE html>\n"))
+    return _Html(_MAIL_TAGS, {"href", "style", "start", "value"}).read(text.removeprefix("<!DOCTYPE html>\n"))
 
 
 _RESERVED = "_*[]()~`>#+-=|{}.!"

@@ -117,7 +117,9 @@ class _Composer:
             if at:
                 self.out.after_marker()
                 self.out.gap(1 if tight else gap)
-            marker = self._layout.bullet if number is None else f"{number + at}. "
+            if number is not None:
+                number = int(item.attrs.get("value", number + (at > 0)))
+            marker = self._layout.bullet if number is None else f"{number}. "
             self.out.marker(marker)
             self.out.indent = outer + " " * (self._layout.indent or len(marker))
             self.blocks(item.children, 1 if tight else 2)

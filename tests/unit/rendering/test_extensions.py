@@ -90,6 +90,8 @@ TAGS = [
     ("<details><summary>More</summary>text</details>", "More\ntext"),
     ("<details>\n<summary>More</summary>\n\ntext\n\n</details>", "More\ntext"),
     ("<p align='center'>one</p><div>two</div>", "one\ntwo"),
+    ("<ul>\n  <li>one</li>\n  <li><b>two</b></li>\n</ul>", "• one\n• two"),
+    ("<h2>Title</h2>text<hr>more", "Title\ntext\n———\nmore"),
     ("a <!-- hidden --> b", "a  b"),
     ("a&nbsp;b &copy; &lt;", "a\u00a0b © <"),
 ]
@@ -252,6 +254,20 @@ def test_no_word_is_lost_whatever_stands_between(markup: Markup, document: tuple
 def test_what_a_parser_drops_is_shown(markup: Markup, source: str) -> None:
     seen = shown(markup, source)
     assert all(word in seen for word in ("hello", "foo", *re.findall(r"item\d+", source)))
+
+
+@in_every_markup
+def test_items_keep_their_numbers_where_they_grow(markup: Markup) -> None:
+    source = "1. a\n1. b\n5. c\n3. d\n\n   7. e\n   9. f"
+    if markup is Markup.EMAIL:
+        assert [
+            line[:14] for line in render(markup, source, None)[0].text.split("\n") if "value" in line
+        ] == [
+            '<li value="5">',
+            '<li value="9">',
+        ]
+    for text in (plain(source), render(markup, source, None)[0].plain):
+        assert re.findall(r"\d+\. \w", text) == ["1. a", "2. b", "5. c", "6. d", "7. e", "9. f"]
 
 
 HOSTILE = {

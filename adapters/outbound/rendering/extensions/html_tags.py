@@ -15,14 +15,18 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _STYLES = {
-    **dict.fromkeys(("b", "strong", "summary"), ("strong", "strong")),
+    **dict.fromkeys(("b", "strong", "summary", *_HEADINGS), ("strong", "strong")),
     **dict.fromkeys(("i", "em", "cite", "dfn", "var"), ("em", "em")),
     **dict.fromkeys(("s", "del", "strike"), ("s", "s")),
 }
 """Tag to the token and the tag of what Markdown has for it."""
 _CODE = frozenset(("code", "kbd", "samp", "tt"))
-_BLOCKS = frozenset(("details", "summary", "p", "div", "center", "section"))
+_ITEM, _RULE = "li", "hr"
+_BLOCKS = frozenset(
+    ("details", "summary", "p", "div", "center", "section", "blockquote", "ul", "ol", _ITEM, *_HEADINGS)
+)
 """Their tags end a line; they also vanish where they stand alone on one."""
 _UNSEEN = frozenset(("u", "ins", "mark", "small", "big", "span", "font", "abbr")) | _BLOCKS
 _SHIFTED = {
@@ -90,6 +94,8 @@ class _Reader:
             return
         if name == "br":
             self._out.append(Token("hardbreak", "br", 0))
+        elif name == _RULE and not closing:
+            self._out += [_line_end(), _text("———"), _line_end()]
         elif name == "img" and not closing and (image := _image(self._parser, token.content)):
             self._out.append(image)
         elif closing and self._open[-1][name]:
@@ -120,6 +126,8 @@ class _Reader:
             return [*_around("link", "a", inner, {"href": address})] if address and inner else inner
         if name in _STYLES:
             inner = _around(*_STYLES[name], inner) if inner else inner
+        if name == _ITEM:
+            inner = [_text("• "), *_tidied(inner)]
         return [_line_end(), *inner, _line_end()] if name in _BLOCKS else inner
 
 
@@ -133,6 +141,10 @@ def _line_end() -> Token:
     return Token("softbreak", "br", 0)
 
 
+def _text(content: str) -> Token:
+    return Token("text", "", 0, content=content)
+
+
 def _source(token: Token) -> str:
     """What a token says inside of code: emphasis is as it was typed."""
     return " " if token.type in _BREAKS else token.content or token.markup
@@ -144,11 +156,11 @@ def _shifted(name: str, inner: list[Token]) -> list[Token]:
         return inner
     text = inner[0].content
     if all(ord(char) in _SHIFTED[name] for char in text):
-        return [Token("text", "", 0, content=text.translate(_SHIFTED[name]))]
+        return [_text(text.translate(_SHIFTED[name]))]
     if len(text) == 1:
-        return [Token("text", "", 0, content=_SIGNS[name] + text)]
+        return [_text(_SIGNS[name] + text)]
     is_formula = any(map(str.isdigit, text)) and " " not in text
-    return [Token("text", "", 0, content=f"{_SIGNS[name]}({text})" if is_formula else text)]
+    return [_text(f"{_SIGNS[name]}({text})" if is_formula else text)]
 
 
 def _image(parser: MarkdownIt, tag: str) -> Token | None:
@@ -157,7 +169,7 @@ def _image(parser: MarkdownIt, tag: str) -> Token | None:
     if not address:
         return None
     alt = attributes.get("alt") or ""
-    children = [Token("text", "", 0, content=alt)] if alt else []
+    children = [_text(alt)] if alt else []
     return Token("image", "img", 0, attrs={"src": address, "alt": ""}, content=alt, children=children)
 
 
@@ -214,13 +226,13 @@ def _tidied(tokens: list[Token]) -> list[Token]:
     out: list[Token] = []
     for at, each in enumerate(tokens):
         is_text = each.type == "html_inline" or _is_beside_backticks(tokens, at)
-        token = Token("text", "", 0, content=each.content) if is_text else each
+        token = _text(each.content) if is_text else each
         if token.type in _BREAKS:
             _add_break(out, token)
         elif token.type == "text" and out and out[-1].type == "text":
-            out[-1] = Token("text", "", 0, content=out[-1].content + token.content)
+            out[-1] = _text(out[-1].content + token.content)
         elif token.type == "text" and out and out[-1].type == "hardbreak":
-            out.append(Token("text", "", 0, content=token.content.lstrip()))
+            out.append(_text(token.content.lstrip()))
         else:
             out.append(token)
     while out and out[-1].type in _BREAKS:
@@ -232,7 +244,7 @@ def _add_break(out: list[Token], token: Token) -> None:
     if not out or (token.type == "softbreak" and out[-1].type in _BREAKS):
         return
     if out[-1].type == "text":
-        out[-1] = Token("text", "", 0, content=out[-1].content.rstrip(" "))
+        out[-1] = _text(out[-1].content.rstrip(" "))
     elif out[-1].type == "softbreak":
         out.pop()
     out.append(token)

@@ -2,7 +2,8 @@
 
 Lists and quotes nested beyond the parser's limit, definitions of links that nothing refers to (`[Anna]: hello`), and
 the cells of a table's row beyond its columns. What stands behind a fence is the first line of the code, unless it is
-a language or settings such as `title=x`.
+a language or settings such as `title=x`. An item of a numbered list keeps its number where that is higher than the
+next in order.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ def keep_leftovers(parser: MarkdownIt) -> None:
     parser.block.ruler.before("table", "too_deep", _too_deep)
     parser.core.ruler.after("block", "further_cells", _further_cells)
     parser.core.ruler.after("block", "words_behind_fences", _words_behind_fences)
+    parser.core.ruler.after("block", "list_numbers", _list_numbers)
     parser.core.ruler.push("unused_definitions", _unused_definitions)
 
 
@@ -80,6 +82,19 @@ def _words_behind_fences(state: StateCore) -> None:
         info = token.info.strip()
         if token.type == "fence" and info and not _LANGUAGE.fullmatch(info):
             token.content, token.info = f"{info}\n{token.content}", ""
+
+
+def _list_numbers(state: StateCore) -> None:
+    following: list[int] = []
+    for token in state.tokens:
+        if token.type == "ordered_list_open":
+            following.append(int(token.attrs.get("start", 1)))
+        elif token.type == "ordered_list_close":
+            following.pop()
+        elif token.type == "list_item_open" and token.info:
+            if int(token.info) > following[-1]:
+                token.attrSet("value", token.info.lstrip("0"))
+            following[-1] = max(following[-1], int(token.info)) + 1
 
 
 def _unused_definitions(state: StateCore) -> None:
