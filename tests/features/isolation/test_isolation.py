@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import string
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -76,7 +78,8 @@ class Scene:
 
     def write(self, user: str, count: int, length: int = 0) -> None:
         for number in range(count):
-            session = f"{user} {number} ".ljust(length, "x")
+            session = f"{user} {number} "
+            session += "".join(random.Random(number).choices(string.ascii_letters, k=length - len(session)))
             self.written[user].append(session)
             body = json.dumps({"message": session, "sessionId": session}).encode()
             call = self.way.call("http-webhook", self.instances[user], body, {}, "webhook")
