@@ -206,8 +206,15 @@ class Registers(Protocol, metaclass=Face):
         ...
 
 
+LONGEST_WORDS = 2000
+"""Characters that are told of a platform's answer."""
+
+
 class PlatformError(Exception):
-    """What a platform answered when it refused, in its own words; holds no secret."""
+    """What a platform answered when it refused: the beginning of its own words; holds no secret."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message[:LONGEST_WORDS])
 
 
 @runtime_checkable

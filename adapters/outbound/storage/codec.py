@@ -23,6 +23,8 @@ from ports.storage import CallResult
 
 LONGEST_KEY = 200
 HASHED = "sha256:"
+LONGEST_REASON = 2000
+"""Characters that are kept of a reason."""
 
 
 def key_of(text: str) -> str:
@@ -41,6 +43,11 @@ def key_of(text: str) -> str:
 def storable(text: str) -> str:
     """The text without what PostgreSQL cannot hold: NUL, and lone surrogates, which become U+FFFD."""
     return _whole(text.replace("\0", ""))
+
+
+def storable_reason(text: str) -> str:
+    """Why something failed, as it is kept: the beginning of what may be a platform's whole answer."""
+    return storable(text[:LONGEST_REASON])
 
 
 def _whole(text: str) -> str:

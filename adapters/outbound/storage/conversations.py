@@ -15,7 +15,14 @@ import orjson
 
 from adapters.outbound.storage.arrays import Bigints, Bools, Texts
 from adapters.outbound.storage.batching import Batcher
-from adapters.outbound.storage.codec import dump, dump_bytes, event_from_json, result_to_json, storable
+from adapters.outbound.storage.codec import (
+    dump,
+    dump_bytes,
+    event_from_json,
+    result_to_json,
+    storable,
+    storable_reason,
+)
 from adapters.outbound.storage.confirmations import ATTENDED
 from adapters.outbound.storage.echoes import ECHOES, echo_columns
 from adapters.outbound.storage.failures import is_of_rows, retried
@@ -192,7 +199,7 @@ class PostgresConversations:
         await self._database.execute("UPDATE inbox SET draft = %s WHERE id = %s", (storable(draft), inbox_id))
 
     async def retry(self, lane: Lane, inbox_id: int, error: str, delay: float) -> None:
-        await self._database.execute(RETRY, (storable(error), inbox_id, delay, self._lanes.owner))
+        await self._database.execute(RETRY, (storable_reason(error), inbox_id, delay, self._lanes.owner))
 
     async def release(self, lane: Lane, delay: float = 0.0) -> None:
         await self._lanes.release(SIDE, lane, delay)
@@ -312,7 +319,7 @@ def _columns(batch: Sequence[Processed]) -> dict[str, object]:
         "ids": Bigints(each.inbox_id for each in batch),
         "instances": Bigints(each.lane.instance_id for each in batch),
         "lanes": Texts(each.lane.key for each in batch),
-        "errors": Texts(each.error and storable(each.error) for each in batch),
+        "errors": Texts(each.error and storable_reason(each.error) for each in batch),
         "results": Texts(_result(each) for each in batch),
         "lasts": Bools(each.last for each in batch),
         "prompts": Bools(each.prompt for each in batch),

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from adapters.outbound.storage.codec import dump, storable
+from adapters.outbound.storage.codec import dump, storable_reason
 from adapters.outbound.storage.lanes import RELAXED
 from adapters.outbound.storage.pool import Database
 from domain.instances.model import Activity, ActivityHealth
@@ -107,7 +107,7 @@ class PostgresHealth:
 
     async def failed(self, instance_id: int, activity: Activity, reason: str) -> None:
         self._noted.pop((instance_id, activity), None)
-        await self._note(FAILED, activity, storable(reason)[:2000], instance_id)
+        await self._note(FAILED, activity, storable_reason(reason), instance_id)
 
     async def unproved(self, instance_id: int, wanting: str | None) -> None:
         if instance_id in self._unproved and self._unproved[instance_id] == wanting:
@@ -117,7 +117,9 @@ class PostgresHealth:
 
     async def webhook(self, instance_id: int, registered: bool, error: str | None) -> None:
         await self._set(
-            instance_id, webhook_registered=registered, webhook_error=storable(error) if error else error
+            instance_id,
+            webhook_registered=registered,
+            webhook_error=storable_reason(error) if error else error,
         )
 
     async def tried_in_vain(self) -> Sequence[int]:

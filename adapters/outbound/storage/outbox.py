@@ -9,7 +9,7 @@ import orjson
 
 from adapters.outbound.storage.arrays import Bigints, Bools, Texts
 from adapters.outbound.storage.batching import Batcher
-from adapters.outbound.storage.codec import storable
+from adapters.outbound.storage.codec import storable, storable_reason
 from adapters.outbound.storage.lanes import NOT_OFFERED, OFFERED, OUTBOUND, Lanes, Side, raised, settled
 from adapters.outbound.storage.outages import waited_out
 from adapters.outbound.storage.pool import Database
@@ -122,7 +122,7 @@ class PostgresOutbox:
         await self._finish(lane, _Finished(part, SENT, storable(ref) or None, None, last))
 
     async def dead(self, lane: Lane, part: Outgoing, error: str, *, last: bool) -> None:
-        await self._finish(lane, _Finished(part, DEAD, None, storable(error), last))
+        await self._finish(lane, _Finished(part, DEAD, None, storable_reason(error), last))
 
     async def _finish(self, lane: Lane, finished: _Finished) -> None:
         await waited_out(lambda: self._batcher.submit(lane, finished))
@@ -145,7 +145,9 @@ class PostgresOutbox:
         return [None] * len(batch)
 
     async def retry(self, lane: Lane, part: Outgoing, error: str, delay: float) -> None:
-        await self._database.execute(RETRY, (storable(error), delay, part.id, part.key, self._lanes.owner))
+        await self._database.execute(
+            RETRY, (storable_reason(error), delay, part.id, part.key, self._lanes.owner)
+        )
 
     async def release(self, lane: Lane, delay: float = 0.0) -> None:
         await self._lanes.release(SIDE, lane, delay)
@@ -157,7 +159,7 @@ class PostgresOutbox:
             " last_error = CASE WHEN %s THEN %s ELSE last_error END"
             " WHERE instance_id = %s AND hashtextextended(ref, 0) = hashtextextended(%s, 0) AND ref = %s"
             " AND status = 1",
-            (receipt.failed, receipt.failed, storable(receipt.detail), instance_id, ref, ref),
+            (receipt.failed, receipt.failed, storable_reason(receipt.detail), instance_id, ref, ref),
         )
         if (
             receipt.key
