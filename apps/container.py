@@ -57,6 +57,7 @@ from adapters.outbound.storage.outbox import PostgresOutbox
 from adapters.outbound.storage.pace import PostgresPace
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.processes import PostgresProcesses
+from adapters.outbound.storage.rounds import PostgresRounds
 from adapters.outbound.storage.schedules import PostgresSchedules
 from adapters.outbound.storage.sessions import PostgresSessions
 from adapters.outbound.storage.signals import Signals
@@ -389,6 +390,7 @@ class Container(containers.DeclarativeContainer):
         clock,
         meter,
         settings.provided.platform_url,
+        providers.Singleton(PostgresRounds, database),
     )
     pace = providers.Singleton(PostgresPace, database)
     pacer = providers.Singleton(_pacer, settings, pace, clock, hub, meter, slots)

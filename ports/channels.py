@@ -246,8 +246,8 @@ class Describes(Protocol, metaclass=Face):
 class Screens(Protocol, metaclass=Face):
     """A channel whose calls do not tell bots from people: it asks its platform who wrote."""
 
-    async def is_bot(self, config: Config, sender: Sender) -> bool:
-        """Whether a bot wrote; False where the platform does not tell. Never raises."""
+    async def is_bot(self, config: Config, sender: Sender) -> bool | None:
+        """Whether a bot wrote; None where the platform does not tell. Never raises."""
         ...
 
 

@@ -220,7 +220,7 @@ class Processed:
     its parts are made from. `firm`: worked on once more, the event may come to something else, so that the
     outcome must not be forgotten with a dying database. `prompt`: one of the parts has buttons, which a typed
     reply makes void. `merged` are further events of the conversation that have this outcome too. `event` is what was
-    worked on: the parts of an echo are not sent.
+    worked on: the parts of an echo are not sent. `by_person`: a person caused it, which ends any loop.
     """
 
     lane: Lane
@@ -235,6 +235,7 @@ class Processed:
     prompt: bool = False
     merged: tuple[int, ...] = ()
     event: Event | None = None
+    by_person: bool = False
 
 
 class Inbox(Protocol):
@@ -255,6 +256,25 @@ class Inbox(Protocol):
 
     async def stop_waiting(self, inbox_id: int) -> CallResult | None:
         """Nobody waits any more: a later answer goes out as parts. The answer, when it just came."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """How many rounds a conversation has had lately, with the event that was counted; `echo` as in `Accepted`."""
+
+    count: int
+    echo: bool
+
+
+class Rounds(Protocol):
+    """Counts how often we and a machine answered each other. See `domain.routing.rounds`."""
+
+    async def count(self, lane: Lane, waiting: Waiting, most: int, window: float) -> Round:
+        """Counts an event of a leased conversation that no person is known to have caused, once.
+
+        Over `most` rounds within `window` seconds the count stays until so long a time passes without an event.
+        """
         ...
 
 

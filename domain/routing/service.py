@@ -15,6 +15,7 @@ from domain.refusals import Refusal, StorageAway, Unavailable
 from domain.routing.albums import merged, settles_in
 from domain.routing.asking.model import GaveUp, Talk
 from domain.routing.asking.service import AskingService
+from domain.routing.rounds import MOST_ROUNDS, STOPPED, WINDOW, LoopStopped
 from domain.routing.words import GAVE_UP, TOO_MANY_CRASHES, given_up, not_served
 from ports.channels import Channels, Replies, Screens, ShowsWaiting
 from ports.clock import Clock
@@ -28,6 +29,7 @@ from ports.storage import (
     InstanceStore,
     Lane,
     Processed,
+    Rounds,
     Waiting,
 )
 
@@ -61,7 +63,9 @@ class ConversationService:
         clock: Clock,
         meter: Meter,
         verification_address: str,
+        rounds: Rounds,
     ) -> None:
+        self._rounds = rounds
         self._conversations = conversations
         self._instances = instances
         self._channels = channels
@@ -127,7 +131,7 @@ class ConversationService:
 
     async def _answered(self, lane: Lane, waiting: Waiting, talk: Talk, last: bool) -> bool:
         """As `_worked`. The sender sees that an answer is being written until the outcome is on record."""
-        answer, error = await self._processed(waiting, talk)
+        answer, error = await self._processed(lane, waiting, talk)
         try:
             outcome = await self._outcome(lane, waiting, talk, answer, error, last)
             return await self._conversations.record(outcome)
@@ -162,13 +166,15 @@ class ConversationService:
                 log.exception("an apology could not be stored", extra={"instance": lane.instance_id})
         return await self._conversations.record(_failed(lane, waiting, error, last))
 
-    async def _processed(self, waiting: Waiting, talk: Talk) -> tuple[Answer | None, str | None]:
+    async def _processed(self, lane: Lane, waiting: Waiting, talk: Talk) -> tuple[Answer | None, str | None]:
         """The answer, if there is one, and what is on record against it. Raises `Unavailable`."""
         instance, error = talk.instance, None
         talk.draft, talk.noticed = waiting.draft, False
         started = self._clock.now()
         try:
-            answer = await self._answer(waiting, talk)
+            answer = await self._answer(lane, waiting, talk)
+        except LoopStopped:
+            answer, error = None, STOPPED
         except GaveUp as gave_up:
             answer, error = Answer(gave_up.words), gave_up.reason
         except Unavailable:
@@ -221,13 +227,20 @@ class ConversationService:
             prompt=answer is not None and bool(answer.choices),
             merged=waiting.merged,
             event=event,
+            by_person=not talk.automated,
         )
 
-    async def _answer(self, waiting: Waiting, talk: Talk) -> Answer | None:
+    async def _answer(self, lane: Lane, waiting: Waiting, talk: Talk) -> Answer | None:
         event, instance = waiting.event, talk.instance
+        talk.automated = event.automated
         if waiting.attempts >= MAX_CRASHES:
             raise GaveUp(GAVE_UP, TOO_MANY_CRASHES)
-        if isinstance(talk.channel, Screens) and await talk.channel.is_bot(instance.config, event.sender):
+        if isinstance(talk.channel, Screens):
+            is_bot = await talk.channel.is_bot(instance.config, event.sender)
+            if is_bot:
+                return None
+            talk.automated = event.automated or is_bot is None
+        if talk.automated and await self._is_echo(lane, waiting):
             return None
         user_id = await self._user(talk, event)
         if talk.channel.definition.allows_only_known(instance.config) and user_id is None:
@@ -236,6 +249,13 @@ class ConversationService:
             await self._asking.passed_over(talk, waiting)
             return Answer(event.canned_reply)
         return await self._asking.answer(talk, waiting, user_id)
+
+    async def _is_echo(self, lane: Lane, waiting: Waiting) -> bool:
+        """Counts the round. Raises `LoopStopped`."""
+        counted = await self._rounds.count(lane, waiting, MOST_ROUNDS, WINDOW)
+        if counted.count > MOST_ROUNDS and not counted.echo:
+            raise LoopStopped
+        return counted.echo
 
     async def _user(self, talk: Talk, event: Event) -> str | None:
         if not talk.channel.definition.identifies(talk.instance.config):

@@ -58,14 +58,15 @@ WITH {OFFERED}, {ECHOES}, r AS MATERIALIZED (
         SELECT head.id FROM inbox head WHERE head.instance_id = t.instance_id AND head.lane_key = t.lane_key
         AND head.status = 0 ORDER BY head.id LIMIT 1
     ) AS head
-    FROM unnest(%(ids)s, %(instances)s, %(lanes)s, %(errors)s, %(results)s, %(lasts)s, %(prompts)s)
-      AS t(id, instance_id, lane_key, error, result, last, prompt)
+    FROM unnest(%(ids)s, %(instances)s, %(lanes)s, %(errors)s, %(results)s, %(lasts)s, %(prompts)s,
+        %(persons)s, %(replied)s)
+      AS t(id, instance_id, lane_key, error, result, last, prompt, person, replied)
 ), done AS (
     UPDATE inbox i SET status = CASE WHEN r.error IS NULL THEN 1 ELSE 2 END, error = r.error,
         result = CASE WHEN i.await_until > now() THEN r.result END, finished_at = now()
     FROM r WHERE i.id = r.id AND i.status = 0 AND r.head = r.id
     RETURNING i.id, i.instance_id, i.lane_key, i.await_until > now() AND r.result IS NOT NULL AS awaited, r.last,
-        r.error IS NOT NULL AS failed, r.prompt
+        r.error IS NOT NULL AS failed, r.prompt, r.person, r.replied
 ){merged}, parts AS (
     INSERT INTO outbox (instance_id, lane_key, inbox_id, part, target, key, apology, prompt)
     SELECT d.instance_id, d.lane_key, d.id, p.part, p.target, p.key, d.failed, d.prompt
@@ -90,7 +91,8 @@ MERGED = """, merged AS (
     WHERE i.id = m.id AND i.status = 0 AND i.instance_id = d.instance_id AND i.lane_key = d.lane_key
     RETURNING i.instance_id, i.lane_key
 ), finished AS (
-    SELECT instance_id, lane_key, last FROM done UNION ALL SELECT instance_id, lane_key, false FROM merged
+    SELECT instance_id, lane_key, last, person, replied FROM done
+    UNION ALL SELECT instance_id, lane_key, false, false, false FROM merged
 )"""
 RECORD = _record("done")
 RECORD_MERGED = _record("finished", MERGED)
@@ -323,6 +325,8 @@ def _columns(batch: Sequence[Processed]) -> dict[str, object]:
         "results": Texts(_result(each) for each in batch),
         "lasts": Bools(each.last for each in batch),
         "prompts": Bools(each.prompt for each in batch),
+        "persons": Bools(each.by_person for each in batch),
+        "replied": Bools(bool(each.parts) and not each.by_person for each in batch),
         **echo_columns(
             (each.inbox_id, each.lane.instance_id, each.lane.key, each.event)
             for each in batch

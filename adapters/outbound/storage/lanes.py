@@ -88,13 +88,19 @@ def raised(kind: int, rows: str) -> str:
 
 def settled(kind: int, rows: str) -> str:
     """Takes the finished rows of the CTE `rows` off their lanes, and gives back those with a `last` one; `more` is
-    one that somebody has to lease again."""
+    one that somebody has to lease again. Of the inbound side it keeps too what rounds are counted by: whether a
+    person wrote (`person`), and whether anybody else got a reply (`replied`)."""
+    inbound = kind == INBOUND
+    facts = ", bool_or(person) AS person, bool_or(replied) AS replied" if inbound else ""
+    counted = """,
+            rounds = CASE WHEN NOT d.person THEN l.rounds END,
+            replied_at = CASE WHEN NOT d.person THEN coalesce(l.replied_at, CASE WHEN d.replied THEN now() END) END"""
     return f"""
         UPDATE lane l SET pending = l.pending - d.n, touched_at = now(),
             owner = CASE WHEN d.last AND l.owner = %(owner)s THEN NULL ELSE l.owner END,
-            due_at = CASE WHEN d.last AND l.owner = %(owner)s THEN now() ELSE l.due_at END
+            due_at = CASE WHEN d.last AND l.owner = %(owner)s THEN now() ELSE l.due_at END{counted if inbound else ""}
         FROM (
-            SELECT instance_id, lane_key, count(*) AS n, bool_or(last) AS last
+            SELECT instance_id, lane_key, count(*) AS n, bool_or(last) AS last{facts}
             FROM {rows} GROUP BY 1, 2 ORDER BY 1, 2
         ) d
         WHERE l.kind = {kind} AND l.instance_id = d.instance_id AND l.lane_key = d.lane_key

@@ -24,6 +24,7 @@ class Talk:
     attended: bool
     draft: str = ""
     answered: bool = False
+    automated: bool = False
     noticed: bool = False
     typing: RepeatedTyping | None = None
 

@@ -85,6 +85,10 @@ class Watch:
         """Whether an answer is on record as sent."""
         return self._row("SELECT 1 FROM outbox WHERE status = 1 AND instance_id = %s") is not None
 
+    def is_failed(self) -> bool:
+        """Whether an event is on record as failed."""
+        return self._row("SELECT 1 FROM inbox WHERE status = 2 AND instance_id = %s") is not None
+
     def begin(self) -> None:
         """Waits until watching has begun: the first poll has noted what is there."""
 

@@ -85,6 +85,16 @@ Feature: Odoo
       And the next look comes
       Then the record gets the note "Noted"
 
+  Rule: A loop that nothing else recognises is stopped
+
+    Scenario: A rule in Odoo that changes each record that gets a note
+      Given a watch on partners with the events create,write,unlink
+      And a rule in Odoo that changes each record that gets a note
+      When "Workshop GmbH" is made in Odoo
+      And looks come until a change is not answered
+      Then its health says "stopped a loop"
+      And the record has 13 notes
+
   Rule: Credentials that are refused end the polling, and the health says so
 
     Scenario: The API key is revoked

@@ -69,6 +69,27 @@ def full(server: odoo.Odoo, count: int) -> None:
     server.full = count
 
 
+@given("a rule in Odoo that changes each record that gets a note")
+def rule(server: odoo.Odoo) -> None:
+    server.rule = True
+
+
+@when("looks come until a change is not answered")
+def looks(watch: Watch, server: odoo.Odoo) -> None:
+    for _ in range(40):
+        before = len(server.notes)
+        watch.run_now()
+        until(lambda: watch.is_failed() or len(server.notes) > before, "the look is worked off")  # noqa: B023
+        if watch.is_failed():
+            return
+    raise AssertionError("all changes were answered")
+
+
+@then(parsers.parse("the record has {count:d} notes"))
+def has_notes(server: odoo.Odoo, count: int) -> None:
+    assert len(server.notes) == count
+
+
 @when("it is deleted in Odoo")
 def deleted(server: odoo.Odoo) -> None:
     server.remove(1)

@@ -68,6 +68,7 @@ class World:
             clock=SimpleNamespace(now=lambda: NOW),  # type: ignore[arg-type]
             meter=SimpleNamespace(processed=lambda *_: None),  # type: ignore[arg-type]
             verification_address="",
+            rounds=anything,
         )
 
     async def cached(self, instance_id: int) -> Instance | None:

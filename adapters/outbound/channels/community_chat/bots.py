@@ -22,13 +22,13 @@ class Bots:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._found: dict[tuple[str, str], tuple[float, bool]] = {}
+        self._found: dict[tuple[str, str], tuple[float, bool | None]] = {}
 
-    async def has(self, server: Server, user: str) -> bool:
-        """Whether the user is a bot; a server that does not tell makes nobody one."""
+    async def has(self, server: Server, user: str) -> bool | None:
+        """Whether the user is a bot; None where the server does not tell."""
         place = (str(server.config["SERVER_URL"]), user)
         now = self._clock.now().timestamp()
-        until, is_bot = self._found.get(place, (0.0, False))
+        until, is_bot = self._found.get(place, (0.0, None))
         if now >= until:
             seconds, is_bot = await self._asked(server, user)
             if len(self._found) >= REMEMBERED:
@@ -37,9 +37,9 @@ class Bots:
         return is_bot
 
     @staticmethod
-    async def _asked(server: Server, user: str) -> tuple[float, bool]:
+    async def _asked(server: Server, user: str) -> tuple[float, bool | None]:
         try:
             found = await server.user(user)
         except PlatformError:
-            return UNKNOWN_SECONDS, False
+            return UNKNOWN_SECONDS, None
         return KNOWN_SECONDS, at(found, "is_bot") is True

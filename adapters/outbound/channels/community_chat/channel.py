@@ -51,7 +51,7 @@ class Mattermost:
         me = await self._server(config).me(_SOON)
         return {"userId": me.get("id", ""), "username": me.get("username", "")}
 
-    async def is_bot(self, config: Config, sender: Sender) -> bool:
+    async def is_bot(self, config: Config, sender: Sender) -> bool | None:
         """Posts of bots set outgoing webhooks off as well, and the payload does not tell them from people's."""
         return await self._bots.has(self._server(config), sender.external_id)
 

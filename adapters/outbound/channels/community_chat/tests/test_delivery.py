@@ -303,7 +303,7 @@ async def test_a_server_that_does_not_tell_makes_nobody_a_bot_and_is_asked_again
         server.next_reply(403, {"message": "no"})
         server.next_reply(500, {})
         for _ in range(2):
-            assert not await channel.is_bot(config, Sender(OTHER_BOT))
+            assert await channel.is_bot(config, Sender(OTHER_BOT)) is None
             assert not await channel.is_bot(config, Sender(OTHER_BOT)), "not asked within the minute"
             clock.advance(61)
         assert await channel.is_bot(config, Sender(OTHER_BOT))
