@@ -150,7 +150,8 @@ class Waiting:
 class Album:
     """The waiting events of a conversation that belong to one message.
 
-    `age`: seconds since the first of them came, `quiet`: since the latest.
+    `age`: seconds since the first of them came, `quiet`: since the latest. Both count from the start of this process
+    at the earliest.
     """
 
     rows: Sequence[Waiting]

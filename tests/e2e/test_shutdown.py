@@ -22,6 +22,7 @@ import httpx
 import psycopg
 import pytest
 from aiohttp import WSMsgType, web
+from redis import Redis
 
 from adapters.outbound.storage.embedded import EmbeddedPostgres
 from tests.drivers.platform import PlatformDriver
@@ -29,6 +30,7 @@ from tests.support.folders import remove
 from tests.support.platforms.discord import APPLICATION, TOKEN, Discord, GatewayStandIn
 from tests.support.ports import free_port
 from tests.support.receiver import Receiver
+from tests.support.redis import redis_program, running_redis
 from tests.support.service import ROOT, Service, database_processes, descendants
 from tests.support.waiting import until
 
@@ -113,7 +115,7 @@ def test_a_suspended_database_keeps_nobody_waiting(open_folder: Path) -> None:
         pids = database_processes(service.data_dir)
         suspend(pids)
         assert client.get("/healthz").status_code == 200
-        assert client.get("/readyz").status_code == 503
+        until(lambda: client.get("/readyz").status_code == 503, "it is not ready")
         assert client.get("/metrics").status_code == 200
         for pid in pids:
             os.kill(pid, signal.SIGCONT)
@@ -175,6 +177,19 @@ def test_it_ends_while_it_waits_for_a_suspended_database_at_its_start(
         service.launch()
         until(lambda: connects(service.process.pid, settings["DATABASE_URL"]), "it waits for the database")
         assert stop(service) != 0
+
+
+def test_it_ends_while_the_queue_is_suspended(
+    open_folder: Path, external: tuple[dict[str, str], list[int]]
+) -> None:
+    program = redis_program()
+    if program is None:
+        pytest.skip("no redis-server")
+    with running_redis(program) as url, Redis.from_url(url) as client:
+        queue = [int(client.info()["process_id"])]
+        with Service(open_folder / "up", "up", {**external[0], "REDIS_URL": url}) as service, hanging(queue):
+            assert httpx.get(service.base + "/healthz", timeout=60, trust_env=False).status_code == 200
+            assert stop(service) == 0
 
 
 def connects(pid: int, url: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import time
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -155,6 +156,7 @@ class PostgresConversations:
         self._database = database
         self._lanes = lanes
         self._wakes = wakes
+        self._began = time.monotonic()
         self._batcher: Batcher[Processed, bool] = Batcher(self._flush)
 
     async def lease(self, room: Room) -> Leases[Conversation]:
@@ -213,7 +215,8 @@ class PostgresConversations:
         rows = await self._database.fetch(ALBUM, (lane.instance_id, lane.key, fragment))
         found = [(_waiting(*columns), age) for *columns, age in rows]
         own = [(row, age) for row, age in found if row.event.merge and row.event.merge.key == merge.key]
-        ages = [age for _, age in own] or [math.inf]
+        up = time.monotonic() - self._began  # before that nobody may have been there to take in the others
+        ages = [min(age, up) for _, age in own] or [math.inf]
         return Album([row for row, _ in own], max(ages), min(ages))
 
     async def postpone(self, lane: Lane, delay: float) -> None:

@@ -112,9 +112,9 @@ class Database:
             log.warning("the database is away" if away else "the database is back")
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Connection]:
+    async def transaction(self, within: float = BULK_SECONDS) -> AsyncIterator[Connection]:
         """A connection inside one transaction. What is done in it is `failures.retried` by the caller."""
-        async with self.connection() as connection, connection.transaction():
+        async with self.connection(within) as connection, connection.transaction():
             yield connection
 
     @retried
