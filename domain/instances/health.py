@@ -93,7 +93,7 @@ def _warnings(
         warnings.append(f"{missing_proof(record.unproved_for)}: calls are accepted without proof of origin")
     if instance.resource_id is None:
         warnings.append("downStreamResourceId is not set: messages are answered with a note only")
-    if record.webhook_error and isinstance(channel, Registers):
+    if record.webhook_error and isinstance(channel, Registers) and not record.webhook_registered:
         warnings.append(f"the webhook is not registered: {record.webhook_error}")
     elif record.webhook_error and not _has_sent(instance, activities[Activity.SENDING]):
         warnings.append(f"the configuration did not work when it was tried: {record.webhook_error}")

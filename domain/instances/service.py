@@ -207,46 +207,33 @@ class InstanceService:
         """Registers the webhook, or tries the credentials; whatever the platform says fails no create."""
         await self._planner.saved(instance)
         await self._pairings.saved(instance)
-        registers = isinstance(channel, Registers)
-        error: str | None = None
-        try:
-            if isinstance(channel, Registers):
-                await self._register(instance, channel)
-            elif isinstance(channel, Probed) and not advice(channel.definition, instance.config):
-                await channel.probe(instance.config)
-        except PlatformError as refused:
-            error = str(refused)
-        if isinstance(channel, (Registers, Probed)):
-            await self._health.webhook(instance.id, registers and error is None, error)
-        required = registers and channel.definition.setup.webhook_required
-        return (error is None if required else None), error
+        error = await self._tried(instance, channel, anew=True)
+        return (error is None if _must_register(channel) else None), error
 
     async def keep_registered(self, instance_id: int) -> None:
         """Registers the webhook again where the platform no longer calls it as we set it. A configuration that did
         not work is tried again: what was wrong may have been mended at the platform."""
         instance = await self._store.find(instance_id)
         channel = self._channels.find(instance.channel_id) if instance else None
-        if instance is None or instance.status != ACTIVE:
-            return None
-        if not isinstance(channel, Registers):
-            return await self._tried_again(instance, channel)
+        if instance is not None and channel is not None and instance.status == ACTIVE:
+            await self._tried(instance, channel, anew=False)
+
+    async def _tried(self, instance: Instance, channel: Channel, *, anew: bool) -> str | None:
+        """What the platform says against the webhook or the credentials, which is put on record."""
+        registered, error = False, None
         address = self.webhook_address(instance)
         try:
-            if not await channel.registered(instance.config, address):
-                await self._register(instance, channel)
-        except PlatformError as refused:
-            return await self._health.webhook(instance_id, registered=False, error=str(refused))
-        return await self._health.webhook(instance_id, registered=True, error=None)
-
-    async def _tried_again(self, instance: Instance, channel: Channel | None) -> None:
-        if not isinstance(channel, Probed) or advice(channel.definition, instance.config):
-            return
-        error: str | None = None
-        try:
-            await channel.probe(instance.config)
+            if isinstance(channel, Registers):
+                if anew or not await channel.registered(instance.config, address):
+                    await self._register(instance, channel)
+                registered = True
+            if _is_tried(instance, channel) and isinstance(channel, Probed):
+                await channel.probe(instance.config)
         except PlatformError as refused:
             error = str(refused)
-        await self._health.webhook(instance.id, registered=False, error=error)
+        if isinstance(channel, (Registers, Probed)):
+            await self._health.webhook(instance.id, registered, error)
+        return error
 
     async def registering(self) -> Sequence[int]:
         """The instances whose webhooks are registered with their platforms, and those whose configuration did not
@@ -258,6 +245,15 @@ class InstanceService:
     def webhook_address(self, instance: Instance) -> str:
         """The address that the platform calls."""
         return f"{self._callback_address}/api/agent/channels/{instance.channel_id}/{instance.id}/webhook"
+
+
+def _must_register(channel: Channel) -> bool:
+    return isinstance(channel, Registers) and channel.definition.setup.webhook_required
+
+
+def _is_tried(instance: Instance, channel: Channel) -> bool:
+    """A registration that is required tries the credentials too; what is incomplete needs no try."""
+    return not _must_register(channel) and not advice(channel.definition, instance.config)
 
 
 def _check(definition: ChannelDefinition, name: str, config: object, resource_id: str | None) -> None:

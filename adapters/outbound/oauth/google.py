@@ -5,7 +5,7 @@ Source: https://developers.google.com/identity/protocols/oauth2/web-server#offli
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from urllib.parse import urlsplit
 
 from adapters.outbound.oauth.tokens import Tokens
@@ -29,6 +29,11 @@ class GoogleTokens:
         Raises `TokenRefused` (`invalid_grant`: the refresh token is dead) and `TokenUnavailable`.
         """
         return f"Bearer {await self._tokens.get(self._url(), _grant(config))}"
+
+    def lacks(self, config: Config, scopes: Collection[str]) -> bool:
+        """Whether Google said of the present token that it was granted none of these scopes."""
+        granted = self._tokens.scopes(self._url(), _grant(config))
+        return bool(granted) and granted.isdisjoint(scopes)
 
     def forget(self, config: Config) -> None:
         """Drops the access token, after an API refused it."""

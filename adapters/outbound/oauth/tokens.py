@@ -40,6 +40,7 @@ class _Kept:
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     value: str = ""
+    scopes: frozenset[str] = frozenset()
     ends_at: datetime | None = None
 
 
@@ -56,9 +57,13 @@ class Tokens:
         kept = self._of(url, grant)
         async with kept.lock:
             if kept.ends_at is None or self._clock.now() >= kept.ends_at:
-                kept.value, life = await self._fetch(url, grant)
+                kept.value, life, kept.scopes = await self._fetch(url, grant)
                 kept.ends_at = self._clock.now() + timedelta(seconds=life) - EARLY
             return kept.value
+
+    def scopes(self, url: str, grant: Mapping[str, str]) -> frozenset[str]:
+        """What the present token was granted; empty where there is none, or the endpoint does not say."""
+        return self._of(url, grant).scopes
 
     def forget(self, url: str, grant: Mapping[str, str]) -> None:
         """Drops a token that was refused, so that the next `get` fetches a new one."""
@@ -72,7 +77,7 @@ class Tokens:
             self._kept.popitem(last=False)
         return kept
 
-    async def _fetch(self, url: str, grant: Mapping[str, str]) -> tuple[str, float]:
+    async def _fetch(self, url: str, grant: Mapping[str, str]) -> tuple[str, float, frozenset[str]]:
         try:
             answer = await self._http.send(HttpRequest("POST", url, form=grant))
         except HttpFailed as error:
@@ -80,7 +85,7 @@ class Tokens:
         body = answer.json()
         token = text(body, "access_token")
         if answer.ok and token:
-            return token, _life(at(body, "expires_in"))
+            return token, _life(at(body, "expires_in")), frozenset(text(body, "scope").split())
         raise _problem(answer, body)
 
 

@@ -35,6 +35,7 @@ class Drive(StandIn):
         self.stopped: list[str] = []
         self.tokens: set[str] = set()
         self.issued = 0
+        self.scope = ""
         self.grant_error: str | None = None
         self.keeps_properties = True
         self._clock = 0
@@ -103,7 +104,8 @@ class Drive(StandIn):
             )
         self.issued += 1
         self.tokens.add(f"ya29.{self.issued}")
-        return Reply(json={"access_token": f"ya29.{self.issued}", "expires_in": 3599, "token_type": "Bearer"})
+        token = {"access_token": f"ya29.{self.issued}", "expires_in": 3599, "token_type": "Bearer"}
+        return Reply(json=token | ({"scope": self.scope} if self.scope else {}))
 
     def _list(self, seen: Seen) -> Reply:
         expect(seen.query.get("supportsAllDrives") == "true", "supportsAllDrives")

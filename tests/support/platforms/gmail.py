@@ -37,6 +37,7 @@ class Gmail(StandIn):
         self.sent: list[tuple[str | None, Message]] = []
         self.tokens: set[str] = set()
         self.issued = 0
+        self.scope = ""
         self.grant_error: str | None = None
         self.redirect_uri: str | None = None
 
@@ -100,7 +101,8 @@ class Gmail(StandIn):
             return Reply(400, {"error": self.grant_error, "error_description": "Token has been revoked."})
         self.issued += 1
         self.tokens.add(f"ya29.{self.issued}")
-        return Reply(json={"access_token": f"ya29.{self.issued}", "expires_in": 3599, "token_type": "Bearer"})
+        token = {"access_token": f"ya29.{self.issued}", "expires_in": 3599, "token_type": "Bearer"}
+        return Reply(json=token | ({"scope": self.scope} if self.scope else {}))
 
     def _history(self, seen: Seen) -> Reply:
         query = dict(seen.query)

@@ -32,6 +32,9 @@ class Mattermost(StandIn):
         self.responses: list[dict[str, Any]] = []
         self.typing: list[dict[str, Any]] = []
         self.bots = {BOT["id"], OTHER_BOT}
+        self.member = True
+        self.roles = "system_user"
+        self.archived_at = 0
 
     def answer(self, seen: Seen) -> Reply:
         if seen.headers.get("authorization") != f"Bearer {TOKEN}":
@@ -58,12 +61,15 @@ class Mattermost(StandIn):
 
     def _get(self, path: str) -> Reply:
         if path == "/users/me":
-            return Reply(json=BOT)
+            return Reply(json={**BOT, "roles": self.roles})
         if path.startswith("/users/"):
             user = path.removeprefix("/users/")
             return Reply(json={"id": user, "username": "x", "is_bot": user in self.bots})
         if path == f"/channels/{CHANNEL}":
-            return Reply(json={"id": CHANNEL, "name": "town-square"})
+            return Reply(json={"id": CHANNEL, "name": "town-square", "delete_at": self.archived_at})
+        if path == f"/channels/{CHANNEL}/members/me":
+            missing = {"id": "app.channel.get_member.missing.app_error", "message": "No channel member found"}
+            return Reply(json={"channel_id": CHANNEL}) if self.member else Reply(404, missing)
         file_id = path.removeprefix("/files/")
         if file_id.endswith("/info") and file_id.removesuffix("/info") in self.files:
             name, content = self.files[file_id.removesuffix("/info")]

@@ -60,6 +60,14 @@ class Server:
         """A channel as the bot sees it. Raises `PlatformError`."""
         return await self._object(f"/channels/{segment(channel)}", "channelId")
 
+    async def is_member(self, channel: str) -> bool:
+        """Whether the bot is a member; taken for one where the server does not say. Raises `PlatformError`."""
+        try:
+            answer = await self.get(f"/channels/{segment(channel)}/members/me")
+        except HttpFailed as error:
+            raise PlatformError(f"The Mattermost server cannot be reached: {error}") from error
+        return not (answer.status == 404 and "get_member.missing" in text(answer.json(), "id"))
+
     async def user(self, user: str) -> Mapping[str, Any]:
         """An account, `is_bot` included. Raises `PlatformError`."""
         return await self._object(f"/users/{segment(user)}", "the id of a user", 5.0)

@@ -27,6 +27,8 @@ from domain.channels.messages import (
 from domain.channels.model import ChannelDefinition
 from ports.channels import Kit, PlatformError
 
+_POST_ANYWHERE = {"system_admin", "system_post_all"}
+"""Roles that post in channels of which they are no members."""
 _SOON = 2.0
 """Seconds that a call may wait for the bot's own account: without it the call is read all the same."""
 
@@ -73,10 +75,17 @@ class Mattermost:
         return await delivery.typing(self._server(config), _where(config, target))
 
     async def probe(self, config: Config) -> None:
-        """The token is good and the bot sees the channel. Raises `PlatformError`."""
-        server = self._server(config)
-        await server.me()
-        await server.channel(str(config["channelId"]))
+        """The token is good, and the bot may post in the channel. Raises `PlatformError`."""
+        server, channel_id = self._server(config), str(config["channelId"])
+        own = await server.me()
+        channel = await server.channel(channel_id)
+        if at(channel, "delete_at"):
+            raise PlatformError("The channel of channelId is archived, so that nothing can be posted there.")
+        posts_anywhere = _POST_ANYWHERE & set(text(own, "roles").split())
+        if not posts_anywhere and not await server.is_member(channel_id):
+            raise PlatformError(
+                "The bot is no member of the channel of channelId, so that its posts are refused: invite it there."
+            )
 
     async def described(self, config: Config, attachment: Attachment) -> Attachment:
         """Name, type and size of a file: a webhook tells its id alone."""

@@ -45,7 +45,9 @@ class Drive:
 
     async def about_folder(self, config: Config) -> HttpAnswer:
         """files.get of the folder."""
-        query = urlencode({"fields": "id,mimeType,trashed", "supportsAllDrives": "true"})
+        query = urlencode(
+            {"fields": "id,mimeType,trashed,capabilities(canAddChildren)", "supportsAllDrives": "true"}
+        )
         return await self._get(config, f"/drive/v3/files/{segment(config['folderId'])}?{query}")
 
     async def create(

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from adapters.outbound.channels.bodies import text
+from adapters.outbound.channels.bodies import at, text
 from adapters.outbound.channels.drive_folder import delivery, polling, push
 from adapters.outbound.channels.drive_folder.api import Drive
 from adapters.outbound.channels.drive_folder.definition import DEFINITION
@@ -20,6 +20,11 @@ from domain.channels.model import ChannelDefinition
 from ports.channels import Kit, PlatformError, Polled, PollFailed, Registration
 from ports.http import HttpAnswer
 
+WRITING_SCOPES = (
+    "https://www.googleapis.com/auth/drive",
+    "https://www.googleapis.com/auth/drive.file",
+)
+"""Any of these lets files be made (https://developers.google.com/workspace/drive/api/reference/rest/v3/files/create)."""
 _GONE = 404
 
 
@@ -30,7 +35,8 @@ class DriveFolder:
 
     def __init__(self, kit: Kit) -> None:
         self._kit = kit
-        self._api = GoogleApi(kit.http, GoogleTokens(kit.http, kit.clock, kit.address))
+        self._tokens = GoogleTokens(kit.http, kit.clock, kit.address)
+        self._api = GoogleApi(kit.http, self._tokens)
 
     @property
     def definition(self) -> ChannelDefinition:
@@ -63,10 +69,21 @@ class DriveFolder:
             raise PlatformError(str(error)) from error
 
     async def probe(self, config: Config) -> None:
-        """Reads the folder. Raises `PlatformError`."""
+        """Reads the folder, and whether answers may be put into it. Raises `PlatformError`."""
         folder = await self._asked(self._drive.about_folder(config))
         if text(folder, "mimeType") not in ("", "application/vnd.google-apps.folder"):
             raise PlatformError("folderId names a file, not a folder.")
+        if at(folder, "trashed") is True:
+            raise PlatformError("The folder is in the trash.")
+        if self._tokens.lacks(config, WRITING_SCOPES):
+            raise PlatformError(
+                "The refresh token may only read, so that answers are refused: grant it"
+                " https://www.googleapis.com/auth/drive."
+            )
+        if at(folder, "capabilities", "canAddChildren") is False:
+            raise PlatformError(
+                "The account may only read the folder, so that answers are refused: make it an editor of the folder."
+            )
 
     async def register(self, config: Config, address: str, kept: Registration) -> Registration:
         """Asks for push notifications where Google can call, else only tries the credentials.

@@ -25,6 +25,14 @@ from domain.channels.model import ChannelDefinition
 from ports.channels import Kit, PlatformError, Polled
 from ports.http import HttpAnswer, HttpFailed
 
+SENDING_SCOPES = (
+    "https://mail.google.com/",
+    "https://www.googleapis.com/auth/gmail.modify",
+    "https://www.googleapis.com/auth/gmail.compose",
+    "https://www.googleapis.com/auth/gmail.send",
+)
+"""Any of these lets mail be sent (https://developers.google.com/workspace/gmail/api/reference/rest/v1/users.messages/send)."""
+
 
 class MailApi:
     """Polls, Replies, Probed and Fetches of `ports.channels`."""
@@ -33,7 +41,8 @@ class MailApi:
 
     def __init__(self, kit: Kit) -> None:
         self._clock = kit.clock
-        self._gmail = Gmail(kit.http, GoogleTokens(kit.http, kit.clock, kit.address), kit.address)
+        self._tokens = GoogleTokens(kit.http, kit.clock, kit.address)
+        self._gmail = Gmail(kit.http, self._tokens, kit.address)
         self._poller = Poller(self._gmail)
 
     @property
@@ -73,6 +82,10 @@ class MailApi:
         answer = await self._asked(self._gmail.profile(config))
         if not answer.ok:
             raise PlatformError(words_of(answer))
+        if self._tokens.lacks(config, SENDING_SCOPES):
+            raise PlatformError(
+                "The refresh token may not send mail: grant it https://www.googleapis.com/auth/gmail.send too."
+            )
 
     async def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:
         message_id = str(attachment.source["messageId"])

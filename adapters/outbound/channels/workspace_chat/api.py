@@ -13,6 +13,7 @@ from ports.channels import Kit, PlatformError
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
 
 SEND_TIMEOUT = 15.0
+SENDING_SCOPES = ("chat:write", "files:write")
 _TRY_AGAIN = frozenset(
     {
         "internal_error",
@@ -39,6 +40,26 @@ class WebApi:
         self, config: Config, method: str, timeout: float = 15.0, **fields: str
     ) -> Mapping[str, Any]:
         """The answer of a method, form-encoded. Raises `PlatformError`."""
+        body: Mapping[str, Any] = (await self._asked(config, method, timeout, fields)).json()
+        return body
+
+    async def check_scopes(self, config: Config) -> None:
+        """Raises `PlatformError` where the token is not good, or was not granted what answers need.
+
+        Slack names the scopes of a token in a header of each answer; `bot` is the one of classic apps.
+        """
+        answer = await self._asked(config, "auth.test", SEND_TIMEOUT, {})
+        granted = {each.strip() for each in answer.headers.get("x-oauth-scopes", "").split(",")} - {""}
+        missing = [each for each in SENDING_SCOPES if each not in granted]
+        if granted and missing and "bot" not in granted:
+            raise PlatformError(
+                f"Slack: the token lacks {' and '.join(missing)}, so that answers or their files are refused; add it"
+                " under OAuth & Permissions, and reinstall the app"
+            )
+
+    async def _asked(
+        self, config: Config, method: str, timeout: float, fields: Mapping[str, str]
+    ) -> HttpAnswer:
         try:
             answer = await self._kit.http.send(self.request(config, method, form=fields, timeout=timeout))
         except HttpFailed as error:
@@ -46,7 +67,7 @@ class WebApi:
         body = answer.json()
         if at(body, "ok") is not True or not isinstance(body, dict):
             raise PlatformError(f"Slack: {_reason(answer) or f'HTTP {answer.status}'}")
-        return body
+        return answer
 
     async def deliver(self, request: HttpRequest) -> tuple[Sent, Mapping[str, Any]]:
         """How a call ended, and Slack's answer to it."""

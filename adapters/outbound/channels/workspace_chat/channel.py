@@ -89,7 +89,7 @@ class WorkspaceChat:
         return prompts.as_pressed(config, target, part, ref)
 
     async def probe(self, config: Config) -> None:
-        await self._api.ask(config, "auth.test")
+        await self._api.check_scopes(config)
 
     def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:
         return self._downloads.fetch(config, attachment)

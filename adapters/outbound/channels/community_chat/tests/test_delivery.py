@@ -245,6 +245,19 @@ async def test_probing_tries_the_token_and_the_channel(
         await channel.probe(config)
 
 
+async def test_probing_notices_that_posts_would_be_refused(
+    channel: Channel, server: Mattermost, config: dict[str, Any]
+) -> None:
+    server.member = False
+    with pytest.raises(PlatformError, match="no member of the channel"):
+        await channel.probe(config)
+    server.roles = "system_user system_post_all"
+    await channel.probe(config)
+    server.archived_at = 1_700_000_000_000
+    with pytest.raises(PlatformError, match="archived"):
+        await channel.probe(config)
+
+
 async def test_shows_that_it_is_writing_and_survives_trouble(
     channel: Channel, server: Mattermost, config: dict[str, Any]
 ) -> None:

@@ -356,6 +356,22 @@ async def test_a_connection_that_breaks_is_tried_again(drive: Drive, poll: Polle
         await poll()
 
 
+async def test_probing_notices_that_answers_would_be_refused(drive: Drive, channel: DriveFolder) -> None:
+    folder = {"id": FOLDER, "mimeType": "application/vnd.google-apps.folder"}
+    drive.scope = "https://www.googleapis.com/auth/drive.readonly"
+    with pytest.raises(PlatformError, match="token may only read"):
+        await channel.probe(CONFIG)
+    channel._tokens.forget(CONFIG)
+    drive.scope = "https://www.googleapis.com/auth/drive"
+    await channel.probe(CONFIG)
+    drive.next_reply(200, {**folder, "capabilities": {"canAddChildren": False}})
+    with pytest.raises(PlatformError, match="make it an editor"):
+        await channel.probe(CONFIG)
+    drive.next_reply(200, {**folder, "trashed": True})
+    with pytest.raises(PlatformError, match="in the trash"):
+        await channel.probe(CONFIG)
+
+
 async def test_probing_reads_the_folder(drive: Drive, channel: DriveFolder) -> None:
     await channel.probe(CONFIG)
     with pytest.raises(PlatformError, match="File not found"):

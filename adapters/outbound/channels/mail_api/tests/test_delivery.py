@@ -73,6 +73,17 @@ async def test_revoked_credentials_are_permanent(channel: MailApi, gmail: Gmail)
         await channel.probe(CLIENT)
 
 
+async def test_probing_notices_a_token_that_may_not_send(channel: MailApi, gmail: Gmail) -> None:
+    gmail.scope = "https://www.googleapis.com/auth/gmail.readonly"
+    with pytest.raises(PlatformError, match=r"gmail\.send"):
+        await channel.probe(CLIENT)
+
+
+async def test_probing_takes_a_token_that_may_send(channel: MailApi, gmail: Gmail) -> None:
+    gmail.scope = "https://www.googleapis.com/auth/gmail.readonly https://www.googleapis.com/auth/gmail.send"
+    await channel.probe(CLIENT)
+
+
 async def test_no_address_is_permanent(channel: MailApi, gmail: Gmail) -> None:
     assert (await deliver(channel, to="")).outcome is Outcome.PERMANENT
     assert gmail.sent == []

@@ -302,6 +302,28 @@ async def test_probes_with_auth_test(channel: WorkspaceChat) -> None:
         await channel.probe(CONFIG | {"botToken": "xoxb-wrong"})
 
 
+@pytest.mark.parametrize(
+    ("scopes", "missing"),
+    [
+        ("app_mentions:read,im:history,files:write", "chat:write"),
+        ("chat:write, files:read", "files:write"),
+        ("app_mentions:read", "chat:write and files:write"),
+    ],
+)
+async def test_probing_notices_a_token_that_may_not_post(
+    channel: WorkspaceChat, server: Slack, scopes: str, missing: str
+) -> None:
+    server.next_reply(200, {"ok": True, "user_id": BOT}, x_oauth_scopes=scopes)
+    with pytest.raises(PlatformError, match=f"lacks {missing},"):
+        await channel.probe(CONFIG)
+
+
+async def test_probing_takes_a_token_that_may_post(channel: WorkspaceChat, server: Slack) -> None:
+    scopes = "chat:write,files:write,im:history"
+    server.next_reply(200, {"ok": True, "user_id": BOT}, x_oauth_scopes=scopes)
+    await channel.probe(CONFIG)
+
+
 async def test_knows_its_own_user(channel: WorkspaceChat) -> None:
     assert await channel.facts(CONFIG) == {"user_id": BOT}
 
