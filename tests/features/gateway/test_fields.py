@@ -55,7 +55,7 @@ def bodies(rest: Rest) -> Iterator[tuple[str, str, dict[str, Any], dict[str, Any
     """Method, path, schema and example of each JSON body."""
     for method, path, operation, document in operations(rest):
         media = operation.get("requestBody", {}).get("content", {}).get("application/json")
-        if media is not None:
+        if media is not None and "$ref" in media["schema"]:  # a platform's payload is its own
             schema = document["components"]["schemas"][media["schema"]["$ref"].rpartition("/")[2]]
             yield method, path, schema, schema["examples"][0]
 
