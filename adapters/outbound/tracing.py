@@ -15,6 +15,8 @@ from ports.http import Http, HttpAnswer, HttpRequest
 from ports.storage import Lane
 from ports.use_cases import Callbacks
 
+LONGEST_ATTRIBUTE = 4000
+"""Characters of an attribute of a span."""
 FLUSH_SECONDS = 0.5
 
 Span = Callable[..., AbstractContextManager[Any]]
@@ -45,11 +47,12 @@ class Traces:
     def _export(self, endpoint: str, service: str) -> None:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
         from opentelemetry.sdk.resources import Resource
-        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace import SpanLimits, TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
         self._provider = TracerProvider(
             resource=Resource.create({"service.name": service}),
+            span_limits=SpanLimits(max_attribute_length=LONGEST_ATTRIBUTE),  # tracebacks among them
             shutdown_on_exit=False,  # it would wait for a collector that does not answer
         )
         exporter = OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces")

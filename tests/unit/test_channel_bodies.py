@@ -6,7 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.outbound.channels.bodies import at, clean, form, items, json_object, json_value, same, text
+from adapters.outbound.channels.bodies import (
+    at,
+    clean,
+    form,
+    items,
+    json_object,
+    json_value,
+    query,
+    same,
+    text,
+)
+from domain.channels.messages import RawCall
 from domain.refusals import Invalid
 
 
@@ -32,6 +43,11 @@ def test_nul_characters_are_dropped() -> None:
 
 def test_a_form_keeps_blank_values_and_takes_broken_bytes() -> None:
     assert form(b"a=&b=%ff%00&c=1&c=2") == {"a": "", "b": "\N{REPLACEMENT CHARACTER}", "c": "2"}
+
+
+def test_a_query_is_as_clean_as_a_form() -> None:
+    call = RawCall("r", "GET", "webhook", "https://x.example/?a=%ff%00&b=1&%00c=2", {}, b"")
+    assert query(call) == {"a": "\N{REPLACEMENT CHARACTER}", "b": "1", "c": "2"}
 
 
 def test_a_form_with_too_many_fields_is_refused() -> None:

@@ -15,6 +15,12 @@ def test_numbers_and_the_order_of_keys_stay() -> None:
     ]
 
 
+def test_a_text_that_is_nested_too_deeply_is_refused_in_words() -> None:
+    assert json_object('{"a": ' + "[" * 63 + "]" * 63 + "}", "config_json")
+    with pytest.raises(Invalid, match="config_json: must not be nested more than 64 levels deep"):
+        json_object('{"a": ' + "[" * 64 + "]" * 64 + "}", "config_json")
+
+
 @pytest.mark.parametrize(
     "text",
     [

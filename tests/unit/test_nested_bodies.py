@@ -160,3 +160,13 @@ def test_the_depth_is_known_in_every_encoding_of_json(encoding: str) -> None:
 def test_an_answer_of_a_platform_that_is_nested_too_deeply_is_none() -> None:
     for body in BODIES.values():
         assert HttpAnswer(200, {}, body).json() is None
+
+
+@pytest.mark.parametrize(
+    "start",
+    [b'"' * 1_000_001, b'"\\' * 500_000, b'"\\a' + b'x\\"' * 300_000],
+    ids=["quotes", "escapes", "text"],
+)
+def test_texts_without_an_end_are_looked_through_once(start: bytes) -> None:
+    """A search that began anew at each quotation mark would take minutes."""
+    assert not is_too_deep(start + b"[]" * 100)
