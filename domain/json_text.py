@@ -13,7 +13,7 @@ of their own, and what is stored wraps values in a few more levels."""
 TOO_DEEP = f"must not be nested more than {MAX_DEPTH} levels deep"
 
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
-"""A string, or what begins as one and has no end: a pattern that fails there would be tried at each quotation mark."""
+"""A string, or what begins as one and has no end: a pattern that fails there is tried at each quotation mark."""
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
