@@ -1,0 +1,76 @@
+"""Whose messages count as rounds, and what becomes of an event beyond them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from domain.channels.messages import Sender
+from domain.routing.rounds import MOST_ROUNDS, STOPPED
+from ports.storage import Lane, Round, Waiting
+from tests.unit.routing.test_storing import Channel, World, event
+
+
+class Screened(Channel):
+    """A platform that says whether a sender is a bot; None where it does not tell."""
+
+    def __init__(self, says: bool | None) -> None:
+        super().__init__()
+        self.says = says
+
+    async def is_bot(self, config: object, sender: Sender) -> bool | None:
+        return self.says
+
+
+class Rounds:
+    def __init__(self, count: int, *, echo: bool = False) -> None:
+        self.found = Round(count, echo)
+        self.counted = 0
+
+    async def count(self, lane: Lane, waiting: Waiting, most: int, window: float) -> Round:
+        self.counted += 1
+        return self.found
+
+
+def world_of(rounds: Rounds, channel: Channel | None = None) -> World:
+    world = World()
+    world.service._rounds = rounds
+    world.channel = channel or world.channel
+    return world
+
+
+def automated() -> Waiting:
+    waiting = event(5)
+    return replace(waiting, event=replace(waiting.event, automated=True))
+
+
+@pytest.mark.parametrize("channel", [Channel(), Screened(says=False)])
+async def test_messages_of_people_are_not_counted_however_many_they_are(channel: Channel) -> None:
+    rounds = Rounds(1000)
+    world = world_of(rounds, channel)
+    await world.work(*(event(number) for number in range(1, 41)))
+    assert (rounds.counted, world.asked) == (0, 40)
+    assert all(each.by_person and each.parts for each in world.recorded)
+
+
+async def test_a_message_of_an_unknown_sender_is_counted() -> None:
+    rounds = Rounds(1)
+    world = world_of(rounds, Screened(says=None))
+    await world.work()
+    assert (rounds.counted, world.asked, world.recorded[0].by_person) == (1, 1, False)
+
+
+@pytest.mark.parametrize(("count", "is_answered"), [(MOST_ROUNDS, True), (MOST_ROUNDS + 1, False)])
+async def test_rounds_beyond_the_most_are_not_answered(count: int, is_answered: bool) -> None:
+    world = world_of(Rounds(count))
+    await world.work(automated())
+    [processed] = world.recorded
+    assert (bool(processed.parts), world.asked) == (is_answered, int(is_answered))
+    assert (processed.error, world.failed) == ((None, []) if is_answered else (STOPPED, [STOPPED]))
+
+
+async def test_an_echo_that_shows_late_is_not_handed_on() -> None:
+    world = world_of(Rounds(MOST_ROUNDS + 1, echo=True))
+    await world.work(automated())
+    assert (world.asked, world.recorded[0].parts, world.recorded[0].error) == (0, (), None)
