@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -48,7 +49,8 @@ class World:
         clock: Any = SimpleNamespace(now=lambda: NOW)
         channels: Any = SimpleNamespace(find=lambda _: self.channel, all=lambda: [self.channel])
         meter: Any = SimpleNamespace(accepted=lambda *_: None)
-        self.service = PollingService(anything, anything, channels, health, anything, clock, meter)
+        reads: Any = SimpleNamespace(slot=lambda *_: nullcontext())
+        self.service = PollingService(anything, anything, channels, health, anything, clock, meter, reads)
 
     async def begin(self, instance_id: int) -> Due:
         return Due(instance_id, NOW, None, self.failures, NOW)
