@@ -331,7 +331,7 @@ class Conversations(Protocol):
 class Outgoing:
     """A reply part on its way. `key` is its idempotency key, the same at each try.
 
-    `apology`: it tells the sender that the message failed, so its arrival is no success of the instance.
+    `apology`: it tells the sender that the message failed.
     `unreadable` says why the stored part cannot be read: it can never be sent.
     """
 
