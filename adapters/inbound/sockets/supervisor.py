@@ -13,6 +13,7 @@ from domain.channels.linked_device import RECONNECT_AFTER
 from domain.channels.messages import Event
 from domain.refusals import Unavailable
 from ports.channels import Channels, Connected, Pairs
+from ports.linked_device import LinkDesk
 from ports.links import Links
 from ports.storage import Inbox, InstanceStore
 
@@ -173,17 +174,24 @@ class Supervisor:
             failure = ""
             try:
                 await channel.listen(instance_id, config, emit, desk)
+            except Unavailable as reason:  # of this service, not of the platform
+                log.warning("a connection is begun anew: %s", reason, extra={"instance": instance_id})
             except Exception as error:
                 log.exception("a connection failed", extra={"instance": instance_id})
                 failure = f"the connection failed: {type(error).__name__}"
             if cancelled():
                 return
-            try:
-                if failure:
-                    await desk.trouble(failure)
-                await desk.up(None)
-            except Unavailable:
-                log.debug("a connection's end is not on record; it ends with the lease")
-            except Exception:
-                log.exception("a connection's end is not on record", extra={"instance": instance_id})
+            await self._ended(instance_id, desk, failure)
             await asyncio.sleep(self._restart_after)
+
+    @staticmethod
+    async def _ended(instance_id: int, desk: LinkDesk, failure: str) -> None:
+        """Puts the end of a connection on record."""
+        try:
+            if failure:
+                await desk.trouble(failure)
+            await desk.up(None)
+        except Unavailable:
+            log.debug("a connection's end is not on record; it ends with the lease")
+        except Exception:
+            log.exception("a connection's end is not on record", extra={"instance": instance_id})
