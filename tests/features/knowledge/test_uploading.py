@@ -90,7 +90,7 @@ def asks_to_wait(scene: Scene) -> None:
 def nothing_stays(rest: Rest, scene: Scene, world: World) -> None:
     assert listed(rest, scene) == []
     uploads = world.settings.data_dir / "uploads"
-    assert [path for path in uploads.rglob("*") if path.is_file()] == []
+    assert [*(uploads / "incoming").iterdir(), *uploads.rglob(scene.hash)] == []
     assert world.run(world.container.database().fetch("SELECT key FROM blob WHERE holds > 0")) == []
 
 

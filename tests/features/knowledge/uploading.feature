@@ -64,7 +64,7 @@ Feature: Uploading files
 
     Scenario Outline: The disk of <what> is full
       Given the disk of <what> is full
-      When ann uploads "pumps.txt" saying "The cooling pump is serviced in March."
+      When ann uploads "pumps.txt" saying "There is no room for these words about <what>."
       Then the answer is 503
       And the error names "<words>"
       And the answer asks to wait
