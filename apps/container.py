@@ -69,9 +69,9 @@ from apps.settings import Settings
 from domain.access.service import AccessService
 from domain.channels.service import CatalogueService
 from domain.confirmations.service import ConfirmationService
-from domain.delivery.pacing.concurrency import ConcurrencyLimiter
-from domain.delivery.pacing.reads import ReadLimiter
+from domain.delivery.concurrency.service import ConcurrencyLimiter
 from domain.delivery.pacing.service import Pacer
+from domain.delivery.reads.service import ReadLimiter
 from domain.delivery.service import DeliveryService
 from domain.files.service import MessageFilesService, StoredFiles
 from domain.instances.service import InstanceService

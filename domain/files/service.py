@@ -10,7 +10,7 @@ from functools import partial
 from urllib.parse import quote
 
 from domain.channels.messages import Artifact, Attachment, Event
-from domain.delivery.pacing.reads import ReadLimiter
+from domain.delivery.reads.service import ReadLimiter
 from domain.file_names import file_name, mime_type
 from domain.instances.model import Activity, Instance
 from domain.refusals import NotFound, StorageFull, TooLarge, Unavailable

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from domain.channels.messages import Event
-from domain.delivery.pacing.reads import ReadLimiter
+from domain.delivery.reads.service import ReadLimiter
 from domain.instances.health import UNDECRYPTED
 from domain.instances.model import UNREADABLE, Activity, Instance
 from domain.polling.rules import back_off, interval

@@ -10,7 +10,7 @@ from domain.channels.limits import Scope
 from domain.channels.messages import Outcome, Sent
 from domain.delivery.breaker import FAILURES, Breaker, State
 from domain.delivery.buckets import Bucket
-from domain.delivery.pacing.concurrency import ConcurrencyLimiter
+from domain.delivery.concurrency.service import ConcurrencyLimiter
 from domain.delivery.pacing.model import Budget, Sending
 from domain.refusals import Unavailable
 from ports.clock import Clock

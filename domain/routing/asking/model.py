@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from domain.instances.model import Instance
-from domain.routing.asking.typing import RepeatedTyping
+from domain.routing.typing_indicator.service import RepeatedTyping
 
 
 @dataclass(slots=True)

@@ -14,7 +14,6 @@ from domain.confirmations.rules import unclear
 from domain.instances.model import Instance
 from domain.refusals import Invalid
 from domain.routing.asking.model import GaveUp, Talk
-from domain.routing.asking.typing import RepeatedTyping
 from domain.routing.drafting.service import Drafting
 from domain.routing.model import (
     APPROVED_FOR_SESSION,
@@ -27,6 +26,7 @@ from domain.routing.model import (
     RunSender,
 )
 from domain.routing.resource import parse_resource
+from domain.routing.typing_indicator.service import RepeatedTyping
 from domain.routing.words import APOLOGY, NO_RESOURCE
 from ports.channels import Decides, Drafts, Notices, Types
 from ports.clock import Clock, Ids

@@ -133,7 +133,7 @@ GARBAGE = {
 
 
 ODD = {
-    "a NUL": (b'{"text": "a\\u0000b"}', "a\0b"),
+    "a NUL": (b'{"text": "a\\u0000b"}', "ab"),
     "half a pair": (b'{"text": "a\\ud83db"}', "a\N{REPLACEMENT CHARACTER}b"),
     "a NUL in a question": (
         b'{"text": "", "confirmation": {"tool": "t\\u0000", "parameters": {"a\\u0000": "b\\udc00"}}}',

@@ -103,7 +103,7 @@ async def test_a_conversation_moves_with_its_person(database: Database, instance
     sessions = PostgresSessions(database)
     await history.append(instance, "old", "r1", [Turn(Role.USER, "hello")])
     await history.append(instance, "other", "r2", [Turn(Role.USER, "not this")])
-    await confirmations.put(instance, "old", question("old"))
+    await confirmations.put(instance, "old", question("old"), NOW)
     await database.execute(
         "INSERT INTO tool_approval (instance_id, lane_key, tool_key, tool, heard_at)"
         " VALUES (%s, 'old', 'look', '\"look\"', %s)",
@@ -123,8 +123,8 @@ async def test_a_conversation_moves_with_its_person(database: Database, instance
 
 async def test_what_the_person_has_under_the_new_id_already_stays(database: Database, instance: int) -> None:
     confirmations = PostgresConfirmations(database)
-    await confirmations.put(instance, "old", question("old", "c1"))
-    await confirmations.put(instance, "new", question("new", "c2"))
+    await confirmations.put(instance, "old", question("old", "c1"), NOW)
+    await confirmations.put(instance, "new", question("new", "c2"), NOW)
     await PostgresSessions(database).move(instance, "old", "new")
     found = await confirmations.load(instance, "new", NOW, LONG_AGO)
     assert found.pending

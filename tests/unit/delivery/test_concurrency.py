@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from domain.channels.limits import Limits
-from domain.delivery.pacing.concurrency import ConcurrencyLimiter
+from domain.delivery.concurrency.service import ConcurrencyLimiter
 from domain.delivery.pacing.model import sending_of
 from domain.delivery.pacing.service import Pacer
 from tests.support.channels import SetClock

@@ -11,7 +11,7 @@ import pytest
 from domain.channels.limits import Limits, Quota, Scope
 from domain.channels.messages import Outcome, Sent
 from domain.delivery.breaker import THRESHOLD
-from domain.delivery.pacing.concurrency import ConcurrencyLimiter
+from domain.delivery.concurrency.service import ConcurrencyLimiter
 from domain.delivery.pacing.model import Sending, sending_of
 from domain.delivery.pacing.service import MANY_BUCKETS, PATIENCE, Pacer
 from domain.refusals import Unavailable

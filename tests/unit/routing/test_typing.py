@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import pytest
 
 from domain.channels.messages import Config, Outcome, Sent, Target
-from domain.routing.asking import typing
-from domain.routing.asking.typing import RepeatedTyping
+from domain.routing.typing_indicator import service as typing
+from domain.routing.typing_indicator.service import RepeatedTyping
 from tests.support.waiting import let_pass
 
 SENT = Sent(Outcome.SENT)

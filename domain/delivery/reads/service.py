@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from domain.channels.limits import Limits
-from domain.delivery.pacing.concurrency import ConcurrencyLimiter
+from domain.delivery.concurrency.service import ConcurrencyLimiter
 from domain.delivery.pacing.model import account_key
 from domain.instances.model import Instance
 from ports.channels import Limited, LimitsReads
