@@ -189,7 +189,7 @@ async def _instance(session: aiohttp.ClientSession, rest: str, answers: str) -> 
         "config": {"responseWebhookUrl": answers},
         "downStreamResourceId": "agent::echo",
     }
-    headers = {"authorization": "Bearer bench"}
+    headers = {"authorization": "Bearer bench", "x-user-id": "bench"}
     async with session.post(f"{rest}/api/agent/channel-instances", json=body, headers=headers) as response:
         created = await response.json()
     return f"{rest}/api/agent/channels/http-webhook/{created['instanceId']}/webhook"

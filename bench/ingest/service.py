@@ -135,7 +135,7 @@ async def running(*module: str) -> AsyncIterator[Service]:
     with _process(module, port) as pid:
         memory = Memory(pid)
         watching = asyncio.create_task(memory.watch())
-        headers = {"authorization": "Bearer bench"}
+        headers = {"authorization": "Bearer bench", "x-user-id": "bench"}
         timeout, connector = aiohttp.ClientTimeout(total=None), aiohttp.TCPConnector(force_close=True)
         async with aiohttp.ClientSession(headers=headers, timeout=timeout, connector=connector) as session:
             service = Service(session, f"http://127.0.0.1:{port}", memory)
