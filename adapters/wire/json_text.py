@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from domain import limits
-from domain.json_text import TOO_DEEP, TooDeep, loads
+from domain.json_text import TOO_DEEP, TOO_LONG, TooDeep, TooLong, loads
 from domain.refusals import Fault, Invalid
 
 
@@ -27,6 +27,8 @@ def json_object(text: str, field: str) -> dict[str, Any]:
         json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
     except TooDeep:
         raise Invalid.of([Fault(field, TOO_DEEP)]) from None
+    except TooLong:
+        raise Invalid.of([Fault(field, TOO_LONG)]) from None
     except ValueError:  # the errors of decoding and encoding are ValueErrors
         value = None
     if not isinstance(value, dict):

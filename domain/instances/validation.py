@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from domain.channels import cron
 from domain.channels.model import ChannelDefinition, ConfigField, Format
-from domain.json_text import loads
+from domain.json_text import TOO_DEEP, TOO_LONG, TooDeep, TooLong, loads
 from domain.refusals import Fault, Invalid
 
 LONGEST_VALUE = 20_000
@@ -184,6 +184,10 @@ def _ed25519(value: str) -> str | None:
 def _headers(value: str) -> str | None:
     try:
         headers = loads(value)
+    except TooDeep:
+        return TOO_DEEP
+    except TooLong:
+        return TOO_LONG
     except ValueError:
         return 'must be JSON text of an object, for example {"X-Team": "support"}'
     if not isinstance(headers, dict):

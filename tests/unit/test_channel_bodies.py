@@ -33,6 +33,17 @@ def test_refuses_what_is_no_object(body: bytes) -> None:
         json_object(body)
 
 
+@pytest.mark.parametrize("body", [b'{"a": %s}' % (b"9" * 5000), b'{"a": [{"b": -%s}]}' % (b"9" * 5000)])
+def test_a_number_that_is_too_long_is_named_as_the_cause(body: bytes) -> None:
+    with pytest.raises(Invalid, match="The body must not hold a whole number of more than 4300 digits"):
+        json_object(body)
+
+
+def test_a_word_that_json_does_not_have_is_not_taken_for_a_long_number() -> None:
+    with pytest.raises(Invalid, match="not valid JSON"):
+        json_object(b'{"a": NaN, "b": 123456789012345678901234567890}')
+
+
 def test_half_a_surrogate_pair_becomes_storable() -> None:
     assert json_object(b'{"text": "cut \\ud83d"}') == {"text": "cut ?"}
 

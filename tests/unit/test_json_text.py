@@ -21,6 +21,12 @@ def test_a_text_that_is_nested_too_deeply_is_refused_in_words() -> None:
         json_object('{"a": ' + "[" * 64 + "]" * 64 + "}", "config_json")
 
 
+def test_a_number_that_is_too_long_is_named_as_the_cause() -> None:
+    assert json_object('{"a": -' + "9" * 4300 + "}", "config_json")
+    with pytest.raises(Invalid, match="config_json: must not hold a whole number of more than 4300 digits"):
+        json_object('{"a": [-' + "9" * 4301 + "]}", "config_json")
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -56,8 +56,10 @@ class HttpProtocol(HttpToolsProtocol):
     """
 
     _in_head = False
+    _chunk = 0
+    """Bytes that were read at once, the latest time."""
     _read = 0
-    """Bytes that were read since the chunk in which the present head began."""
+    """Bytes that were read since the present head began, with all of the chunk in which it did."""
     _receiving = False
     """Whether the body of a request is not whole yet."""
     _received = 0
@@ -151,13 +153,14 @@ class HttpProtocol(HttpToolsProtocol):
         super().resume_writing()
 
     def data_received(self, data: bytes) -> None:
-        self._read = len(data) + (self._read if self._in_head else 0)
+        self._chunk = len(data)
+        self._read += self._chunk
         super().data_received(data)
         if self._in_head and self._read > LARGEST_HEAD + LARGEST_READ and not self.transport.is_closing():
             self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, HEAD_TOO_LARGE)
 
     def on_message_begin(self) -> None:
-        self._in_head = True
+        self._in_head, self._read = True, self._chunk
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from adapters.inbound.rest.schemas import ErrorBody
 from domain.access.model import Caller
 from domain.instances.model import Page
-from domain.json_text import TOO_DEEP, TooDeep, loads
+from domain.json_text import TOO_DEEP, TOO_LONG, TooDeep, TooLong, loads
 from domain.refusals import Fault, Invalid, NotFound
 
 PUBLIC = re.compile(
@@ -44,11 +44,13 @@ MEANING = {
 
 class _JsonRequest(Request):
     async def json(self) -> Any:
-        """The body as JSON. Raises a 400 for one that is nested too deeply."""
+        """The body as JSON. Raises a 400 for one that is nested too deeply, or holds too long a number."""
         try:
             return loads(await self.body())
         except TooDeep:
             raise HTTPException(400, f"the body {TOO_DEEP}") from None  # FastAPI hides other errors
+        except TooLong:
+            raise HTTPException(400, f"the body {TOO_LONG}") from None
 
 
 Check = Callable[[Request], Awaitable[None]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +12,7 @@ from urllib.parse import parse_qsl
 import orjson
 
 from domain.channels.messages import RawCall
-from domain.json_text import TOO_DEEP, is_too_deep, loads
+from domain.json_text import TOO_DEEP, TOO_LONG, TooLong, is_too_deep, loads
 from domain.refusals import Invalid
 
 MAX_FORM_FIELDS = 1000
@@ -45,12 +46,14 @@ def _exact(body: bytes) -> Any:
     of over 64 bits, which orjson rounds: two ids must not become one."""
     try:
         return _cleaned(loads(body, parse_constant=_refused))
+    except TooLong:
+        raise Invalid(f"The body {TOO_LONG}.") from None
     except ValueError:
         raise Invalid("The body is not valid JSON.") from None
 
 
 def _refused(name: str) -> Any:
-    raise ValueError(name)
+    raise json.JSONDecodeError("is not JSON", name, 0)
 
 
 def _cleaned(value: Any) -> Any:

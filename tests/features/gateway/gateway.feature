@@ -141,6 +141,17 @@ Feature: The REST gateway
         | 500    |
         | 100000 |
 
+    Scenario Outline: A number of <digits> digits, in <place>
+      When ann creates an instance with a number of <digits> digits in <place>
+      Then the status is 400
+      And the body is an error that mentions "a whole number of more than 4300 digits"
+
+      Examples:
+        | digits | place  |
+        | 4301   | config |
+        | 5000   | id     |
+        | 100000 | other  |
+
     Scenario: A name that is too long
       When ann creates an instance with a name of 100 kB
       Then the status is 400

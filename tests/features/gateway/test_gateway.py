@@ -245,6 +245,17 @@ def creates_nested(rest: Rest, levels: int) -> httpx.Response:
     return rest.request("POST", INSTANCES, "ann", content=content, headers=headers)
 
 
+@when(
+    parsers.parse("ann creates an instance with a number of {digits:d} digits in {place}"),
+    target_fixture="response",
+)
+def creates_with_number(rest: Rest, digits: int, place: str) -> httpx.Response:
+    value = '{"a": 9}' if place == "config" else "9"
+    content = json.dumps({**NEW, place: None}).replace("null", value.replace("9", "9" * digits))
+    headers = {"Content-Type": "application/json"}
+    return rest.request("POST", INSTANCES, "ann", content=content.encode(), headers=headers)
+
+
 @when("ann creates an instance with a name of 100 kB", target_fixture="response")
 def creates_long(rest: Rest) -> httpx.Response:
     return rest.request("POST", INSTANCES, "ann", json={**NEW, "channelName": "n" * 100_000})

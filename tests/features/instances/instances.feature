@@ -125,6 +125,7 @@ Feature: Channel instances
       Examples:
         | an instance              | what                        | field           |
         | an http-webhook instance | headers nested 9000 deep    | responseHeaders |
+        | an http-webhook instance | a header of 5000 digits     | responseHeaders |
         | an email instance        | a port of 400 digits        | smtpPort        |
 
     Scenario: A channel that nobody knows

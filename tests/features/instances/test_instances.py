@@ -100,6 +100,11 @@ def creates_nested(way: Way) -> Reply:
     return way.create("ann", _body("Nested", config={"responseHeaders": "[" * 9000}))
 
 
+@when("ann creates an http-webhook instance with a header of 5000 digits", target_fixture="reply")
+def creates_long_number(way: Way) -> Reply:
+    return way.create("ann", _body("Long", config={"responseHeaders": '{"X": %s}' % ("9" * 5000)}))
+
+
 @when("ann creates an email instance with a port of 400 digits", target_fixture="reply")
 def creates_vast(way: Way) -> Reply:
     return way.create("ann", _body("Vast", channelId="email", config={**RIGHT["email"], "smtpPort": 10**400}))

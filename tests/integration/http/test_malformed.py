@@ -108,6 +108,11 @@ class Connection(asyncio.Transport):
     def close(self) -> None:
         self.closed = True
 
+    def pause_reading(self) -> None:
+        return
+
+    resume_reading = pause_reading
+
 
 @pytest.fixture
 async def connection() -> AsyncIterator[tuple[HttpProtocol, Connection]]:
@@ -131,6 +136,17 @@ async def test_a_head_without_an_end_is_not_gathered_for_ever(
         assert read <= LARGEST_HEAD + LARGEST_READ + 10_000
 
     assert transport.written.startswith(b"HTTP/1.1 431 ")
+
+
+async def test_many_requests_at_once_are_not_one_large_head(
+    connection: tuple[HttpProtocol, Connection],
+) -> None:
+    """A client need not wait for one answer before it asks again (RFC 9112, 9.3.2)."""
+    protocol, transport = connection
+    requests = b"GET /x HTTP/1.1\r\nHost: x\r\n\r\n" * 20_000
+    for start in range(0, len(requests), 200_001):  # in pieces that end within a head
+        protocol.data_received(requests[start : start + 200_001])
+    assert not transport.closed
 
 
 async def test_an_answer_under_way_is_cut_off_rather_than_mixed_with_another(
