@@ -65,7 +65,7 @@ class ConfirmationService:
         nonce = nonce_of(button)
         found = await self._store.find(asker.instance_id, asker.session_id, nonce) if nonce else None
         if found is None:
-            return Ruling(repeated=ClosedPrompt("", NO_LONGER_OPEN))
+            return Ruling(notice=NO_LONGER_OPEN)
         if not found.in_instance:
             return Ruling(notice=ASKED_ELSEWHERE)
         pending = found.pending

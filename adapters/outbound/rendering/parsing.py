@@ -15,6 +15,7 @@ from adapters.outbound.rendering.extensions.emphasis import keep_delimiters_in_w
 from adapters.outbound.rendering.extensions.footnotes import find_footnotes
 from adapters.outbound.rendering.extensions.html_tags import read_html_tags
 from adapters.outbound.rendering.extensions.leftovers import keep_leftovers
+from adapters.outbound.rendering.extensions.python_names import keep_python_names
 from adapters.outbound.rendering.extensions.task_lists import find_tasks
 from domain.channels.model import TextLimit
 from domain.routing.splitting import split
@@ -33,6 +34,7 @@ find_addresses(_PARSER)
 find_footnotes(_PARSER)
 find_tasks(_PARSER)
 keep_delimiters_in_words(_PARSER)
+keep_python_names(_PARSER)
 keep_leftovers(_PARSER)
 read_html_tags(_PARSER)
 limit_emphasis(_PARSER)

@@ -169,6 +169,7 @@ def test_code_is_shown_as_it_stands(markup: Markup, source: str) -> None:
             "snake_case_name",
         ),
         *("a*b*c and d*e*f", "1*2**3*4", "__init__x", "é*è*ê"),
+        *("see pkg/__init__.py", 'if __name__ == "__main__":', "x.__getitem__(1)", "__pycache__"),
     ],
 )
 def test_delimiters_in_a_word_are_shown_as_written(markup: Markup, source: str) -> None:
@@ -189,6 +190,33 @@ def test_delimiters_in_a_word_are_shown_as_written(markup: Markup, source: str) 
 def test_emphasis_of_words_is_emphasis(markup: Markup, source: str, text: str) -> None:
     assert bare(markup, source) == text
     assert plain(source) == text
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("日本語の**「強調」**です", "「強調」"),
+        ("これは**重要。**です", "重要。"),
+        ("**“重点”**内容", "“重点”"),
+        ("**注意：**请", "注意："),
+        ("한국어 **(강조)**는", "(강조)"),
+        ("ไทย**(หนา)**ไทย", "(หนา)"),
+    ],
+)
+def test_emphasis_ends_at_punctuation_beside_scripts_without_spaces(source: str, text: str) -> None:
+    (message,) = render(Markup.TELEGRAM_HTML, source, None)
+    assert f"<b>{text}</b>" in message.text
+    assert plain(source) == source.replace("**", "")
+
+
+@pytest.mark.parametrize("source", ["価格は2 * 3です", "数** 値 **は", "*「注」"])
+def test_lone_delimiters_beside_scripts_without_spaces_are_text(source: str) -> None:
+    assert plain(source) == source
+
+
+@in_every_markup
+def test_two_underscores_around_other_words_are_bold(markup: Markup) -> None:
+    assert bare(markup, "__bold__ text") == "bold text"
 
 
 WORD = st.text(alphabet="abcXYZ0189éß", min_size=1, max_size=4)

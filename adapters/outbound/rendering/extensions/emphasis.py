@@ -20,31 +20,44 @@ _NO_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 def keep_delimiters_in_words(parser: MarkdownIt) -> None:
     """Teaches a parser that a delimiter run between letters or digits begins nothing.
 
-    `**` and `~~` may end there what began at the edge of a word (`**API**s`), but `**` not beside a digit.
+    `**` and `~~` may end there what began at the edge of a word (`**API**s`), but `**` not beside a digit. Beside a
+    script without spaces a run may begin and end emphasis whatever the punctuation there.
     """
     parser.inline.ruler.before("strikethrough", "delimiters_in_words", _delimiters_in_words)
 
 
 def _delimiters_in_words(state: StateInline, silent: bool) -> bool:
     run = None if silent else _RUN.match(state.src, state.pos, state.posMax)
-    if run is None or not _is_in_word(state.src, run.start(), run.end(), state.posMax):
+    if run is None:
         return False
-    if not _may_close(run.group(), state.src[run.start() - 1], state.src[run.end()]):
-        state.pending += run.group()
-        state.pos = run.end()
-        return True
+    before = state.src[run.start() - 1] if run.start() else " "
+    after = state.src[run.end()] if run.end() < state.posMax else " "
+    if _is_unspaced(before) or _is_unspaced(after):
+        return _tokenized(state, opens=_flanks(before, after), closes=_flanks(after, before))
+    if not (before.isalnum() and after.isalnum()):
+        return False
+    if _may_close(run.group(), before, after):
+        return _tokenized(state, opens=False, closes=True)
+    state.pending += run.group()
+    state.pos = run.end()
+    return True
+
+
+def _tokenized(state: StateInline, *, opens: bool, closes: bool) -> bool:
+    rule = emphasis if state.src[state.pos] == "*" else strikethrough
     first = len(state.delimiters)
-    taken: bool = (emphasis if run.group()[0] == "*" else strikethrough).tokenize(state, silent)
+    taken: bool = rule.tokenize(state, silent=False)
     for delimiter in state.delimiters[first:]:
-        delimiter.open = False
+        delimiter.open, delimiter.close = opens, closes
     return taken
 
 
-def _is_in_word(text: str, start: int, end: int, limit: int) -> bool:
-    if start == 0 or end >= limit:
+def _flanks(outside: str, inside: str) -> bool:
+    """As CommonMark has it, with scripts without spaces and their punctuation taken for letters inside, and for a
+    space outside."""
+    if inside.isspace():
         return False
-    around = (text[start - 1], text[end])
-    return all(map(str.isalnum, around)) and not any(map(_is_unspaced, around))
+    return inside.isalnum() or _is_unspaced(inside) or not outside.isalnum() or _is_unspaced(outside)
 
 
 def _is_unspaced(char: str) -> bool:
