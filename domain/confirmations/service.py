@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from domain.channels.messages import ClosedPrompt
 from domain.confirmations.choices import is_approval, nonce_of
 from domain.confirmations.model import Pending, SessionState
 from domain.confirmations.rules import (

@@ -26,6 +26,8 @@ _DIALECT = TextBlock()
 _SIZES = {"1": "Large", "2": "Medium"}
 _ALONE = (Kind.PRE, Kind.HEADING)
 """Blocks that are elements of their own."""
+_LEAST_AROUND = 40
+"""Characters of JSON that every element has at least around its text."""
 
 
 def render_cards(markdown: str, limit: TextLimit | None) -> list[Rendered]:
@@ -43,7 +45,7 @@ def render_cards(markdown: str, limit: TextLimit | None) -> list[Rendered]:
 
     def fits(start: int, end: int) -> bool:
         shortest = max(plain.length(start, end), body.least(start, end))
-        return shortest <= limit.size and measure(body.json(start, end), unit) <= limit.size
+        return shortest <= limit.size and measure(body.json(start, end, limit.size), unit) <= limit.size
 
     pieces = Cutter(flow.text, breaks(flow), fits, limit.size).pieces()
     return [Rendered(body.json(start, end), plain.text(start, end)) for start, end in pieces]
@@ -62,22 +64,28 @@ class _Body:
         self._flow = flow
         self._script = Script(flow, _DIALECT, unit)
 
-    def json(self, start: int, end: int) -> str:
-        return json.dumps(self._elements(start, end), ensure_ascii=False, separators=(",", ":"))
+    def json(self, start: int, end: int, most: int | None = None) -> str:
+        """The elements of [start, end); broken off where they are surely longer than `most`."""
+        return json.dumps(self._elements(start, end, most), ensure_ascii=False, separators=(",", ":"))
 
     def least(self, start: int, end: int) -> int:
         """A length that the elements have at least, which is known at once."""
         return self._script.length(start, end) if start < end else 0
 
-    def _elements(self, start: int, end: int) -> list[Element]:
+    def _elements(self, start: int, end: int, most: int | None) -> list[Element]:
         body: list[Element] = []
+        length = 0
         for low, high, quotes, alone in self._stretches(start, end):
             items = body
             for _ in range(quotes):
                 if not items or items[-1]["type"] != "Container":
                     items.append({"type": "Container", "style": "emphasis", "items": []})
                 items = items[-1]["items"]
-            items.extend(self._blocks(low, high, alone))
+            blocks = self._blocks(low, high, alone)
+            items.extend(blocks)
+            length += sum(len(each["text"]) + _LEAST_AROUND for each in blocks)
+            if most is not None and length > most:
+                break
         return body
 
     def _stretches(self, start: int, end: int) -> Iterator[tuple[int, int, int, Span | None]]:

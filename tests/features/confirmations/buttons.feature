@@ -36,6 +36,22 @@ Feature: What people see of a question with buttons
         | Telegram |
         | WhatsApp |
 
+    Scenario Outline: Somebody sends made-up button values on <platform>
+      Given "ada" was asked on <platform> about the tool "open_valve"
+      When "bob" sends the button value "approval:1:bm90LWEtbm9uY2UtYXQtYWxs"
+      Then "bob" is told "This question is no longer open."
+      When "bob" sends the button value "approval:"
+      Then the question reads as it was asked, with its buttons
+      When "ada" presses "Approve"
+      Then the resource is called once more, with the decision "approved"
+
+      Examples:
+        | platform |
+        | Slack    |
+        | Teams    |
+        | Discord  |
+        | Telegram |
+
     Scenario: Somebody has answered below the question on Slack
       Given "ada" was asked on Slack about the tool "open_valve"
       And a thread below the question

@@ -191,6 +191,12 @@ def presses(scene: Scene, who: str, label: str) -> None:
     scene.press(who, label)
 
 
+@when(parsers.parse('"{who}" sends the button value "{value}"'))
+def sends_value(scene: Scene, who: str, value: str) -> None:
+    scene.post(scene.group.press(who, 0, value, scene.world.clock.now()))
+    scene.settle()
+
+
 @when(parsers.re(r'"(?P<who>\w+)" presses "(?P<label>[^"]+)" of the first question'))
 def presses_first(scene: Scene, who: str, label: str) -> None:
     scene.press(who, label, 0)
