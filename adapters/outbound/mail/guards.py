@@ -12,8 +12,10 @@ OWN_PREFIX = "switchboard."
 _BULK = {"bulk", "list", "junk", "auto_reply"}
 _NO_REPLY = re.compile(
     r"(?:^|[-_.])(?:"
-    r"(?:no|do[-_.]?not|dont)[-_.]?repl(?:y|ies)|nicht[-_.]?antworten|keine[-_.]?antwort|ne[-_.]?pas[-_.]?repondre|"
-    r"no[-_.]?(?:responder|responda|contestar)|nao[-_.]?responda|non[-_.]?rispondere|niet[-_.]?antwoorden)"
+    r"(?:no|do[-_.]*not|dont)[-_.]*(?:repl(?:y|ies)|respon[ds]e?|answer)|auto[-_.]*(?:reply|respon[ds]er?)|"
+    r"nicht[-_.]*antworten|keine[-_.]*antwort|ne[-_.]*pas[-_.]*repondre|"
+    r"no[-_.]*(?:responder|responda|contestar)|nao[-_.]*responda|non[-_.]*rispondere|niet[-_.]*antwoorden)"
+    r"|noreply|donotreply"
     r"|^(?:mailer[-_.]?daemon|postmaster|bounces?)(?:$|[-_.+=\d])|-bounces?(?:$|[+=])",
     re.IGNORECASE,
 )

@@ -86,6 +86,7 @@ UNREAD = [
         "nicht-antworten",
     ),
     *("ne-pas-repondre", "no-responder"),
+    *("no--reply", "teamnoreply", "auto-reply", "autoresponder", "do-not-respond", "noresponse"),
 ]
 
 
@@ -109,6 +110,8 @@ def test_addresses_that_nobody_reads_are_not_answered(local: str) -> None:
         "reply",
         "reply+abc",
         "postmasters",
+        "piano.answers",
+        "auto.repairs",
     ],
 )
 def test_addresses_that_only_look_alike_are_answered(local: str) -> None:
