@@ -42,6 +42,7 @@ from adapters.outbound.storage.lanes import (
 )
 from adapters.outbound.storage.outages import waited_out
 from adapters.outbound.storage.pool import Connection, Database
+from adapters.outbound.storage.statements import compact
 from domain.channels.messages import CallOutcome, Event, Merge, Part, Sender
 from ports.storage import Album, Conversation, Lane, Leases, Outgoing, OutgoingLane, Processed, Room, Waiting
 
@@ -50,11 +51,12 @@ log = logging.getLogger(__name__)
 SIDE = Side(INBOUND, "inbox", "id event attempts received_at draft failures", flag=ATTENDED)
 
 
-def _record(finished: str, merged: str = "") -> str:
-    """`merged` is a common table expression of further rows that have the outcomes of `done`, and `finished` one of
-    all rows with an outcome."""
-    return f"""
-WITH {OFFERED}, {ECHOES}, r AS MATERIALIZED (
+def _record(echoes: str = "", wanted: str = "", merged: str = "", finished: str = "done") -> str:
+    """`echoes` is a common table expression that names events, and `wanted` the condition that leaves their parts
+    out. `merged` is one of further rows that have the outcomes of `done`, and `finished` one of all rows with an
+    outcome."""
+    return compact(f"""
+WITH {OFFERED}{echoes}, r AS MATERIALIZED (
     SELECT t.*, (
         SELECT head.id FROM inbox head WHERE head.instance_id = t.instance_id AND head.lane_key = t.lane_key
         AND head.status = 0 ORDER BY head.id LIMIT 1
@@ -72,8 +74,7 @@ WITH {OFFERED}, {ECHOES}, r AS MATERIALIZED (
     INSERT INTO outbox (instance_id, lane_key, inbox_id, part, target, key, apology, prompt)
     SELECT d.instance_id, d.lane_key, d.id, p.part, p.target, p.key, d.failed, d.prompt
     FROM unnest(%(part_ids)s, %(parts)s, %(targets)s, %(keys)s) WITH ORDINALITY AS p(inbox_id, part, target, key, n)
-    JOIN done d ON d.id = p.inbox_id AND d.awaited IS NOT TRUE
-    WHERE p.inbox_id NOT IN (SELECT n FROM echoes)
+    JOIN done d ON d.id = p.inbox_id AND d.awaited IS NOT TRUE {wanted}
     ORDER BY p.n
     RETURNING id, inbox_id, instance_id, lane_key
 ), outbound AS ({raised(OUTBOUND, "parts")}), inbound AS ({settled(INBOUND, finished)})
@@ -82,7 +83,7 @@ SELECT d.id, d.awaited, o.open, CASE WHEN o.leased THEN (
     ) END, (SELECT bool_or(more) FROM inbound),
     (SELECT CASE WHEN %(relaxed)s THEN {RELAXED} END)
 FROM done d LEFT JOIN outbound o ON o.instance_id = d.instance_id AND o.lane_key = d.lane_key ORDER BY d.id
-"""
+""")
 
 
 MERGED = """, merged AS (
@@ -95,13 +96,16 @@ MERGED = """, merged AS (
     SELECT instance_id, lane_key, last, person, replied FROM done
     UNION ALL SELECT instance_id, lane_key, false, false, false FROM merged
 )"""
-RECORD = _record("done")
-RECORD_MERGED = _record("finished", MERGED)
+UNLESS_ECHO = (f", {ECHOES}", "WHERE p.inbox_id NOT IN (SELECT n FROM echoes)")
+RECORD = _record()
+RECORD_UNLESS_ECHO = _record(*UNLESS_ECHO)
+RECORD_MERGED = _record(*UNLESS_ECHO, MERGED, "finished")
 """Answers for each outcome that is on record now: its event, whether a call takes it, whether the lane of its parts
 waits to be leased, the ids of its parts where that was leased for this process, and whether any conversation has
 more. An outcome whose conversation has an earlier event without one is left out: a database that died has forgotten
-that one's, and what was answered in between must not go out before it. The parts of an echo are left out: it came
-before the platform's id of what we sent was on record."""
+that one's, and what was answered in between must not go out before it. The parts of an echo are left out where events
+bear ids: it came before the platform's id of what we sent was on record. Most outcomes need neither that nor rows to
+merge, and do not pay for them."""
 
 MOST_MERGED = 100
 ALBUM = f"""
@@ -173,12 +177,11 @@ class PostgresConversations:
     async def _flush(self, batch: Sequence[Processed]) -> Sequence[bool]:
         stored = [_Stored.of(each) for each in batch]
         with self._handover.offering({each.lane for each in batch if each.parts}) as offered:
-            merged = _merged_columns(batch)
+            statement, columns = _recording(batch)
             rows = await self._database.fetch(
-                RECORD_MERGED if merged else RECORD,
+                statement,
                 {
-                    **_columns(batch),
-                    **merged,
+                    **columns,
                     **_part_columns(stored),
                     **offered.parameters,
                     "owner": self._lanes.owner,
@@ -330,20 +333,25 @@ def _columns(batch: Sequence[Processed]) -> dict[str, object]:
         "prompts": Bools(each.prompt for each in batch),
         "persons": Bools(each.by_person for each in batch),
         "replied": Bools(bool(each.parts) and not each.by_person for each in batch),
-        **echo_columns(
-            (each.inbox_id, each.lane.instance_id, each.lane.key, each.event)
-            for each in batch
-            if each.event and each.event.ids and each.parts
-        ),
     }
 
 
-def _merged_columns(batch: Sequence[Processed]) -> dict[str, object]:
-    """Empty where nothing is merged."""
-    pairs = [(id, each.inbox_id) for each in batch for id in each.merged]
-    if not pairs:
-        return {}
-    return {"merged_ids": Bigints(id for id, _ in pairs), "merged_into": Bigints(into for _, into in pairs)}
+def _recording(batch: Sequence[Processed]) -> tuple[str, dict[str, object]]:
+    """The statement that records these outcomes, and its columns."""
+    columns = _columns(batch)
+    bearing_ids = [
+        (each.inbox_id, each.lane.instance_id, each.lane.key, each.event)
+        for each in batch
+        if each.event and each.event.ids and each.parts
+    ]
+    merged = [(id, each.inbox_id) for each in batch for id in each.merged]
+    if not bearing_ids and not merged:
+        return RECORD, columns
+    columns |= echo_columns(bearing_ids)
+    if not merged:
+        return RECORD_UNLESS_ECHO, columns
+    into = {"merged_ids": Bigints(id for id, _ in merged), "merged_into": Bigints(into for _, into in merged)}
+    return RECORD_MERGED, columns | into
 
 
 def _part_columns(stored: Sequence[_Stored]) -> dict[str, object]:

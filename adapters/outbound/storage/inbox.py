@@ -16,17 +16,20 @@ from adapters.outbound.storage.echoes import ECHOES, echo_columns
 from adapters.outbound.storage.handover import Handover
 from adapters.outbound.storage.lanes import INBOUND, OFFERED, ROWS_PER_LANE, raised
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.statements import compact
 from domain.channels.messages import Event
 from domain.refusals import Unavailable
 from ports.storage import Accepted, CallResult, Conversation, Lane, Waiting
 
-ADD = f"""
-WITH {OFFERED}, {ECHOES}, input AS (
+
+def _add(echoes: str = "", wanted: str = "") -> str:
+    """`echoes` is a common table expression that names rows, and `wanted` the condition that leaves them out."""
+    return compact(f"""
+WITH {OFFERED}{echoes}, input AS (
     SELECT t.*
     FROM unnest(%(instances)s, %(lanes)s, %(keys)s, %(events)s, %(waits)s) WITH ORDINALITY
       AS t(instance_id, lane_key, event_key, event, wait, n)
-    JOIN channel_instance i ON i.id = t.instance_id
-    WHERE t.n NOT IN (SELECT n FROM echoes)
+    JOIN channel_instance i ON i.id = t.instance_id {wanted}
 ), fresh AS (
     INSERT INTO inbox (instance_id, lane_key, event_key, event, await_until)
     SELECT instance_id, lane_key, event_key, event, now() + make_interval(secs => wait) FROM input ORDER BY n
@@ -37,9 +40,14 @@ SELECT t.instance_id, t.event_key, t.id, w.open,
     CASE WHEN w.leased THEN (SELECT user_id FROM channel_instance i WHERE i.id = t.instance_id) END,
     w.leased AND ({ATTENDED})
 FROM fresh t JOIN woken w ON w.instance_id = t.instance_id AND w.lane_key = t.lane_key ORDER BY t.id
-"""
+""")
+
+
+ADD = _add()
 """Answers for each fresh event: its instance, key and id, whether its lane waits to be leased, and where the lane
 was leased for this process its user and whether it is attended."""
+ADD_UNLESS_ECHO = _add(f", {ECHOES}", "WHERE t.n NOT IN (SELECT n FROM echoes)")
+"""The same for events that bear ids; echoes are left out. Most channels give no ids and need no such look."""
 
 FIND = """
 SELECT t.n, i.id FROM unnest(%s, %s) WITH ORDINALITY AS t(instance_id, event_key, n)
@@ -69,20 +77,23 @@ class Arrival:
         return cls(instance_id, key_of(event.session_id), key, stored, event, wait)
 
 
-def columns(arrivals: Sequence[Arrival]) -> dict[str, object]:
-    """The parameters of `ADD`, those of the handing over aside."""
-    return {
+def addition(arrivals: Sequence[Arrival]) -> tuple[str, dict[str, object]]:
+    """The statement that stores events, and its parameters, those of the handing over aside."""
+    columns: dict[str, object] = {
         "instances": Bigints(each.instance_id for each in arrivals),
         "lanes": Texts(each.lane_key for each in arrivals),
         "keys": Texts(each.event_key for each in arrivals),
         "events": Texts(each.event for each in arrivals),
         "waits": Doubles(each.wait for each in arrivals),
-        **echo_columns(
-            (number, each.instance_id, each.lane_key, each.source)
-            for number, each in enumerate(arrivals, start=1)
-            if each.source.ids
-        ),
     }
+    bearing_ids = [
+        (number, each.instance_id, each.lane_key, each.source)
+        for number, each in enumerate(arrivals, start=1)
+        if each.source.ids
+    ]
+    if not bearing_ids:
+        return ADD, columns
+    return ADD_UNLESS_ECHO, {**columns, **echo_columns(bearing_ids)}
 
 
 class PostgresInbox:
@@ -124,8 +135,9 @@ class PostgresInbox:
 
     async def _flush(self, arrivals: Sequence[Arrival]) -> Sequence[Accepted]:
         with self._handover.offering(_lanes(arrivals)) as offered:
+            statement, columns = addition(arrivals)
             rows = await self._database.fetch(
-                ADD, {**columns(arrivals), **offered.parameters, "owner": self._owner}
+                statement, {**columns, **offered.parameters, "owner": self._owner}
             )
             offered.taken = _leased(arrivals, rows)
         fresh = {(row[0], row[1]): row[2] for row in rows}

@@ -11,7 +11,7 @@ import orjson
 
 from adapters.outbound.storage.codec import dump
 from adapters.outbound.storage.failures import is_of_rows, retried
-from adapters.outbound.storage.inbox import ADD, Arrival, columns
+from adapters.outbound.storage.inbox import Arrival, addition
 from adapters.outbound.storage.lanes import NOT_OFFERED
 from adapters.outbound.storage.pool import Connection, Database
 from domain.channels.messages import Event
@@ -139,7 +139,8 @@ class PostgresSchedules:
             return set(), set()
         try:
             async with connection.transaction():
-                rows = await connection.execute(ADD, {**columns(arrivals), **NOT_OFFERED})
+                statement, columns = addition(arrivals)
+                rows = await connection.execute(statement, {**columns, **NOT_OFFERED})
                 return {row[1] for row in await rows.fetchall()}, set()
         except Exception as error:
             if not is_of_rows(error, lost=connection.closed):
