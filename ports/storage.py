@@ -274,8 +274,13 @@ class Rounds(Protocol):
     async def count(self, lane: Lane, waiting: Waiting, most: int, window: float) -> Round:
         """Counts an event of a leased conversation that no person is known to have caused, once.
 
-        Over `most` rounds within `window` seconds the count stays until so long a time passes without an event.
+        Over `most` rounds within `window` seconds the count stays until so long a time passes without an event. Of
+        an event with a correspondent the larger count holds: of the conversation, or of all with the correspondent.
         """
+        ...
+
+    async def replied(self, lane: Lane, correspondent: str) -> None:
+        """An event of a conversation with the correspondent got a reply."""
         ...
 
 

@@ -103,6 +103,8 @@ class Event:
     `ids` are the platform's ids of what the event is about, as `Sent.ref` gives them: an event about something that
     the instance sent itself is an echo, and dropped. `ids_of_session`: they are unique within the session alone.
     `automated`: the platform does not say that a person caused the event (see `domain.routing.rounds`).
+    `correspondent` names whom a reply goes to where a machine may begin a new session with each message, as with
+    mail: rounds are counted over all sessions with it too.
     """
 
     key: str | None
@@ -121,6 +123,7 @@ class Event:
     ids: tuple[str, ...] = ()
     ids_of_session: bool = False
     automated: bool = False
+    correspondent: str = ""
     raw: Mapping[str, Any] = field(default_factory=dict)
 
 

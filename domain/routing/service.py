@@ -134,6 +134,8 @@ class ConversationService:
         answer, error = await self._processed(lane, waiting, talk)
         try:
             outcome = await self._outcome(lane, waiting, talk, answer, error, last)
+            if waiting.event.correspondent and outcome.parts:
+                await self._rounds.replied(lane, waiting.event.correspondent)
             return await self._conversations.record(outcome)
         except Unavailable:
             raise

@@ -49,6 +49,28 @@ def test_busy_databases_of_odoo_pass(name: str, message: str) -> None:
     assert is_transient(name, message)
 
 
+TRACEBACK = """Traceback (most recent call last):
+  File "odoo/sql_db.py", line 332, in execute
+    res = self._obj.execute(query, params)
+{cause}
+"""
+
+
+@pytest.mark.parametrize(
+    "cause",
+    [
+        "psycopg2.errors.DeadlockDetected: deadlock detected\nDETAIL: Process 7 waits",
+        "psycopg2.pool.PoolError: The Connection Pool Is Full",
+        "psycopg2.errors.LockNotAvailable: no lock\n\nDuring handling\n\nodoo.exceptions.UserError: It is busy.",
+    ],
+)
+def test_the_cause_of_an_error_of_odoo_may_stand_in_its_traceback(cause: str) -> None:
+    assert is_transient("builtins.Exception", "Odoo Server Error", TRACEBACK.format(cause=cause))
+    assert not is_transient("odoo.exceptions.MissingError", "Record is gone.", TRACEBACK.format(cause=cause))
+    harmless = TRACEBACK.format(cause="KeyError: 'name'").replace("self._obj", "self.timeout")
+    assert not is_transient("builtins.KeyError", "'name'", harmless)
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [

@@ -102,6 +102,7 @@ def event_to_json(event: Event, request_id: str) -> bytes:
         "ids": event.ids,
         "ids_of_session": event.ids_of_session,
         "automated": event.automated,
+        "correspondent": event.correspondent,
         "raw": event.raw,
         "key": event.key,
     }
@@ -132,6 +133,7 @@ def event_from_json(text: str | bytes) -> Event:
         ids=tuple(document.get("ids", ())),
         ids_of_session=document.get("ids_of_session", False),
         automated=document.get("automated", False),
+        correspondent=document.get("correspondent", ""),
         raw=document.get("raw", {}),
     )
 

@@ -1,8 +1,11 @@
-"""Rounds of conversations in PostgreSQL: on the row of the lane, which only who holds its lease counts on."""
+"""Rounds of conversations in PostgreSQL: on the row of the lane, which only who holds its lease counts on, and over
+all conversations with a correspondent on a row of its own."""
 
 from __future__ import annotations
 
+from adapters.outbound.storage.codec import key_of
 from adapters.outbound.storage.echoes import ECHOES, echo_columns
+from adapters.outbound.storage.lanes import INBOUND
 from adapters.outbound.storage.pool import Database
 from ports.storage import Lane, Round, Waiting
 
@@ -11,17 +14,26 @@ WITH {ECHOES}, event AS (
     SELECT i.received_at AS at, coalesce(l.replied_at < i.received_at, false) AS begins, array(
         SELECT r FROM unnest(l.rounds) r WHERE r > i.received_at - make_interval(secs => %(window)s)
     ) AS recent
-    FROM inbox i JOIN lane l ON l.kind = 0 AND l.instance_id = i.instance_id AND l.lane_key = i.lane_key
+    FROM inbox i JOIN lane l ON l.kind = %(kind)s AND l.instance_id = i.instance_id AND l.lane_key = %(lane)s
     WHERE i.id = %(id)s
 ), counted AS (
     SELECT at, begins, CASE WHEN begins THEN recent || at ELSE recent END AS rounds FROM event
 )
 UPDATE lane l SET replied_at = CASE WHEN c.begins THEN NULL ELSE l.replied_at END,
     rounds = CASE WHEN cardinality(c.rounds) > %(most)s THEN array_fill(c.at, ARRAY[%(most)s + 1]) ELSE c.rounds END
-FROM counted c WHERE l.kind = 0 AND l.instance_id = %(instance)s AND l.lane_key = %(lane)s
+FROM counted c WHERE l.kind = %(kind)s AND l.instance_id = %(instance)s AND l.lane_key = %(lane)s
 RETURNING cardinality(l.rounds), EXISTS (SELECT FROM echoes)
 """
 """Over `most` rounds each further event counts as all of them, so that the window must pass without an event."""
+
+CORRESPONDENT = 2
+"""The kind of the rows that count over all conversations with a correspondent; the queue leaves them alone."""
+
+REPLIED = """
+INSERT INTO lane AS l (kind, instance_id, lane_key, pending, replied_at) VALUES (%s, %s, %s, 0, now())
+ON CONFLICT (kind, instance_id, lane_key) DO UPDATE
+    SET replied_at = coalesce(l.replied_at, excluded.replied_at), touched_at = now()
+"""
 
 
 class PostgresRounds:
@@ -33,6 +45,7 @@ class PostgresRounds:
     async def count(self, lane: Lane, waiting: Waiting, most: int, window: float) -> Round:
         parameters = {
             **echo_columns([(waiting.id, lane.instance_id, lane.key, waiting.event)]),
+            "kind": INBOUND,
             "id": waiting.id,
             "instance": lane.instance_id,
             "lane": lane.key,
@@ -40,4 +53,12 @@ class PostgresRounds:
             "window": window,
         }
         row = await self._database.fetch_one(COUNT, parameters)
-        return Round(*row) if row else Round(0, echo=False)
+        counted = Round(*row) if row else Round(0, echo=False)
+        if counted.echo or not waiting.event.correspondent:
+            return counted
+        of_all = {"kind": CORRESPONDENT, "lane": key_of(waiting.event.correspondent)}
+        row = await self._database.fetch_one(COUNT, parameters | of_all)
+        return Round(max(counted.count, row[0]), echo=False) if row else counted
+
+    async def replied(self, lane: Lane, correspondent: str) -> None:
+        await self._database.execute(REPLIED, (CORRESPONDENT, lane.instance_id, key_of(correspondent)))

@@ -19,12 +19,22 @@ class Talk:
         self.storage = Storage(database, instance)
         self.rounds = PostgresRounds(database)
         self.number = 0
+        self.correspondent = ""
 
     async def arrive(self, count: int = 1) -> None:
-        """Events that come together, as of one poll."""
+        """Events that come together, as of one poll; those of a correspondent are each a conversation."""
         for _ in range(count):
             self.number += 1
-            event = Event(f"key {self.number}", "s", Sender("x"), "words", {}, automated=True)
+            session = f"thread {self.number}" if self.correspondent else "s"
+            event = Event(
+                f"key {self.number}",
+                session,
+                Sender("x"),
+                "words",
+                {},
+                automated=True,
+                correspondent=self.correspondent,
+            )
             await self.storage.inbox.add(self.storage.instance, [event])
         await self.storage.database.execute(
             "UPDATE inbox SET received_at = (SELECT max(received_at) FROM inbox) WHERE status = 0"
@@ -34,18 +44,21 @@ class Talk:
         """Works off what waits; the counts."""
         counts = []
         while lanes := (await self.storage.conversations.lease(ROOM)).lanes:
-            for position, waiting in enumerate(lanes[0].waiting, start=1):
-                if not by_person:
-                    counts.append(await self.count(lanes[0].lane, waiting))
-                done = Processed(
-                    lanes[0].lane,
-                    waiting.id,
-                    {},
-                    [Part({"text": "answer"})] if replies else [],
-                    last=position == len(lanes[0].waiting),
-                    by_person=by_person,
-                )
-                assert await self.storage.conversations.record(done)
+            for leased in lanes:
+                for waiting in leased.waiting:
+                    if not by_person:
+                        counts.append(await self.count(leased.lane, waiting))
+                    if replies and self.correspondent:
+                        await self.rounds.replied(leased.lane, self.correspondent)
+                    done = Processed(
+                        leased.lane,
+                        waiting.id,
+                        {},
+                        [Part({"text": "answer"})] if replies else [],
+                        last=waiting is leased.waiting[-1],
+                        by_person=by_person,
+                    )
+                    assert await self.storage.conversations.record(done)
         return counts
 
     async def count(self, lane: object, waiting: object) -> int:
@@ -113,6 +126,25 @@ async def test_a_stopped_conversation_stays_so_until_a_minute_without_events(tal
         assert await talk.alternate(1, replies=False) == [MOST_ROUNDS + 1]
     await talk.pass_seconds(WINDOW)
     assert await talk.alternate(2) == [0, 1]
+
+
+async def test_rounds_with_a_correspondent_count_over_all_conversations(talk: Talk) -> None:
+    talk.correspondent = "away@shop.example"
+    assert await talk.alternate(MOST_ROUNDS + 2) == [*range(MOST_ROUNDS + 1), MOST_ROUNDS + 1]
+    talk.correspondent = "ann@shop.example"
+    assert await talk.alternate(2) == [0, 1]
+    talk.correspondent = "away@shop.example"
+    assert await talk.alternate(1, replies=False) == [MOST_ROUNDS + 1]
+    await talk.pass_seconds(WINDOW)
+    assert await talk.alternate(2) == [0, 1]
+
+
+async def test_many_mails_of_a_correspondent_that_come_together_are_one_round(talk: Talk) -> None:
+    talk.correspondent = "archive@shop.example"
+    await talk.arrive(40)
+    assert await talk.work() == [0] * 40
+    await talk.arrive(40)
+    assert await talk.work() == [1] * 40
 
 
 async def test_an_event_that_is_taken_up_again_counts_once(talk: Talk) -> None:

@@ -44,6 +44,9 @@ _FIELDS = {
     "activity_date_deadline": {"type": "date", "store": True},
     "my_activity_date_deadline": {"type": "date", "store": True},
     "rating_last_value": {"type": "float", "store": True},
+    "access_token": {"type": "char", "store": True},
+    "note_count": {"type": "integer", "store": True, "readonly": True, "depends": ["message_ids"]},
+    "partner_name": {"type": "char", "store": True, "readonly": True, "related": "partner_id.name"},
     "__last_update": {"type": "datetime", "store": True},
 }
 
@@ -110,6 +113,9 @@ class Odoo(StandIn):
             "activity_date_deadline": False,
             "my_activity_date_deadline": False,
             "rating_last_value": 0.0,
+            "access_token": False,
+            "note_count": 0,
+            "partner_name": False,
             "__last_update": stamp,
         }
         return record_id
@@ -288,3 +294,5 @@ class Odoo(StandIn):
         record["has_message"] = True
         record["message_main_attachment_id"] = [message_id, "note.txt"]
         record["my_activity_date_deadline"] = str(message_id)
+        record["access_token"] = f"token {message_id}"
+        record["note_count"] += 1

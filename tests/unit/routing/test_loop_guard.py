@@ -27,10 +27,14 @@ class Rounds:
     def __init__(self, count: int, *, echo: bool = False) -> None:
         self.found = Round(count, echo)
         self.counted = 0
+        self.answered: list[str] = []
 
     async def count(self, lane: Lane, waiting: Waiting, most: int, window: float) -> Round:
         self.counted += 1
         return self.found
+
+    async def replied(self, lane: Lane, correspondent: str) -> None:
+        self.answered.append(correspondent)
 
 
 def world_of(rounds: Rounds, channel: Channel | None = None) -> World:
@@ -74,3 +78,19 @@ async def test_an_echo_that_shows_late_is_not_handed_on() -> None:
     world = world_of(Rounds(MOST_ROUNDS + 1, echo=True))
     await world.work(automated())
     assert (world.asked, world.recorded[0].parts, world.recorded[0].error) == (0, (), None)
+
+
+async def test_a_reply_to_a_correspondent_is_told() -> None:
+    rounds = Rounds(1)
+    mail = automated()
+    mail = replace(mail, event=replace(mail.event, correspondent="ann@shop.example"))
+    await world_of(rounds).work(mail)
+    assert rounds.answered == ["ann@shop.example"]
+
+
+async def test_a_mail_that_is_not_answered_is_no_reply_to_its_sender() -> None:
+    rounds = Rounds(MOST_ROUNDS + 1)
+    mail = automated()
+    mail = replace(mail, event=replace(mail.event, correspondent="ann@shop.example"))
+    await world_of(rounds).work(mail)
+    assert rounds.answered == []

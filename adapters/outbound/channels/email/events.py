@@ -82,6 +82,7 @@ def event_of(config: Config, mail: Mail, place: Place, *, whole: bool = True) ->
     sender = (mail.headers.addresses("From") or (None,))[0]
     proven = proven_sender(mail.headers, own_domains(config))
     address = sender.email.lower() if sender else ""
+    target = reply_target(mail.headers)
     return Event(
         key=mail.key,
         session_id=session_of(mail.headers, mail.key),
@@ -91,10 +92,11 @@ def event_of(config: Config, mail: Mail, place: Place, *, whole: bool = True) ->
             identities=(Identity("email", proven.email.lower()),) if proven else (),
         ),
         text=mail.text or mail.headers.text("Subject"),
-        target=reply_target(mail.headers),
+        target=target,
         attachments=_attachments(mail, place) if whole else (),
         ids=tuple(mail.headers.message_ids("Message-ID")[:1]),
         automated=True,
+        correspondent=target["to"].lower(),
         raw=_raw(mail, place) | ({} if whole else {"truncated": True}),
     )
 

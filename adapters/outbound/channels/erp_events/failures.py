@@ -2,10 +2,12 @@
 
 Odoo names the Python exception (`error.data.name`), such as 'psycopg2.pool.PoolError': its own names are those of
 `odoo.exceptions`, the database's those of `psycopg2` (https://www.psycopg.org/docs/errors.html). An error may be
-wrapped under another name, so its text counts too.
+wrapped under another name, so its text and the exceptions in its traceback (`error.data.debug`) count too.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 _PERMANENT = frozenset({"AccessDenied", "AccessError", "MissingError", "ValidationError"})
 """Odoo's own answers to what was asked, whatever their text says."""
@@ -40,6 +42,7 @@ _TRANSIENT = frozenset(
         "LockNotAvailable",
         "LockError",
         "ConcurrencyError",
+        "InFailedSqlTransaction",
         "StatementCompletionUnknown",
         # the server ended what took too long
         "QueryCanceled",
@@ -81,16 +84,31 @@ _TRANSIENT_TEXTS = (
     "connection refused",
     "connection reset",
     "connection timed out",
+    "too many open files",
     "database system is starting up",
     "database system is shutting down",
     "database system is in recovery mode",
 )
 
 
-def is_transient(name: str, message: str) -> bool:
+def is_transient(name: str, message: str, traceback: str = "") -> bool:
     """Whether trying again may help. A database that does not exist is a wrong configuration."""
-    kind = name.rpartition(".")[2]
+    kind = _kind(name)
     words = message.lower()
     if kind in _PERMANENT or ("database" in words and "does not exist" in words):
         return False
-    return kind in _TRANSIENT or any(each in words for each in _TRANSIENT_TEXTS)
+    return (
+        kind in _TRANSIENT
+        or any(each in words for each in _TRANSIENT_TEXTS)
+        or any(_kind(each) in _TRANSIENT for each in _raised(traceback))
+    )
+
+
+def _kind(name: str) -> str:
+    """The name of an exception without its module."""
+    return name.rpartition(".")[2]
+
+
+def _raised(traceback: str) -> Iterator[str]:
+    """The exceptions of a traceback: the lines that are not indented."""
+    return (line.partition(":")[0] for line in traceback.splitlines() if not line.startswith(" "))

@@ -114,7 +114,7 @@ class JsonRpc:
         found = _object(answer)
         if at(found, "error") is not None:
             raise _rpc_error(found)
-        return found.get("result")
+        return _result(answer, found.get("result"))
 
 
 @dataclass(slots=True)
@@ -144,7 +144,7 @@ class Json2:
             self.http, _request(self.config, f"/json/2/{segment(model)}/{segment(method)}", body, headers)
         )
         if answer.ok:
-            return answer.json()
+            return _result(answer, answer.json())
         raise _json2_error(answer)
 
     async def version(self) -> int:
@@ -197,8 +197,17 @@ async def _send(http: Http, request: HttpRequest) -> HttpAnswer:
 def _object(answer: HttpAnswer) -> Mapping[str, Any]:
     found = answer.json()
     if not answer.ok or not isinstance(found, dict):
-        raise OdooError(f"Odoo answered {answer.status} without JSON-RPC: {excerpt(answer)}")
+        words = f"Odoo answered {answer.status} without JSON-RPC: {excerpt(answer)}"
+        raise OdooError(words, passing=answer.ok)
     return found
+
+
+def _result(answer: HttpAnswer, result: Any) -> Any:
+    """What the method gave. None of those that are called here gives nothing: a good answer without a result comes
+    from what stands before Odoo, such as a maintenance page."""
+    if result is None:
+        raise OdooError(f"Odoo answered {answer.status} without a result: {excerpt(answer)}", passing=True)
+    return result
 
 
 def _rpc_error(found: Mapping[str, Any]) -> OdooError:
@@ -209,7 +218,7 @@ def _rpc_error(found: Mapping[str, Any]) -> OdooError:
         f"Odoo: {words.strip()[:500] or kind}",
         kind=kind,
         denied=kind.endswith(_DENIED),
-        passing=is_transient(kind, words),
+        passing=is_transient(kind, words, text(found, "error", "data", "debug")),
     )
 
 
@@ -220,5 +229,5 @@ def _json2_error(answer: HttpAnswer) -> OdooError:
         f"Odoo answered {answer.status}: {words[:500]}",
         kind=kind,
         denied=denied,
-        passing=is_transient(kind, words),
+        passing=is_transient(kind, words, text(answer.json(), "debug")),
     )

@@ -37,7 +37,8 @@ _X2MANY = frozenset({"one2many", "many2many"})
 _NOTE_PREFIXES = ("message_", "activity_", "my_activity_", "website_message_", "rating_")
 """Fields of Odoo's mail, activity and rating mixins."""
 
-_NOTE_NAMES = frozenset({"has_message", "__last_update"})
+_NOTE_NAMES = frozenset({"has_message", "__last_update", "access_token"})
+"""Those of other names; `access_token` opens the record's page to customers, and is made when one hears of a note."""
 _EVERYTHING = {"active_test": False}
 """Archived records are records: archiving is a change, no deletion."""
 
@@ -74,7 +75,8 @@ class Watcher:
     session: Session
     model: str
     events: frozenset[str]
-    _names: list[str] = field(default_factory=list)
+    _fields: dict[str, bool] = field(default_factory=dict)
+    """The names of those that are read, and whether a writer sets them."""
 
     async def begin(self, since: datetime | None, now: datetime) -> Look:
         """Where watching begins: at `since`, or with None now. What is there by then is not reported, nor what
@@ -120,7 +122,7 @@ class Watcher:
         changes, kept = [], dict(seen)
         for each in taken:
             record, mark = records.get(each["id"]), seen.get(each["id"])
-            known_by = _mark(each["write_date"], record, mark, newest)
+            known_by = _mark(each["write_date"], self._written(record), mark, newest)
             again = _stamp_of(mark) == each["write_date"]
             kept[each["id"]] = each["write_date"] if again else known_by
             event = self._event(record, created_since, mark)
@@ -164,10 +166,16 @@ class Watcher:
         return by_us and (event == WRITE or self.model.startswith("mail."))
 
     async def _field_names(self) -> list[str]:
-        if not self._names:
-            fields = await self._call("fields_get", attributes=["type", "store"])
-            self._names = [name for name, field in fields.items() if _is_read(name, field)]
-        return sorted({*self._names, "create_date", "write_date", "write_uid"})
+        if not self._fields:
+            fields = await self._call(
+                "fields_get", attributes=["type", "store", "readonly", "depends", "related"]
+            )
+            self._fields = {name: _is_set(field) for name, field in fields.items() if _is_read(name, field)}
+        return sorted({*self._fields, "create_date", "write_date", "write_uid"})
+
+    def _written(self, record: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+        """What writers set of a record."""
+        return record and {name: value for name, value in record.items() if self._fields.get(name, True)}
 
     async def _ids(self) -> set[int]:
         if UNLINK not in self.events:
@@ -198,6 +206,11 @@ def _is_read(name: str, field: Mapping[str, Any]) -> bool:
         and name not in _NOTE_NAMES
         and not name.startswith(_NOTE_PREFIXES)
     )
+
+
+def _is_set(field: Mapping[str, Any]) -> bool:
+    """Whether a writer sets a field. Odoo computes the others from what they depend on, which may be notes."""
+    return not (field.get("readonly") and (field.get("depends") or field.get("related")))
 
 
 def _worth_another_look(

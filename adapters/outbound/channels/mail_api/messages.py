@@ -136,6 +136,7 @@ def event_of(message: Mapping[str, Any], parts: list[Part], own_address: str) ->
     sender = headers.addresses("From")[0]
     proven = proven_sender(headers, _RECEIVING_SERVER)
     message_id, thread_id = text(message, "id"), text(message, "threadId")
+    target = reply_target(headers)
     return Event(
         key=message_id,
         session_id=thread_id or message_id,
@@ -145,10 +146,11 @@ def event_of(message: Mapping[str, Any], parts: list[Part], own_address: str) ->
             identities=(Identity("email", proven.email.lower()),) if proven else (),
         ),
         text=text_of(parts, headers.text("Subject")) or headers.text("Subject"),
-        target={**reply_target(headers), "threadId": thread_id, "from": own_address},
+        target={**target, "threadId": thread_id, "from": own_address},
         attachments=tuple(_attachment(message_id, part) for part in parts if _is_file(part)),
         ids=(message_id,),
         automated=True,
+        correspondent=target["to"].lower(),
         raw={
             "id": message_id,
             "subject": headers.text("Subject"),

@@ -22,6 +22,7 @@ def test_a_reply() -> None:
     assert found.session_id == "<order-1@client.example>"
     assert (found.sender.external_id, found.sender.display_name) == ("ann@client.example", "Ann Äpfel")
     assert found.sender.identities == (Identity("email", "ann@client.example"),)
+    assert found.correspondent == "ann@client.example"
     assert found.target == {
         "to": "ann@client.example",
         "name": "Ann Äpfel",

@@ -203,3 +203,25 @@ async def test_a_pool_that_is_full_is_tried_again(
     (sent,) = await deliver(channel, config, target(), Answer("Hello"))
     assert (full.outcome, sent.outcome) == (Outcome.TRANSIENT, Outcome.SENT)
     assert "Connection Pool Is Full" in full.detail
+
+
+async def test_a_maintenance_page_is_no_answer_of_odoo(
+    channel: Channel, odoo: Odoo, config: dict[str, Any]
+) -> None:
+    if not odoo.has_json_rpc:
+        odoo.next_reply(404)
+    odoo.next_reply(200, body=b"<h1>We are back soon</h1>")
+    (sent,) = await deliver(channel, config, target(), Answer("Hello"))
+    assert sent.outcome is Outcome.TRANSIENT
+    assert "We are back soon" in sent.detail
+
+
+async def test_a_good_answer_without_a_result_is_no_note(
+    channel: Channel, odoo: Odoo, config: dict[str, Any]
+) -> None:
+    if not odoo.has_json_rpc:
+        odoo.next_reply(404)
+    odoo.next_reply(200, body=b"{}" if odoo.has_json_rpc else b"null")
+    (sent,) = await deliver(channel, config, target(), Answer("Hello"))
+    assert sent.outcome is Outcome.TRANSIENT
+    assert odoo.notes == []

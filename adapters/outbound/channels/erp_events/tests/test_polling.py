@@ -143,6 +143,8 @@ async def test_a_new_record_is_created(odoo: Odoo, poll: Poller) -> None:
         "write_date": "2026-11-20 09:01:00",
         "write_uid": [5, "Maria Berg"],
         "active": True,
+        "note_count": 0,
+        "partner_name": False,
     }
     assert await poll() == []
 
@@ -234,6 +236,7 @@ async def test_a_note_within_the_second_of_the_change_is_no_event(
         "my_activity_date_deadline",
         "rating_last_value",
         "__last_update",
+        "access_token",
     ],
 )
 async def test_what_changes_without_the_record_is_no_event(odoo: Odoo, poll: Poller, name: str) -> None:
@@ -244,6 +247,19 @@ async def test_what_changes_without_the_record_is_no_event(odoo: Odoo, poll: Pol
     odoo.tables["res.partner"][record_id][name] = "changed"
     assert await poll() == []
     assert not any(name in fields for fields in odoo.reads)
+
+
+@pytest.mark.parametrize("name", ["note_count", "partner_name"])
+async def test_what_odoo_computes_is_told_and_its_change_alone_is_no_event(
+    odoo: Odoo, poll: Poller, name: str
+) -> None:
+    await poll()
+    odoo.wait(minutes=1)
+    record_id = odoo.make("Workshop GmbH")
+    (event,) = await poll()
+    assert f'"{name}": ' in event.text
+    odoo.tables["res.partner"][record_id][name] = 7
+    assert await poll() == []
 
 
 async def test_a_field_that_changes_with_every_note_ends_after_one_more_event(
@@ -339,7 +355,8 @@ async def test_binary_and_computed_fields_are_not_read(odoo: Odoo, poll: Poller)
     await poll()
     odoo.make("One")
     await poll()
-    assert sorted(odoo.reads[-1]) == ["active", "create_date", "id", "name", "write_date", "write_uid"]
+    named = {"active", "create_date", "id", "name", "write_date", "write_uid", "note_count", "partner_name"}
+    assert set(odoo.reads[-1]) == named
 
 
 # --- trouble

@@ -49,7 +49,7 @@ def test_a_recorded_message() -> None:
     assert event.text == "Please look at the figures."
     assert event.sender.display_name == "Ann Example"
     assert event.sender.identities == (Identity("email", "ann@client.example"),)
-    assert event.target["to"] == "ann@client.example"
+    assert event.target["to"] == event.correspondent == "ann@client.example"
     assert event.target["references"] == ["<first@client.example>", "<CAexample@mail.gmail.com>"]
     (file,) = event.attachments
     assert (file.name, file.mime_type, file.size) == ("figures.csv", "text/csv", 8)
