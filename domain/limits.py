@@ -34,6 +34,10 @@ def text_fault(text: str, most: int) -> str | None:
         return f"must be at most {most} characters"
     if "\0" in text:
         return "must not contain a NUL character"
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "must be text in UTF-8, without lone surrogates"
     return None
 
 

@@ -11,6 +11,7 @@ _PLAIN = "x-user-id"
 
 
 def acting_for(metadata: Mapping[str, str | bytes]) -> str | None:
-    """The user that a service acts for, None where it names none."""
+    """The user that a service acts for, None where it names none. Bytes that are no UTF-8 stay apart, as lone
+    surrogates, which no id may have."""
     given = metadata.get(ACTING_FOR) or metadata.get(_PLAIN) or None
-    return given.decode("utf-8", "replace") if isinstance(given, bytes) else given
+    return given.decode("utf-8", "surrogateescape") if isinstance(given, bytes) else given

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from contextvars import copy_context
+from typing import Any
 
 import pytest
 
 from adapters.outbound.core_client import connection
 from adapters.wire.metadata import acting_for
-from domain.refusals import Unauthenticated
+from domain.access.service import AccessService
+from domain.refusals import Invalid, Unauthenticated
+
+UNUSED: Any = None
 
 
 def carried(token: str, user: str | None) -> dict[str, str | bytes]:
@@ -29,6 +33,13 @@ def test_nobody_is_named(user: str | None) -> None:
 
 def test_a_client_may_name_an_ascii_user_in_plain_metadata() -> None:
     assert acting_for({"x-user-id": "ann"}) == "ann"
+
+
+@pytest.mark.parametrize("given", [b"\xff", b"a\xff\xfe", b"\xed\xa0\x80"])
+async def test_a_name_that_is_no_utf_8_is_refused_and_never_becomes_another(given: bytes) -> None:
+    named = acting_for({"x-user-id-bin": given})
+    with pytest.raises(Invalid, match="x-user-id: must be text in UTF-8"):
+        await AccessService(UNUSED, UNUSED, "service-key").authenticate("service-key", named)
 
 
 @pytest.mark.parametrize("token", ["sb_\N{LATIN SMALL LETTER U WITH DIAERESIS}", "x" * 20_000, "a\tb"])
