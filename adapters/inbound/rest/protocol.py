@@ -23,6 +23,8 @@ LARGEST_DISCARD = 32 * 1024 * 1024
 """Bytes of a body that are read on after its request was answered, so that its sender gets to see the answer."""
 LEAST_RATE = 500
 """Bytes per second that a sender must send, and a reader must take, on average over the time of a stall."""
+PATIENCE = 2
+"""Seconds after which a body that comes too slowly makes room for others, where there are too many connections."""
 RESERVED = 32
 """Connections beyond the limit, for those who ask how the service is."""
 ALWAYS_ANSWERED = ("/healthz", "/readyz", "/metrics")
@@ -73,6 +75,8 @@ class HttpProtocol(HttpToolsProtocol):
     _crowded = False
     """Whether there were so many connections that this one is for health checks alone."""
     _idle_since = 0.0
+    _answering: Any = None
+    """The request that is being answered, or was at last. `cycle` is the newest one, which may have to wait."""
 
     def __init__(self, *arguments: Any, limits: Limits = Limits(), **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -86,12 +90,17 @@ class HttpProtocol(HttpToolsProtocol):
             self._make_room(beyond)
 
     def _make_room(self, beyond: int) -> None:
-        """Closes the connection that has been idle for longest; where none is, only health checks are answered."""
+        """Closes the connection that has been idle for longest, else one whose body comes too slowly; where there is
+        none, only health checks are answered."""
         others = [each for each in self.connections if isinstance(each, HttpProtocol) and each is not self]
-        idle = [each for each in others if each.idle and not each.transport.is_closing()]
+        others = [each for each in others if not each.transport.is_closing()]
+        idle = [each for each in others if each.idle]
         regular = [each for each in idle if not each._crowded]
-        self._crowded = not regular
-        if regular or beyond > RESERVED:
+        slow = [each for each in others if each.slow]
+        self._crowded = not regular and not slow
+        if slow and not regular:
+            max(slow, key=lambda each: each._waited)._give_up(SLOW_BODY)
+        elif regular or beyond > RESERVED:
             oldest = min(regular or idle, key=lambda each: each._idle_since, default=self)
             oldest.transport.close()
 
@@ -99,6 +108,11 @@ class HttpProtocol(HttpToolsProtocol):
     def idle(self) -> bool:
         """Whether the connection waits for a request, or for the rest of its head."""
         return not self._receiving and (self.cycle is None or self.cycle.response_complete)
+
+    @property
+    def slow(self) -> bool:
+        """Whether a body comes more slowly than it must, so far."""
+        return self._receiving and self._waited >= PATIENCE and self._received < LEAST_RATE * self._waited
 
     def tick(self) -> None:
         """A second has passed: ends the connection when its peer is too slow."""
@@ -173,6 +187,8 @@ class HttpProtocol(HttpToolsProtocol):
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, CROWDED)
             return
         super().on_headers_complete()
+        if self._answering is None or self._answering.response_complete:
+            self._answering = self.cycle
 
     def on_body(self, body: bytes) -> None:
         self._received += len(body)
@@ -191,10 +207,18 @@ class HttpProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """A peer that waits for `100 Continue` and is refused need not send its body: the connection ends there."""
+        self._answering = self.pipeline[-1][0] if self.pipeline else self.cycle
         super().on_response_complete()
         self._waited, self._idle_since = 0, self.loop.time()
         if self._receiving and self.expect_100_continue and not self._received:
             self.transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """uvicorn tells the newest request alone, and one before it would write to a connection that is closed."""
+        if self._answering is not None and not self._answering.response_complete:
+            self._answering.disconnected = True
+            self._answering.message_event.set()
+        super().connection_lost(exc)
 
     def _unsupported_upgrade_warning(self) -> None:
         """The request is served as if it had not asked for an upgrade (RFC 9110, 7.8)."""
@@ -210,7 +234,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def _refuse(self, status: HTTPStatus, why: str) -> None:
         """Answers and closes; where another answer is under way, that one is cut off instead of mixed up."""
-        cycle = self.cycle
+        cycle = self._answering
         if cycle is None or cycle.response_complete or not cycle.response_started:
             self.transport.write(self._refusal(status, why))
         self.transport.close()

@@ -238,6 +238,26 @@ async def test_of_too_many_connections_the_one_that_was_idle_for_longest_goes(
     assert [peer.closed for peer in peers] == [True] + [False] * 9
 
 
+async def test_of_too_many_connections_one_whose_body_does_not_come_goes(state: ServerState) -> None:
+    peers = [Peer(state, connections=10) for _ in range(10)]
+    for peer in peers[:5]:
+        peer.protocol.app = stuck
+        peer.sends(GET)
+    for peer in peers[5:]:
+        peer.sends(UPLOAD)
+        await settled(state)
+        peer.seconds(1, b"a" * (1000 if peer is peers[5] else 1))
+        peer.seconds(1, b"a" * (1000 if peer is peers[5] else 1))
+    for work, status in ((stuck, ""), (stuck, ""), (stuck, ""), (app, "204")):
+        late = Peer(state, connections=10)
+        late.protocol.app = work
+        late.sends(GET)
+        await settled(state)
+        assert (late.status, late.closed) == (status, False)
+    assert [peer.closed for peer in peers] == [False] * 6 + [True] * 4
+    assert {peer.status for peer in peers[6:]} == {"408"}
+
+
 async def test_with_all_connections_at_work_only_health_is_answered(state: ServerState) -> None:
     for _ in range(10):
         peer = Peer(state, connections=10)
@@ -276,6 +296,40 @@ async def test_a_refused_peer_that_waits_for_100_continue_sends_no_body(state: S
     await settled(state)
     assert (peer.status, peer.closed) == ("403", True)
     assert b"100 Continue" not in peer.transport.written
+
+
+async def test_of_requests_at_once_the_one_that_is_answered_is_told_of_the_end(state: ServerState) -> None:
+    told = []
+
+    async def waiting(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        told.append((await receive())["type"])
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+
+    peer = Peer(state)
+    peer.protocol.app = waiting
+    peer.sends(GET * 3)
+    await settled(state)
+    peer.transport.close()
+    peer.protocol.connection_lost(None)
+    await settled(state)
+    assert told == ["http.disconnect"]
+    assert peer.transport.written == b""
+
+
+async def test_a_refusal_is_not_mixed_into_the_answer_to_a_request_before(state: ServerState) -> None:
+    async def begun(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"9")]})
+        await send({"type": "http.response.body", "body": b"begun", "more_body": True})
+        await stuck(scope, receive, send)
+
+    peer = Peer(state)
+    peer.protocol.app = begun
+    peer.sends(GET)
+    await settled(state)
+    peer.sends(GET + b"no HTTP\r\n\r\n")
+    assert peer.closed
+    assert peer.transport.written.endswith(b"begun")
 
 
 async def refusing(scope: Any, receive: Any, send: Any) -> None:
