@@ -7,18 +7,22 @@ https://help.twilio.com/articles/223134027 (Twilio support for opt-out keywords)
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 _STOP, _START, _HELP = "opt-out", "opt-in", "help"
 _TYPES = {"STOP": _STOP, "START": _START, "HELP": _HELP}
 _KEYWORDS = {
-    **dict.fromkeys(("STOP", "STOPALL", "UNSUBSCRIBE", "END", "QUIT", "OPTOUT", "REVOKE"), _STOP),
+    **dict.fromkeys(("STOP", "STOPALL", "STOP ALL", "UNSUBSCRIBE", "END", "QUIT", "REVOKE"), _STOP),
+    **dict.fromkeys(("OPTOUT", "OPT OUT", "OPT-OUT"), _STOP),
     **dict.fromkeys(("START", "UNSTOP"), _START),
     **dict.fromkeys(("HELP", "INFO"), _HELP),
 }
-"""Twilio's defaults without CANCEL and YES: these are also answers to an approval prompt."""
+"""Twilio's defaults, some in two spellings, without CANCEL and YES: these also answer an approval prompt."""
 
-_AROUND = " \t\r\n\u00a0.!,;:'\"\u2018\u2019\u201c\u201d"
+_AROUND = re.compile(r"^[^\w?]+|[^\w?]+$")
+"""White space, punctuation, emoji and invisible characters; a question mark makes it a question."""
+_LONGEST = 40
 
 
 def opt_out_type(fields: Mapping[str, str]) -> str | None:
@@ -32,4 +36,5 @@ def opt_out_type(fields: Mapping[str, str]) -> str | None:
         return _TYPES.get(given.strip().upper(), _STOP)
     if ":" in fields.get("From", ""):
         return None
-    return _KEYWORDS.get(fields.get("Body", "").strip(_AROUND).upper())
+    body = fields.get("Body", "").strip()
+    return _KEYWORDS.get(_AROUND.sub("", body).upper()) if len(body) <= _LONGEST else None

@@ -267,13 +267,16 @@ def test_what_must_not_be_answered_is_acknowledged_silently(fields: dict[str, st
 
 
 KEYWORDS = {
-    "ignored:opt-out": ("STOP", "STOPALL", "UNSUBSCRIBE", "END", "QUIT", "OPTOUT", "REVOKE"),
+    "ignored:opt-out": (
+        *("STOP", "STOPALL", "UNSUBSCRIBE", "END", "QUIT", "OPTOUT", "REVOKE"),
+        *("STOP ALL", "OPT OUT", "OPT-OUT"),
+    ),
     "ignored:opt-in": ("START", "UNSTOP"),
     "ignored:help": ("HELP", "INFO"),
 }
 
 
-@pytest.mark.parametrize("shape", ["{}", " {}\n", "{}.", "{}!", '"{}"'])
+@pytest.mark.parametrize("shape", ["{}", " {}\n", "{}.", "{}!", '"{}"', "{}\u200b", "*{}*", "\ufeff{}…"])
 @pytest.mark.parametrize("case", [str.upper, str.lower, str.capitalize])
 @pytest.mark.parametrize(("kind", "words"), KEYWORDS.items())
 def test_a_keyword_of_the_carrier_is_not_handed_on(
@@ -287,7 +290,20 @@ def test_a_keyword_of_the_carrier_is_not_handed_on(
 
 @pytest.mark.parametrize(
     "text",
-    ["stop please", "Stop the pump", "start now", "help?", "yes", "YES", "cancel", "Cancel.", "unstoppable"],
+    [
+        *(
+            "stop please",
+            "Stop the pump",
+            "start now",
+            "help?",
+            "yes",
+            "YES",
+            "cancel",
+            "Cancel.",
+            "unstoppable",
+        ),
+        *("." * 50 + "stop", "stop ?", "s t o p"),
+    ],
 )
 def test_what_is_no_keyword_or_answers_an_approval_is_a_message(text: str) -> None:
     (event,) = receive(CONFIG, signed({**fixture("message"), "Body": text})).events
