@@ -89,6 +89,7 @@ class ChildDevice:
         self._register = register
         self._process: asyncio.subprocess.Process | None = None
         self._reader: asyncio.Task[None] | None = None
+        self._listener: asyncio.Task[None] | None = None
         self._numbers = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._events: asyncio.Queue[DeviceEvent | None] = asyncio.Queue()
@@ -101,6 +102,7 @@ class ChildDevice:
                 *command,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
                 limit=LINE_LIMIT,
                 env=environment,
             )
@@ -109,6 +111,7 @@ class ChildDevice:
                 f"the device's process did not start: {failure}", before_sending=True
             ) from failure
         self._reader = asyncio.create_task(self._read())
+        self._listener = asyncio.create_task(self._log_errors())
 
     async def connect(self) -> None:
         await self._ask("connect")
@@ -151,6 +154,8 @@ class ChildDevice:
             await self._process.wait()
         if self._reader is not None:
             await self._reader
+        if self._listener is not None:
+            await self._listener
 
     async def _ask(self, do: str, **fields: Any) -> Any:
         process = self._process
@@ -182,6 +187,21 @@ class ChildDevice:
                 if not future.done():
                     future.set_exception(DeviceError("the device's process has ended"))
             self._events.put_nowait(None)
+
+    async def _log_errors(self) -> None:
+        """What the process writes to standard error goes through the log: the library writes names of strangers
+        there, which may hold control characters."""
+        assert self._process is not None
+        assert self._process.stderr is not None
+        while True:
+            try:
+                line = await self._process.stderr.readline()
+            except ValueError:  # a line over LINE_LIMIT, whose beginning is dropped
+                continue
+            if not line:
+                return
+            if words := line.decode("utf-8", "replace").strip():
+                log.info("linked device: %s", words, extra={"instance": self._instance_id})
 
     def _take(self, said: dict[str, Any]) -> None:
         if "event" in said:

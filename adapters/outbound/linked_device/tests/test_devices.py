@@ -28,6 +28,8 @@ for line in sys.stdin:
         say(id=number, error="LogoutError: not logged in")
     elif do == "send":
         say(id=number, ok=asked["chat"] + asked["text"] + str(asked.get("mime")))
+        if asked["text"] == "mutter":
+            os.write(2, b"\\x1b[2J from \\xff\\n" + b"x" * 5_000_000 + b"\\nthe last")
     elif do == "download":
         open(asked["path"], "w").write(asked["message"]); say(id=number, ok=None)
     if do == "send" and asked["text"] == "die":
@@ -60,6 +62,19 @@ async def test_requests_are_answered(device: ChildDevice, tmp_path: Path) -> Non
     await device.download({"message": "media"}, tmp_path / "out")
     assert (tmp_path / "out").read_text() == "media"
     assert await anext(device.events()) == Unlinked()
+
+
+async def test_what_the_library_writes_goes_through_the_log(
+    device: ChildDevice, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Names of strangers in it may hold control characters; the log shows them as escapes."""
+    with caplog.at_level("INFO"):
+        await device.send("chat", "mutter", None, "ID")
+        await device.close()
+    lines = [record.getMessage() for record in caplog.records]
+    assert lines[0] == "linked device: \x1b[2J from \N{REPLACEMENT CHARACTER}"
+    assert lines[-1] == "linked device: the last"
+    assert capfd.readouterr().err == ""
 
 
 async def test_the_end_of_the_process_ends_the_device(device: ChildDevice) -> None:
