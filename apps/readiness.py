@@ -14,6 +14,8 @@ from adapters.outbound.storage.writing import check_writable
 
 FRESH_SECONDS = 1.0
 """How long the outcome of a check is told again without another look."""
+LOOK_SECONDS = 10.0
+"""After so long a look is given up, as it may hang with one connection while the next one works."""
 
 
 class Queue(Protocol):
@@ -40,7 +42,8 @@ class SharedCheck:
 
     async def _run(self) -> None:
         try:
-            await self._check()
+            async with asyncio.timeout(LOOK_SECONDS):
+                await self._check()
         finally:
             self._ended = time.monotonic()
 

@@ -11,6 +11,7 @@ from adapters.outbound.security.box import Seal, SealError, new_key
 from apps.settings import Settings, SettingsError
 
 FOLDER = "secrets"
+ENCRYPTION_KEY = "config_encryption_key"
 
 
 def complete(settings: Settings) -> Settings:
@@ -32,12 +33,25 @@ def complete(settings: Settings) -> Settings:
     service_key = settings.internal_service_key or _kept(
         folder / "internal_service_key", secrets.token_urlsafe
     )
-    encryption_key = settings.config_encryption_key or _kept(folder / "config_encryption_key", new_key)
+    encryption_key = settings.config_encryption_key or _kept(folder / ENCRYPTION_KEY, new_key)
     try:
         Seal(encryption_key)
     except SealError as error:
         raise SettingsError(str(error)) from error
     return replace(settings, internal_service_key=service_key, config_encryption_key=encryption_key)
+
+
+def folder_of_encryption_key(settings: Settings) -> Path | None:
+    """The folder that holds the encryption key of complete settings, None where the environment gave the key."""
+    path = settings.data_dir / FOLDER / ENCRYPTION_KEY
+    try:
+        return (
+            path.parent
+            if path.read_text(encoding="utf-8").strip() == settings.config_encryption_key
+            else None
+        )
+    except (OSError, ValueError):
+        return None
 
 
 def _kept(path: Path, make) -> str:  # type: ignore[no-untyped-def]

@@ -16,7 +16,7 @@ from adapters.outbound.security.box import Seal
 from adapters.outbound.storage.embedded import EmbeddedPostgres, EmbeddedPostgresError, attach
 from adapters.outbound.storage.migrate import first_line
 from apps.printable import escaped
-from apps.secrets import FOLDER
+from apps.secrets import folder_of_encryption_key
 from apps.settings import Settings, SettingsError
 from apps.shutdown import INTERRUPTED, PROCESS
 from domain.refusals import Refusal
@@ -130,7 +130,8 @@ def unlocked(settings: Settings, dsn: str) -> str:
     try:
         unreadable = check_key(dsn, Seal(settings.config_encryption_key))
     except WrongKey as error:
-        where = f" (kept in {settings.data_dir / FOLDER})" if settings.embedded else ""
+        folder = folder_of_encryption_key(settings)
+        where = f" (kept in {folder})" if folder else ""
         raise StartError(
             f"CONFIG_ENCRYPTION_KEY{where} does not fit the database: {error}. Set the key that was used before; to"
             " change it, list both, the new one in front, and run: switchboard reseal"

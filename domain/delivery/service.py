@@ -19,6 +19,8 @@ log = logging.getLogger(__name__)
 
 MOST_FAULTS = 5
 """After so many tries a part is given up where the last one failed by a fault of ours."""
+MOST_UNRECORDED = 10_000
+"""So many parts are remembered that a platform took and that are not on record as sent."""
 NOBODY_SENDS = "the instance is gone or its channel sends nothing"
 
 
@@ -44,6 +46,7 @@ class DeliveryService:
         self._clock = clock
         self._ids = ids
         self._meter = meter
+        self._unrecorded: dict[tuple[int, str], str] = {}
 
     async def work(self, leased: OutgoingLane) -> None:
         """Sends the parts in order; a part that must wait holds back those behind it. An outage of the database
@@ -72,6 +75,10 @@ class DeliveryService:
             )
             await self._outbox.dead(lane, outgoing, outgoing.unreadable, last=last)
             return True
+        ref = self._unrecorded.get((outgoing.id, outgoing.key))
+        if ref is not None:
+            await self._taken(lane, outgoing, ref, last)
+            return True
         sending = self._sending(instance, channel, lane, outgoing)
         later = await self._pacer.turn(sending)
         if later:
@@ -89,7 +96,10 @@ class DeliveryService:
 
     async def _taken(self, lane: Lane, outgoing: Outgoing, ref: str, last: bool) -> None:
         """A part that the platform took must not be sent again: it is on record without its id where the id cannot
-        be stored."""
+        be stored, and remembered here until it is on record."""
+        if len(self._unrecorded) >= MOST_UNRECORDED:
+            self._unrecorded.clear()
+        self._unrecorded[outgoing.id, outgoing.key] = ref
         try:
             await self._outbox.sent(lane, outgoing, ref, last=last)
         except Unavailable:
@@ -97,6 +107,7 @@ class DeliveryService:
         except Exception:
             log.exception("the id of a part could not be stored", extra={"instance": lane.instance_id})
             await self._outbox.sent(lane, outgoing, "", last=last)
+        self._unrecorded.pop((outgoing.id, outgoing.key), None)
 
     async def _refused(self, lane: Lane, outgoing: Outgoing, sent: Sent, last: bool) -> bool:
         delay = next_delay(sent, outgoing.attempts, self._ids.chance())

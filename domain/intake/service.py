@@ -9,7 +9,7 @@ from domain.channels.messages import CallOutcome, Event, RawAnswer, RawCall, Rec
 from domain.channels.proof import missing_proof
 from domain.instances.model import ACTIVE, Activity, Instance
 from domain.intake.model import IntakeRules
-from domain.refusals import Forbidden, Invalid, NotFound, Unauthenticated, Unavailable
+from domain.refusals import Forbidden, Invalid, NotFound, Refusal, StorageAway, Unauthenticated, Unavailable
 from ports.channels import AnswersInCall, Channel, Channels, NeedsFacts, Schedules, StaleFacts, Webhook
 from ports.clock import Clock
 from ports.facts import FactCache
@@ -116,7 +116,7 @@ class IntakeService:
     async def _store(self, instance: Instance, channel: Channel, received: Received) -> RawAnswer:
         waiting = next((event for event in received.events if event.awaits_reply), None)
         wait = channel.wait_seconds if waiting and isinstance(channel, AnswersInCall) else None
-        accepted = await self._inbox.add(instance.id, received.events, wait)
+        accepted = await self._added(instance, received.events, wait)
         if any(each.id == 0 and not each.echo for each in accepted):
             raise NotFound(f"there is no instance {instance.id} of the channel '{instance.channel_id}'")
         for each in accepted:
@@ -126,6 +126,23 @@ class IntakeService:
         if waiting is None or not isinstance(channel, AnswersInCall):
             return received.answer
         return await self._await(instance, channel, received.events, accepted)
+
+    async def _added(
+        self, instance: Instance, events: Sequence[Event], wait: float | None
+    ) -> Sequence[Accepted]:
+        """Raises what the inbox raises; any failure but an outage shows in the health of the instance."""
+        try:
+            return await self._inbox.add(instance.id, events, wait)
+        except StorageAway:
+            raise
+        except Exception as failure:
+            words = (
+                failure.message
+                if isinstance(failure, Refusal)
+                else f"internal error: {type(failure).__name__}"
+            )
+            await self._health.failed(instance.id, Activity.RECEIVING, f"storing a message: {words}")
+            raise
 
     async def _await(
         self,

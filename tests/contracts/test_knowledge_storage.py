@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 
 import pytest
+from psycopg.errors import CheckViolation
 
 from adapters.outbound.embedding.hashed import HashedEmbedder
 from adapters.outbound.storage.knowledge.bases import PostgresBases
@@ -233,6 +234,19 @@ async def test_a_worker_that_is_gone_loses_its_lease_only_after_some_silence(
     for left, loses in ((3600, False), (SILENT_LEFT, True)):
         await database.execute("UPDATE kb_upload SET due_at = now() + make_interval(secs => %s)", (left,))
         assert (await stores.uploads.claim(WORKER) is not None) == loses
+
+
+async def test_an_upload_that_cannot_be_leased_keeps_no_others_waiting(
+    stores: Stores, database: Database
+) -> None:
+    base_id = await stores.base()
+    refused, good = [await stores.begun(base_id, name) for name in ("a.txt", "b.txt")]
+    await database.execute(
+        f"ALTER TABLE kb_upload ADD CHECK (NOT (id = {refused} AND owner IS NOT NULL)) NOT VALID"
+    )
+    assert (await stores.claimed()).upload_id == good
+    with pytest.raises(CheckViolation):
+        await stores.uploads.claim(WORKER)
 
 
 async def test_work_given_back_waits_and_counts_its_tries(stores: Stores) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from adapters.outbound.security.box import new_key
 from tests.support.ports import free_port
 from tests.support.service import (
     COMMAND,
@@ -237,6 +238,9 @@ def test_a_key_that_does_not_fit_the_database_keeps_it_from_starting(open_folder
     assert "CONFIG_ENCRYPTION_KEY" in line
     assert str(secret.parent) in line
     assert "switchboard reseal" in line
+    given = {**ports, "CONFIG_ENCRYPTION_KEY": new_key()}
+    line = one_line(run_once(open_folder / "data", "up", settings=given))
+    assert "CONFIG_ENCRYPTION_KEY does not fit" in line, "the environment gave it, not the folder"
 
     done = run_once(open_folder / "data", "doctor", seconds=300)
     assert done.returncode == 1

@@ -7,6 +7,8 @@ from typing import Any
 
 import grpc
 import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_health.v1._async import HealthServicer
 
 from adapters.inbound.grpc.interceptors import Guard, caller
 from adapters.outbound.clock import RandomIds
@@ -42,6 +44,7 @@ class Server:
             name: grpc.unary_unary_rpc_method_handler(self._echo, request_deserializer=self._deserialized)
             for name in METHODS
         }
+        health_pb2_grpc.add_HealthServicer_to_server(HealthServicer(), self._server)
         self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, handlers),))
         self.port = self._server.add_insecure_port("127.0.0.1:0")
         await self._server.start()
@@ -96,3 +99,9 @@ async def test_a_refused_call_ends_before_its_message_is_read(
 async def test_a_call_with_a_key_is_served_for_its_user(server: Server) -> None:
     assert await called(server, "ListIdentities", "good") == b"ann"
     assert server.read == [b"message"]
+
+
+async def test_the_health_of_the_core_can_be_watched(server: Server) -> None:
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+        watching = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest(), timeout=60)
+        assert (await watching.read()).status == health_pb2.HealthCheckResponse.SERVING

@@ -21,9 +21,9 @@ from ports.use_cases import Access
 
 log = logging.getLogger("switchboard.grpc")
 
+OF_GRPC = ("/grpc.health.v1.Health/", "/grpc.reflection.")
+"""Services of the library: they need no key, and report their failures themselves."""
 OPEN_SERVICES = (
-    "/grpc.health.v1.Health/",
-    "/grpc.reflection.",
     "/switchboard.channels.v1.CallbackService/",
     "/switchboard.channels.v1.MessageFileService/",
 )
@@ -64,6 +64,8 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
             return None
         method = handler_call_details.method
         self._bind(self._ids.request_id())
+        if method.startswith(OF_GRPC):
+            return handler
         if not (method.startswith(OPEN_SERVICES) or method in OPEN_METHODS):
             try:
                 await self._authenticate(dict(handler_call_details.invocation_metadata or ()), method)

@@ -26,7 +26,7 @@ from adapters.outbound.storage.codec import (
 )
 from adapters.outbound.storage.confirmations import ATTENDED
 from adapters.outbound.storage.echoes import ECHOES, echo_columns
-from adapters.outbound.storage.failures import is_of_rows, retried
+from adapters.outbound.storage.failures import by_halves, is_of_rows, retried
 from adapters.outbound.storage.handover import Handover
 from adapters.outbound.storage.lanes import (
     INBOUND,
@@ -124,9 +124,12 @@ WHERE l.kind = 0 AND l.instance_id = e.instance_id AND l.lane_key = e.lane_key A
 """
 
 UNTAKEN = """
+SELECT id FROM inbox WHERE await_until < now() - interval '2 seconds' AND NOT taken AND result IS NOT NULL
+ORDER BY await_until LIMIT 100
+"""
+TAKE_UNTAKEN = """
 UPDATE inbox SET taken = true WHERE id IN (
-    SELECT id FROM inbox WHERE await_until < now() - interval '2 seconds' AND NOT taken AND result IS NOT NULL
-    ORDER BY await_until LIMIT 100 FOR UPDATE SKIP LOCKED
+    SELECT id FROM inbox WHERE id = ANY(%s) AND NOT taken FOR UPDATE SKIP LOCKED
 ) RETURNING id, instance_id, lane_key, result
 """
 
@@ -226,16 +229,29 @@ class PostgresConversations:
         await self.release(lane, delay)
         asyncio.get_running_loop().call_later(delay, self._wakes.inbound)
 
-    @retried
     async def send_untaken(self) -> int:
         """Answers whose waiting call went away without taking them go out as parts; how many."""
+        untaken = [id for (id,) in await self._database.fetch(UNTAKEN)]
+        taken = 0
+
+        async def send(ids: Sequence[int]) -> None:
+            nonlocal taken
+            taken += await self._taken(ids)
+
+        refused = await by_halves(untaken, send) if untaken else []
+        if taken:
+            self._wakes.outbound()
+        if refused:
+            raise refused[0][1]
+        return taken
+
+    @retried
+    async def _taken(self, ids: Sequence[int]) -> int:
         async with self._database.transaction() as connection:
-            cursor = await connection.execute(UNTAKEN)
+            cursor = await connection.execute(TAKE_UNTAKEN, (ids,))
             rows = await cursor.fetchall()
             for row in rows:
                 await self._sent_untaken(connection, *row)
-        if rows:
-            self._wakes.outbound()
         return len(rows)
 
     async def _sent_untaken(

@@ -9,7 +9,7 @@ SQLSTATE codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 import psycopg
@@ -89,6 +89,23 @@ def is_rolled_back(error: BaseException) -> bool:
     if isinstance(error, StorageAway) or not isinstance(caused, psycopg.Error):
         return False
     return caused.sqlstate is not None
+
+
+async def by_halves(
+    items: Sequence[T], work: Callable[[Sequence[T]], Awaitable[object]]
+) -> list[tuple[T, Exception]]:
+    """Does `work` on all items at once, and by halves where the server refuses that, so that a row with a fault costs
+    the others nothing; the items that are refused alone, with the errors. Raises any other error."""
+    try:
+        await work(items)
+        return []
+    except Exception as error:
+        if not items or not is_rolled_back(error):
+            raise
+        if len(items) == 1:
+            return [(items[0], error)]
+    half = len(items) // 2
+    return [*await by_halves(items[:half], work), *await by_halves(items[half:], work)]
 
 
 def retried(work: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from adapters.outbound.storage.arrays import Bigints, Texts
+from adapters.outbound.storage.failures import by_halves, is_rolled_back
 from adapters.outbound.storage.pool import STATEMENT_SECONDS, Connection, Database
 from ports.storage import Lane, Leases, Room
+
+log = logging.getLogger(__name__)
 
 INBOUND, OUTBOUND = 0, 1
 LEASE_SECONDS = 30
@@ -18,6 +23,16 @@ ROWS_PER_LANE = 8
 """How many rows of one lane are worked off before others get their turn."""
 LOOK_AHEAD = 4
 """How many times more lanes than there is room for are looked at, to find some within everybody's share."""
+
+REFUSED_SECONDS = 60.0
+"""So long no lane is leased of an instance for whose lanes the database refuses that."""
+MOST_WAITING = 10_000
+WAITING_INSTANCES = f"""
+SELECT DISTINCT instance_id FROM (
+    SELECT instance_id FROM lane WHERE kind = %s AND pending > 0 AND due_at <= now()
+    ORDER BY due_at LIMIT {MOST_WAITING}
+) waiting
+"""
 
 ABANDONED = """
 SELECT l.owner FROM (
@@ -173,12 +188,43 @@ class Lanes:
     def __init__(self, database: Database, owner: int) -> None:
         self._database = database
         self.owner = owner
+        self._refused: dict[tuple[int, int], float] = {}
 
     async def lease(self, side: Side, room: Room) -> Leases[tuple[Lane, list[tuple[Any, ...]]]]:
-        """Leased lanes with their next rows, the rows' columns as in `side.columns`."""
-        parameters = {
+        """Leased lanes with their next rows, the rows' columns as in `side.columns`. An instance for whose lanes the
+        database refuses that keeps no others waiting."""
+        try:
+            return await self._lease(side, room)
+        except Exception as error:
+            if not is_rolled_back(error):
+                raise
+        await self._find_refused(side, room)
+        return await self._lease(side, room)
+
+    async def _find_refused(self, side: Side, room: Room) -> None:
+        """Tries in transactions that are rolled back for which instances no lane can be leased."""
+        waiting = {id for (id,) in await self._database.fetch(WAITING_INSTANCES, (side.kind,))}
+
+        async def tried(instances: Sequence[int]) -> None:
+            parameters = self._parameters(side, room, waiting.difference(instances))
+            async with (
+                self._database.connection(STATEMENT_SECONDS) as connection,
+                connection.transaction(force_rollback=True),
+            ):
+                await connection.execute(side.statement(), parameters)
+
+        for instance_id, error in await by_halves(sorted(waiting), tried):
+            log.error("lanes cannot be leased", exc_info=error, extra={"instance": instance_id})
+            self._refused[side.kind, instance_id] = time.monotonic() + REFUSED_SECONDS
+
+    def _parameters(self, side: Side, room: Room, without: Collection[int] = ()) -> dict[str, object]:
+        now = time.monotonic()
+        self._refused = {each: until for each, until in self._refused.items() if until > now}
+        refused = [instance_id for kind, instance_id in self._refused if kind == side.kind]
+        full = [each for each, left in room.instances.items() if left <= 0]
+        return {
             "count": room.lanes,
-            "full": [each for each, left in room.instances.items() if left <= 0],
+            "full": [*full, *refused, *without],
             "full_users": [each for each, left in room.users.items() if left <= 0],
             "instances": list(room.instances),
             "instance_room": list(room.instances.values()),
@@ -188,6 +234,9 @@ class Lanes:
             "per_user": room.per_user,
             "owner": self.owner,
         }
+
+    async def _lease(self, side: Side, room: Room) -> Leases[tuple[Lane, list[tuple[Any, ...]]]]:
+        parameters = self._parameters(side, room)
         async with self._database.connection(STATEMENT_SECONDS) as connection:
             cursor = await connection.execute(side.statement(), parameters)
             rows = await cursor.fetchall()
@@ -223,22 +272,35 @@ class Lanes:
 
         Others that bear its name were left behind by an outage of the database: they run out.
         """
-        await self._database.execute(
-            f"UPDATE lane SET due_at = now() + interval '{LEASE_SECONDS} seconds'"
-            " FROM unnest(%s::bigint[], %s::text[]) AS h(instance_id, lane_key)"
-            " WHERE lane.kind = %s AND lane.owner = %s"
-            " AND lane.instance_id = h.instance_id AND lane.lane_key = h.lane_key",
-            ([lane.instance_id for lane in held], [lane.key for lane in held], side.kind, self.owner),
-            within=RENEW_SECONDS,
-        )
+
+        async def renewed(lanes: Sequence[Lane]) -> None:
+            await self._database.execute(
+                f"UPDATE lane SET due_at = now() + interval '{LEASE_SECONDS} seconds'"
+                " FROM unnest(%s::bigint[], %s::text[]) AS h(instance_id, lane_key)"
+                " WHERE lane.kind = %s AND lane.owner = %s"
+                " AND lane.instance_id = h.instance_id AND lane.lane_key = h.lane_key",
+                ([lane.instance_id for lane in lanes], [lane.key for lane in lanes], side.kind, self.owner),
+                within=RENEW_SECONDS,
+            )
+
+        _note(await by_halves(list(held), renewed), "a lease cannot be prolonged")
 
     async def reclaim(self, side: Side, held: Collection[Lane]) -> None:
         """Frees the leases in this process's name that it does not work on. Not while it is leasing."""
-        await self._database.execute(
-            "UPDATE lane SET owner = NULL, due_at = now() WHERE kind = %s AND owner = %s"
+        left = await self._database.fetch(
+            "SELECT instance_id, lane_key FROM lane WHERE kind = %s AND owner = %s"
             " AND (instance_id, lane_key) NOT IN (SELECT * FROM unnest(%s::bigint[], %s::text[]))",
             (side.kind, self.owner, [lane.instance_id for lane in held], [lane.key for lane in held]),
         )
+
+        async def freed(lanes: Sequence[Lane]) -> None:
+            await self._database.execute(
+                "UPDATE lane SET owner = NULL, due_at = now() FROM unnest(%s::bigint[], %s::text[]) AS h(id, key)"
+                " WHERE kind = %s AND owner = %s AND instance_id = h.id AND lane_key = h.key",
+                ([lane.instance_id for lane in lanes], [lane.key for lane in lanes], side.kind, self.owner),
+            )
+
+        _note(await by_halves([Lane(*each) for each in left], freed), "a lease cannot be given back")
 
     async def abandoned(self) -> set[int]:
         """Owners of leases whose process holds its lock no more."""
@@ -247,3 +309,9 @@ class Lanes:
     async def free(self, owners: Sequence[int]) -> None:
         """Gives back the leases of dead processes; counts the death on the event each was working on."""
         await self._database.execute(FREE, (list(owners),))
+
+
+def _note(refused: Sequence[tuple[Lane, Exception]], what: str) -> None:
+    """Such a lease runs out by itself."""
+    for lane, error in refused:
+        log.error(what, exc_info=error, extra={"instance": lane.instance_id})

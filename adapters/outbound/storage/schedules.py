@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from adapters.outbound.storage.codec import dump
-from adapters.outbound.storage.failures import is_of_rows, retried
+from adapters.outbound.storage.failures import by_halves, is_of_rows, is_rolled_back, retried
 from adapters.outbound.storage.inbox import Arrival, addition
 from adapters.outbound.storage.lanes import NOT_OFFERED
 from adapters.outbound.storage.pool import Connection, Database
@@ -23,18 +23,22 @@ log = logging.getLogger(__name__)
 HANDED_SECONDS = 60
 """How long a leased instance may wait in the queue; after that it is handed to the queue once more, as a queue may
 have been emptied. Two hand-overs are one run: a run begins once."""
+MOST_APART = 1000
+"""So many due instances are looked at where the database refuses to lease one of them."""
 RUN_SECONDS = 330
 """How long a run may take; a runner that hangs loses its instance after that, a dead one at once."""
 
+DUE = """
+SELECT instance_id FROM schedule
+WHERE next_run_at <= now() AND (lease_until IS NULL OR lease_until < now())
+ORDER BY next_run_at LIMIT %s
+"""
 LEASE = f"""
 UPDATE schedule s SET owner = %s, lease_until = now() + interval '{HANDED_SECONDS} seconds', began_at = NULL
-FROM (
-    SELECT instance_id FROM schedule
-    WHERE next_run_at <= now() AND (lease_until IS NULL OR lease_until < now())
-    ORDER BY next_run_at LIMIT %s FOR UPDATE SKIP LOCKED
-) due
+FROM ({DUE} FOR UPDATE SKIP LOCKED) due
 WHERE s.instance_id = due.instance_id RETURNING s.instance_id
 """
+LEASE_THESE = LEASE.replace("WHERE next_run_at", "WHERE instance_id = ANY(%s) AND next_run_at")
 
 BEGIN = f"""
 UPDATE schedule SET owner = %s, began_at = clock_timestamp(),
@@ -99,7 +103,29 @@ class PostgresSchedules:
     async def lease(self, count: int) -> Sequence[int]:
         while self._owed:
             await self.release(self._owed.pop())
-        return [row[0] for row in await self._database.fetch(LEASE, (self._owner, count))]
+        try:
+            return [row[0] for row in await self._database.fetch(LEASE, (self._owner, count))]
+        except Exception as error:
+            if not is_rolled_back(error):
+                raise
+        return await self._leased_apart()
+
+    async def _leased_apart(self) -> Sequence[int]:
+        """An instance whose row the database refuses to lease keeps no others waiting. Raises its error where
+        nothing else is due."""
+        due = await self._database.fetch(DUE, (MOST_APART,))
+        leased: list[int] = []
+
+        async def lease(instance_ids: Sequence[int]) -> None:
+            rows = await self._database.fetch(
+                LEASE_THESE, (self._owner, list(instance_ids), len(instance_ids))
+            )
+            leased.extend(row[0] for row in rows)
+
+        refused = await by_halves([instance_id for (instance_id,) in due], lease)
+        if refused and not leased:
+            raise refused[0][1]
+        return leased
 
     async def begin(self, instance_id: int) -> Due | None:
         row = await self._database.fetch_one(BEGIN, (self._owner, instance_id))

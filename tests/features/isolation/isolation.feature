@@ -42,6 +42,15 @@ Feature: One tenant's trouble is nobody else's
       And ann's instance is not healthy, as "storing the outcome"
       And nothing waits
 
+    Scenario: The database takes no message of one instance
+      Given a webhook of ann whose messages the database refuses
+      And a webhook of bob
+      When a call of ann's webhook cannot be stored
+      And 20 conversations write to bob's webhook
+      Then each message to bob is answered once
+      And ann's instance is not healthy, as "storing a message"
+      And nothing waits
+
   Rule: What is stored and cannot be read concerns itself alone
 
     Scenario: A damaged message and a damaged reply

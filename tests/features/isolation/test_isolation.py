@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from psycopg.errors import CheckViolation
 from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.outbound.channels.community_chat.tests import samples as mattermost
@@ -134,6 +135,14 @@ def refused_replies(scene: Scene) -> Iterator[None]:
     scene.fetch("ALTER TABLE outbox DROP CONSTRAINT refused")
 
 
+@given("a webhook of ann whose messages the database refuses")
+def refused_messages(scene: Scene) -> Iterator[None]:
+    id = scene.create("ann")
+    scene.fetch(f"ALTER TABLE inbox ADD CONSTRAINT refused CHECK (instance_id <> {id}) NOT VALID")
+    yield
+    scene.fetch("ALTER TABLE inbox DROP CONSTRAINT refused")
+
+
 @given(parsers.parse("a Mattermost of ann that gives its posts ids of {length:d} characters"))
 def long_ids(scene: Scene, driver: PlatformDriver, length: int) -> None:
     scene.platform = LongIds(length)
@@ -167,6 +176,12 @@ def long_sessions(scene: Scene, length: int) -> None:
 @when("a conversation writes to ann's webhook")
 def ann_is_written_to(scene: Scene) -> None:
     scene.write("ann", 1)
+
+
+@when("a call of ann's webhook cannot be stored")
+def unstorable_call(scene: Scene) -> None:
+    with pytest.raises(CheckViolation):
+        scene.way.call("http-webhook", scene.instances["ann"], b'{"message": "hello"}', {}, "webhook")
 
 
 @when("20 conversations write to ann's webhook and 20 to bob's at once")

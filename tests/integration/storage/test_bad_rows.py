@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from psycopg.errors import CheckViolation
 
+from adapters.outbound.storage.conversations import SIDE as CONVERSATIONS
 from adapters.outbound.storage.conversations import PostgresConversations, Wakes
 from adapters.outbound.storage.handover import Handover
 from adapters.outbound.storage.inbox import PostgresInbox
@@ -18,6 +19,7 @@ from adapters.outbound.storage.schedules import PostgresSchedules
 from domain.channels.messages import Answer, CallOutcome, Event, Part, Sender
 from ports.schedules import Due
 from ports.storage import CallResult, Lane, Processed, Room
+from tests.support.database import an_instance
 
 ROOM = Room(100, 100, 100)
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -30,7 +32,7 @@ def event(name: str, **changes: object) -> Event:
 class Store:
     def __init__(self, database: Database) -> None:
         self.database = database
-        lanes = Lanes(database, 1)
+        self.lanes = lanes = Lanes(database, 1)
         self.inbox = PostgresInbox(database, lambda: None)
         wakes = Wakes(lambda: None, lambda: None, lambda _: None)
         self.conversations = PostgresConversations(database, lanes, wakes, Handover())
@@ -160,3 +162,86 @@ async def test_a_polled_message_that_cannot_be_stored_keeps_none_out_and_the_cur
     assert await store.database.fetch_one("SELECT cursor, failures FROM schedule") == ('{"at":5}', 0)
     keys = await store.database.fetch("SELECT event_key FROM inbox ORDER BY id")
     assert [key for (key,) in keys] == [name for name in names if not name.startswith("bad")]
+
+
+async def test_a_conversation_that_cannot_be_leased_keeps_those_of_others_neither_waiting_nor_unprolonged(
+    store: Store, instance: int
+) -> None:
+    others = [await an_instance(store.database, f"n{number}") for number in range(6)]
+    for each in (instance, *others):
+        await store.inbox.add(each, [event(f"a{each}"), event(f"b{each}")])
+    await store.refuse(f"instance_id = {instance} AND owner IS NOT NULL", "lane")
+
+    for _ in range(2):
+        leased = (await store.conversations.lease(ROOM)).lanes
+        assert sorted(each.lane.instance_id for each in leased) == sorted([*others, *others])
+        await store.lanes.renew(
+            CONVERSATIONS, {*(each.lane for each in leased), Lane(instance, f"a{instance}")}
+        )
+        await store.lanes.reclaim(CONVERSATIONS, [])
+
+
+async def test_leases_are_prolonged_and_given_back_beside_one_that_cannot_be(
+    store: Store, instance: int
+) -> None:
+    await store.inbox.add(instance, [event(name) for name in "abcde"])
+    leased = (await store.conversations.lease(ROOM)).lanes
+    await store.database.execute("UPDATE lane SET due_at = now()")
+    await store.refuse("lane_key = 'c'", "lane")
+
+    await store.lanes.renew(CONVERSATIONS, {each.lane for each in leased})
+    due = await store.database.fetch("SELECT lane_key FROM lane WHERE due_at <= now() + interval '1 second'")
+    assert due == [("c",)]
+    await store.lanes.reclaim(CONVERSATIONS, [])
+    assert await store.database.fetch("SELECT lane_key FROM lane WHERE owner IS NOT NULL") == [("c",)]
+
+
+async def test_a_schedule_that_cannot_be_leased_keeps_no_others_waiting(store: Store, instance: int) -> None:
+    schedules = PostgresSchedules(store.database, 1, lambda: None, lambda _: None)
+    others = [await an_instance(store.database, f"n{number}") for number in range(4)]
+    for each in (instance, *others):
+        await schedules.plan(each, NOW)
+    await store.refuse(f"instance_id = {instance} AND owner IS NOT NULL", "schedule")
+
+    assert sorted(await schedules.lease(100)) == sorted(others)
+    with pytest.raises(CheckViolation):
+        await schedules.lease(100)
+
+
+async def test_an_answer_nobody_took_that_cannot_be_taken_up_holds_up_no_other(
+    store: Store, instance: int
+) -> None:
+    await store.inbox.add(
+        instance, [event(name, awaits_reply=True) for name in ("refused", "good")], wait=600.0
+    )
+    for each in (await store.conversations.lease(ROOM)).lanes:
+        answer = CallResult(CallOutcome.ANSWERED, Answer("hello"))
+        outcome = Processed(each.lane, each.waiting[0].id, {}, (Part({}),), result=answer, last=True)
+        await store.conversations.record(outcome)
+    await store.database.execute("UPDATE inbox SET await_until = now() - interval '1 hour'")
+    await store.refuse("lane_key = 'refused' AND taken")
+
+    with pytest.raises(CheckViolation):
+        await store.conversations.send_untaken()
+
+    assert await store.database.fetch("SELECT lane_key FROM outbox") == [("good",)]
+
+
+@pytest.mark.parametrize("state", ["57014", "40001", "55P03", "XX000"])
+async def test_a_refusal_of_one_lane_is_no_outage_whatever_its_state(
+    store: Store, instance: int, state: str
+) -> None:
+    other = await an_instance(store.database, "other")
+    for each in (instance, other):
+        await store.inbox.add(each, [event(f"e{each}")])
+    await store.database.execute(
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        f" IF NEW.instance_id = {instance} THEN RAISE EXCEPTION 'no' USING ERRCODE = '{state}'; END IF;"
+        " RETURN NEW; END $$"
+    )
+    await store.database.execute(
+        "CREATE TRIGGER refusing BEFORE UPDATE ON lane FOR EACH ROW EXECUTE FUNCTION refuse()"
+    )
+
+    [leased] = (await store.conversations.lease(ROOM)).lanes
+    assert leased.lane.instance_id == other

@@ -79,6 +79,19 @@ async def test_it_answers_in_time_while_a_check_hangs(monkeypatch: pytest.Monkey
     assert (await ready({"database": shared})).status_code == 200
 
 
+async def test_a_look_that_hangs_is_given_up_and_the_next_one_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readiness, "LOOK_SECONDS", 0.05)
+    hanging = Looked()
+    hanging.open.clear()
+    shared = SharedCheck(hanging)
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(shared(), 60)
+    hanging.open.set()
+    monkeypatch.setattr(readiness, "FRESH_SECONDS", 0.0)
+    await shared()
+    assert hanging.times == 2
+
+
 async def test_many_that_ask_at_once_cause_one_look(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = Looked()
     shared = SharedCheck(looked)

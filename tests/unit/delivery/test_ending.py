@@ -12,7 +12,7 @@ import pytest
 from domain.channels.messages import Outcome, Part, Sent
 from domain.delivery.service import MOST_FAULTS, DeliveryService
 from domain.instances.model import Instance
-from domain.refusals import Invalid, StorageAway
+from domain.refusals import Invalid, StorageAway, Unavailable
 from ports.storage import Lane, Outgoing, OutgoingLane
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -103,6 +103,27 @@ async def test_a_part_whose_id_cannot_be_stored_is_not_sent_again() -> None:
     await world.work(PART, replace(PART, id=2))
     assert world.notes == [("sent", 1, 0, False), ("sent", 2, 6000, True)]
     assert len(world.channel.sent) == 2
+
+
+@pytest.mark.parametrize("refused", [[Invalid("no"), ZeroDivisionError("no")], [Unavailable("busy")]])
+async def test_a_part_that_cannot_be_put_on_record_as_sent_is_not_sent_again(
+    refused: list[Exception],
+) -> None:
+    world = World(*refused)
+    await world.work(PART)
+    assert [each[0] for each in world.notes] == ["retry"]
+    await world.work(replace(PART, attempts=1))
+    assert world.notes[1:] == [("sent", 1, 6000, True)]
+    assert len(world.channel.sent) == 1
+
+
+async def test_a_part_whose_sending_an_outage_kept_off_the_record_is_not_sent_again() -> None:
+    world = World(StorageAway("away"))
+    with pytest.raises(StorageAway):
+        await world.work(PART)
+    await world.work(PART)
+    assert world.notes == [("sent", 1, 6000, True)]
+    assert len(world.channel.sent) == 1
 
 
 async def test_an_outage_leaves_the_part_for_later_and_counts_nothing() -> None:

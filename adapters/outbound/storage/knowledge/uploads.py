@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from adapters.outbound.storage.failures import retried
+from adapters.outbound.storage.failures import is_rolled_back, retried
 from adapters.outbound.storage.knowledge.forms import FILE_COLUMNS, clean, file_of
 from adapters.outbound.storage.pool import Connection, Database
 from domain.knowledge.model import FileStatus
@@ -14,6 +15,8 @@ LEASE_SECONDS = 30
 SILENT_LEFT = 25
 """A holder whose process shows no lock loses its lease once so few seconds of it are left: it has been silent
 for several beats, and has not just lost its connection."""
+MOST_REFUSED = 20
+"""So many uploads are passed over for which the database refuses a lease."""
 TODO, WORKING, DONE, FAILED = range(4)
 
 # A file that failed before is taken up anew by the upload that brings it again.
@@ -42,7 +45,7 @@ WITH held AS (
     OR u.state = {WORKING} AND (u.due_at <= now()
         OR u.due_at <= now() + interval '{SILENT_LEFT} seconds' AND u.owner NOT IN (SELECT owner FROM held)))
     AND (r.n IS NULL OR NOT %s)
-    ORDER BY coalesce(r.n, 0), u.id LIMIT 1 FOR UPDATE OF u SKIP LOCKED
+    ORDER BY coalesce(r.n, 0), u.id LIMIT 1 OFFSET %s FOR UPDATE OF u SKIP LOCKED
 )
 UPDATE kb_upload u SET state = {WORKING}, owner = %s, attempts = attempts + 1,
     due_at = now() + interval '{LEASE_SECONDS} seconds'
@@ -123,7 +126,7 @@ class PostgresUploads:
         return Failure(*row) if row else None
 
     async def claim(self, owner: int, *, newcomers_only: bool = False) -> Work | None:
-        row = await self._database.fetch_one(CLAIM, (newcomers_only, owner))
+        row = await self._claimed(owner, newcomers_only=newcomers_only)
         if row is None:
             return None
         files = await self._database.fetch(
@@ -131,6 +134,25 @@ class PostgresUploads:
             (row[0],),
         )
         return Work(row[0], row[1], row[2], [file_of(each) for each in files])
+
+    async def _claimed(self, owner: int, *, newcomers_only: bool) -> tuple[Any, ...] | None:
+        """An upload whose row the database refuses to lease keeps no others waiting. Raises its error where nothing
+        else waits."""
+        refusal: Exception | None = None
+        for passed_over in range(MOST_REFUSED):
+            try:
+                row = await self._database.fetch_one(CLAIM, (newcomers_only, passed_over, owner))
+            except Exception as error:
+                if not is_rolled_back(error):
+                    raise
+                refusal = error
+                continue
+            if row is None:
+                break
+            return row
+        if refusal is not None:
+            raise refusal
+        return None
 
     async def renew(self, upload_id: int, owner: int) -> bool:
         touched = await self._database.execute(
