@@ -82,7 +82,8 @@ class Ruling:
     Without `decision` it is a message like any other. `prompt` is the question to be asked (again) in place
     of working on the message. `over` is the question that this message has decided or discarded.
     The press of a button that decides nothing is not worked on: it has either `repeated`, what its prompt reads,
-    as its question is over, or `notice`, words for who pressed, as the question is open for somebody else.
+    as its question is over, or `notice`, words for who pressed, as the question is open for somebody else or not on
+    record.
     """
 
     decision: Decision | None = None

@@ -195,14 +195,13 @@ class Choice:
 class ClosedPrompt:
     """A prompt whose choices cannot be used any more, as it reads from now on.
 
-    `text` is Markdown: the outcome, then what was asked; empty where that is not on record any more. `brief` is
-    the same with all values cut, for where the text takes more than one message.
-    `outcome` says in a few plain words what came of it.
+    `text` is Markdown: the outcome, then what was asked. `brief` is the same with all values cut, for where the text
+    takes more than one message. `outcome` says in a few plain words what came of it.
     """
 
     text: str
     outcome: str
-    brief: str = ""
+    brief: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,7 @@ def parted(answer: Answer) -> tuple[str, str]:
     return answer.text.removesuffix(question).rstrip(), question
 
 
-def closed_text(markup: Markup, closed: ClosedPrompt, limit: TextLimit) -> Rendered | None:
-    """What a prompt that is over reads, in one message; None where what was asked is not on record any more."""
+def closed_text(markup: Markup, closed: ClosedPrompt, limit: TextLimit) -> Rendered:
+    """What a prompt that is over reads, in one message."""
     pieces = render(markup, closed.text, limit)
-    if len(pieces) > 1 and closed.brief:
-        pieces = render(markup, closed.brief, limit)
-    return pieces[0] if pieces else None
+    return pieces[0] if len(pieces) == 1 else render(markup, closed.brief, limit)[0]

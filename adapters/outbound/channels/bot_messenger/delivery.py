@@ -98,12 +98,10 @@ class Delivery:
         emptied: dict[str, Any] = {**place, "reply_markup": {"inline_keyboard": []}}
         mode = parse_mode(config)
         shown = closed_text(_MARKUPS[mode], closed, TEXT_LIMIT)
-        if shown is not None:
-            message = {**emptied, "text": shown.text, "parse_mode": mode, **_previews(config)}
-            _, refused = await self._deliver(config, "editMessageText", message, (), shown.plain)
-            if refused is None or refused.says("not modified"):
-                return
-        await self._api.deliver(config, "editMessageReplyMarkup", emptied)
+        message = {**emptied, "text": shown.text, "parse_mode": mode, **_previews(config)}
+        _, refused = await self._deliver(config, "editMessageText", message, (), shown.plain)
+        if refused is not None and not refused.says("not modified"):
+            await self._api.deliver(config, "editMessageReplyMarkup", emptied)
 
     async def _deliver(
         self,

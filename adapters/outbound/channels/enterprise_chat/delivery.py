@@ -168,6 +168,6 @@ async def decided(connector: Connector, config: Config, target: Target, closed: 
         return None
     shown = closed_text(Markup.CARD, closed, _CLOSED_LIMIT)
     without_reply = {**target, "replyTo": ""}
-    card = cards.card_with_body(shown.text if shown else literal_body(closed.outcome))
+    card = cards.card_with_body(shown.text)
     content = cards.activity(without_reply, attachments=[card])
     return await connector.send(config, target, content, replaces=prompt, timeout=10.0)

@@ -200,11 +200,8 @@ class Delivery:
         prompt, token = text(target, "prompt_id"), text(target, "token")
         if not prompt:
             return
-        body: dict[str, Any] = {"components": [], "allowed_mentions": _NO_PINGS}
-        shown = closed_text(Markup.DISCORD, closed, TEXT_LIMIT)
-        words = shown.text if shown else f"{text(target, 'prompt_text')}\n-# {closed.outcome}".strip()
-        if len(words) <= TEXT_LIMIT.size:
-            body["content"] = words
+        words = closed_text(Markup.DISCORD, closed, TEXT_LIMIT).text
+        body = {"content": words, "components": [], "allowed_mentions": _NO_PINGS}
         named = text(target, "prompt_message")
         message = segment(named) if named else "@original"
         path = f"/webhooks/{segment(text(target, 'application_id'))}/{segment(token)}/messages/{message}"
@@ -219,8 +216,7 @@ def as_pressed(config: Config, target: Target, part: Part, ref: str) -> Target |
     channel = text(target, "channel_id") or text(config, "defaultChannelId")
     if not part.payload.get("choices"):
         return None
-    prompt = {"prompt_id": ref, "prompt_message": ref, "prompt_text": part.payload["text"]}
-    return {**target, "channel_id": channel, **prompt}
+    return {**target, "channel_id": channel, "prompt_id": ref, "prompt_message": ref}
 
 
 def nonce(key: str) -> str:

@@ -89,14 +89,13 @@ def _component(config: Config, body: Mapping[str, Any], now: datetime) -> Event 
     value = ", ".join(values) or text(body, "data", "custom_id")
     if sender is None or not channel or not value:
         return None
-    prompt = {"prompt_id": text(body, "message", "id"), "prompt_text": text(body, "message", "content")}
     return _event(
         body,
         sender,
         channel,
         text_=value,
         choice=value,
-        target=_target(config, body, channel, now) | prompt,
+        target=_target(config, body, channel, now) | {"prompt_id": text(body, "message", "id")},
     )
 
 

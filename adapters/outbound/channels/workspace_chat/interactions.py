@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from adapters.outbound.channels.bodies import at, items, text
+from adapters.outbound.channels.bodies import items, text
 from domain.channels.messages import Event, Identity, Received, Sender
 
 
@@ -33,9 +33,7 @@ def _event(payload: Mapping[str, Any], chosen: Any, channel: str, user: str, now
         "channel": channel,
         "user": user,
         "prompt_ts": prompt,
-        "prompt_blocks": _kept_blocks(payload),
         "prompt_url": text(payload, "response_url"),
-        "prompt_text": text(payload, "message", "text"),
         "since": now.timestamp(),
     }
     if thread:
@@ -54,9 +52,3 @@ def _event(payload: Mapping[str, Any], chosen: Any, channel: str, user: str, now
 
 def _value(action: Any) -> str:
     return text(action, "value") or text(action, "selected_option", "value")
-
-
-def _kept_blocks(payload: Mapping[str, Any]) -> list[Any]:
-    """The prompt without its buttons."""
-    blocks = items(payload, "message", "blocks")
-    return [each for each in blocks if isinstance(each, dict) and at(each, "type") != "actions"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from adapters.outbound.channels.bodies import items, text
+from adapters.outbound.channels.bodies import text
 from adapters.outbound.channels.outcomes import by_status, exchange
 from adapters.outbound.channels.prompts import closed_text
 from adapters.outbound.rendering import Markup
@@ -23,7 +23,7 @@ def as_pressed(config: Config, target: Target, part: Part, ref: str) -> Target |
     channel = place or text(target, "channel") or text(config, "defaultChannel")
     if not part.payload.get("choices") or not channel:
         return None
-    return {"channel": channel, "prompt_ts": ts, "prompt_text": part.payload["text"]}
+    return {"channel": channel, "prompt_ts": ts}
 
 
 class Prompts:
@@ -37,7 +37,7 @@ class Prompts:
         prompt, channel = text(target, "prompt_ts"), text(target, "channel")
         if not prompt:
             return
-        message = _message(target, closed)
+        message = _message(closed)
         if not await self._respond(target, {"replace_original": True, **message}):
             body = {"channel": channel, "ts": prompt, **message}
             await self._api.deliver(self._api.request(config, "chat.update", json=body))
@@ -63,10 +63,6 @@ class Prompts:
         return sent.outcome is Outcome.SENT
 
 
-def _message(target: Target, closed: ClosedPrompt) -> dict[str, Any]:
-    if shown := closed_text(Markup.MRKDWN, closed, BLOCK_LIMIT):
-        return {"text": shown.text, "blocks": [section(shown.text)]}
-    words = text(target, "prompt_text")
-    blocks = items(target, "prompt_blocks") or ([section(words)] if words else [])
-    note = {"type": "context", "elements": [{"type": "plain_text", "text": closed.outcome}]}
-    return {"text": f"{words}\n{closed.outcome}".strip(), "blocks": [*blocks, note]}
+def _message(closed: ClosedPrompt) -> dict[str, Any]:
+    shown = closed_text(Markup.MRKDWN, closed, BLOCK_LIMIT).text
+    return {"text": shown, "blocks": [section(shown)]}

@@ -29,6 +29,7 @@ from tests.support.platforms.telegram import TOKEN, USERNAME, Telegram, refusal
 
 from .samples import CONFIG, SETTING, TARGET
 
+CLOSED = ClosedPrompt("**Approved** it", "Approved", "**Approved**")
 PHOTO = Artifact("engine.png", "image/png", "https://switchboard.example/f/1", size=900)
 PLAN = Artifact("plan.pdf", "application/pdf", "https://switchboard.example/f/2")
 EMPTY = Artifact("empty.txt", "text/plain", "https://switchboard.example/f/3", size=0)
@@ -287,11 +288,11 @@ async def test_shows_that_it_writes(channel: BotMessenger, server: Telegram) -> 
 
 async def test_a_pressed_prompt_loses_its_buttons(channel: BotMessenger, server: Telegram) -> None:
     target = {"chat_id": 5550001, "callback_query_id": "99", "prompt_id": 30}
-    await channel.decided(CONFIG, target, ClosedPrompt("", "approved"))
-    assert server.of("answerCallbackQuery") == [{"callback_query_id": "99", "text": "approved"}]
-    assert server.of("editMessageReplyMarkup") == [
-        {"chat_id": 5550001, "message_id": 30, "reply_markup": {"inline_keyboard": []}}
-    ]
+    await channel.decided(CONFIG, target, CLOSED)
+    assert server.of("answerCallbackQuery") == [{"callback_query_id": "99", "text": "Approved"}]
+    (edit,) = server.of("editMessageText")
+    assert (edit["message_id"], edit["text"]) == (30, "<b>Approved</b> it")
+    assert edit["reply_markup"] == {"inline_keyboard": []}
 
 
 async def test_another_button_stops_waiting(channel: BotMessenger, server: Telegram) -> None:
@@ -309,16 +310,15 @@ async def test_a_prompt_that_nobody_pressed_loses_its_buttons(
 
     pressed = channel.as_pressed(CONFIG, TARGET, part, sent.ref)
     assert pressed
-    await channel.decided(CONFIG, pressed, ClosedPrompt("", "Approved"))
+    await channel.decided(CONFIG, pressed, CLOSED)
 
     assert server.of("answerCallbackQuery") == []
-    assert server.of("editMessageReplyMarkup") == [
-        {"chat_id": 5550001, "message_id": 501, "reply_markup": {"inline_keyboard": []}}
-    ]
+    (edit,) = server.of("editMessageText")
+    assert (edit["message_id"], edit["text"]) == (501, "<b>Approved</b> it")
 
 
 async def test_without_a_prompt_there_is_nothing_to_change(channel: BotMessenger, server: Telegram) -> None:
-    await channel.decided(CONFIG, TARGET, ClosedPrompt("", "approved"))
+    await channel.decided(CONFIG, TARGET, CLOSED)
     assert server.calls == []
 
 

@@ -14,6 +14,8 @@ from tests.support.platforms.teams import APP_ID, PASSWORD, TENANT, Teams
 
 from .answering import BOT, CHOICES, LEGACY, PDF, PICTURE, deliver
 
+CLOSED = ClosedPrompt("**Approved** it", "Approved", "**Approved**")
+
 
 async def test_has_the_faces_of_a_bot(channel: Channel) -> None:
     faces = (Webhook, Replies, NeedsFacts, Types, Probed, Fetches, Decides)
@@ -225,10 +227,10 @@ async def test_shows_that_it_is_writing(channel: Channel, teams: Teams, target: 
 
 async def test_a_pressed_prompt_is_replaced(channel: Channel, teams: Teams, target: dict[str, Any]) -> None:
     await deliver(channel, BOT, target, Answer("May I?", choices=CHOICES))
-    await channel.decided(BOT, {**target, "prompt": "1:1"}, ClosedPrompt("", "Approved for session"))
+    await channel.decided(BOT, {**target, "prompt": "1:1"}, CLOSED)
     card = teams.activities["1:1"]["attachments"][0]["content"]
     assert "actions" not in card
-    assert card["body"][0]["text"] == "Approved for session"
+    assert card["body"][0]["text"] == "**Approved** it"
 
 
 async def test_a_prompt_that_nobody_pressed_is_replaced(
@@ -240,17 +242,17 @@ async def test_a_prompt_that_nobody_pressed_is_replaced(
 
     pressed = channel.as_pressed(BOT, target, part, sent.ref)
     assert pressed
-    await channel.decided(BOT, pressed, ClosedPrompt("", "Approved"))
+    await channel.decided(BOT, pressed, CLOSED)
 
     card = teams.activities[sent.ref]["attachments"][0]["content"]
     assert "actions" not in card
-    assert card["body"][0]["text"] == "Approved"
+    assert card["body"][0]["text"] == "**Approved** it"
 
 
 async def test_without_a_prompt_there_is_nothing_to_replace(
     channel: Channel, teams: Teams, target: dict[str, Any]
 ) -> None:
-    await channel.decided(BOT, target, ClosedPrompt("", "approved"))
+    await channel.decided(BOT, target, CLOSED)
     assert teams.seen == []
 
 
@@ -259,5 +261,5 @@ async def test_a_prompt_that_cannot_be_replaced_is_no_failure(
 ) -> None:
     await deliver(channel, BOT, target, Answer("warm up"))
     teams.next_reply(404, {"error": {"code": "NotFound"}})
-    await channel.decided(BOT, {**target, "prompt": "9"}, ClosedPrompt("", "approved"))
+    await channel.decided(BOT, {**target, "prompt": "9"}, CLOSED)
     assert "NotFound" in caplog.text

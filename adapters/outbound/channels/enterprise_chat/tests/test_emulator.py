@@ -59,7 +59,7 @@ async def test_is_answered_without_a_token(channel: Channel, teams: Teams) -> No
 async def test_its_prompts_are_cards_that_are_replaced(channel: Channel, teams: Teams) -> None:
     target = received(channel, teams.url)
     (sent,) = await deliver(channel, {}, target, Answer("Delete it?", choices=CHOICES))
-    await channel.decided({}, {**target, "prompt": sent.ref}, ClosedPrompt("", "Approved"))
+    await channel.decided({}, {**target, "prompt": sent.ref}, ClosedPrompt("Approved", "Approved", ""))
     assert "Approved" in json.dumps(teams.activities[sent.ref])
 
 

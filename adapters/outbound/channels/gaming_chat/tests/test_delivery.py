@@ -25,6 +25,7 @@ from tests.support.platforms.discord import APPLICATION, CHANNELS, INTERACTION, 
 
 from .samples import CONFIG, SETTING, TARGET
 
+CLOSED = ClosedPrompt("**Approved** it", "Approved", "**Approved**")
 BYTES = bytes(range(256)) * 40
 PHOTO = Artifact("engine.png", "image/png", "https://switchboard.example/f/1", size=len(BYTES))
 HUGE = Artifact("film.mkv", "video/x-matroska", "https://switchboard.example/f/2", size=11 * 2**20)
@@ -34,7 +35,6 @@ PRESSED: dict[str, Any] = {
     "token": INTERACTION,
     "since": NOW.timestamp(),
     "prompt_id": "844397162624450620",
-    "prompt_text": "May I?",
 }
 COMMAND: dict[str, Any] = {
     "channel_id": CHANNELS[0],
@@ -259,19 +259,19 @@ async def test_shows_that_it_writes_where_nothing_else_does(channel: GamingChat,
 
 
 async def test_a_pressed_prompt_loses_its_buttons(channel: GamingChat, server: Discord) -> None:
-    await channel.decided(CONFIG, PRESSED, ClosedPrompt("", "approved"))
+    await channel.decided(CONFIG, PRESSED, CLOSED)
     (edit,) = server.originals
-    assert (edit["components"], edit["content"]) == ([], "May I?\n-# approved")
+    assert (edit["components"], edit["content"]) == ([], "**Approved** it")
 
 
 async def test_a_prompt_is_edited_by_the_bot_when_the_token_is_gone(
     channel: GamingChat, server: Discord
 ) -> None:
     server.token_gone = True
-    await channel.decided(CONFIG, PRESSED | {"prompt_text": "x" * 2000}, ClosedPrompt("", "approved"))
+    await channel.decided(CONFIG, PRESSED, CLOSED)
     ((message_id, edit),) = server.edits
     assert message_id == "844397162624450620"
-    assert edit == {"components": [], "allowed_mentions": {"parse": []}}
+    assert edit == {"content": "**Approved** it", "components": [], "allowed_mentions": {"parse": []}}
 
 
 @pytest.mark.parametrize("token_gone", [False, True])
@@ -285,15 +285,15 @@ async def test_a_prompt_that_nobody_pressed_loses_its_buttons(
 
     pressed = channel.as_pressed(CONFIG, target, part, sent.ref)
     assert pressed
-    await channel.decided(CONFIG, pressed, ClosedPrompt("", "Approved"))
+    await channel.decided(CONFIG, pressed, CLOSED)
 
     ((message_id, edit),) = server.edits
     assert message_id == sent.ref
-    assert (edit["components"], edit["content"]) == ([], "May I?\n-# Approved")
+    assert (edit["components"], edit["content"]) == ([], "**Approved** it")
 
 
 async def test_without_a_prompt_there_is_nothing_to_change(channel: GamingChat, server: Discord) -> None:
-    await channel.decided(CONFIG, COMMAND, ClosedPrompt("", "approved"))
+    await channel.decided(CONFIG, COMMAND, CLOSED)
     assert server.seen == []
 
 

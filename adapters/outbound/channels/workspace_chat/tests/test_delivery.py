@@ -24,6 +24,7 @@ from tests.support.platforms.slack import BOT, Slack, refused
 
 from .samples import CONFIG, SETTING, TARGET
 
+CLOSED = ClosedPrompt("**Approved** it", "Approved", "**Approved**")
 PHOTO = Artifact("engine.png", "image/png", "https://switchboard.example/f/1", size=10240)
 EMPTY = Artifact("empty.txt", "text/plain", "https://switchboard.example/f/2", size=0)
 HUGE = Artifact("film.mkv", "video/x-matroska", "https://switchboard.example/f/3", size=10**9)
@@ -329,22 +330,19 @@ async def test_knows_its_own_user(channel: WorkspaceChat) -> None:
 
 
 def pressed(**changed: Any) -> dict[str, Any]:
-    section = {"type": "section", "text": {"type": "mrkdwn", "text": "May I?"}}
     return {
         **THREAD,
         "prompt_ts": "1800000011.001100",
-        "prompt_blocks": [section],
-        "prompt_text": "May I?",
         **changed,
     }
 
 
 async def test_a_pressed_prompt_loses_its_buttons(channel: WorkspaceChat, server: Slack) -> None:
-    await channel.decided(CONFIG, pressed(prompt_url=server.response_url), ClosedPrompt("", "approved"))
+    await channel.decided(CONFIG, pressed(prompt_url=server.response_url), CLOSED)
     (response,) = server.responses
     assert response["replace_original"] is True
-    assert [each["type"] for each in response["blocks"]] == ["section", "context"]
-    assert response["text"] == "May I?\napproved"
+    assert [each["type"] for each in response["blocks"]] == ["section"]
+    assert response["text"] == "*Approved* it"
     assert server.updates == []
 
 
@@ -353,9 +351,7 @@ async def test_without_its_address_a_prompt_is_updated_by_its_time_stamp(
     channel: WorkspaceChat, server: Slack, address: bool
 ) -> None:
     server.response_uses_left = 0
-    await channel.decided(
-        CONFIG, pressed(prompt_url=server.response_url if address else ""), ClosedPrompt("", "approved")
-    )
+    await channel.decided(CONFIG, pressed(prompt_url=server.response_url if address else ""), CLOSED)
     (update,) = server.updates
     assert (update["channel"], update["ts"]) == ("C0ROOM", "1800000011.001100")
 
@@ -372,15 +368,15 @@ async def test_a_prompt_that_nobody_pressed_loses_its_buttons(
 
     pressed = channel.as_pressed(CONFIG, THREAD, part, sent.ref)
     assert pressed
-    await channel.decided(CONFIG, pressed, ClosedPrompt("", "Approved"))
+    await channel.decided(CONFIG, pressed, CLOSED)
 
     (message,) = server.messages
-    assert [each["type"] for each in message["blocks"]] == ["section", "context"]
-    assert message["text"] == "May I?\nApproved"
+    assert [each["type"] for each in message["blocks"]] == ["section"]
+    assert message["text"] == "*Approved* it"
 
 
 async def test_without_a_prompt_there_is_nothing_to_change(channel: WorkspaceChat, server: Slack) -> None:
-    await channel.decided(CONFIG, TARGET, ClosedPrompt("", "approved"))
+    await channel.decided(CONFIG, TARGET, CLOSED)
     assert server.seen == []
 
 

@@ -265,7 +265,7 @@ def test_a_pressed_button() -> None:
     assert pressed.session_id == event("app_mention_in_thread").session_id
     assert pressed.key == "action:1800000011.001100:1800000012.345678:choice_1"
     assert pressed.target["thread_ts"] == "1800000001.000100"
-    assert [each["type"] for each in pressed.target["prompt_blocks"]] == ["section"]
+    assert pressed.target["prompt_ts"] == "1800000011.001100"
 
 
 def test_a_chosen_option_counts_as_a_button() -> None:
