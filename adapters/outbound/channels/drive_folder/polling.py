@@ -20,6 +20,7 @@ from domain.channels.messages import Attachment, Config, Event, Sender
 from ports.channels import Polled, PollFailed
 from ports.http import HttpAnswer, HttpFailed
 
+_ANSWER_TYPES = frozenset({"text/plain", "application/vnd.google-apps.document"})
 MARK = "switchboard"
 """The property that every file of ours bears, for all OAuth clients to see (`properties`): another instance that
 watches the folder under another client would answer our answers, and we its."""
@@ -158,9 +159,16 @@ def _event(each: Mapping[str, Any], config: Config) -> Event:
         target={"fileId": file_id, "name": name},
         attachments=tuple(_attachments(each)),
         ids=(file_id,),
-        automated=True,
+        automated=_may_be_an_answer(each),
         raw={"fileId": file_id, "name": name, "modifiedTime": text(each, "modifiedTime"), "url": url},
     )
+
+
+def _may_be_an_answer(each: Mapping[str, Any]) -> bool:
+    """Whether the file looks like one that an instance writes, in case the server keeps neither mark nor id: a text
+    document, also as Google converts it, or its name. Files that people put into the folder one by one come in rounds
+    as well, and must not count."""
+    return text(each, "mimeType") in _ANSWER_TYPES or "answer" in text(each, "name").lower()
 
 
 def _attachments(each: Mapping[str, Any]) -> list[Attachment]:

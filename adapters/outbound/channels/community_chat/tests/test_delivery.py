@@ -301,10 +301,22 @@ async def test_a_user_is_asked_for_once_an_hour_whether_it_is_a_bot(
             found = [await channel.is_bot(config, Sender(each)) for each in (OTHER_BOT, "ada")]
             return found[0], found[1], len(server.seen) - before
 
-        assert await asked() == (True, False, 2)
+        with_the_account = 3
+        assert await asked() == (True, False, with_the_account)
         assert await asked() == (True, False, 0)
         clock.advance(3601)
-        assert await asked() == (True, False, 2)
+        assert await asked() == (True, False, with_the_account)
+
+
+async def test_the_account_of_an_instance_may_be_a_machine_for_all_others(
+    server: Mattermost, config: dict[str, Any]
+) -> None:
+    """Two instances with tokens of ordinary users would answer each other without end, and nobody be a bot."""
+    async with client() as http:
+        channel = build(kit(http))
+        assert await channel.is_bot(config, Sender("ada")) is False
+        server.bots.remove(BOT["id"])
+        assert await channel.is_bot(config, Sender(BOT["id"])) is None
 
 
 async def test_a_server_that_does_not_tell_makes_nobody_a_bot_and_is_asked_again(

@@ -209,6 +209,15 @@ async def test_our_own_answers_are_not_reported(drive: Drive, poll: Poller, chan
     assert await poll() == []
 
 
+async def test_only_what_looks_like_an_answer_counts_for_loops(drive: Drive, poll: Poller) -> None:
+    await poll()
+    drive.put("scan.pdf")
+    drive.put("plan.pdf - answer.pdf")
+    drive.put("notes.txt", "text/plain")
+    drive.put("plan", DOCUMENT)
+    assert [each.automated for each in await poll()] == [False, True, True, True]
+
+
 async def test_many_files_come_in_portions(
     drive: Drive, poll: Poller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
