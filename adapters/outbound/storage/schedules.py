@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -25,6 +26,8 @@ HANDED_SECONDS = 60
 have been emptied. Two hand-overs are one run: a run begins once."""
 MOST_APART = 1000
 """So many due instances are looked at where the database refuses to lease one of them."""
+TOLD_SECONDS = 300.0
+"""How often the log tells of an instance that cannot be leased."""
 RUN_SECONDS = 330
 """How long a run may take; a runner that hangs loses its instance after that, a dead one at once."""
 
@@ -90,6 +93,7 @@ class PostgresSchedules:
         self._arrived = arrived
         self._removed = removed
         self._owed: list[Due] = []
+        self._refused: dict[int, float] = {}
 
     async def plan(self, instance_id: int, at: datetime | None) -> None:
         await self._database.execute(PLAN, (at, instance_id))
@@ -111,8 +115,7 @@ class PostgresSchedules:
         return await self._leased_apart()
 
     async def _leased_apart(self) -> Sequence[int]:
-        """An instance whose row the database refuses to lease keeps no others waiting. Raises its error where
-        nothing else is due."""
+        """An instance whose row the database refuses to lease keeps no others waiting."""
         due = await self._database.fetch(DUE, (MOST_APART,))
         leased: list[int] = []
 
@@ -123,8 +126,10 @@ class PostgresSchedules:
             leased.extend(row[0] for row in rows)
 
         refused = await by_halves([instance_id for (instance_id,) in due], lease)
-        if refused and not leased:
-            raise refused[0][1]
+        for instance_id, error in refused:
+            if time.monotonic() - self._refused.get(instance_id, -TOLD_SECONDS) >= TOLD_SECONDS:
+                self._refused[instance_id] = time.monotonic()
+                log.error("a run cannot be leased", exc_info=error, extra={"instance": instance_id})
         return leased
 
     async def begin(self, instance_id: int) -> Due | None:
