@@ -24,6 +24,12 @@ def cancelled() -> bool:
     return task is not None and task.cancelling() > 0
 
 
+def seen(task: asyncio.Task[Any]) -> None:
+    """For `add_done_callback`: marks an error as seen that nobody waits for any more."""
+    if not task.cancelled():
+        task.exception()
+
+
 async def end(tasks: Iterable[asyncio.Task[Any]], what: str, seconds: float = CANCEL_SECONDS) -> None:
     """Cancels the tasks and waits up to `seconds` for their end. Those that go on are left behind, and logged."""
     left = {task for task in tasks if not task.done()}

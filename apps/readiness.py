@@ -11,6 +11,7 @@ from typing import Protocol
 from adapters.outbound.storage.migrate import head
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.writing import check_writable
+from adapters.tasks import seen
 
 FRESH_SECONDS = 1.0
 """How long the outcome of a check is told again without another look."""
@@ -37,7 +38,7 @@ class SharedCheck:
         """Raises what the check raised."""
         if self._task is None or (self._task.done() and time.monotonic() - self._ended >= FRESH_SECONDS):
             self._task = asyncio.create_task(self._run())
-            self._task.add_done_callback(_seen)
+            self._task.add_done_callback(seen)
         await asyncio.shield(self._task)
 
     async def _run(self) -> None:
@@ -46,12 +47,6 @@ class SharedCheck:
                 await self._check()
         finally:
             self._ended = time.monotonic()
-
-
-def _seen(task: asyncio.Task[None]) -> None:
-    """Marks an error as seen that nobody waits for any more."""
-    if not task.cancelled():
-        task.exception()
 
 
 def checks_of(database: Database, queue: Queue) -> Mapping[str, SharedCheck]:

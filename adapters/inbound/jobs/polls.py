@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from adapters.inbound.jobs.instance_tasks import InstanceTasks
+from adapters.tasks import seen
 from domain.instances.model import Instance
 from domain.polling.service import PollingService
 from ports.storage import InstanceStore
@@ -30,6 +31,7 @@ class PollRuns:
         try:
             await asyncio.wait([task])
         except asyncio.CancelledError:
+            task.add_done_callback(seen)
             task.cancel()
             await asyncio.wait([task])
             raise
