@@ -43,6 +43,8 @@ def answer(status: int, body: Any) -> HttpAnswer:
         ("odoo.exceptions.UserError", "could not obtain lock on row in relation res_partner"),
         ("builtins.Exception", "The Connection Pool Is Full"),
         ("", "deadlock detected"),
+        ("psycopg2.InternalError", "current transaction is aborted, commands ignored until its end"),
+        ("builtins.OSError", "[Errno 24] Too many open files"),
     ],
 )
 def test_busy_databases_of_odoo_pass(name: str, message: str) -> None:

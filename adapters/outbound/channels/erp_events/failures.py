@@ -85,6 +85,7 @@ _TRANSIENT_TEXTS = (
     "connection reset",
     "connection timed out",
     "too many open files",
+    "current transaction is aborted",
     "database system is starting up",
     "database system is shutting down",
     "database system is in recovery mode",
