@@ -115,7 +115,7 @@ def _works(
     if isinstance(channel, Types) and target:
         yield lambda: channel.typing(config, target)
     if isinstance(channel, Decides) and target:
-        yield lambda: channel.decided(config, target, ClosedPrompt("Approved", "Approved"))
+        yield lambda: channel.decided(config, target, ClosedPrompt("Approved", "Approved", "Approved"))
     if isinstance(channel, Probed):
         yield lambda: channel.probe(config)
     if isinstance(channel, Screens) and target:
