@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from tests.support.receiver import Receiver
-from tests.support.service import STOPPED_S, Service, database_processes
+from tests.support.service import STOPPED_S, Service, postmaster
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.processes
@@ -126,9 +126,9 @@ def test_killing_the_database_alone_is_mended_by_the_running_service(open_folder
             for _ in range(2):
                 goal = len(load.acknowledged) + ENOUGH
                 until(lambda goal=goal: len(load.acknowledged) >= goal, "enough messages", seconds=120)
-                os.kill(min(database_processes(service.data_dir)), signal.SIGKILL)
+                os.kill(postmaster(service.data_dir), signal.SIGKILL)
             goal = len(load.acknowledged) + ENOUGH
             until(lambda: len(load.acknowledged) >= goal, "messages after the last kill", seconds=120)
         all_answered(load, receiver)
-        assert load.refused == {(503, True)}
+        assert load.refused <= {(503, True)}, "who is refused is told when to try again"
         assert service.process.poll() is None

@@ -31,7 +31,15 @@ from tests.support.platforms.discord import APPLICATION, TOKEN, Discord, Gateway
 from tests.support.ports import free_port
 from tests.support.receiver import Receiver
 from tests.support.redis import redis_program, running_redis
-from tests.support.service import ROOT, Service, database_processes, descendants
+from tests.support.service import (
+    ROOT,
+    Service,
+    database_processes,
+    descendants,
+    postmaster,
+    resume,
+    suspend,
+)
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.processes
@@ -51,15 +59,6 @@ def stop(service: Service, sign: signal.Signals = signal.SIGTERM) -> int:
     return service.process.returncode
 
 
-def suspend(pids: list[int]) -> None:
-    for pid in pids:
-        os.kill(pid, signal.SIGSTOP)
-
-
-def postmaster(data_dir: Path) -> list[int]:
-    return [int((data_dir / "postgres/cluster/postmaster.pid").read_text().split()[0])]
-
-
 def a_webhook(service: Service, receiver: Receiver) -> str:
     made = service.create_instance(
         channelId="http-webhook",
@@ -76,7 +75,11 @@ def say(url: str, text: str, seconds: float = 60) -> int:
     return httpx.post(url, json=body, headers=headers, timeout=seconds, trust_env=False).status_code
 
 
-@pytest.mark.parametrize("suspended", [database_processes, postmaster])
+def first_process(data_dir: Path) -> list[int]:
+    return [postmaster(data_dir)]
+
+
+@pytest.mark.parametrize("suspended", [database_processes, first_process])
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
 def test_it_ends_while_its_own_database_is_suspended(
     open_folder: Path, suspended: Callable[[Path], list[int]], sign: signal.Signals
@@ -84,7 +87,7 @@ def test_it_ends_while_its_own_database_is_suspended(
     with Receiver(lambda _: None) as receiver, Service(open_folder / "data") as service:
         hook = a_webhook(service, receiver)
         assert say(hook, "before") == 200
-        suspend(suspended(service.data_dir))
+        suspend(lambda: suspended(service.data_dir))
         with contextlib.suppress(httpx.TimeoutException):
             say(hook, "meanwhile", 1)
         stop(service, sign)
@@ -96,7 +99,7 @@ def test_it_ends_while_its_own_database_is_suspended(
 
 def test_a_second_signal_ends_it_at_once(open_folder: Path) -> None:
     with Service(open_folder / "data") as service:
-        suspend(database_processes(service.data_dir))
+        suspend(lambda: database_processes(service.data_dir))
         service.process.send_signal(signal.SIGTERM)
         until(lambda: not listens(service.http_port), "it is stopping")
         assert service.stop(signal.SIGTERM) < AT_ONCE_S
@@ -112,13 +115,11 @@ def listens(port: int) -> bool:
 
 def test_a_suspended_database_keeps_nobody_waiting(open_folder: Path) -> None:
     with Service(open_folder / "data") as service, service.client() as client:
-        pids = database_processes(service.data_dir)
-        suspend(pids)
+        pids = suspend(lambda: database_processes(service.data_dir))
         assert client.get("/healthz").status_code == 200
         until(lambda: client.get("/readyz").status_code == 503, "it is not ready")
         assert client.get("/metrics").status_code == 200
-        for pid in pids:
-            os.kill(pid, signal.SIGCONT)
+        resume(pids)
         until(lambda: client.get("/readyz").status_code == 200, "it is ready again")
 
 
@@ -139,7 +140,7 @@ def external(open_folder: Path) -> Iterator[tuple[dict[str, str], list[int]]]:
                 "CONFIG_ENCRYPTION_KEY": base64.b64encode(secrets.token_bytes(32)).decode(),
                 "OUTBOUND_ALLOW": "127.0.0.0/8",
             },
-            postmaster(folder),
+            first_process(folder),
         )
     remove(folder)
 
@@ -147,14 +148,11 @@ def external(open_folder: Path) -> Iterator[tuple[dict[str, str], list[int]]]:
 @contextmanager
 def hanging(postmasters: list[int]) -> Iterator[None]:
     """The server and all that it forked are suspended while the block runs."""
-    pids = [*postmasters, *(child for pid in postmasters for child in descendants(pid))]
-    suspend(pids)
+    pids = suspend(lambda: [*postmasters, *(child for pid in postmasters for child in descendants(pid))])
     try:
         yield
     finally:
-        for pid in pids:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGCONT)
+        resume(pids)
 
 
 @pytest.mark.parametrize("command", ["up", "worker", "core"])
@@ -209,7 +207,7 @@ def test_a_gateway_ends_while_its_core_is_suspended(
     gateway = Service(open_folder / "gateway", "gateway", ports)
     with core, gateway:
         assert httpx.get(gateway.base + "/readyz", timeout=60, trust_env=False).status_code == 200
-        suspend([core.process.pid])
+        suspend(lambda: [core.process.pid])
         with contextlib.suppress(httpx.TimeoutException):
             httpx.get(gateway.base + "/readyz", timeout=1, trust_env=False)
         assert stop(gateway) == 0
@@ -261,7 +259,7 @@ def test_it_ends_with_many_discord_bots(
         add_bots(service)
         until(lambda: len(gateway.paths) >= INSTANCES, "the bots are connected", seconds=120)
         if suspended:
-            suspend(database_processes(service.data_dir))
+            suspend(lambda: database_processes(service.data_dir))
         status = stop(service)
         assert suspended or status == 0
         assert not database_processes(service.data_dir)

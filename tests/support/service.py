@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +162,33 @@ def descendants(pid: int) -> list[int]:
     for child in _children(pid):
         found += [child, *descendants(child)]
     return found
+
+
+def postmaster(data_dir: Path) -> int:
+    """The first process of the embedded server of `data_dir`, which starts the others."""
+    return int((data_dir / "postgres/cluster/postmaster.pid").read_text().split()[0])
+
+
+def suspend(find: Callable[[], Iterable[int]]) -> set[int]:
+    """Suspend the processes that `find` names, and those that they started meanwhile; an ended one is left
+    out. Those that were suspended.
+    """
+    seen: set[int] = set()
+    suspended: set[int] = set()
+    while new := set(find()) - seen:
+        seen |= new
+        for pid in new:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
+                suspended.add(pid)
+    return suspended
+
+
+def resume(pids: Iterable[int]) -> None:
+    """Let suspended processes go on; one that was killed meanwhile is left out."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
 
 
 def database_processes(data_dir: Path) -> list[int]:

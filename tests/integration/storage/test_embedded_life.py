@@ -16,6 +16,7 @@ import pytest
 
 from adapters.outbound.storage.embedded import EmbeddedPostgres, EmbeddedPostgresError, attach, running
 from tests.support.ports import free_port
+from tests.support.service import database_processes, postmaster
 from tests.support.waiting import until
 
 ROOT = Path(__file__).parents[3]
@@ -40,24 +41,8 @@ def put(dsn: str, *numbers: int) -> None:
             connection.execute("INSERT INTO kept VALUES (%s)", (number,))
 
 
-def postmaster(data_dir: Path) -> int:
-    return int((data_dir / "postgres/cluster/postmaster.pid").read_text().split()[0])
-
-
 def kill_server(data_dir: Path) -> None:
     os.kill(postmaster(data_dir), signal.SIGKILL)
-
-
-def server_processes(data_dir: Path) -> list[str]:
-    cluster = str((data_dir / "postgres/cluster").resolve())
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and str((entry / "cwd").readlink()) == cluster:
-                found.append(entry.name)
-        except OSError:
-            continue
-    return found
 
 
 @contextmanager
@@ -85,7 +70,7 @@ def test_the_first_start_makes_a_database_with_its_extensions(open_folder: Path)
         found = {name for (name,) in connection.execute("SELECT extname FROM pg_extension")}
         assert {"vector", "pg_trgm"} <= found
         assert connection.execute("SELECT similarity('ПРИВЕТ', 'привет')").fetchone() == (1.0,)
-    assert not server_processes(open_folder / "new")
+    assert not database_processes(open_folder / "new")
 
 
 def test_durable_unless_told_otherwise(data_dir: Path) -> None:
@@ -123,7 +108,7 @@ def test_a_killed_server_comes_back_under_the_same_dsn_with_its_rows(data_dir: P
             kill_server(data_dir)
             until(lambda: attach(data_dir) == dsn, "a new server")
         assert rows(dsn) == [0, 1, 2]
-    assert not server_processes(data_dir)
+    assert not database_processes(data_dir)
 
 
 def test_stop_right_after_a_kill_leaves_no_server(data_dir: Path) -> None:
@@ -131,7 +116,7 @@ def test_stop_right_after_a_kill_leaves_no_server(data_dir: Path) -> None:
     server.start()
     kill_server(data_dir)
     server.stop()
-    until(lambda: not server_processes(data_dir), "no server process")
+    until(lambda: not database_processes(data_dir), "no server process")
 
 
 def test_a_killed_owner_leaves_no_server_and_its_rows_are_kept(data_dir: Path) -> None:
@@ -140,15 +125,15 @@ def test_a_killed_owner_leaves_no_server_and_its_rows_are_kept(data_dir: Path) -
         process.kill()
     with EmbeddedPostgres(data_dir) as dsn:  # at once: the first server may still be shutting down
         assert rows(dsn) == [7]
-    assert not server_processes(data_dir)
+    assert not database_processes(data_dir)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the parent-death signal is Linux's")
 def test_the_server_ends_with_its_killed_owner(data_dir: Path) -> None:
     with owner(data_dir) as (process, _):
-        assert server_processes(data_dir)
+        assert database_processes(data_dir)
         process.kill()
-    until(lambda: not server_processes(data_dir), "the server ends")
+    until(lambda: not database_processes(data_dir), "the server ends")
     assert "shutting down" in (data_dir / "postgres/server.log").read_text()
 
 
