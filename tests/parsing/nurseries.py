@@ -6,13 +6,31 @@ import asyncio
 import os
 import select
 import socket
+import subprocess
+import sys
+from pathlib import Path
 
 from adapters.outbound.parsing.fence.service_side import Nursery
 from tests.parsing.making import pdf
 
+ROOT = Path(__file__).parents[2]
 LONG = b"<p>" + b"<b>word</b> <i>word</i> " * 800_000 + b"</p>"
 """A page that takes ten seconds and more."""
 PAGES = pdf([["A page with a good many words on it."]] * 300)
+
+
+def a_pipe(folder: Path) -> Path:
+    """A file that keeps who reads it waiting, as nobody ever writes it."""
+    path = folder / "pipe.txt"
+    os.mkfifo(path)
+    return path
+
+
+def python(code: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs a program that may import the project."""
+    command = [sys.executable, "-c", code, *arguments]
+    variables = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, env=variables, check=False)
 
 
 class Counting(Nursery):

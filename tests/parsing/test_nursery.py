@@ -17,11 +17,9 @@ from adapters.outbound.parsing.fence.service_side import Nursery
 from adapters.outbound.parsing.parser import FencedParser, ParsingOptions
 from domain.refusals import Unavailable
 from tests.parsing.making import pdf
-from tests.parsing.nurseries import LONG, PAGES, Counting, gone
+from tests.parsing.nurseries import PAGES, ROOT, Counting, a_pipe, gone, python
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="process files of Linux")]
-
-ROOT = Path(__file__).parents[2]
 
 
 def children(pid: int) -> list[int]:
@@ -31,29 +29,12 @@ def children(pid: int) -> list[int]:
 
 
 async def begun(nursery: int, over: Callable[[], bool]) -> int:
-    """Waits for a child that reads."""
+    """Waits for a child that reads what does not come to an end."""
     while not over():
         if found := children(nursery):
             return found[0]
         await asyncio.sleep(0.001)
     raise AssertionError("it was over before a child was seen")
-
-
-async def halted(own, folder):
-    """A job, and its child, which is stopped and so cannot come to an end."""
-    path = folder / "long.pdf"
-    path.write_bytes(PAGES)
-    await own.identify(path, path.name)
-    task = asyncio.create_task(own.parse(path, path.name))
-    child = await begun(own.reading_process, task.done)
-    os.kill(child, signal.SIGSTOP)
-    return task, child
-
-
-def python(code: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", code, *arguments]
-    variables = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=variables, check=False)
 
 
 async def test_no_process_runs_before_the_first_file_and_none_after_close(own, note):
@@ -96,8 +77,10 @@ async def test_nothing_of_the_scratch_folders_stays(own, note):
     assert not scratch.exists()
 
 
-async def test_cancelling_kills_the_child(own, tmp_path):
-    task, child = await halted(own, tmp_path)
+async def test_cancelling_kills_the_child(own, note, tmp_path):
+    await own.parse(note, "note.txt")
+    task = asyncio.create_task(own.parse(a_pipe(tmp_path), "pipe.txt"))
+    child = await begun(own.reading_process, task.done)
 
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -107,12 +90,16 @@ async def test_cancelling_kills_the_child(own, tmp_path):
 
 
 async def test_the_loop_runs_on_while_files_are_read(own, tmp_path):
-    task, child = await halted(own, tmp_path)
+    path = tmp_path / "long.pdf"
+    path.write_bytes(PAGES)
+    await own.identify(path, path.name)
+    os.kill(own.reading_process, signal.SIGSTOP)  # nothing comes to an end until it goes on
+    task = asyncio.create_task(own.parse(path, path.name))
 
     for _ in range(100):
         await asyncio.sleep(0)
     assert not task.done()
-    os.kill(child, signal.SIGCONT)
+    os.kill(own.reading_process, signal.SIGCONT)
 
     assert (await task).blocks[-1].page == 300
 
@@ -154,20 +141,19 @@ from pathlib import Path
 from adapters.outbound.parsing.parser import FencedParser
 async def main():
     parser = FencedParser()
-    path = Path(sys.argv[1])
-    await parser.identify(path, "long.html")
+    note, pipe = (Path(each) for each in sys.argv[1:])
+    await parser.identify(note, "note.txt")
     print(parser.reading_process, flush=True)
-    await parser.parse(path, "long.html")
+    await parser.parse(pipe, "pipe.txt")
 asyncio.run(main())
 """
 
 
-async def test_all_ends_when_the_service_is_killed(tmp_path):
-    path = tmp_path / "long.html"
-    path.write_bytes(LONG)
+async def test_all_ends_when_the_service_is_killed(note, tmp_path):
+    pipe = a_pipe(tmp_path)
     variables = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
     with subprocess.Popen(  # noqa: ASYNC220 - begins at once
-        [sys.executable, "-c", SERVICE, str(path)], stdout=subprocess.PIPE, env=variables
+        [sys.executable, "-c", SERVICE, str(note), str(pipe)], stdout=subprocess.PIPE, env=variables
     ) as service:
         nursery = int(await asyncio.to_thread(service.stdout.readline))
         child = await begun(nursery, lambda: service.poll() is not None)
@@ -176,7 +162,7 @@ async def test_all_ends_when_the_service_is_killed(tmp_path):
 
         assert await gone(nursery)
         assert await gone(child)
-    assert [entry.name for entry in tmp_path.iterdir()] == ["long.html"]
+    assert {entry.name for entry in tmp_path.iterdir()} == {note.name, pipe.name}
 
 
 async def test_the_nursery_can_be_stopped_and_started_again():
