@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 from adapters.outbound.storage import pool
 from tests.support.folders import open_folder
@@ -28,6 +29,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("steady")
+
+# Hypothesis draws constants that stand in the modules loaded so far: with them, examples would differ with the tests
+# that the same process ran before.
+providers._get_local_constants = lambda: providers._local_constants
 
 asyncio.set_event_loop_policy(Loops())
 
