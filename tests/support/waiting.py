@@ -1,4 +1,4 @@
-"""Waits for a condition, with a deadline; and lets time pass without waiting."""
+"""Waits for a condition, with a deadline; and lets time pass, or stand still, without waiting."""
 
 from __future__ import annotations
 
@@ -13,6 +13,13 @@ def until(condition: Callable[[], bool], what: str, *, seconds: float = 60.0) ->
     while not condition():
         assert time.monotonic() < deadline, f"not within {seconds:.0f} seconds: {what}"
         time.sleep(0.02)
+
+
+def stop_the_clock() -> None:
+    """Puts the clock of the running event loop to a standstill: from now on `let_pass` alone moves it."""
+    loop = asyncio.get_running_loop()
+    now = loop.time()
+    loop.time = lambda: now  # type: ignore[method-assign]
 
 
 def let_pass(seconds: float) -> None:

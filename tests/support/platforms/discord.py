@@ -16,6 +16,8 @@ TOKEN = "MTA.bot.token"
 APPLICATION = "845027738276462632"
 INTERACTION = "interaction-token"
 CHANNELS = ("772908445358620702", "645027906669510667")
+INTERVAL = 60.0
+"""Seconds between two beats that the gateway asks for."""
 
 _MESSAGE = {
     "content",
@@ -142,7 +144,6 @@ class GatewayStandIn:
         self.frames: asyncio.Queue[dict[str, Any] | int] = asyncio.Queue()
         self.heard: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self.paths: list[str] = []
-        self.interval = 60_000
         self.answers_beats = True
         self.beats: asyncio.Queue[Any] = asyncio.Queue()
 
@@ -153,7 +154,7 @@ class GatewayStandIn:
         self.paths.append(request.path)
         socket = web.WebSocketResponse()
         await socket.prepare(request)
-        await socket.send_json({"op": 10, "d": {"heartbeat_interval": self.interval}})
+        await socket.send_json({"op": 10, "d": {"heartbeat_interval": INTERVAL * 1000}})
         talking = asyncio.create_task(self._talk(socket, url.replace("http", "ws", 1)))
         try:
             async for message in socket:

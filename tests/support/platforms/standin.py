@@ -5,15 +5,20 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from urllib.parse import parse_qsl
 
 from aiohttp import web
 
 from tests.support.servers import serving
+from tests.support.waiting import let_pass
+
+T = TypeVar("T")
+AN_AGE = 3600.0
+"""Seconds after which nobody waits for an answer any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +93,16 @@ class StandIn:
         """Answers the next request so, whatever it is; header names are written with underscores."""
         reply = Reply(status, json, body, {name.replace("_", "-"): value for name, value in headers.items()})
         self._steps.append(lambda _: reply)
+
+    async def unanswered(self, call: Coroutine[Any, Any, T]) -> T:
+        """What becomes of a call whose request arrives and is left without an answer, however long that lasts."""
+        before = len(self.seen)
+        self.hang()
+        calling = asyncio.ensure_future(call)
+        while len(self.seen) == before and not calling.done():
+            await asyncio.sleep(0.001)
+        let_pass(AN_AGE)
+        return await calling
 
     def hang(self) -> None:
         """Leaves the next request without an answer."""

@@ -16,6 +16,9 @@ from adapters.inbound.rest import ops
 from apps import readiness
 from apps.readiness import SharedCheck
 
+AMPLE = 600.0
+"""Seconds that no test takes."""
+
 
 class Looked:
     """A check that counts, waits for `open`, and then raises `error` if there is one."""
@@ -64,6 +67,7 @@ async def test_it_is_not_ready_without_anything_else(name: str) -> None:
 
 async def test_it_answers_in_time_while_a_check_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ops, "CHECK_SECONDS", 0.05)
+    monkeypatch.setattr(readiness, "LOOK_SECONDS", AMPLE)
     hanging = Looked()
     hanging.open.clear()
     shared = SharedCheck(hanging)
@@ -74,6 +78,7 @@ async def test_it_answers_in_time_while_a_check_hangs(monkeypatch: pytest.Monkey
             "database: no answer within 0.05 seconds",
         )
     assert hanging.times == 1
+    monkeypatch.setattr(ops, "CHECK_SECONDS", AMPLE)
     hanging.open.set()
     await shared()
     assert (await ready({"database": shared})).status_code == 200
@@ -87,12 +92,14 @@ async def test_a_look_that_hangs_is_given_up_and_the_next_one_counts(monkeypatch
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(shared(), 60)
     hanging.open.set()
+    monkeypatch.setattr(readiness, "LOOK_SECONDS", AMPLE)
     monkeypatch.setattr(readiness, "FRESH_SECONDS", 0.0)
     await shared()
     assert hanging.times == 2
 
 
 async def test_many_that_ask_at_once_cause_one_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readiness, "FRESH_SECONDS", AMPLE)
     looked = Looked()
     shared = SharedCheck(looked)
     await asyncio.gather(*(shared() for _ in range(100)))

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.embedding import model_files
+from adapters.outbound.embedding import model_files, sentence
 from adapters.outbound.embedding.model_files import ModelFiles
 from adapters.outbound.embedding.sentence import BATCH, SentenceEmbedder
 from domain.refusals import Unavailable
@@ -114,8 +114,9 @@ async def test_a_prepared_model_is_loaded_once_and_the_log_says_so(
     with caplog.at_level(logging.INFO):
         await asyncio.gather(embedder.prepare(), embedder.prepare())
     assert len(loads) == 1
-    assert [record.message.split(" in ")[0] for record in caplog.records][1] == "embedding model loaded"
-    assert caplog.records[0].message.startswith("loading the embedding model from")
+    said = [record.message for record in caplog.records if record.name == sentence.__name__]
+    assert [each.split(" in ")[0] for each in said[1:]] == ["embedding model loaded"]
+    assert said[0].startswith("loading the embedding model from")
     embedder.close()
 
 

@@ -87,4 +87,4 @@ def test_what_a_program_put_around_a_title_is_left_out(title: str, meant: str) -
 def test_a_title_without_end_takes_no_time(title: str) -> None:
     started = time.process_time()
     titled(title)
-    assert time.process_time() - started < 1.0
+    assert time.process_time() - started < 5  # where it was quadratic, it took minutes

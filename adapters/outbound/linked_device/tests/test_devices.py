@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from adapters.outbound.linked_device import neonize_devices
 from adapters.outbound.linked_device.neonize_devices import ChildDevice, NeonizeDevices, event_from
 from ports.linked_device import DeviceError, Dropped, Incoming, Linked, LoggedOut, OutgoingFile, Unlinked
 
@@ -65,13 +66,17 @@ async def test_requests_are_answered(device: ChildDevice, tmp_path: Path) -> Non
 
 
 async def test_what_the_library_writes_goes_through_the_log(
-    device: ChildDevice, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+    device: ChildDevice,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Names of strangers in it may hold control characters; the log shows them as escapes."""
+    monkeypatch.setattr(neonize_devices, "CLOSE_SECONDS", 60.0)  # it has much to write before it ends
     with caplog.at_level("INFO"):
         await device.send("chat", "mutter", None, "ID")
         await device.close()
-    lines = [record.getMessage() for record in caplog.records]
+    lines = [each.getMessage() for each in caplog.records if each.name == neonize_devices.__name__]
     assert lines[0] == "linked device: \x1b[2J from \N{REPLACEMENT CHARACTER}"
     assert lines[-1] == "linked device: the last"
     assert capfd.readouterr().err == ""
@@ -97,7 +102,7 @@ async def test_a_process_that_is_just_ending_answers_nobody(device: ChildDevice)
 
 async def test_what_is_asked_while_the_process_ends_fails_at_once(device: ChildDevice) -> None:
     asked = [device.send("chat", "die", None, "ID"), device.pair("never answered")]
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         answered, failure = await asyncio.gather(*asked, return_exceptions=True)
     assert answered == "chatdieNone"
     assert isinstance(failure, DeviceError)

@@ -15,7 +15,8 @@ from adapters.outbound.channels.gaming_chat.gateway import INTENTS
 from domain.channels.messages import Event
 from ports.channels import Emit, PlatformError
 from tests.support.channels import client, kit
-from tests.support.platforms.discord import APPLICATION, TOKEN, Discord
+from tests.support.platforms.discord import APPLICATION, INTERVAL, TOKEN, Discord
+from tests.support.waiting import let_pass
 
 from .samples import CONFIG, SETTING, fixture
 
@@ -193,18 +194,23 @@ def test_pauses_grow_to_five_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_beats_and_answers_a_call_for_a_beat(server: Discord, listener: Listener) -> None:
-    server.gateway.interval = 20
     await entered(server, listener)
-    beats = [await server.gateway.beats.get() for _ in range(3)]
-    assert beats[-1] == 1
+    for sequence in range(2, 5):
+        await message(server, listener, sequence)  # so that the answer to the beat before has arrived
+        let_pass(INTERVAL)
+        assert await server.gateway.beats.get() == sequence
     server.gateway.frames.put_nowait({"op": 1, "d": None})
-    await message(server, listener, 2)
+    assert await server.gateway.beats.get() == 4
+    assert server.gateway.paths == ["/gateway/"]
 
 
 async def test_a_gateway_that_does_not_answer_beats_is_left(server: Discord, listener: Listener) -> None:
-    server.gateway.interval = 20
     server.gateway.answers_beats = False
     await entered(server, listener)
+    await message(server, listener, 2)
+    let_pass(INTERVAL)
+    await server.gateway.beats.get()
+    let_pass(INTERVAL)
     assert (await server.gateway.heard.get())["op"] == 6
     assert "broke" in await listener.desk.troubles.get()
 

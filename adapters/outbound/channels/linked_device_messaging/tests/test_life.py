@@ -40,7 +40,7 @@ def test_the_table_of_states(
 
 
 async def live(
-    device: ScriptedDevice, desk: Desk, config: dict[str, Any] | None = None, wait: float = 5
+    device: ScriptedDevice, desk: Desk, config: dict[str, Any] | None = None, wait: float = 60
 ) -> list[Event]:
     """Lets the life run until the script ends."""
     events: list[Event] = []
@@ -50,7 +50,7 @@ async def live(
 
     device.happen(None)
     life = Life(device, 7, config or CONFIG, emit, desk, SetClock(), reconnect_after=0, pairing_wait=wait)
-    await asyncio.wait_for(life.run(), 10)
+    await asyncio.wait_for(life.run(), 120)
     return events
 
 
@@ -161,7 +161,7 @@ async def _forever(device: ScriptedDevice, desk: Desk) -> None:
 
 
 async def _until(holds: Any) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while True:
             if holds():
                 return
