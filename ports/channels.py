@@ -316,10 +316,13 @@ class Decides(Protocol, metaclass=Face):
         what `as_pressed` gave. Best effort, never raises."""
         ...
 
-    def as_pressed(self, config: Config, target: Target, part: Part, ref: str) -> Target | None:
-        """Pure: what `decided` needs of a prompt that was decided by a typed reply.
+    def as_pressed(
+        self, config: Config, target: Target, part: Part, ref: str, press: Target
+    ) -> Target | None:
+        """Pure: what `decided` needs of a prompt on record, whatever message the press of its button names.
 
-        `part` went to `target`, and the platform calls it `ref`. None where it has no buttons.
+        `part` went to `target`, and the platform calls it `ref`. `press` is the target of the press, empty for a
+        prompt that was decided by a typed reply. None where the part has no buttons.
         """
         ...
 

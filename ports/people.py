@@ -81,8 +81,8 @@ class Ruling:
 
     Without `decision` it is a message like any other. `prompt` is the question to be asked (again) in place
     of working on the message. `over` is the question that this message has decided or discarded.
-    The press of a button that decides nothing is not worked on: it has either `repeated`, what its prompt reads,
-    as its question is over, or `notice`, words for who pressed, as the question is open for somebody else or not on
+    The press of a button that decides nothing is not worked on: it has either `repeated`, its question, which is
+    over, or `notice`, words for who pressed, as the question is open for somebody else or not on
     record.
     """
 
@@ -90,7 +90,7 @@ class Ruling:
     approved_tools: tuple[str, ...] = ()
     prompt: Prompt | None = None
     over: OverPrompt | None = None
-    repeated: ClosedPrompt | None = None
+    repeated: OverPrompt | None = None
     notice: str = ""
 
 

@@ -71,14 +71,14 @@ class ConfirmationService:
         if pending.decision is not None and pending.decided_by == said.event_id and not found.closed:
             return _decided(pending, await self._state(asker))
         if found.closed or pending.decision is not None or pending.expires_at <= self._clock.now():
-            return Ruling(repeated=_over(pending).closed)
+            return Ruling(repeated=_over(pending))
         if pending.asked_of != asker.external_id:
             return Ruling(notice=NOT_YOURS)
         decision = pressed(button, nonce)
         if decision is None or not found.in_session:
             return Ruling(notice=ASKED_ELSEWHERE)
         ruling = await self._decide(asker, said, pending, decision)
-        return ruling or Ruling(repeated=_over(pending).closed)
+        return ruling or Ruling(repeated=_over(pending))
 
     async def _decide(self, asker: Asker, said: Said, pending: Pending, decision: str) -> Ruling | None:
         """The ruling of a decision, None where the question is not open any more."""

@@ -261,7 +261,7 @@ def test_the_part_with_the_buttons_can_be_replaced_without_a_press(channel_id: s
     text = "May I? " * 2000
     for choices in ((), (Choice("Approve", "c:1"), Choice("Reject", "c:2"))):
         parts = channel.render(sample.config, sample.target, Answer(text, choices=choices))
-        pressed = [channel.as_pressed(sample.config, sample.target, part, "17") for part in parts]
+        pressed = [channel.as_pressed(sample.config, sample.target, part, "17", {}) for part in parts]
         assert [each is not None for each in pressed] == [False] * (len(parts) - 1) + [bool(choices)]
         assert json.loads(json.dumps(pressed)) == pressed
 

@@ -24,7 +24,8 @@ class Group:
     """One platform. People are known by short names; `names` are those that the platform tells of them.
 
     `questions` are the messages with buttons as they were sent; `shown` is what one of them reads by now.
-    `told` is what a person was told about a press. `public` says that this can be read by all.
+    `told` is what a person was told about a press. `public` says that this can be read by all. `named` is the message
+    that a press names in place of the one with the button; `changed` are the messages that were changed.
     """
 
     channel_id: ClassVar[str]
@@ -38,6 +39,7 @@ class Group:
         self.numbers = count(1)
         self.in_thread = False
         self.last_pressed = 0
+        self.named = ""
 
     def configured(self) -> dict[str, Any]:
         """The configuration of an instance."""
@@ -63,6 +65,9 @@ class Group:
         """How often the platform was asked to show that somebody is writing."""
         raise NotImplementedError
 
+    def changed(self) -> set[str]:
+        raise NotImplementedError
+
 
 class Slack(Group):
     channel_id = "workspace-chat"
@@ -70,8 +75,12 @@ class Slack(Group):
     api = "/api"
     settings = ("WORKSPACE_CHAT_API_URL",)
     users: ClassVar = {"ada": "U0ADA", "bob": "U0BOB"}
+    by_command = False
+    """Whether people write to the bot by a slash command."""
 
     def write(self, who: str, text: str, at: datetime) -> RawCall:
+        if self.by_command:
+            return self.command(who, text, at)
         body = slack_calls.fixture("app_mention")
         stamp = f"1800000001.{next(self.numbers):06d}"
         body["event"] |= {"user": self.users[who], "text": f"<@{slack.BOT}> {text}", "ts": stamp}
@@ -141,7 +150,7 @@ class Teams(Group):
 
     def press(self, who: str, number: int, value: str, at: datetime) -> RawCall:
         action = {"type": "Action.Execute", "verb": "decide", "data": {"choice": value}}
-        asked = self._asked()[number]
+        asked = self.named or self._asked()[number]
         return self._activity(
             who, at, type="invoke", name="adaptiveCard/action", value={"action": action}, replyToId=asked
         )
@@ -161,6 +170,9 @@ class Teams(Group):
 
     def typing(self) -> int:
         return len(self.platform.typing)
+
+    def changed(self) -> set[str]:
+        return {each.path.rsplit("/", 1)[-1] for each in self.platform.seen if each.method == "PUT"}
 
     def _asked(self) -> list[str]:
         ids = [f"1:{number}" for number in range(1, len(self.platform.replies) + 1)]
@@ -271,7 +283,7 @@ class Telegram(Group):
         update, (message_id, _) = next(self.numbers), self._asked()[number]
         self.presses[str(update)] = who
         query = {"id": str(update), "from": self._user(who), "chat_instance": "-1", "data": value}
-        query["message"] = self._message(who, message_id, "?")
+        query["message"] = self._message(who, int(self.named or message_id), "?")
         return telegram_calls.posted({"update_id": update, "callback_query": query})
 
     def press_value(self, who: str, value: str) -> RawCall:
@@ -284,6 +296,10 @@ class Telegram(Group):
 
     def typing(self) -> int:
         return len(self.platform.of("sendChatAction"))
+
+    def changed(self) -> set[str]:
+        methods = ("editMessageText", "editMessageReplyMarkup")
+        return {str(sent["message_id"]) for method in methods for sent in self.platform.of(method)}
 
     def _asked(self) -> list[tuple[int, dict[str, Any]]]:
         calls = enumerate(self.platform.calls, 501)

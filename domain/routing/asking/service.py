@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from domain.channels.messages import Answer, ClosedPrompt, Event
+from domain.channels.messages import Answer, Event, Target
 from domain.confirmations.choices import is_approval
 from domain.confirmations.rules import unclear
 from domain.instances.model import Instance
@@ -167,12 +167,12 @@ class AskingService:
             self._show(talk, event, ruling.repeated)
         if isinstance(talk.channel, (Decides, Notices)):
             return None
-        return Answer(ruling.repeated.outcome if ruling.repeated else ruling.notice)
+        return Answer(ruling.repeated.closed.outcome if ruling.repeated else ruling.notice)
 
     def _seen(self, talk: Talk, event: Event, ruling: Ruling) -> None:
         """The platform shows that a button was pressed, and a prompt that is over loses its buttons."""
         if ruling.over is not None and _presses_prompt(event):
-            self._show(talk, event, ruling.over.closed)
+            self._show(talk, event, ruling.over)
             return
         if event.choice is not None:
             self._notice(talk, event)
@@ -181,15 +181,16 @@ class AskingService:
     def _close(self, talk: Talk, over: OverPrompt | None) -> None:
         """A typed message names no prompt: the one that was asked is on record."""
         if over is not None and isinstance(talk.channel, Decides):
-            self._aside(partial(self._replace, talk.channel, talk.instance, over))
+            self._aside(partial(self._replace, talk.channel, talk.instance, over, {}))
 
-    async def _replace(self, channel: Decides, instance: Instance, over: OverPrompt) -> None:
+    async def _replace(self, channel: Decides, instance: Instance, over: OverPrompt, press: Target) -> None:
+        """Replaces the prompt on record, as a press may name any message. Without a record, as where the platform
+        never told the prompt's id, it is the message of the press. `press` is empty for a typed message."""
         config = instance.config
-        for sent in await self._prompts.asked(instance.id, over.asked_by):
-            pressed = channel.as_pressed(config, sent.target, sent.part, sent.ref)
-            if pressed is not None:
-                await channel.decided(config, pressed, over.closed)
-                return
+        parts = await self._prompts.asked(instance.id, over.asked_by)
+        recorded = (channel.as_pressed(config, sent.target, sent.part, sent.ref, press) for sent in parts)
+        if place := next(filter(None, recorded), press):
+            await channel.decided(config, place, over.closed)
 
     def ended(self, talk: Talk, event: Event) -> None:
         """The work on an event is over, however it ended: no button goes on waiting for it."""
@@ -201,10 +202,10 @@ class AskingService:
         if isinstance(talk.channel, Notices):
             self._aside(partial(talk.channel.noticed, talk.instance.config, event.target, words))
 
-    def _show(self, talk: Talk, event: Event, closed: ClosedPrompt) -> None:
+    def _show(self, talk: Talk, event: Event, over: OverPrompt) -> None:
         talk.noticed = True
         if isinstance(talk.channel, Decides):
-            self._aside(partial(talk.channel.decided, talk.instance.config, event.target, closed))
+            self._aside(partial(self._replace, talk.channel, talk.instance, over, event.target))
 
     def _aside(self, courtesy: Callable[[], Awaitable[None]]) -> None:
         """Does beside the work what a slow platform must not hold it up with."""

@@ -87,6 +87,25 @@ Feature: What people see of a question with buttons
         | Discord  | Ada   |
         | Telegram | Ada   |
 
+    Scenario: Asked and decided by slash commands on Slack
+      Given "ada" was asked by a slash command on Slack about the tool "open_valve"
+      When "ada" writes "no"
+      Then the question reads "Rejected" and "ada" and "open_valve" and "12 bar", without buttons
+
+    Scenario Outline: A press on <platform> names another message
+      Given "ada" was asked on <platform> about the tool "open_valve"
+      And a client of "ada" whose presses name another message
+      When "ada" presses "Approve"
+      Then the question reads "Approved" and "Ada" and "open_valve" and "12 bar", without buttons
+      When "ada" presses "Reject"
+      Then the platform reads "Approved"
+      And no other message is changed
+
+      Examples:
+        | platform |
+        | Teams    |
+        | Telegram |
+
     Scenario Outline: A name is no markup on <platform>
       Given "ada" is called "*A* <@U1> @everyone [x](http://evil.example)"
       And "ada" was asked on <platform> about the tool "open_valve"

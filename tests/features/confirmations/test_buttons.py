@@ -10,7 +10,7 @@ import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
 from domain.routing.model import Confirmation, RunRequest, RunResult
-from tests.drivers.groups import GROUPS, Group
+from tests.drivers.groups import GROUPS, Group, Slack
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource
 from tests.drivers.ways import UseCases
@@ -145,6 +145,19 @@ def asked_again(scene: Scene, who: str) -> None:
     scene.ask(who, 2)
 
 
+@given(parsers.parse('"{who}" was asked by a slash command on Slack about the tool "open_valve"'))
+def was_asked_by_command(scene: Scene, who: str) -> None:
+    scene.open("Slack")
+    assert isinstance(scene.group, Slack)
+    scene.group.by_command = True
+    scene.ask(who, 1)
+
+
+@given(parsers.parse('a client of "{who}" whose presses name another message'))
+def names_another_message(scene: Scene, who: str) -> None:
+    scene.group.named = "999"
+
+
 @given("another instance of the same bot")
 def another_instance(scene: Scene) -> None:
     scene.other_id = scene.create("Yard")
@@ -228,6 +241,13 @@ def unchanged(scene: Scene) -> None:
 def question_reads(scene: Scene, one: str, two: str, three: str, four: str) -> None:
     words = [one, two, three, four]
     assert scene.driver.wait_until(lambda: scene.reads(0, words, buttons=False)), scene.group.shown(0)
+
+
+@then("no other message is changed")
+def only_question_changed(scene: Scene) -> None:
+    scene.settle()
+    assert len(scene.group.changed()) == 1
+    assert scene.group.named not in scene.group.changed()
 
 
 @then(parsers.parse('the question does not read "{words}"'))

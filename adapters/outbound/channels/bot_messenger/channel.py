@@ -87,10 +87,12 @@ class BotMessenger:
         if at(target, "prompt_id"):
             await self._delivery.close(config, target, closed)
 
-    def as_pressed(self, config: Config, target: Target, part: Part, ref: str) -> Target | None:
+    def as_pressed(
+        self, config: Config, target: Target, part: Part, ref: str, press: Target
+    ) -> Target | None:
         if not part.payload.get("choices") or not ref.isdigit():
             return None
-        return {"chat_id": target.get("chat_id"), "prompt_id": int(ref)}
+        return {**press, "chat_id": target.get("chat_id"), "prompt_id": int(ref)}
 
     async def _try(self, config: Config, method: str, payload: dict[str, object]) -> None:
         try:

@@ -100,7 +100,9 @@ class Teams:
         if sent is not None and sent.outcome is not Outcome.SENT:
             log.warning("a decided prompt could not be replaced: %s", sent.detail)
 
-    def as_pressed(self, config: Config, target: Target, part: Part, ref: str) -> Target | None:
+    def as_pressed(
+        self, config: Config, target: Target, part: Part, ref: str, press: Target
+    ) -> Target | None:
         return {**target, "prompt": ref} if delivery.is_prompt(part.payload) else None
 
     async def probe(self, config: Config) -> None:

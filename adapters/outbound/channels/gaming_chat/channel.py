@@ -81,8 +81,10 @@ class GamingChat:
     def shows_waiting(self, config: Config, target: Target) -> bool:
         return is_deferred(target)
 
-    def as_pressed(self, config: Config, target: Target, part: Part, ref: str) -> Target | None:
-        return as_pressed(config, target, part, ref)
+    def as_pressed(
+        self, config: Config, target: Target, part: Part, ref: str, press: Target
+    ) -> Target | None:
+        return as_pressed(config, target, part, ref, press)
 
     async def decided(self, config: Config, target: Target, closed: ClosedPrompt) -> None:
         await self._delivery.decided(config, target, closed)

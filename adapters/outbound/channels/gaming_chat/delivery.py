@@ -211,12 +211,13 @@ class Delivery:
             await self._api.call("PATCH", path, body, headers=bot(config))
 
 
-def as_pressed(config: Config, target: Target, part: Part, ref: str) -> Target | None:
-    """A prompt that was sent. What the token of a command calls the original may be another message."""
+def as_pressed(config: Config, target: Target, part: Part, ref: str, press: Target) -> Target | None:
+    """A prompt that was sent. What the token of a command calls the original may be another message; the token of a
+    press is good for the message with the button, which Discord names itself."""
     channel = text(target, "channel_id") or text(config, "defaultChannelId")
     if not part.payload.get("choices"):
         return None
-    return {**target, "channel_id": channel, "prompt_id": ref, "prompt_message": ref}
+    return press or {**target, "channel_id": channel, "prompt_id": ref, "prompt_message": ref}
 
 
 def nonce(key: str) -> str:

@@ -85,8 +85,10 @@ class WorkspaceChat:
     async def noticed(self, config: Config, target: Target, words: str) -> None:
         await self._prompts.noticed(config, target, words)
 
-    def as_pressed(self, config: Config, target: Target, part: Part, ref: str) -> Target | None:
-        return prompts.as_pressed(config, target, part, ref)
+    def as_pressed(
+        self, config: Config, target: Target, part: Part, ref: str, press: Target
+    ) -> Target | None:
+        return prompts.as_pressed(config, target, part, ref, press)
 
     async def probe(self, config: Config) -> None:
         await self._api.check_scopes(config)

@@ -106,12 +106,17 @@ class Messages:
         self, config: Config, target: Target, message: Mapping[str, Any], index: int, key: str
     ) -> AsyncIterator[Sent]:
         """A slash command may come from a conversation that the bot is not in: its response_url comes
-        first there, and a direct message to the person last."""
+        first there, and a direct message to the person last. A question is posted where the bot may do so:
+        response_url tells no id, by which a typed decision could take the buttons away."""
         response_url = text(target, "response_url")
-        if response_url and index < RESPONSE_URL_USES and self._is_fresh(target):
+        usable = bool(response_url) and index < RESPONSE_URL_USES and self._is_fresh(target)
+        asks = "blocks" in message
+        if usable and not asks:
             yield await self._respond(response_url, message)
         if channel := text(target, "channel") or text(config, "defaultChannel"):
             yield await self._post(config, channel, text(target, "thread_ts"), message, key)
+        if usable and asks:
+            yield await self._respond(response_url, message)
         if user := text(target, "user"):
             yield await self._post(config, user, "", message, key)
 

@@ -17,13 +17,13 @@ from .api import WebApi
 from .messages import BLOCK_LIMIT, section
 
 
-def as_pressed(config: Config, target: Target, part: Part, ref: str) -> Target | None:
+def as_pressed(config: Config, target: Target, part: Part, ref: str, press: Target) -> Target | None:
     """A prompt that was sent: its `ts`, behind its conversation where it took the place of a draft."""
     place, _, ts = ref.rpartition(":")
     channel = place or text(target, "channel") or text(config, "defaultChannel")
     if not part.payload.get("choices") or not channel:
         return None
-    return {"channel": channel, "prompt_ts": ts}
+    return {**press, "channel": channel, "prompt_ts": ts}
 
 
 class Prompts:

@@ -304,7 +304,7 @@ async def test_a_prompt_that_nobody_pressed_loses_its_buttons(
     (sent,) = await deliver(channel, question)
     (part,) = channel.render(CONFIG, TARGET, question)
 
-    pressed = channel.as_pressed(CONFIG, TARGET, part, sent.ref)
+    pressed = channel.as_pressed(CONFIG, TARGET, part, sent.ref, {})
     assert pressed
     await channel.decided(CONFIG, pressed, CLOSED)
 

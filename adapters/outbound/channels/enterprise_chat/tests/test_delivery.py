@@ -240,7 +240,7 @@ async def test_a_prompt_that_nobody_pressed_is_replaced(
     (sent,) = await deliver(channel, BOT, target, question)
     (part,) = channel.render(BOT, target, question)
 
-    pressed = channel.as_pressed(BOT, target, part, sent.ref)
+    pressed = channel.as_pressed(BOT, target, part, sent.ref, {})
     assert pressed
     await channel.decided(BOT, pressed, CLOSED)
 

@@ -279,7 +279,7 @@ async def test_a_prompt_that_nobody_pressed_loses_its_buttons(
     (part,) = channel.render(CONFIG, target, Answer("May I?", choices=(Choice("Yes", "y"),)))
     server.token_gone = token_gone
 
-    pressed = channel.as_pressed(CONFIG, target, part, sent.ref)
+    pressed = channel.as_pressed(CONFIG, target, part, sent.ref, {})
     assert pressed
     await channel.decided(CONFIG, pressed, CLOSED)
 

@@ -362,7 +362,7 @@ async def test_a_prompt_that_nobody_pressed_loses_its_buttons(
     (part,) = channel.render(CONFIG, THREAD, question)
     assert "blocks" in server.messages[0]
 
-    pressed = channel.as_pressed(CONFIG, THREAD, part, sent.ref)
+    pressed = channel.as_pressed(CONFIG, THREAD, part, sent.ref, {})
     assert pressed
     await channel.decided(CONFIG, pressed, CLOSED)
 
@@ -423,3 +423,16 @@ async def test_a_command_without_an_answer_is_ended_for_its_sender(
     assert [each["response_type"] for each in server.responses] == ["ephemeral"]
     server.response_uses_left = 0
     assert [each.outcome for each in await deliver(channel, Answer(""), target)] == [Outcome.SENT]
+
+
+@pytest.mark.parametrize(("place", "posted", "responded"), [("C0ROOM", 1, 0), ("C0SECRET", 0, 1)])
+async def test_a_question_of_a_slash_command_is_posted_where_the_bot_may(
+    channel: WorkspaceChat, server: Slack, place: str, posted: int, responded: int
+) -> None:
+    """Only a posted message tells its id, by which a typed decision takes its buttons away."""
+    target = command(server, place)
+    (part,) = channel.render(CONFIG, target, Answer("May I?", choices=CHOICES))
+    sent = await channel.send(CONFIG, target, part, "key")
+    assert sent.outcome is Outcome.SENT
+    assert (len(server.messages), len(server.responses)) == (posted, responded)
+    assert bool(sent.ref) == bool(posted)
