@@ -68,8 +68,9 @@ class InstanceStore(Protocol):
         """None when it is gone. Raises `Conflict` when the new triple is taken."""
         ...
 
-    async def remove(self, instance_id: int) -> bool:
-        """Removes the instance and all that waits for it."""
+    async def remove(self, instance_id: int) -> Sequence[Event]:
+        """Removes the instance and all that waits for it. The newest messages that nobody will answer now, 50 at
+        most."""
         ...
 
 

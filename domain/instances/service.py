@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Sequence
 
 from domain import limits
 from domain.access.model import Caller
+from domain.channels.messages import Answer, Config, Event
 from domain.channels.model import ChannelDefinition
 from domain.instances.health import health_of
 from domain.instances.model import (
@@ -25,7 +27,7 @@ from domain.instances.model import (
 from domain.instances.validation import advice, check_config
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound
 from domain.routing.resource import parse_resource
-from ports.channels import Channel, Channels, PlatformError, Probed, Registers
+from ports.channels import Channel, Channels, PlatformError, Probed, Registers, Replies, ShowsWaiting
 from ports.pairing import Pairings
 from ports.schedules import Planner
 from ports.storage import HealthStore, InstanceStore, Outbox, Processes
@@ -33,6 +35,9 @@ from ports.storage import HealthStore, InstanceStore, Outbox, Processes
 log = logging.getLogger(__name__)
 
 STATES = ("pending", "sent", "dead")
+
+COURTESY_SECONDS = 5.0
+"""What a platform gets for taking the signs away that an answer is on its way."""
 
 
 class InstanceService:
@@ -111,7 +116,8 @@ class InstanceService:
         if isinstance(channel, Registers) and instance.status != UNREADABLE:
             await self._unregister(instance, channel)
         await self._pairings.removed(instance)
-        await self._store.remove(instance_id)
+        unanswered = await self._store.remove(instance_id)
+        await _stop_waiting(channel, instance.config, unanswered)
 
     async def _unregister(self, instance: Instance, channel: Registers) -> None:
         """Takes back what was registered for an instance as it was; what the platform says stops nothing."""
@@ -276,3 +282,20 @@ def _check(definition: ChannelDefinition, name: str, config: object, resource_id
 
 def _unknown(instance_id: int) -> NotFound:
     return NotFound(f"there is no instance {instance_id}")
+
+
+async def _stop_waiting(channel: Channel | None, config: Config, unanswered: Sequence[Event]) -> None:
+    """Takes away what shows that an answer to one of these messages is on its way. Best effort."""
+    if not isinstance(channel, ShowsWaiting) or not isinstance(channel, Replies):
+        return
+    waiting = [event for event in unanswered if channel.shows_waiting(config, event.target)]
+    parts = [
+        channel.send(config, event.target, part, f"{event.request_id}:removed")
+        for event in waiting
+        for part in channel.render(config, event.target, Answer(""))
+    ]
+    try:
+        async with asyncio.timeout(COURTESY_SECONDS):
+            await asyncio.gather(*parts)
+    except TimeoutError:
+        log.warning("the platform was too slow to be told that no answer comes")

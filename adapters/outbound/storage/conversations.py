@@ -292,10 +292,10 @@ class PostgresConversations:
 def _waiting(
     id: int, event: str, attempts: int, at: datetime, draft: str | None, failures: int, _: bool = False
 ) -> Waiting:
-    return Waiting(id, _event(event), attempts, at, draft or "", failures)
+    return Waiting(id, stored_event(event), attempts, at, draft or "", failures)
 
 
-def _event(stored: str) -> Event:
+def stored_event(stored: str) -> Event:
     """A row that cannot be read concerns its own conversation: its event says why."""
     try:
         return event_from_json(stored)

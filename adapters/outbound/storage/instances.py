@@ -12,8 +12,10 @@ from typing import Any
 import psycopg
 
 from adapters.outbound.security.box import Seal, SealError
+from adapters.outbound.storage.conversations import stored_event
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
+from domain.channels.messages import Event
 from domain.instances.health import UNDECRYPTED
 from domain.instances.model import ACTIVE, UNREADABLE, Instance, InstanceChange, NewInstance
 from domain.refusals import Conflict, Unavailable
@@ -29,6 +31,11 @@ PAGE = f"""
         FROM channel_instance WHERE user_id = %s AND status = 'active' AND id > %s
     ) i WHERE size <= %s OR number = 1 ORDER BY id LIMIT %s
 """
+REMOVE_MESSAGES = """
+    WITH removed AS (DELETE FROM inbox WHERE instance_id = %s RETURNING id, status, event)
+    SELECT event FROM removed WHERE status = 0 ORDER BY id DESC LIMIT %s
+"""
+MOST_UNANSWERED = 50
 CACHE_SECONDS = 10.0
 CACHE_SIZE = 10_000
 
@@ -151,13 +158,15 @@ class PostgresInstances:
             raise Conflict("an instance of this channel with this channelName exists already") from error
 
     @retried
-    async def remove(self, instance_id: int) -> bool:
+    async def remove(self, instance_id: int) -> Sequence[Event]:
         async with self._database.transaction() as connection:
-            cursor = await connection.execute("DELETE FROM channel_instance WHERE id = %s", (instance_id,))
-            for table in ("inbox", "outbox", "lane"):
+            await connection.execute("DELETE FROM channel_instance WHERE id = %s", (instance_id,))
+            cursor = await connection.execute(REMOVE_MESSAGES, (instance_id, MOST_UNANSWERED))
+            unanswered = [stored_event(event) for (event,) in await cursor.fetchall()]
+            for table in ("outbox", "lane"):
                 await connection.execute(f"DELETE FROM {table} WHERE instance_id = %s", (instance_id,))
         self._told(instance_id)
-        return cursor.rowcount > 0
+        return unanswered
 
     async def reseal(self) -> tuple[int, Sequence[int]]:
         """Seals anew what an older key had sealed: how many, and the ids of those that cannot be opened."""

@@ -208,6 +208,12 @@ def seconds_pass(scene: Scene, seconds: int) -> None:
     scene.world.run(ahead())
 
 
+@when("the instance is removed")
+def is_removed(scene: Scene) -> None:
+    scene.resource.wait_for(1)
+    assert UseCases(scene.world).delete("ann", scene.instance_id).outcome == "done"
+
+
 @when("the resource fails")
 def fails(scene: Scene) -> None:
     scene.resource.script = broken

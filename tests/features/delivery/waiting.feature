@@ -103,6 +103,18 @@ Feature: What people see while an answer is being made
       And the question has arrived, "ada" gives the command "yes"
       Then the bot stops thinking
 
+    Scenario: The instance is removed while its resource works, on Discord
+      Given a bot on Discord whose resource takes its time
+      When "ada" gives the command "hello"
+      And the instance is removed
+      Then the bot stops thinking
+
+    Scenario: The instance is removed while its resource works, on Slack
+      Given a bot on Slack whose resource takes its time
+      When "ada" gives the command "hello"
+      And the instance is removed
+      Then "ada" alone is told "Done. There is no answer to show."
+
     Scenario Outline: <why> on Slack
       Given a bot on Slack <that>
       When "ada" gives the command "hello"

@@ -51,10 +51,12 @@ class Teams:
     def __init__(self, kit: Kit) -> None:
         self._kit = kit
         self._connector = Connector(kit)
+        # An emulator is answered without webhookUrl and appId.
+        self._definition = replace(DEFINITION, advice=()) if kit.address(EMULATOR) else DEFINITION
 
     @property
     def definition(self) -> ChannelDefinition:
-        return DEFINITION
+        return self._definition
 
     async def facts(self, config: Config) -> Facts:
         """Issuer and signing keys of inbound tokens, none without an appId. Raises `PlatformError`."""

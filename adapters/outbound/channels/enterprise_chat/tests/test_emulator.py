@@ -56,6 +56,11 @@ async def test_is_answered_without_a_token(channel: Channel, teams: Teams) -> No
     await channel.probe({})
 
 
+@pytest.mark.parametrize(("setting", "advised"), [("on", False), ("", True)])
+async def test_nothing_is_advised_that_an_emulator_does_not_need(channel: Channel, advised: bool) -> None:
+    assert bool(channel.definition.advice) is advised
+
+
 async def test_its_prompts_are_cards_that_are_replaced(channel: Channel, teams: Teams) -> None:
     target = received(channel, teams.url)
     (sent,) = await deliver(channel, {}, target, Answer("Delete it?", choices=CHOICES))
