@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import logging
 import os
@@ -37,12 +38,14 @@ class Shutdown:
         self._ends_at: float | None = None
         self._ask: Callable[[], object] | None = None
         self._last_steps: list[Callable[[], None]] = []
+        self._status: int | None = None
         self.stage = "starting"
 
     def take_signals(self) -> None:
         """To be called by the main thread, before anything that may block."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._signalled)
+        atexit.register(self._skip_finalization)
 
     @contextmanager
     def asking(self, ask: Callable[[], object]) -> Iterator[None]:
@@ -66,6 +69,10 @@ class Shutdown:
         """Seconds until the forced end; None while the process does not end."""
         return None if self._ends_at is None else max(0.0, self._ends_at - time.monotonic())
 
+    def stopped(self, status: int) -> None:
+        """Everything has stopped: the process ends with this status once its threads have ended."""
+        self._status = status
+
     @contextmanager
     def last_step(self, step: Callable[[], None]) -> Iterator[None]:
         """While the block runs a forced end calls `step` first, which must not block."""
@@ -78,7 +85,7 @@ class Shutdown:
     def _signalled(self, number: int, _: FrameType | None) -> None:
         self._signals += 1
         if self._signals > 1:
-            self._leave(128 + number)
+            self._end(128 + number)
         already = self._ends_at is not None
         self.begin()
         if self._ask is not None:
@@ -86,18 +93,27 @@ class Shutdown:
         elif not already:
             raise KeyboardInterrupt
 
+    def _skip_finalization(self) -> None:
+        """The interpreter would destroy all objects, for seconds on a busy machine, while no thread runs that could
+        end it."""
+        if self._ends_at is not None and self._status is not None:
+            self._leave(self._status)
+
     def _watch(self) -> None:
         while left := self.remaining():
             time.sleep(left)
         log.error(
             "the process did not end within %g seconds (%s); it is ended now", self._deadline, self.stage
         )
-        for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(Exception):
-                stream.flush()
         self._leave(1)
 
     def _leave(self, status: int) -> NoReturn:
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):
+                stream.flush()
+        self._end(status)
+
+    def _end(self, status: int) -> NoReturn:
         for step in self._last_steps:
             with contextlib.suppress(Exception):
                 step()

@@ -151,6 +151,12 @@ def reporting(main: Callable[[], int]) -> int:
     A signal before the event loop asks for it ends it in order, as Ctrl-C does; the next one ends it at once.
     """
     PROCESS.take_signals()
+    status = _reported(main)
+    PROCESS.stopped(status)
+    return status
+
+
+def _reported(main: Callable[[], int]) -> int:
     try:
         return main()
     except KeyboardInterrupt:

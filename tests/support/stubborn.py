@@ -7,6 +7,7 @@ import logging
 import re
 import sys
 import time
+from collections.abc import Callable
 
 from apps.process import Phase, run, serve
 from apps.starting import reporting
@@ -55,8 +56,21 @@ class Stubborn:
             )  # one instruction of the C code, which gives the lock up never
 
 
+class Clinging:
+    """Does not let itself be destroyed."""
+
+    def __del__(self, sleep: Callable[[float], None] = time.sleep) -> None:
+        sleep(FOR_EVER)
+
+
+kept: list[Clinging] = []
+"""What is destroyed at the end of the interpreter."""
+
+
 def main(kind: str) -> int:
     logging.basicConfig(stream=sys.stderr)
+    if kind == "blocks the end of the interpreter":
+        kept.append(Clinging())
     return reporting(lambda: serve(run([Stubborn(kind)], lambda: print("up", flush=True))))
 
 
