@@ -19,9 +19,11 @@ import pytest
 
 from adapters.outbound.storage.embedded import EmbeddedPostgres
 from adapters.outbound.storage.migrate import migrate
+from tests.support.folders import remove
 
 _PREFIX = "switchboard-tests-"
 _TEMPLATE = f"switchboard_test_{os.getpid()}"
+_NOTHING = "template0 ENCODING UTF8"
 _numbers = itertools.count(1)
 
 
@@ -40,16 +42,16 @@ def postgres_dsn() -> Iterator[str]:
         yield dsn
     finally:
         server.stop()
-        shutil.rmtree(folder)
+        remove(folder)
 
 
 def _template_on(server: str) -> Iterator[str]:
     with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {_TEMPLATE} TEMPLATE template0 ENCODING UTF8")
+        connection.execute(f"CREATE DATABASE {_TEMPLATE} TEMPLATE {_NOTHING}")
         dsn = on_database(server, _TEMPLATE)
         migrate(dsn)
         yield dsn
-        connection.execute(f"DROP DATABASE {_TEMPLATE} WITH (FORCE)")
+        _insist(connection, f"DROP DATABASE {_TEMPLATE} WITH (FORCE)")
 
 
 @pytest.fixture
@@ -60,9 +62,9 @@ def database_url(postgres_dsn: str) -> Iterator[str]:
 
 
 @contextmanager
-def fresh_database(postgres_dsn: str) -> Iterator[str]:
-    """The DSN of a migrated and empty database, dropped at the end."""
-    template = urlsplit(postgres_dsn).path.removeprefix("/")
+def fresh_database(postgres_dsn: str, *, migrated: bool = True) -> Iterator[str]:
+    """The DSN of an empty database, migrated unless told otherwise; dropped at the end."""
+    template = urlsplit(postgres_dsn).path.removeprefix("/") if migrated else _NOTHING
     name = f"switchboard_test_{os.getpid()}_{next(_numbers)}"
     with psycopg.connect(on_database(postgres_dsn, "postgres"), autocommit=True) as connection:
         _insist(connection, f"CREATE DATABASE {name} TEMPLATE {template}")

@@ -25,8 +25,8 @@ from tests.support.ports import free_port
 from tests.support.postgres import fresh_database
 from tests.support.waiting import until
 
-PATIENCE = 60
-"""Seconds that a resource has."""
+PATIENCE = 300
+"""Seconds that a resource has, and in which everything is over on the busiest machine."""
 LITTLE = 4
 """Seconds that one has that is known to fail."""
 WAIT = 2
@@ -185,7 +185,7 @@ class Scene:
             )
             return self.world.run(fetched) == [(0, 0)]
 
-        until(look, "everything is worked off and sent")
+        until(look, "everything is worked off and sent", seconds=PATIENCE)
 
     def health(self, instance: int) -> str:
         return str(self.way.health("ann", instance).body["lastError"])
@@ -259,8 +259,11 @@ def test_nobody_waits_for_a_resource_that_takes_its_time(scene: Scene) -> None:
 
 
 def test_the_reason_is_on_record_and_nothing_of_the_resource_is_told(scene: Scene) -> None:
-    assert "cannot be connected to" in scene.health(scene.dead)
-    assert "the downstream resource failed" in scene.health(scene.failing)
+    for instance in (scene.dead, scene.failing):
+        assert "the downstream resource failed" in scene.health(instance)
+    # The second where the time runs out during the last try.
+    reasons = ("cannot be connected to", "does not answer within")
+    assert any(each in scene.health(scene.dead) for each in reasons)
     assert "secret" not in str(scene.town.sessions)
 
 

@@ -345,9 +345,10 @@ async def test_half_sent_heads_do_not_keep_others_out() -> None:
     await part.start()
     running = asyncio.create_task(part.run())
     port = listener.getsockname()[1]
-    halves = [await asyncio.open_connection("127.0.0.1", port) for _ in range(60)]
-    for _, writer in halves:
-        writer.write(HEAD)
+    halves = []
+    for _ in range(60):
+        halves.append(await asyncio.open_connection("127.0.0.1", port))
+        halves[-1][1].write(HEAD)
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(b"GET /x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
     assert (await asyncio.wait_for(reader.read(), 60)).startswith(b"HTTP/1.1 204 ")

@@ -48,6 +48,7 @@ async def test_from_creation_to_a_message(worlds: Callable[..., SocketWorld]) ->
     world.device.happen(Linked())
     await until(lambda: _is(world, instance, "connected"))
     await until(lambda: _has_no_code(world, instance))
+    await world.supervisor.look()  # prolongs the lease
     (socket,) = await world.links.live("ann")
     assert (socket.instance_id, socket.channel_id, socket.status) == (instance.id, CHANNEL, "connected")
     assert await world.links.live("bob") == []
@@ -115,9 +116,9 @@ async def test_a_dead_keepers_connections_are_taken_over(worlds: Callable[..., S
     keeper, heir = worlds(1), worlds(2)
     await keeper.create()
     await keeper.supervisor.look()
-    await until(lambda: keeper.devices.opened)
     await heir.supervisor.look()
     assert heir.devices.opened == []
+    await until(lambda: keeper.devices.opened)
     await heir.links.free([1])
     await heir.supervisor.look()
     await until(lambda: heir.devices.opened)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Iterator
@@ -13,6 +12,7 @@ import pytest
 from adapters.outbound.storage.embedded import EmbeddedPostgres
 from adapters.outbound.storage.pool import Database
 from tests.support.database import an_instance, opened
+from tests.support.folders import remove
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def used_data_dir() -> Iterator[Path]:
     with EmbeddedPostgres(folder, fast_and_unsafe=True):
         pass
     yield folder
-    shutil.rmtree(folder)
+    remove(folder)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import psycopg
 from alembic.script import ScriptDirectory
 
 from adapters.outbound.storage.migrate import MIGRATIONS, head, migrate
-from tests.support.postgres import on_database
+from tests.support.postgres import fresh_database
 
 
 def test_the_chain_is_linear_and_numbered() -> None:
@@ -26,16 +26,11 @@ def test_the_chain_is_linear_and_numbered() -> None:
 
 
 def test_several_starts_at_once_migrate_once(postgres_dsn: str) -> None:
-    with psycopg.connect(on_database(postgres_dsn, "postgres"), autocommit=True) as connection:
-        connection.execute("CREATE DATABASE from_nothing")
-        try:
-            dsn = on_database(postgres_dsn, "from_nothing")
-            with ThreadPoolExecutor(3) as pool:
-                list(pool.map(migrate, [dsn] * 3))
-            with psycopg.connect(dsn) as migrated:
-                assert migrated.execute("SELECT version_num FROM alembic_version").fetchall() == [(head(),)]
-        finally:
-            connection.execute("DROP DATABASE from_nothing WITH (FORCE)")
+    with fresh_database(postgres_dsn, migrated=False) as dsn:
+        with ThreadPoolExecutor(3) as pool:
+            list(pool.map(migrate, [dsn] * 3))
+        with psycopg.connect(dsn) as migrated:
+            assert migrated.execute("SELECT version_num FROM alembic_version").fetchall() == [(head(),)]
 
 
 def test_a_database_at_the_newest_schema_needs_no_alembic(database_url: str) -> None:
@@ -56,17 +51,12 @@ def test_a_migration_leaves_nothing_of_alembic_behind_and_a_failure_has_words(po
         "except MigrationError as error: print(error)\n"
         "sys.exit('alembic' in sys.modules or 'sqlalchemy' in sys.modules)"
     )
-    with psycopg.connect(on_database(postgres_dsn, "postgres"), autocommit=True) as connection:
-        connection.execute("CREATE DATABASE half_there")
-        try:
-            dsn = on_database(postgres_dsn, "half_there")
-            with psycopg.connect(dsn, autocommit=True) as there:
-                there.execute("CREATE TABLE inbox (id bigint)")
-            done = subprocess.run(
-                [sys.executable, "-c", code, dsn], check=False, timeout=300, capture_output=True, text=True
-            )
-        finally:
-            connection.execute("DROP DATABASE half_there WITH (FORCE)")
+    with fresh_database(postgres_dsn, migrated=False) as dsn:
+        with psycopg.connect(dsn, autocommit=True) as there:
+            there.execute("CREATE TABLE inbox (id bigint)")
+        done = subprocess.run(
+            [sys.executable, "-c", code, dsn], check=False, timeout=300, capture_output=True, text=True
+        )
 
     assert done.returncode == 0
     assert done.stdout == f'the database cannot be brought to {head()}: relation "inbox" already exists\n'
