@@ -98,11 +98,12 @@ class World:
         return bool(tasks)
 
     def _under_way(self) -> list[asyncio.Task[Any]]:
-        """Conversations, deliveries, jobs and uploads that the worker has begun with."""
+        """What the worker has begun with: conversations, what it does beside them, deliveries, jobs and uploads."""
         tasks: list[asyncio.Task[Any]] = []
         for part in self.parts:
             if isinstance(part, WorkerPart):
                 tasks += [task for loop in part._loops for task in loop._tasks]
+                tasks += self.container.conversation_service()._asking._courtesies
             if isinstance(part, JobsPart) and part._worker._worker is not None:
                 tasks += [task for task in part._worker._worker.tasks.values() if not task.done()]
             if isinstance(part, KnowledgePart):

@@ -205,9 +205,11 @@ def _folder_of(pid: int) -> str | None:
 
 
 def _children(pid: int) -> Iterator[int]:
-    for task in Path(f"/proc/{pid}/task").glob("*"):
-        with contextlib.suppress(OSError):
-            yield from (int(text) for text in (task / "children").read_text().split())
+    """It may end, and its threads may, while they are listed."""
+    with contextlib.suppress(OSError):
+        for task in list(Path(f"/proc/{pid}/task").iterdir()):
+            with contextlib.suppress(OSError):
+                yield from (int(text) for text in (task / "children").read_text().split())
 
 
 def _numbers(folder: Path) -> list[int]:

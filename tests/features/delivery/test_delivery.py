@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -73,6 +74,7 @@ class Scene:
         self.resource = Resource(world, lambda request: RunResult(request.text))
         self.numbers = count(1)
         self.bots = [self.create(TOKEN)]
+        self.written: Counter[int] = Counter()
         self.replies: list[Reply] = []
         self.delays: list[float] = []
         self.dead_id = 0
@@ -102,6 +104,7 @@ class Scene:
         call = samples.posted({"update_id": number, "message": message}, secret_of(token))
         reply = self.way.call("bot-messenger", self.bots[bot], call.body, call.headers, "webhook")
         assert reply.outcome == "done", reply
+        self.written[bot] += 1
 
     def got(self, who: str) -> list[str]:
         return [text for chat, text, _ in self.platform.taken if chat == CHATS[who]]
@@ -111,15 +114,22 @@ class Scene:
         return list(found.body["deliveries"])
 
     def wait_deliveries(self, ready: Callable[[list[dict[str, Any]]], bool]) -> list[dict[str, Any]]:
-        until(lambda: ready(self.deliveries()), f"deliveries are {self.deliveries()}")
-        return self.deliveries()
+        """The first bot's, once there are some and they are as they should be."""
+        found: list[dict[str, Any]] = []
+
+        def are_ready() -> bool:
+            found[:] = self.deliveries()
+            return bool(found) and ready(found)
+
+        until(are_ready, "deliveries are as they should be")
+        return found
 
     def health(self) -> dict[str, Any]:
         return dict(self.way.health("ann", self.bots[0]).body)
 
     def waits_for(self, attempt: int, seconds: float) -> None:
         """After so many tries the first reply waits for its next one, for so long and up to a fifth more."""
-        found = self.wait_deliveries(lambda found: bool(found) and found[0]["attempts"] == attempt)[0]
+        found = self.wait_deliveries(lambda found: found[0]["attempts"] == attempt)[0]
         assert found["status"] == "pending"
         delay = self.delays[attempt - 1]
         assert seconds <= delay <= seconds * 1.2
@@ -252,7 +262,9 @@ def people_write(scene: Scene, number: int) -> None:
 
 @when("the reply is refused")
 def refused(scene: Scene) -> None:
-    scene.wait_deliveries(lambda found: bool(found) and all(each["attempts"] for each in found))
+    scene.wait_deliveries(
+        lambda found: len(found) == scene.written[0] and all(each["attempts"] for each in found)
+    )
 
 
 @when("the platform works again")
@@ -365,7 +377,7 @@ def is_dead(scene: Scene) -> None:
 
 @then("kim's reply is a dead letter after 1 try, with the platform's words")
 def dead_at_once(scene: Scene) -> None:
-    (letter,) = scene.wait_deliveries(lambda found: bool(found) and found[0]["status"] == "dead")
+    (letter,) = scene.wait_deliveries(lambda found: found[0]["status"] == "dead")
     assert letter["attempts"] == 1
     assert "bot was blocked by the user" in letter["lastError"]
 

@@ -45,7 +45,7 @@ class Scene:
     async def _stuck(self) -> str:
         app = web.Application()
         app.router.add_post("/stuck", self._hang)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1, handler_cancellation=True)
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", 0).start()
         return f"http://127.0.0.1:{self._runner.addresses[0][1]}/stuck"
@@ -53,8 +53,10 @@ class Scene:
     async def _hang(self, request: web.Request) -> web.Response:
         self.under_way += 1
         self.most["under way"] = max(self.most["under way"], self.under_way)
-        await self.release.wait()
-        self.under_way -= 1
+        try:
+            await self.release.wait()
+        finally:  # also when the service gives up, which on a slow machine it does
+            self.under_way -= 1
         return web.Response()
 
     async def run(self, request: RunRequest) -> RunResult:
@@ -64,9 +66,11 @@ class Scene:
         self.most[instance_id] = max(self.most[instance_id], self.at_work[instance_id])
         self.most["all"] = max(self.most["all"], self._held())
         self.most["hanging"] = max(self.most["hanging"], sum(self.at_work[each] for each in self.hanging))
-        if instance_id in self.hanging or request.session_id in self.hanging_sessions:
-            await self.release.wait()
-        self.at_work[instance_id] -= 1
+        try:
+            if instance_id in self.hanging or request.session_id in self.hanging_sessions:
+                await self.release.wait()
+        finally:
+            self.at_work[instance_id] -= 1
         return RunResult(request.text)
 
     def _held(self) -> int:
@@ -197,7 +201,7 @@ def answered(scene: Scene, count: int) -> None:
 
 @then("1 conversation still waits")
 def still_waits(scene: Scene) -> None:
-    assert scene.at_work.total() == 1
+    until(lambda: scene.at_work.total() == 1, "it hangs, or is tried again")
 
 
 @then("at most 4 conversations of an instance were worked on at a time")

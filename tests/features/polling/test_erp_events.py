@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
+from domain.routing import service as routing
 from tests.features.polling.conftest import Resource, Watch
 from tests.support.platforms import odoo
 from tests.support.waiting import until
@@ -70,7 +71,8 @@ def full(server: odoo.Odoo, count: int) -> None:
 
 
 @given("a rule in Odoo that changes each record that gets a note")
-def rule(server: odoo.Odoo) -> None:
+def rule(server: odoo.Odoo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(routing, "WINDOW", 3600.0)  # a slow machine needs more than a minute for the rounds
     server.rule = True
 
 

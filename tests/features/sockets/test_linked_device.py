@@ -155,6 +155,7 @@ def shows_none(scene: Scene) -> None:
 @then("it is among Ann's live connections")
 def is_live(scene: Scene) -> None:
     assert scene.world is not None
+    scene.runner.run(scene.world.supervisor.look())  # a lease ends after a while
     (socket,) = scene.runner.run(scene.world.links.live("ann"))
     assert socket.instance_id == scene.world.only
 
