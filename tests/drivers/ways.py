@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -19,7 +19,7 @@ from domain.access.model import Caller, Role
 from domain.channels.messages import RawCall
 from domain.instances.model import InstanceChange, NewInstance
 from domain.refusals import Refusal
-from tests.drivers.world import World
+from tests.drivers.world import PATIENCE, World
 
 BASE = "http://localhost:3011"
 INSTANCES = "/api/agent/channel-instances"
@@ -249,6 +249,16 @@ class Rest:
         self._world.run(self._client.aclose())
 
 
+class PatientCore(CoreConnection):
+    """Gives each call as long as a busy machine may need."""
+
+    async def call(self, method: Any, request: Any, *, deadline: float = PATIENCE) -> Any:
+        return await super().call(method, request, deadline=max(deadline, PATIENCE))
+
+    def stream(self, method: Any, request: Any, *, deadline: float = PATIENCE) -> AsyncIterator[Any]:
+        return super().stream(method, request, deadline=max(deadline, PATIENCE))
+
+
 class RestOverGrpc(Rest):
     """Over HTTP, to a stateless gateway that reaches the core over gRPC on a real socket."""
 
@@ -256,7 +266,7 @@ class RestOverGrpc(Rest):
         return self._world.run(self._made())
 
     async def _made(self) -> Any:
-        self._core = CoreConnection(f"127.0.0.1:{self._world.grpc.port}")
+        self._core = PatientCore(f"127.0.0.1:{self._world.grpc.port}")
         self._callbacks = RemoteCallbacks(self._core)
         return build_remote_gateway(self._world.settings, self._core, self._callbacks)
 

@@ -24,6 +24,8 @@ RESTART_SECONDS = 2.0
 STEADY_SECONDS = 10.0
 """A worker that ran so long had a queue: its end is the beginning of another outage."""
 END_SECONDS = 0.7
+POLL_SECONDS = 0.5
+"""Between two looks into the queue."""
 TIMEOUT = 300
 """Seconds that a job may take."""
 
@@ -74,7 +76,7 @@ class SupervisedWorker:
             max_jobs=self._max_jobs,
             queue_read_limit=1000,
             job_timeout=TIMEOUT,
-            poll_delay=0.5,
+            poll_delay=POLL_SECONDS,
             health_check_interval=30,
             job_serializer=self._redis.job_serializer,
             job_deserializer=self._redis.job_deserializer,

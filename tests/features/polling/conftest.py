@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from pytest_bdd import parsers, then, when
 
+from adapters.inbound.jobs import arq_worker
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.ways import Reply, Way
 from tests.drivers.world import World
@@ -96,6 +97,7 @@ class Watch:
             row = self._row(PLAN)
             return row is not None and row[1] is not None
 
+        self._look()
         until(has_cursor, "the first poll")
 
     def run_now(self, late: str = "1 second") -> None:
@@ -112,7 +114,12 @@ class Watch:
             return row is None or (row[0] != due[0] and row[2] is None)
 
         until(is_due, "the instance has a plan")
+        self._look()
         until(is_over, "the run")
+
+    def _look(self) -> None:
+        """At once, for what the service does every second."""
+        self.world.run(self.world.container.polling().look())
 
     @property
     def next_run(self) -> Any:
@@ -126,7 +133,9 @@ def drivers(request: pytest.FixtureRequest) -> Iterator[tuple[PlatformDriver, Pl
     setting: str = getattr(request.module, "SETTING", "")
     addresses = dict.fromkeys(setting.split(), platform.url)
     request.module.SETTINGS = {**addresses, "DOWNSTREAM_URL": resource.url}
-    yield platform, resource
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(arq_worker, "POLL_SECONDS", 0.02)
+        yield platform, resource
     platform.close()
     resource.close()
 
