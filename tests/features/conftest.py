@@ -7,11 +7,27 @@ from pathlib import Path
 
 import pytest
 
+from adapters.inbound.grpc import health
+from adapters.inbound.rest import ops
+from apps import readiness
+from domain.routing.asking import service as asking
+from domain.routing.typing_indicator import service as typing
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.receiver import Receiver
 from tests.drivers.ways import WAYS, Rest, Way
-from tests.drivers.world import World
+from tests.drivers.world import PATIENCE, World
 from tests.support.postgres import fresh_database
+
+SHORT = ((ops, "CHECK"), (readiness, "LOOK"), (health, "LOOK"), (asking, "COURTESY"), (typing, "CALL"))
+"""What the service gives up after a few seconds, for which a busy machine may stand still."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def patience() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name in SHORT:
+            patch.setattr(module, f"{name}_SECONDS", PATIENCE)
+        yield
 
 
 @pytest.fixture
