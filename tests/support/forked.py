@@ -79,7 +79,10 @@ class Forked:
     def _gone(self) -> bool:
         """Whether it died before it could say that it is ready, which an armed one may: work waits for it."""
         assert self._pid is not None
-        state = Path(f"/proc/{self._pid}/stat").read_text() if Path(f"/proc/{self._pid}").exists() else ") Z"
+        try:
+            state = Path(f"/proc/{self._pid}/stat").read_text()
+        except OSError:
+            return True
         return state.rpartition(") ")[2].startswith("Z")
 
     def ended(self) -> int:
