@@ -54,7 +54,7 @@ def watching_types(watch: Watch, types: str) -> None:
 
 @when(parsers.parse('"{name}" is changed'))
 def changed(drive: Drive, name: str) -> None:
-    (file_id,) = [each["id"] for each in drive.files.values() if each["name"] == name]
+    (file_id,) = [each["id"] for each in list(drive.files.values()) if each["name"] == name]
     drive.change(file_id)
 
 

@@ -116,7 +116,8 @@ class Drive(StandIn):
         folder = re.sub(r"\\(.)", r"\1", query["folder"])
         if folder != FOLDER:
             return error(404, "File not found: .", "notFound")
-        found = [each for each in self.files.values() if folder in each["parents"] and not each["trashed"]]
+        kept = list(self.files.values())  # people put files into the folder from other threads
+        found = [each for each in kept if folder in each["parents"] and not each["trashed"]]
         if query["key"]:
             found = [
                 each for each in found if each.get("appProperties", {}).get(query["key"]) == query["value"]

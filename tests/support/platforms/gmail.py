@@ -122,7 +122,7 @@ class Gmail(StandIn):
     def _search(self, seen: Seen) -> Reply:
         query = dict(seen.query)
         expect(query["q"].startswith("newer_than:") and query["q"].endswith("d in:inbox"), "q")
-        found = [{"id": name, "threadId": f"thread-{name}"} for name in reversed(self.mails)]
+        found = [{"id": name, "threadId": f"thread-{name}"} for name in reversed(list(self.mails))]
         return self._page("messages", found, query, resultSizeEstimate=len(found))
 
     @staticmethod
