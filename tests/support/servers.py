@@ -97,10 +97,16 @@ async def raw_serving(handler: RawHandler) -> AsyncIterator[str]:
         finally:
             writer.close()
 
-    server = await asyncio.start_server(handle, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    try:
+    async with listening(handle) as port:
         yield f"http://127.0.0.1:{port}"
+
+
+@asynccontextmanager
+async def listening(handler: RawHandler, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
+    """Serves connections with `handler` from their first byte on, on a free port, which it gives."""
+    server = await asyncio.start_server(handler, "127.0.0.1", 0, ssl=tls)
+    try:
+        yield server.sockets[0].getsockname()[1]
     finally:
         await _take_no_more(server)
         server.close()

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from adapters.outbound.channels.email import channel as channel_module
+from adapters.outbound.channels.email import mailbox as mailbox_module
 from adapters.outbound.channels.email.channel import Email
 from ports.http import Http
 from tests.support.channels import kit
@@ -24,6 +26,13 @@ from tests.support.mail import (
 
 NO_HTTP: Http = object()  # type: ignore[assignment]
 """The channel uses no HTTP."""
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers on a busy machine may take their time."""
+    monkeypatch.setattr(channel_module, "PROBE_TIMEOUT", 120.0)
+    monkeypatch.setattr(mailbox_module, "CONNECT_TIMEOUT", 120.0)
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ from adapters.outbound.channels.email.tests.conftest import mail, settings
 from ports.channels import ConfirmsPolls, Fetches, PlatformError, PollFailed, Polls, Probed, Replies, Watches
 from tests.support.channels import NOW
 from tests.support.mail import Certificate, Mailbox, Postbox, imap_server
+from tests.support.servers import listening
 
 
 def test_the_channel_has_the_faces_of_a_mailbox(channel: Email) -> None:
@@ -193,7 +194,7 @@ async def test_a_file_is_found_again_after_the_mailbox_was_moved(channel: Email,
 async def test_idle_tells_of_mail_at_once(channel: Email, mailbox: Mailbox) -> None:
     config = settings(imapPort=mailbox.port)
     found = await channel.poll(config, None, NOW, NOW)
-    with anyio.fail_after(20):
+    with anyio.fail_after(120):
         async with anyio.create_task_group() as group:
             group.start_soon(channel.watch, config, 1000.0)
             await anyio.to_thread.run_sync(mailbox.put, mail())
@@ -204,7 +205,7 @@ async def test_mail_between_poll_and_idle_is_noticed(channel: Email, mailbox: Ma
     config = settings(imapPort=mailbox.port)
     await channel.poll(config, None, NOW, NOW)
     mailbox.put(mail())
-    with anyio.fail_after(20):
+    with anyio.fail_after(120):
         await channel.watch(config, 1000.0)
 
 
@@ -225,17 +226,14 @@ async def hanging_up() -> AsyncIterator[int]:
                 writer.write(b"* CAPABILITY IMAP4rev1 IDLE\r\n* 0 EXISTS\r\n" + tag + b" OK done\r\n")
         writer.close()
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    try:
-        yield server.sockets[0].getsockname()[1]
-    finally:
-        server.close()
+    async with listening(serve) as port:
+        yield port
 
 
 async def test_a_server_that_ends_idle_at_once_is_not_flooded(channel: Email) -> None:
     async with hanging_up() as port:
         config = settings(imapPort=port)
-        with anyio.fail_after(20):
+        with anyio.fail_after(120):
             for _ in range(MAX_HUNG_UP):
                 await channel.watch(config, 1000.0)
             for _ in range(2):
