@@ -14,6 +14,7 @@ async def test_a_text_is_read_while_pictures_take_all_places(nursery: Nursery, t
     picture.write_bytes(b"GIF89a" + bytes(20))
     text.write_text("A short note.")
     parser = FencedParser(ParsingOptions(slots=1), nursery)
+    await parser.identify(picture, "picture.gif")
     async with parser._recognising:  # as if a picture were being read
         waiting = asyncio.create_task(parser.parse(picture, "picture.gif"))
         assert (await parser.parse(text, "note.txt")).text == "A short note."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.linked_device.neonize_devices import NeonizeDevices
 from domain.channels.messages import Artifact, RawCall
 from ports.channels import Kit
-from ports.http import Http
+from ports.http import Http, HttpAnswer, HttpRequest
 from ports.linked_device import LinkedDevices
 
 NOW = datetime(2026, 11, 20, 12, 0, 0, tzinfo=UTC)
@@ -118,10 +119,24 @@ def call(
     )
 
 
+class PatientHttp(AioHttp):
+    """The client that the service itself uses, with the time for each request that a busy machine may need."""
+
+    async def send(self, request: HttpRequest) -> HttpAnswer:
+        return await super().send(_patient(request))
+
+    def stream(self, request: HttpRequest) -> AsyncIterator[bytes]:
+        return super().stream(_patient(request))
+
+
+def _patient(request: HttpRequest) -> HttpRequest:
+    return replace(request, timeout=max(request.timeout, 120.0))
+
+
 @asynccontextmanager
 async def client(policy: str = "open") -> AsyncIterator[AioHttp]:
-    """The client that the service itself uses, under an outbound policy."""
-    http = AioHttp(AddressPolicy.parse(policy))
+    """A client under an outbound policy."""
+    http = PatientHttp(AddressPolicy.parse(policy))
     try:
         yield http
     finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
 import anyio
@@ -18,6 +18,19 @@ from ports.channels import ConfirmsPolls, Fetches, PlatformError, PollFailed, Po
 from tests.support.channels import NOW
 from tests.support.mail import Certificate, Mailbox, Postbox, imap_server
 from tests.support.servers import listening
+
+
+@pytest.fixture(scope="module")
+def another_server() -> Iterator[Mailbox]:
+    with imap_server() as server:
+        yield server
+
+
+@pytest.fixture
+def moved(another_server: Mailbox) -> Mailbox:
+    """An empty mailbox on another server."""
+    another_server.empty()
+    return another_server
 
 
 def test_the_channel_has_the_faces_of_a_mailbox(channel: Email) -> None:
@@ -72,13 +85,12 @@ async def test_mail_that_the_owner_marks_as_unread_is_taken(channel: Email, mail
 
 
 async def test_a_new_uidvalidity_finds_the_same_mail_under_the_same_key(
-    channel: Email, mailbox: Mailbox
+    channel: Email, mailbox: Mailbox, moved: Mailbox
 ) -> None:
     mailbox.put(mail("one", "1@x.example"), mail("two", message_id=""))
     first = await channel.poll(settings(imapPort=mailbox.port), None, NOW, NOW)
-    with imap_server() as moved:
-        moved.put(mail("zero", "0@x.example"), mail("one", "1@x.example"), mail("two", message_id=""))
-        second = await channel.poll(settings(imapPort=moved.port), first.cursor, NOW, NOW)
+    moved.put(mail("zero", "0@x.example"), mail("one", "1@x.example"), mail("two", message_id=""))
+    second = await channel.poll(settings(imapPort=moved.port), first.cursor, NOW, NOW)
     assert second.cursor["uidValidity"] != first.cursor["uidValidity"]
     assert [event.text for event in second.events] == ["zero", "one", "two"]
     assert [event.key for event in second.events][1:] == [event.key for event in first.events]
@@ -181,14 +193,15 @@ async def test_files_are_fetched_when_they_are_wanted(channel: Email, mailbox: M
         [piece async for piece in channel.fetch(config, file)]
 
 
-async def test_a_file_is_found_again_after_the_mailbox_was_moved(channel: Email, mailbox: Mailbox) -> None:
+async def test_a_file_is_found_again_after_the_mailbox_was_moved(
+    channel: Email, mailbox: Mailbox, moved: Mailbox
+) -> None:
     mailbox.put(WITH_FILE)
     found = await channel.poll(settings(imapPort=mailbox.port), None, NOW, NOW)
     (file,) = found.events[0].attachments
-    with imap_server() as moved:
-        moved.put(mail("other", "other@x.example"), WITH_FILE)
-        config = settings(imapPort=moved.port)
-        assert b"".join([piece async for piece in channel.fetch(config, file)]) == b"the bytes"
+    moved.put(mail("other", "other@x.example"), WITH_FILE)
+    config = settings(imapPort=moved.port)
+    assert b"".join([piece async for piece in channel.fetch(config, file)]) == b"the bytes"
 
 
 async def test_idle_tells_of_mail_at_once(channel: Email, mailbox: Mailbox) -> None:
