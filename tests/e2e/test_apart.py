@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import secrets
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import pytest
 from redis import Redis
 
 from adapters.outbound.storage.embedded import EmbeddedPostgres
-from tests.support.folders import remove
+from tests.support.folders import an_open_folder
 from tests.support.ports import free_port
 from tests.support.postgres import on_database
 from tests.support.receiver import Receiver
@@ -27,14 +26,14 @@ pytestmark = pytest.mark.processes
 @pytest.fixture(scope="module")
 def tcp_server() -> Iterator[tuple[str, int]]:
     """A PostgreSQL that listens on TCP: the DSN of its superuser and the port."""
-    folder = Path(tempfile.mkdtemp(prefix="sb-tcp-"))
-    folder.chmod(0o755)
     port = free_port()
-    with EmbeddedPostgres(folder, fast_and_unsafe=True, tcp_port=port) as dsn:
+    with (
+        an_open_folder() as folder,
+        EmbeddedPostgres(folder, fast_and_unsafe=True, tcp_port=port) as dsn,
+    ):
         with psycopg.connect(dsn, autocommit=True) as connection:
             connection.execute("CREATE ROLE app LOGIN PASSWORD 'sesame'")
         yield dsn, port
-    remove(folder)
 
 
 @pytest.fixture
@@ -91,7 +90,8 @@ def closed_database(dsn: str) -> Iterator[None]:
     """Nobody is let into the database, and those who are in it are thrown out."""
     with psycopg.connect(on_database(dsn, "postgres"), autocommit=True) as connection:
         connection.execute("ALTER DATABASE apart ALLOW_CONNECTIONS false")
-        connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'apart'")
+        thrown_out = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'apart'"
+        until(lambda: not connection.execute(thrown_out).fetchall(), "nobody is in it")
         yield
         connection.execute("ALTER DATABASE apart ALLOW_CONNECTIONS true")
 
@@ -131,6 +131,12 @@ def test_a_message_goes_through_all_three_and_survives_the_loss_of_each(
         def answered(text: str) -> bool:
             return text in [body["response"] for body in receiver.bodies]
 
+        def database_is_told_to_be_away() -> bool:
+            answer = client.get("/readyz")
+            checks = answer.json()["checks"]
+            said = "the core says that its database is away, or takes no writes"
+            return (answer.status_code, checks["database"], checks["queue"]) == (503, said, "ok")
+
         with gateway.client() as client:
             answer = client.post(at_once, json={"message": "here and now"})
             assert (answer.status_code, answer.json()["response"]) == (200, "here and now")
@@ -151,10 +157,7 @@ def test_a_message_goes_through_all_three_and_survives_the_loss_of_each(
                 away = client.post(later, json={"message": "nowhere to put it"})
                 assert (away.status_code, away.headers["retry-after"]) == (503, "2")
                 assert "the database is away" in away.json()["error"]
-                until(lambda: client.get("/readyz").status_code == 503, "the gateway hears of it")
-                checks = client.get("/readyz").json()["checks"]
-                assert checks["database"] == "the core says that its database is away, or takes no writes"
-                assert checks["queue"] == "ok"
+                until(database_is_told_to_be_away, "the gateway hears of it")
             until(lambda: client.get("/readyz").status_code == 200, "the database is found again")
             until(lambda: listening(tcp_server[0]) == 2, "core and worker hear each other again")
             accepted("after the database was away")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import tempfile
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +13,7 @@ import httpx
 import pytest
 from twilio.request_validator import RequestValidator
 
-from tests.support.folders import remove
+from tests.support.folders import an_open_folder
 from tests.support.platforms import drive, mattermost, odoo, teams, twilio
 from tests.support.platforms.standin import StandIn
 from tests.support.ports import free_port
@@ -58,11 +57,8 @@ def platforms() -> Platforms:
 
 @pytest.fixture(scope="module")
 def service(platforms: Platforms) -> Iterator[Service]:
-    folder = Path(tempfile.mkdtemp(prefix="sb-e2e-"))
-    folder.chmod(0o755)
-    with Service(folder / "data", settings=platforms.settings) as running:
+    with an_open_folder() as folder, Service(folder / "data", settings=platforms.settings) as running:
         yield running
-    remove(folder)
 
 
 async def create(service: Service, channel_id: str, config: dict[str, Any]) -> tuple[int, str]:

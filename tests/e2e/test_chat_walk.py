@@ -10,7 +10,6 @@ import base64
 import itertools
 import json
 import re
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -22,7 +21,7 @@ import httpx
 import pytest
 
 from tests.e2e.chats import CHATS, DISCORD, Chat, Said
-from tests.support.folders import remove
+from tests.support.folders import an_open_folder
 from tests.support.platforms import discord
 from tests.support.platforms.standin import Reply, Seen, StandIn
 from tests.support.ports import free_port
@@ -71,15 +70,12 @@ PORTS = {chat.channel_id: free_port() for chat in CHATS} | {"agent": free_port()
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
-    folder = Path(tempfile.mkdtemp(prefix="sb-e2e-"))
-    folder.chmod(0o755)
     settings = {"AGENT_URL": AGENT_URL, "DOWNSTREAM_URL": f"http://127.0.0.1:{PORTS['agent']}/run"}
     for chat in CHATS:
         address = f"http://127.0.0.1:{PORTS[chat.channel_id]}{chat.api}"
         settings |= dict.fromkeys(chat.settings, address)
-    with Service(folder / "data", settings=settings) as running:
+    with an_open_folder() as folder, Service(folder / "data", settings=settings) as running:
         yield running
-    remove(folder)
 
 
 @dataclass

@@ -8,18 +8,21 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from tests.support.folders import an_open_folder
 from tests.support.service import Service
 from tests.support.waiting import until
 
+pytestmark = pytest.mark.processes
+
 PATH = "/api/agent/channels/http-webhook"
 HEAD = b"POST /api/agent/channels/http-webhook/1/webhook HTTP/1.1\r\nHost: x\r\n"
-FORGED = "%0a2026-01-01T00:00:00Z%20forged%1b[2J%c2%9b31m%e2%80%ae"
+FORGED = "%0a1999-01-01T00:00:00Z%20forged%1b[2J%c2%9b31m%e2%80%ae"
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+def service() -> Iterator[Service]:
     settings = {"LOG_FORMAT": "console", "HTTP_MAX_CONNECTIONS": "100", "HTTP_HEAD_TIMEOUT": "3"}
-    with Service(tmp_path_factory.mktemp("hostile") / "data", settings=settings) as running:
+    with an_open_folder() as folder, Service(folder / "data", settings=settings) as running:
         yield running
 
 
@@ -46,7 +49,7 @@ def test_paths_forge_no_lines_of_the_log_and_reach_no_terminal(service: Service,
     until(lambda: service.output.count("forged") >= 3, "the requests stand in the log")
     lines = service.output.split("\n")
     assert all(line.isprintable() for line in lines)
-    assert not [line for line in lines if line.startswith("2026-01-01")]
+    assert not [line for line in lines if line.startswith("1999-01-01")]
 
 
 @pytest.mark.parametrize("begun", [HEAD, HEAD + b"X: ", b""], ids=["head", "header", "nothing"])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,12 @@ import httpx
 import psycopg
 import pytest
 
+from adapters.inbound.jobs.arq_worker import STEADY_SECONDS
 from adapters.outbound.storage.embedded import EmbeddedPostgres
+from adapters.outbound.storage.lanes import LEASE_SECONDS
 from adapters.outbound.storage.migrate import migrate
 from tests.drivers.platform import PlatformDriver
-from tests.support.folders import remove
+from tests.support.folders import an_open_folder
 from tests.support.forked import Forked
 from tests.support.platforms.odoo import DATABASE, KEY, LOGIN, Odoo
 from tests.support.ports import free_port
@@ -41,9 +44,8 @@ DEADLINE = 20.0
 class Server:
     """A PostgreSQL on TCP that is stopped and started."""
 
-    def __init__(self) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="sb-outage-"))
-        self._folder.chmod(0o755)
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
         self._port = free_port()
         self.start()
         migrate(self._dsn)
@@ -68,16 +70,13 @@ class Server:
         yield
         self.start()
 
-    def close(self) -> None:
-        self.stop()
-        remove(self._folder)
-
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    made = Server()
-    yield made
-    made.close()
+    with an_open_folder() as folder:
+        made = Server(folder)
+        yield made
+        made.stop()
 
 
 class Gate:
@@ -101,7 +100,7 @@ class Gate:
     def passing(self, answer: Callable[[Any], Any]) -> Callable[[Any], Any]:
         def held(body: Any) -> Any:
             self._came.append(body)
-            assert self._open.wait(60)
+            assert self._open.wait(300)
             return answer(body)
 
         return held
@@ -176,14 +175,14 @@ def test_the_database_goes_away_and_comes_back(server: Server, open_folder: Path
         waiting = aside.submit(scene.say, "waiting call", waits=True)
         until(lambda: scene.resource_gate.reached == 3, "both are being worked on")
 
+        began = time.monotonic()
         with server.away():
             scene.receiver_gate.open()
             scene.resource_gate.open()
             refused(lambda: scene.say("refused"))
             refused(lambda: scene.say("refused too", waits=True))
             refused(lambda: scene.get("/api/agent/channel-instances"))
-            ready = scene.get("/readyz")
-            assert (ready.status_code, ready.json()["checks"]["database"]) == (503, AWAY)
+            until(lambda: readiness(scene, "database") == (503, AWAY), "it is not ready")
             assert scene.get("/healthz").status_code == 200
             assert scene.get("/metrics").status_code == 200
 
@@ -193,11 +192,18 @@ def test_the_database_goes_away_and_comes_back(server: Server, open_folder: Path
         answer = waiting.result(60)
         assert (answer.status_code, answer.json()["response"]) == (200, "heard waiting call")
         until(lambda: settled(server), "everything is noted")
-        assert sorted(scene.answers) == ["heard afterwards", "heard being worked on", "heard reply under way"]
-        assert len(scene.resource.bodies) == 4, "what the outage kept from being noted is not done again"
+        if time.monotonic() - began < LEASE_SECONDS:  # what it did is kept for so long
+            assert sorted(scene.answers) == [
+                "heard afterwards",
+                "heard being worked on",
+                "heard reply under way",
+            ]
+            assert len(scene.resource.bodies) == 4, "what the outage kept from being noted is not done again"
         listening = "SELECT query FROM pg_stat_activity WHERE application_name = 'switchboard-signals'"
         until(lambda: server.fetch(listening) == [('LISTEN "switchboard"',)], "it listens for wake-ups again")
-        assert scene.service.output.count('"the database is away"') == 1
+        told = re.findall(r'"the database is (away|back)"', scene.service.output)
+        assert told[:2] == ["away", "back"]
+        assert all(one != next_one for one, next_one in pairwise(told)), "it is told only when that changes"
 
 
 def test_it_stops_in_time_while_the_database_is_away_and_a_resource_hangs(
@@ -214,6 +220,12 @@ def test_it_stops_in_time_while_the_database_is_away_and_a_resource_hangs(
         answer = waiting.result(60)
         assert (answer.status_code, answer.json()) == (503, {"error": "the service is stopping"})
         server.start()
+
+
+def readiness(scene: Scene, needed: str) -> tuple[int, str]:
+    """The status of the answer, and what it says of one of the things that are needed."""
+    answer = scene.get("/readyz")
+    return answer.status_code, answer.json()["checks"][needed]
 
 
 def refused(call: Callable[[], httpx.Response]) -> None:
@@ -247,10 +259,10 @@ def test_the_queue_goes_away_and_comes_back_empty(database_url: str, open_folder
         scene.service.create_instance(channelId="erp-events", channelName="polled", config=config)
         polled(odoo, 1)
         queue.close()
+        began = time.monotonic()
 
-        until(lambda: scene.get("/readyz").json()["checks"]["queue"] == "degraded", "it is degraded")
-        ready = scene.get("/readyz")
-        assert (ready.status_code, ready.json()["reasons"]) == (200, {"queue": QUEUE_AWAY})
+        until(lambda: readiness(scene, "queue") == (200, "degraded"), "it is degraded")
+        until(lambda: scene.get("/readyz").json().get("reasons") == {"queue": QUEUE_AWAY}, "it says why")
         assert scene.say("without a queue").status_code == 200
         assert scene.say("at once", waits=True).json()["response"] == "heard at once"
         scene.answered("without a queue")
@@ -258,9 +270,9 @@ def test_the_queue_goes_away_and_comes_back_empty(database_url: str, open_folder
         before = len(odoo.reads)
 
         stack.enter_context(running_redis(program, port))
-        until(lambda: scene.get("/readyz").json()["checks"]["queue"] == "ok", "the queue is back")
+        until(lambda: readiness(scene, "queue") == (200, "ok"), "the queue is back")
         polled(odoo, before + 2)
-        assert scene.service.output.count(QUEUE_LOST) == 1
+        assert scene.service.output.count(QUEUE_LOST) <= 1 + (time.monotonic() - began) / STEADY_SECONDS
 
 
 ERP = {

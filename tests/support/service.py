@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +124,7 @@ class Service:
 
     def kill_everything(self, *, database_first: bool = False) -> None:
         """SIGKILL the process, what it started, and every process of its database."""
-        own = [self.process.pid, *descendants(self.process.pid)]
+        own = [self.process.pid, *descendants(self.process.pid)] if self.process.poll() is None else []
         database = database_processes(self.data_dir)
         for pid in [*database, *own] if database_first else [*own, *database]:
             with contextlib.suppress(ProcessLookupError):
@@ -152,7 +152,7 @@ class Service:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._process is not None and self._process.poll() is None:
+        if self._process is not None:
             self.kill_everything()
 
 
@@ -166,21 +166,32 @@ def descendants(pid: int) -> list[int]:
 
 def postmaster(data_dir: Path) -> int:
     """The first process of the embedded server of `data_dir`, which starts the others."""
-    return int((data_dir / "postgres/cluster/postmaster.pid").read_text().split()[0])
+    file = data_dir / "postgres/cluster/postmaster.pid"
+    found: list[int] = []
+
+    def written() -> bool:
+        with contextlib.suppress(FileNotFoundError):
+            pid, line_end, _ = file.read_text().partition("\n")
+            found.extend([int(pid)] if line_end else [])
+        return bool(found)
+
+    until(written, f"{file} is written")
+    return found[0]
 
 
 def suspend(find: Callable[[], Iterable[int]]) -> set[int]:
     """Suspend the processes that `find` names, and those that they started meanwhile; an ended one is left
-    out. Those that were suspended.
+    out. Returns once they stand still: those that were suspended.
     """
     seen: set[int] = set()
     suspended: set[int] = set()
     while new := set(find()) - seen:
-        seen |= new
+        seen.update(new)
         for pid in new:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGSTOP)
                 suspended.add(pid)
+        until(lambda: all(_stands_still(pid) for pid in seen), "the processes stand still")
     return suspended
 
 
@@ -197,6 +208,24 @@ def database_processes(data_dir: Path) -> list[int]:
     return [pid for pid in _numbers(Path("/proc")) if _folder_of(pid) == cluster]
 
 
+def database_ended(data_dir: Path) -> None:
+    """Wait until no process of the embedded server of `data_dir` is left; one that was killed takes a moment."""
+    until(lambda: not database_processes(data_dir), f"the database in {data_dir} ends")
+
+
+def _stands_still(pid: int) -> bool:
+    """Whether a process is suspended, or has ended."""
+    return state(pid) in ("T", "Z", None)
+
+
+def state(pid: int) -> str | None:
+    """The letter of proc(5) for what a process does; None where there is none of that number."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
+    except OSError:
+        return None
+
+
 def _folder_of(pid: int) -> str | None:
     try:
         return str(Path(f"/proc/{pid}/cwd").readlink())
@@ -204,12 +233,14 @@ def _folder_of(pid: int) -> str | None:
         return None
 
 
-def _children(pid: int) -> Iterator[int]:
-    """It may end, and its threads may, while they are listed."""
+def _children(pid: int) -> list[int]:
+    """Those of each thread. A process or thread that ends meanwhile has none."""
+    found: list[int] = []
     with contextlib.suppress(OSError):
-        for task in list(Path(f"/proc/{pid}/task").iterdir()):
+        for task in Path(f"/proc/{pid}/task").iterdir():
             with contextlib.suppress(OSError):
-                yield from (int(text) for text in (task / "children").read_text().split())
+                found += map(int, (task / "children").read_text().split())
+    return found
 
 
 def _numbers(folder: Path) -> list[int]:
