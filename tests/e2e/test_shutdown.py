@@ -13,7 +13,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -122,8 +124,8 @@ def test_a_suspended_database_keeps_nobody_waiting(open_folder: Path) -> None:
         until(lambda: client.get("/readyz").status_code == 200, "it is ready again")
 
 
-@pytest.fixture
-def external(open_folder: Path) -> Iterator[tuple[dict[str, str], list[int]]]:
+@pytest.fixture(scope="module")
+def external() -> Iterator[tuple[dict[str, str], list[int]]]:
     """Settings of processes on a database of another machine, and the processes of that database."""
     port = free_port()
     with (
@@ -284,38 +286,58 @@ def add_bots(service: Service) -> None:
             assert answer.status_code == 201, answer.text
 
 
-STUBBORN = [sys.executable, "-m", "tests.support.stubborn"]
+STUBBORN = {
+    "ignores cancellation": 0,
+    "swallows cancellation": 0,
+    "fails to stop": 0,
+    "starts for ever": 130,
+    "blocks the end of the interpreter": 0,
+    "blocks the loop": 1,
+    "blocks a thread": 1,
+    "holds the interpreter": -signal.SIGALRM,
+}
 
 
-@pytest.mark.parametrize(
-    ("kind", "status"),
-    [
-        ("ignores cancellation", 0),
-        ("swallows cancellation", 0),
-        ("fails to stop", 0),
-        ("starts for ever", 130),
-        ("blocks the end of the interpreter", 0),
-        ("blocks the loop", 1),
-        ("blocks a thread", 1),
-        ("holds the interpreter", -signal.SIGALRM),
-    ],
-)
-def test_a_part_that_does_not_stop_is_left_behind(kind: str, status: int) -> None:
-    process = subprocess.Popen(
-        [*STUBBORN, kind],
+@dataclass(frozen=True)
+class End:
+    """How a process ended after it was told to: its exit status, the seconds it took, and its standard error."""
+
+    status: int
+    took: float
+    said: str
+
+
+@pytest.fixture(scope="module")
+def ends() -> dict[str, End]:
+    """Those of all stubborn parts, which mostly wait: at the same time."""
+    with ThreadPoolExecutor(len(STUBBORN)) as aside:
+        return dict(zip(STUBBORN, aside.map(end_of, STUBBORN), strict=True))
+
+
+def end_of(kind: str) -> End:
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.support.stubborn", kind],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT}/proto/gen"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "up\n"
-    began = time.monotonic()
-    process.send_signal(signal.SIGTERM)
-    _, said = process.communicate(timeout=60)
-    assert time.monotonic() - began < PROMISED_S + SLACK_S
-    assert process.returncode == status, said
-    assert "Traceback" not in said or kind == "fails to stop"
-    if status != -signal.SIGALRM:
-        assert "the stubborn one" in said or status == 1 or kind == "blocks the end of the interpreter"
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "up\n"
+        began = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=60)
+        return End(process.returncode, time.monotonic() - began, said)
+
+
+@pytest.mark.parametrize("kind", STUBBORN)
+def test_a_part_that_does_not_stop_is_left_behind(ends: dict[str, End], kind: str) -> None:
+    end = ends[kind]
+    assert end.took < PROMISED_S + SLACK_S
+    assert end.status == STUBBORN[kind], end.said
+    assert "Traceback" not in end.said or kind == "fails to stop"
+    if end.status != -signal.SIGALRM:
+        assert (
+            "the stubborn one" in end.said or end.status == 1 or kind == "blocks the end of the interpreter"
+        )

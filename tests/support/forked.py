@@ -59,9 +59,7 @@ class Forked:
         try:
             yield
         finally:
-            if self._pid is not None:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(self._pid, signal.SIGKILL)
+            self._kill()
             assert self._parent.stdin is not None
             self._parent.stdin.close()
             self._parent.wait(60)
@@ -73,7 +71,8 @@ class Forked:
         return self._log.read_text(errors="replace")
 
     def start(self, stage: Stage | None = None) -> None:
-        """Starts it armed for a stage, or for none; returns once it is ready."""
+        """Starts it armed for a stage, or for none; returns once it is ready. One that still runs is killed."""
+        self._kill()
         order = {"stage": stage and stage.line(), "settings": self.settings, "log": str(self._log)}
         self._log.write_bytes(b"")
         assert self._parent.stdin is not None
@@ -94,6 +93,12 @@ class Forked:
         status = int(self._said()["status"])
         self._pid = None
         return status
+
+    def _kill(self) -> None:
+        if self._pid is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._pid, signal.SIGKILL)
+            self.ended()
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Sends it a signal; its exit status."""
