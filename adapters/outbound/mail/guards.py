@@ -3,23 +3,44 @@
 from __future__ import annotations
 
 import re
+from unicodedata import combining, normalize
 
 from adapters.outbound.mail.headers import Address, Headers
 
 OWN_PREFIX = "switchboard."
 """How the local part of our own Message-IDs begins."""
 
-_BULK = {"bulk", "list", "junk", "auto_reply"}
+_BULK = {"bulk", "list", "junk", "auto_reply", "auto-reply"}
+_LIST = (
+    *(
+        "List-Id",
+        "List-Unsubscribe",
+        "List-Post",
+        "List-Help",
+        "List-Subscribe",
+        "List-Owner",
+        "List-Archive",
+    ),
+    *("Mailing-List", "X-Mailing-List", "X-BeenThere"),
+)
+"""Fields of mailing lists (RFC 2369, RFC 2919) and of older programs for them."""
+_AUTO_REPLY = (
+    *("X-Autoreply", "X-Auto-Reply", "X-Autoreply-From", "X-Mail-Autoreply"),
+    *("X-Autorespond", "X-Autoresponder", "X-Auto-Responder"),
+)
+"""Fields by which programs mark what they answer on their own."""
 _NO_REPLY = re.compile(
     r"(?:^|[-_.])(?:"
-    r"(?:no|do[-_.]*not|dont)[-_.]*(?:repl(?:y|ies)|respon[ds]e?|answer)|auto[-_.]*(?:reply|respon[ds]er?)|"
+    r"(?:no|do[-_.]*not|don'?t)[-_.]*(?:repl(?:y|ies)|respon[ds]e?|answer)|auto[-_.]*(?:reply|respon[ds]er?)|"
     r"nicht[-_.]*antworten|keine[-_.]*antwort|ne[-_.]*pas[-_.]*repondre|"
-    r"no[-_.]*(?:responder|responda|contestar)|nao[-_.]*responda|non[-_.]*rispondere|niet[-_.]*antwoorden)"
+    r"no[-_.]*(?:responder|responda|contestar)|nao[-_.]*respond(?:a|er)|non[-_.]*rispondere|niet[-_.]*antwoorden|"
+    r"(?:inte|ikke)[-_.]*svara?(?![a-z])|svara?[-_.]*(?:inte|ikke|ej)(?![a-z])|nie[-_.]*odpowiadaj)"
     r"|noreply|donotreply"
-    r"|^(?:mailer[-_.]?daemon|postmaster|bounces?)(?:$|[-_.+=\d])|-bounces?(?:$|[+=])",
+    r"|^(?:mailer[-_.]?daemon|postmaster|bounces?|daemon|majordomo|listserv|microsoftexchange[\da-f]{32})"
+    r"(?:$|[-_.+=\d])|-bounces?(?:$|[+=])|^owner-|-request$",
     re.IGNORECASE,
 )
-"""The part before the @ of addresses that nobody reads, with what senders put around it."""
+"""The part before the @ of addresses that nobody reads, with what senders put around it; without accents."""
 _SUPPRESS = re.compile(r"\b(all|autoreply)\b", re.IGNORECASE)
 
 
@@ -29,7 +50,7 @@ def reason_not_to_answer(headers: Headers, own_address: str) -> str | None:
         ("own-mail", _is_own(headers, own_address)),
         ("auto-submitted", _auto_submitted(headers)),
         ("bulk", headers.text("Precedence").lower() in _BULK),
-        ("list", any(headers.raw(name) is not None for name in ("List-Id", "List-Unsubscribe", "List-Post"))),
+        ("list", any(headers.raw(name) is not None for name in _LIST)),
         ("bounce", _is_bounce(headers)),
         ("auto-reply", _is_vendor_auto_reply(headers)),
         ("no-reply", _is_unread(headers.answered_at())),
@@ -39,8 +60,11 @@ def reason_not_to_answer(headers: Headers, own_address: str) -> str | None:
 
 
 def _is_own(headers: Headers, own_address: str) -> bool:
+    """Sent by the own address, or to be answered there."""
     own = own_address.strip().lower()
-    if any(address.email.lower() == own for address in headers.addresses("From")):
+    answered_at = headers.answered_at()
+    named = (*headers.addresses("From"), *((answered_at,) if answered_at else ()))
+    if any(address.email.lower() == own for address in named):
         return True
     return any(is_own_id(message_id, own) for message_id in headers.message_ids("Message-ID"))
 
@@ -68,12 +92,14 @@ def _is_bounce(headers: Headers) -> bool:
 
 
 def _is_unread(address: Address | None) -> bool:
-    return address is not None and _NO_REPLY.search(address.email.rpartition("@")[0]) is not None
+    if address is None:
+        return False
+    local = normalize("NFKD", address.email.rpartition("@")[0])
+    return _NO_REPLY.search("".join(each for each in local if not combining(each))) is not None
 
 
 def _is_vendor_auto_reply(headers: Headers) -> bool:
     return (
-        headers.raw("X-Autoreply") is not None
-        or headers.raw("X-Autorespond") is not None
+        any(headers.raw(name) is not None for name in _AUTO_REPLY)
         or _SUPPRESS.search(headers.text("X-Auto-Response-Suppress")) is not None
     )

@@ -15,13 +15,14 @@ MAX_SUBJECT = 500
 _REPLY = (
     "re|aw|antw|antwort|antwoord|sv|svar|rép|réf|réponse|r|rif|risp|res|resp|odp|odpověď|odpoveď|odg|отг|отв|ответ"
     "|відп|vá|válasz|ynt|απ|σχετ|vast|vastaus|ats|atb|bls|balas|trả lời|răsp"
+    "|odgovor|ang|yan\u0131t|hồi đáp|回信"
     "|回复|回覆|回復|答复|答覆|返信|회신|답장|ตอบ|ตอบกลับ|رد|پاسخ|השב|תשובה"
 )
 _FORWARD = "fw|fwd|wg|tr|rv|enc|vb|vl|doorst|pd|i|továbbítás|ilt|i̇lt|πρθ|пер|转发|轉寄|轉發|転送|전달|הועבר"
 """Without VS, which is an answer in Finnish and a forwarded mail in Danish: it is left where it stands."""
 
-_END = r"(?:\s?(?:\[\d{1,4}\]|\(\d{1,4}\)|\^\d{1,4}))?\s*[:\uff1a]"
-_TAG = r"\[[^\[\]]{1,100}\]"
+_END = r"\.?(?:\s?(?:\[\d{1,4}\]|\(\d{1,4}\)|\^\d{1,4}))?\s*[:\uff1a\ufe55]"
+_TAG = r"(?:\[[^\[\]]{1,100}\]|【[^【】]{1,100}】|\([^()]{1,100}\))"
 _LEADING = re.compile(rf"\s*(?:(?P<reply>(?:{_REPLY}){_END})|(?:{_FORWARD}){_END}|{_TAG})", re.IGNORECASE)
 _FORWARDED = re.compile(rf"\s*(?:{_TAG}\s*)*(?:{_FORWARD}){_END}", re.IGNORECASE)
 

@@ -33,7 +33,13 @@ def test_ordinary_mail_is_answered() -> None:
         (("Return-Path", "<>"), "bounce"),
         (("Return-Path", " < > "), "bounce"),
         (("Content-Type", "multipart/report; report-type=delivery-status"), "bounce"),
+        (("Precedence", "auto-reply"), "bulk"),
+        (("List-Owner", "<mailto:owner@client.example>"), "list"),
+        (("X-BeenThere", "list@client.example"), "list"),
         (("X-Autoreply", "yes"), "auto-reply"),
+        (("X-Auto-Reply", "yes"), "auto-reply"),
+        (("X-Autoresponder", "yes"), "auto-reply"),
+        (("Reply-To", "Agent <AGENT@example.com>"), "own-mail"),
         (("X-Auto-Response-Suppress", "OOF, AutoReply"), "auto-reply"),
     ],
 )
@@ -86,6 +92,16 @@ UNREAD = [
         "nicht-antworten",
     ),
     *("ne-pas-repondre", "no-responder"),
+    *(
+        "não-responda",
+        "nao.responder",
+        "ne-pas-répondre",
+        "inte-svara",
+        "svar-ikke",
+        "nie-odpowiadaj",
+        "don't-reply",
+    ),
+    *("listserv", "majordomo", "owner-news", "news-request", f"MicrosoftExchange{'329e71ec' * 4}"),
     *("no--reply", "teamnoreply", "auto-reply", "autoresponder", "do-not-respond", "noresponse"),
 ]
 
@@ -111,6 +127,10 @@ def test_addresses_that_nobody_reads_are_not_answered(local: str) -> None:
         "reply+abc",
         "postmasters",
         "piano.answers",
+        "product-owner",
+        "svarina",
+        "svar-ejendom",
+        "requests",
         "auto.repairs",
     ],
 )

@@ -53,6 +53,11 @@ ANSWERS = [
         "השב:",
         "ตอบ:",
         "Trả lời:",
+        "Rép. :",
+        "Odp.:",
+        "Odgovor:",
+        "Hồi đáp:",
+        "回信:",
     ),
 ]
 
@@ -73,6 +78,8 @@ def test_forward_prefixes_and_tags_stay(prefix: str) -> None:
     ("subject", "expected"),
     [
         ("[list] AW: Hours", "Re: [list] Hours"),
+        ("(EXTERN) AW: Hours", "Re: (EXTERN) Hours"),
+        ("AW: 【外部】Re: Hours", "Re: 【外部】 Hours"),
         ("Re: [list] Re: Hours", "Re: [list] Hours"),
         ("WG: AW: Hours", "Re: WG: Hours"),
         ("Reading: a question", "Re: Reading: a question"),
