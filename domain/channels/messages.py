@@ -105,6 +105,7 @@ class Event:
     `automated`: the platform does not say that a person caused the event (see `domain.routing.rounds`).
     `correspondent` names whom a reply goes to where a machine may begin a new session with each message, as with
     mail: rounds are counted over all sessions with it too.
+    `only_decides`: it is worked on where it decides an open question to the sender, and dropped otherwise.
     """
 
     key: str | None
@@ -124,6 +125,7 @@ class Event:
     ids_of_session: bool = False
     automated: bool = False
     correspondent: str = ""
+    only_decides: bool = False
     raw: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -235,6 +235,8 @@ class ConversationService:
     async def _answer(self, lane: Lane, waiting: Waiting, talk: Talk) -> Answer | None:
         event, instance = waiting.event, talk.instance
         talk.automated = event.automated
+        if event.only_decides and not talk.attended:
+            return None
         if waiting.attempts >= MAX_CRASHES:
             raise GaveUp(GAVE_UP, TOO_MANY_CRASHES)
         if isinstance(talk.channel, Screens):

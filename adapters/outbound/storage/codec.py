@@ -103,6 +103,7 @@ def event_to_json(event: Event, request_id: str) -> bytes:
         "ids_of_session": event.ids_of_session,
         "automated": event.automated,
         "correspondent": event.correspondent,
+        "only_decides": event.only_decides,
         "raw": event.raw,
         "key": event.key,
     }
@@ -134,6 +135,7 @@ def event_from_json(text: str | bytes) -> Event:
         ids_of_session=document.get("ids_of_session", False),
         automated=document.get("automated", False),
         correspondent=document.get("correspondent", ""),
+        only_decides=document.get("only_decides", False),
         raw=document.get("raw", {}),
     )
 

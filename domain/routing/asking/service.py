@@ -80,6 +80,8 @@ class AskingService:
         if ruling.prompt is not None:
             return Answer(ruling.prompt.text, (), ruling.prompt.choices, question=ruling.prompt.text)
         decision = ruling.decision
+        if decision is None and event.only_decides:
+            return None
         if decision is None and _presses_prompt(event):
             return self._in_vain(talk, event, ruling)
         self._seen(talk, event, ruling)

@@ -77,10 +77,18 @@ Feature: Twilio SMS
       When the platform posts keyword_in_a_sentence
       Then "Stop the pump" is written to +4915112345678
 
-    Scenario: A word that rejects an approval is a message
-      Given a bot that echoes
+    Scenario: A keyword that also rejects an approval, without one
+      Given a bot that asks before it uses a tool
       When the platform posts rejection
-      Then "cancel" is written to +4915112345678
+      Then it is acknowledged without a message
+      And it is worked off without an answer
+
+    Scenario: A keyword that also rejects an approval
+      Given a bot that asks before it uses a tool
+      When the platform posts message
+      And the question has arrived, the platform posts rejection
+      Then it is acknowledged without a message
+      And the resource is told that the tool was rejected
 
   Rule: Answers are split at 1500 characters
 

@@ -7,14 +7,18 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from pytest_bdd import scenarios, then
+from pytest_bdd import given, parsers, scenarios, then, when
 from twilio.request_validator import RequestValidator
 
 from domain.channels.messages import RawCall
+from domain.routing.model import Confirmation, RunRequest, RunResult
+from tests.drivers.resource import Resource
 from tests.drivers.ways import BASE
+from tests.drivers.world import World
 from tests.features.callbacks.conftest import Chat, Instance
 from tests.support.channels import call
 from tests.support.platforms.twilio import ACCOUNT, TOKEN, Twilio
+from tests.support.waiting import until
 
 THROUGH = "way"
 scenarios("sms_provider.feature")
@@ -31,7 +35,7 @@ VARIANTS: dict[str, dict[str, str]] = {
     "start_keyword": {"Body": "start"},
     "help_keyword": {"Body": "HELP"},
     "keyword_in_a_sentence": {"Body": "Stop the pump"},
-    "rejection": {"Body": "cancel"},
+    "rejection": {"Body": "cancel", "MessageSid": "SM0000000000000000000000000000f00d"},
 }
 CURRENT: list[Instance] = []
 
@@ -89,6 +93,47 @@ def acknowledged_silently(instance: Instance) -> None:
 def not_proved(instance: Instance) -> None:
     warnings = instance.way.health("ann", instance.id).body["warnings"]
     assert any("X-Twilio-Signature" in each and "without proof" in each for each in warnings), warnings
+
+
+@pytest.fixture
+def resource(world: World) -> Resource:
+    def script(request: RunRequest) -> RunResult:
+        return RunResult("", confirmation=None if request.approval else Confirmation("open_valve", {}))
+
+    return Resource(world, script)
+
+
+@given("a bot that asks before it uses a tool")
+def asking_bot(instance: Instance, resource: Resource) -> None:
+    body = {
+        "channelId": CHAT.channel_id,
+        "channelName": "Bot",
+        "config": CHAT.config,
+        "downStreamResourceId": "agent::works",
+    }
+    instance.id = instance.way.create("ann", body).body["instanceId"]
+
+
+@when(parsers.parse("the question has arrived, the platform posts {name}"))
+def posts_after_question(instance: Instance, world: World, name: str) -> None:
+    assert instance.driver.wait_until(lambda: any("open_valve" in words for _, words in instance.said()))
+    instance.post(posted(name, world.clock.now()))
+
+
+@then("it is worked off without an answer")
+def worked_off(world: World, resource: Resource) -> None:
+    fetch = world.container.database().fetch
+    done = "SELECT 1 FROM inbox WHERE status <> 0"
+    until(lambda: bool(world.run(fetch(done))), "the message is worked off")
+    assert world.run(fetch("SELECT 1 FROM outbox")) == []
+    assert resource.requests == []
+
+
+@then("the resource is told that the tool was rejected")
+def told_of_rejection(resource: Resource) -> None:
+    approval = resource.wait_for(2)[1].approval
+    assert approval is not None
+    assert approval.decision == "rejected"
 
 
 @then("the answer comes in messages of at most 1500 characters that lose nothing")

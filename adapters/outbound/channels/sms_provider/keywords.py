@@ -18,7 +18,10 @@ _KEYWORDS = {
     **dict.fromkeys(("START", "UNSTOP"), _START),
     **dict.fromkeys(("HELP", "INFO"), _HELP),
 }
-"""Twilio's defaults, some in two spellings, without CANCEL and YES: these also answer an approval prompt."""
+"""Twilio's defaults, some in two spellings, without CANCEL and YES: these also answer an approval prompt. After YES
+Twilio takes answers again, so it may be a message too."""
+
+_OPT_OUT_OR_REJECTION = "CANCEL"
 
 _AROUND = re.compile(r"^[^\w?]+|[^\w?]+$")
 """White space, punctuation, emoji and invisible characters; a question mark makes it a question."""
@@ -34,7 +37,17 @@ def opt_out_type(fields: Mapping[str, str]) -> str | None:
     """
     if given := fields.get("OptOutType"):
         return _TYPES.get(given.strip().upper(), _STOP)
-    if ":" in fields.get("From", ""):
-        return None
+    return _KEYWORDS.get(_word(fields))
+
+
+def only_rejects(fields: Mapping[str, str]) -> bool:
+    """Whether a message may reject an approval and is nothing else, as Twilio refuses answers to it."""
+    return _word(fields) == _OPT_OUT_OR_REJECTION
+
+
+def _word(fields: Mapping[str, str]) -> str:
+    """The message as a keyword, empty for one that is none."""
     body = fields.get("Body", "").strip()
-    return _KEYWORDS.get(_AROUND.sub("", body).upper()) if len(body) <= _LONGEST else None
+    if ":" in fields.get("From", "") or len(body) > _LONGEST:
+        return ""
+    return _AROUND.sub("", body).upper()

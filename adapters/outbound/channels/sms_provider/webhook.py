@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from adapters.outbound.channels.bodies import form, json_object, query, same, text
 from adapters.outbound.channels.sms_provider.delivery import KEY
-from adapters.outbound.channels.sms_provider.keywords import opt_out_type
+from adapters.outbound.channels.sms_provider.keywords import only_rejects, opt_out_type
 from adapters.outbound.channels.sms_provider.signature import SIGNATURE, is_valid
 from domain.channels.messages import (
     Attachment,
@@ -118,9 +118,11 @@ def _message(call: RawCall, fields: Mapping[str, str], unproved: str | None) -> 
         text=body,
         target={"to": sender, "callback": call.url.partition("?")[0]},
         attachments=attachments,
+        only_decides=only_rejects(fields),
         raw=dict(fields),
     )
-    return Received(ACKNOWLEDGED, events=(event,), unproved_for=unproved)
+    answer = SILENT if event.only_decides else ACKNOWLEDGED
+    return Received(answer, events=(event,), unproved_for=unproved)
 
 
 def _sid(fields: Mapping[str, str]) -> str:
