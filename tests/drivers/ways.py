@@ -180,7 +180,9 @@ class Rest:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self.app = self._gateway()
+        if type(self) not in world.gateways:
+            world.gateways[type(self)] = self._gateway()
+        self.app = world.gateways[type(self)]
         transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
         self._client = httpx.AsyncClient(transport=transport, base_url=BASE, timeout=40)
 
@@ -266,14 +268,10 @@ class RestOverGrpc(Rest):
         return self._world.run(self._made())
 
     async def _made(self) -> Any:
-        self._core = PatientCore(f"127.0.0.1:{self._world.grpc.port}")
-        self._callbacks = RemoteCallbacks(self._core)
-        return build_remote_gateway(self._world.settings, self._core, self._callbacks)
-
-    def close(self) -> None:
-        super().close()
-        self._world.run(self._callbacks.close())
-        self._world.run(self._core.close())
+        core = PatientCore(f"127.0.0.1:{self._world.grpc.port}")
+        callbacks = RemoteCallbacks(core)
+        self._world.at_end += [callbacks.close, core.close]
+        return build_remote_gateway(self._world.settings, core, callbacks)
 
 
 WAYS: Mapping[str, type[UseCases] | type[Rest]] = {
