@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -12,8 +13,25 @@ import pytest
 
 from tests.support.waiting import until
 
+MEMORY = Path("/dev/shm")
 SHORT = Path("/tmp")
 """A TMPDIR may have a name too long for the socket of a database."""
+ROOM = 4 * 2**30
+"""Bytes that must be free in memory: several databases of a few hundred MB lie there at a time."""
+
+
+def folder_of_databases() -> Path:
+    """Where databases are made: in memory if it takes them, as that takes a tenth of the processor's time."""
+    if _takes_databases(MEMORY):
+        return MEMORY
+    return SHORT if SHORT.is_dir() else Path(tempfile.gettempdir())
+
+
+def _takes_databases(folder: Path) -> bool:
+    """Whether there is room, and programs that are copied there may be started."""
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return False
+    return not os.statvfs(folder).f_flag & os.ST_NOEXEC and shutil.disk_usage(folder).free >= ROOM
 
 
 @pytest.fixture
@@ -26,7 +44,7 @@ def open_folder() -> Iterator[Path]:
 @contextmanager
 def an_open_folder() -> Iterator[Path]:
     """The same for fixtures that last longer than a test."""
-    folder = Path(tempfile.mkdtemp(prefix="sb-", dir=SHORT if SHORT.is_dir() else None))
+    folder = Path(tempfile.mkdtemp(prefix="sb-", dir=folder_of_databases()))
     folder.chmod(0o755)
     try:
         yield folder

@@ -19,7 +19,7 @@ import pytest
 
 from adapters.outbound.storage.embedded import EmbeddedPostgres
 from adapters.outbound.storage.migrate import migrate
-from tests.support.folders import remove
+from tests.support.folders import folder_of_databases, remove
 
 _PREFIX = "switchboard-tests-"
 _TEMPLATE = f"switchboard_test_{os.getpid()}"
@@ -67,7 +67,7 @@ def fresh_database(postgres_dsn: str, *, migrated: bool = True) -> Iterator[str]
     template = urlsplit(postgres_dsn).path.removeprefix("/") if migrated else _NOTHING
     name = f"switchboard_test_{os.getpid()}_{next(_numbers)}"
     with psycopg.connect(on_database(postgres_dsn, "postgres"), autocommit=True) as connection:
-        _insist(connection, f"CREATE DATABASE {name} TEMPLATE {template}")
+        _insist(connection, f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy")
         yield on_database(postgres_dsn, name)
         _insist(connection, f"DROP DATABASE {name} WITH (FORCE)")
 
@@ -94,7 +94,7 @@ def _own_folder() -> Path:
 
     Removes those of earlier sessions that were killed.
     """
-    root = Path(tempfile.gettempdir())
+    root = folder_of_databases()
     for old in root.glob(f"{_PREFIX}*"):
         pid = old.name.removeprefix(_PREFIX).split("-")[0]
         if pid.isdigit() and not _alive(int(pid)):

@@ -12,7 +12,7 @@ import pytest
 from adapters.outbound.storage.embedded import EmbeddedPostgres
 from adapters.outbound.storage.pool import Database
 from tests.support.database import an_instance, opened
-from tests.support.folders import remove
+from tests.support.folders import folder_of_databases, remove
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ async def instance(database: Database) -> int:
 @pytest.fixture(scope="session")
 def used_data_dir() -> Iterator[Path]:
     """A DATA_DIR whose database was made and stopped."""
-    folder = Path(tempfile.mkdtemp(prefix="sb-used-"))
+    folder = Path(tempfile.mkdtemp(prefix="sb-used-", dir=folder_of_databases()))
     folder.chmod(0o755)
     with EmbeddedPostgres(folder, fast_and_unsafe=True):
         pass
