@@ -209,7 +209,8 @@ class Container(containers.DeclarativeContainer):
     hub = providers.Singleton(Hub, solitary=solitary)
     facts = providers.Singleton(MemoryFacts)
     signals = providers.Singleton(_signals, database, incarnation, hub)
-    lanes = providers.Singleton(Lanes, database, incarnation)
+    health = providers.Singleton(PostgresHealth, database)
+    lanes = providers.Singleton(Lanes, database, incarnation, health)
     wakes = providers.Singleton(_wakes, hub)
 
     jobs = providers.Singleton(ArqQueue, providers.Singleton(connect, settings.provided.redis_url))
@@ -217,7 +218,6 @@ class Container(containers.DeclarativeContainer):
 
     keys = providers.Singleton(PostgresKeys, database)
     instances = providers.Singleton(_instances, database, seal, hub, facts)
-    health = providers.Singleton(PostgresHealth, database)
     processes = providers.Singleton(PostgresProcesses, database)
     arrivals: providers.Singleton[Handover[Conversation]] = providers.Singleton(Handover)
     replies: providers.Singleton[Handover[OutgoingLane]] = providers.Singleton(Handover)
@@ -330,7 +330,7 @@ class Container(containers.DeclarativeContainer):
     sockets = links
     supervisor = providers.Singleton(Supervisor, links, instances, channels, inbox)
     schedules = providers.Singleton(
-        PostgresSchedules, database, incarnation, hub.provided.arrived, hub.provided.changed
+        PostgresSchedules, database, incarnation, hub.provided.arrived, hub.provided.changed, health
     )
     polling = providers.Singleton(
         PollingService, schedules, instances, channels, health, jobs, clock, meter, reads

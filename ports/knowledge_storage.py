@@ -182,6 +182,10 @@ class UploadStore(Protocol):
         """Takes all of the upload back; the blobs that it used."""
         ...
 
+    async def remove(self, upload_id: int, failure: Failure) -> None:
+        """Removes an upload that takes no outcome; its files stay and say why they failed."""
+        ...
+
     async def retry(self, upload_id: int, owner: int, seconds: float) -> None:
         """Gives the work back, to be taken up after so many seconds."""
         ...

@@ -316,6 +316,10 @@ class Conversations(Protocol):
         """
         ...
 
+    async def remove(self, processed: Processed) -> bool:
+        """Removes an event that takes no outcome, and stores the reply parts. False: it is gone already."""
+        ...
+
     async def retry(self, lane: Lane, inbox_id: int, error: str, delay: float) -> None:
         """Counts a failure of the work on an event; its conversation is released for after `delay` seconds."""
         ...

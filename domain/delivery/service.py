@@ -47,6 +47,7 @@ class DeliveryService:
         self._ids = ids
         self._meter = meter
         self._unrecorded: dict[tuple[int, str], str] = {}
+        self._faults: dict[tuple[int, str], int] = {}
 
     async def work(self, leased: OutgoingLane) -> None:
         """Sends the parts in order; a part that must wait holds back those behind it. An outage of the database
@@ -55,6 +56,8 @@ class DeliveryService:
             last = position == len(leased.parts)
             try:
                 goes_on = await self._worked(leased.lane, outgoing, last)
+                if goes_on:
+                    self._faults.pop((outgoing.id, outgoing.key), None)
             except StorageAway:
                 raise
             except Exception as failure:  # noqa: BLE001 - logged there
@@ -74,6 +77,9 @@ class DeliveryService:
                 instance.id, Activity.SENDING, f"sending a reply: {outgoing.unreadable}"
             )
             await self._outbox.dead(lane, outgoing, outgoing.unreadable, last=last)
+            return True
+        if self._faults.get((outgoing.id, outgoing.key), 0) >= MOST_FAULTS:
+            await self._give_up(lane, outgoing, f"it failed {MOST_FAULTS} times", last)
             return True
         ref = self._unrecorded.get((outgoing.id, outgoing.key))
         if ref is not None:
@@ -124,8 +130,31 @@ class DeliveryService:
             failure.message if isinstance(failure, Refusal) else f"internal error: {type(failure).__name__}"
         )
         await self._health.failed(lane.instance_id, Activity.SENDING, f"sending a reply: {reason}")
-        outcome = Outcome.UNKNOWN if outgoing.attempts + 1 < MOST_FAULTS else Outcome.PERMANENT
-        return await self._refused(lane, outgoing, Sent(outcome, reason), last)
+        if len(self._faults) >= MOST_UNRECORDED:
+            self._faults.clear()
+        name = outgoing.id, outgoing.key
+        faults = self._faults[name] = self._faults.get(name, 0) + 1
+        if max(outgoing.attempts + 1, faults) < MOST_FAULTS:
+            return await self._refused(lane, outgoing, Sent(Outcome.UNKNOWN, reason), last)
+        await self._give_up(lane, outgoing, reason, last)
+        self._faults.pop(name, None)
+        self._unrecorded.pop(name, None)
+        return True
+
+    async def _give_up(self, lane: Lane, outgoing: Outgoing, reason: str, last: bool) -> None:
+        """A part is removed that cannot even become a dead letter, or that the platform took."""
+        if (outgoing.id, outgoing.key) not in self._unrecorded:
+            try:
+                return await self._outbox.dead(lane, outgoing, reason, last=last)
+            except StorageAway:
+                raise
+            except Exception:
+                log.exception("a dead letter could not be stored", extra={"instance": lane.instance_id})
+        log.error("a reply is removed: %s", reason, extra={"instance": lane.instance_id})
+        await self._outbox.drop(lane.instance_id, outgoing.id)
+        if last:
+            await self._outbox.release(lane)
+        return None
 
     def _sending(self, instance: Instance, channel: Replies, lane: Lane, outgoing: Outgoing) -> Sending:
         """What the part counts against. A channel that cannot say it is taken for one without limits."""

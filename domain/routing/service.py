@@ -6,8 +6,9 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from itertools import product
 
 from domain.channels.messages import Answer, CallOutcome, Event, Part
 from domain.instances.model import Activity, Instance
@@ -45,8 +46,19 @@ last one it is given up."""
 LONG_TEXT = 50_000
 """Characters of an answer from which on it is rendered in a thread."""
 
+MANY_UNRECORDED = 10_000
+"""So many messages are remembered of which the database takes no record."""
+
 NOTICE_EVERY = timedelta(hours=24)
 """How often a sender is told that only verified users are served."""
+
+
+@dataclass(slots=True)
+class _Unrecorded:
+    """What the database refuses to record of a message: how often the work on it failed, and why it was given up."""
+
+    failures: int = 0
+    outcome: str = ""
 
 
 class ConversationService:
@@ -75,6 +87,7 @@ class ConversationService:
         self._clock = clock
         self._meter = meter
         self._verification_address = verification_address
+        self._unrecorded: dict[tuple[int, str], _Unrecorded] = {}
 
     async def work(self, conversation: Conversation) -> None:
         """Works off the events of one lease. An outage of the database leaves them for later; so does a database
@@ -96,6 +109,7 @@ class ConversationService:
                 raise
             except Exception as failure:  # noqa: BLE001 - logged there
                 return await self._failed(conversation.lane, waiting, talk, failure)
+            self._unrecorded.pop(_name(waiting), None)
             if not recorded:
                 log.info("a conversation is taken up anew", extra={"instance": conversation.lane.instance_id})
                 return await self._conversations.release(conversation.lane)
@@ -118,9 +132,9 @@ class ConversationService:
 
     async def _worked(self, lane: Lane, waiting: Waiting, talk: Talk | None, last: bool) -> bool:
         """Whether the outcome is on record. Raises what is tried again after a while."""
-        unreadable = waiting.event.unreadable
-        if talk is None or unreadable:
-            reason = unreadable if talk else "the instance is gone"
+        hopeless = waiting.event.unreadable or self._known(waiting).outcome
+        if talk is None or hopeless:
+            reason = hopeless if talk else "the instance is gone"
             if talk:
                 await self._health.failed(lane.instance_id, Activity.PROCESSING, reason)
             return await self._conversations.record(_failed(lane, waiting, reason, last))
@@ -148,25 +162,67 @@ class ConversationService:
         """The event is tried again after a while, a bounded number of times."""
         log.error("the work on a message failed", exc_info=failure, extra={"instance": lane.instance_id})
         reason = _reason(failure)
-        if waiting.failures < len(RETRIES):
+        failures = waiting.failures + self._known(waiting).failures
+        if failures < len(RETRIES):
             await self._health.failed(lane.instance_id, Activity.PROCESSING, reason)
-            await self._conversations.retry(lane, waiting.id, reason, RETRIES[waiting.failures])
+            await self._try_again(lane, waiting, reason, RETRIES[failures])
         else:
-            await self._give_up(lane, waiting, talk, given_up(waiting.failures + 1, reason), last=True)
+            await self._give_up(lane, waiting, talk, given_up(failures + 1, reason), last=True)
+            self._unrecorded.pop(_name(waiting), None)
+
+    async def _try_again(self, lane: Lane, waiting: Waiting, reason: str, delay: float) -> None:
+        """What the database refuses to count is counted here."""
+        try:
+            return await self._conversations.retry(lane, waiting.id, reason, delay)
+        except StorageAway:
+            raise
+        except Exception:
+            log.exception("a failure could not be counted", extra={"instance": lane.instance_id})
+        self._remembered(waiting).failures += 1
+        return await self._conversations.release(lane, delay)
 
     async def _give_up(self, lane: Lane, waiting: Waiting, talk: Talk | None, error: str, last: bool) -> bool:
-        """The sender gets an apology, unless that cannot be rendered or stored either."""
+        """The sender gets an apology, unless that cannot be rendered or stored either. A message of which the
+        database took no failure down, and takes no outcome, is removed."""
         await self._health.failed(lane.instance_id, Activity.PROCESSING, error)
-        if talk is not None:
-            talk.answered = False
+        outcomes = await self._apology(lane, waiting, talk, error, last) if talk else []
+        outcomes.append(_failed(lane, waiting, error, last))
+        stores = [self._conversations.record]
+        if self._known(waiting).failures >= len(RETRIES):
+            stores.append(self._conversations.remove)
+        refusals: list[Exception] = []
+        for store, outcome in product(stores, outcomes):
             try:
-                apology = await self._outcome(lane, waiting, talk, Answer(GAVE_UP), error, last)
-                return await self._conversations.record(apology)
+                return await store(outcome)
             except StorageAway:
                 raise
-            except Exception:
-                log.exception("an apology could not be stored", extra={"instance": lane.instance_id})
-        return await self._conversations.record(_failed(lane, waiting, error, last))
+            except Exception as refusal:
+                log.exception("an outcome could not be stored", extra={"instance": lane.instance_id})
+                refusals.append(refusal)
+        if not isinstance(refusals[-1], Unavailable):  # the resource is not asked again
+            self._remembered(waiting).outcome = error
+        raise refusals[-1]
+
+    async def _apology(
+        self, lane: Lane, waiting: Waiting, talk: Talk, error: str, last: bool
+    ) -> list[Processed]:
+        """None where it cannot be rendered."""
+        talk.answered = False
+        try:
+            return [await self._outcome(lane, waiting, talk, Answer(GAVE_UP), error, last)]
+        except StorageAway:
+            raise
+        except Exception:
+            log.exception("an apology could not be rendered", extra={"instance": lane.instance_id})
+            return []
+
+    def _known(self, waiting: Waiting) -> _Unrecorded:
+        return self._unrecorded.get(_name(waiting)) or _Unrecorded()
+
+    def _remembered(self, waiting: Waiting) -> _Unrecorded:
+        if len(self._unrecorded) >= MANY_UNRECORDED:
+            self._unrecorded.clear()
+        return self._unrecorded.setdefault(_name(waiting), _Unrecorded())
 
     async def _processed(self, lane: Lane, waiting: Waiting, talk: Talk) -> tuple[Answer | None, str | None]:
         """The answer, if there is one, and what is on record against it. Raises `Unavailable`."""
@@ -272,6 +328,11 @@ class ConversationService:
         ):
             return Answer(not_served(self._verification_address))
         return None
+
+
+def _name(waiting: Waiting) -> tuple[int, str]:
+    """A database that died may give the id of a message that it forgot to another."""
+    return waiting.id, waiting.event.request_id
 
 
 def _failed(lane: Lane, waiting: Waiting, error: str, last: bool) -> Processed:

@@ -15,7 +15,13 @@ from adapters.outbound.storage.knowledge.files import PostgresFiles
 from adapters.outbound.storage.knowledge.reindexing import PostgresReindexing
 from adapters.outbound.storage.knowledge.search import PostgresChunkIndex
 from adapters.outbound.storage.knowledge.staging import PostgresStaging
-from adapters.outbound.storage.knowledge.uploads import LEASE_SECONDS, SILENT_LEFT, PostgresUploads
+from adapters.outbound.storage.knowledge.uploads import (
+    LEASE_SECONDS,
+    REFUSALS,
+    REFUSED,
+    SILENT_LEFT,
+    PostgresUploads,
+)
 from adapters.outbound.storage.pool import Database
 from domain.knowledge.ingest.service import BEAT_SECONDS
 from domain.knowledge.model import BaseChange, FileStatus, Level, NewBase, Piece
@@ -247,6 +253,28 @@ async def test_an_upload_that_cannot_be_leased_keeps_no_others_waiting(
     assert (await stores.claimed()).upload_id == good
     with pytest.raises(CheckViolation):
         await stores.uploads.claim(WORKER)
+
+
+async def test_an_upload_that_cannot_be_leased_is_given_up_after_a_while(
+    stores: Stores, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base_id = await stores.base()
+    refused = await stores.begun(base_id, "a.txt")
+    await database.execute(
+        f"ALTER TABLE kb_upload ADD CHECK (NOT (id = {refused} AND owner IS NOT NULL)) NOT VALID"
+    )
+    for _ in range(2 * REFUSALS):
+        with pytest.raises(CheckViolation):
+            await stores.uploads.claim(WORKER)
+    [waits] = await stores.files.of_base(base_id)
+    assert waits.status is FileStatus.PROCESSING, "it may pass"
+    monkeypatch.setattr("adapters.outbound.storage.knowledge.uploads.REFUSED_SECONDS", 0.0)
+    with pytest.raises(CheckViolation):
+        await stores.uploads.claim(WORKER)
+
+    assert await stores.uploads.claim(WORKER) is None
+    [given_up] = await stores.files.of_base(base_id)
+    assert (given_up.status, given_up.error) == (FileStatus.FAILED, REFUSED)
 
 
 async def test_work_given_back_waits_and_counts_its_tries(stores: Stores) -> None:

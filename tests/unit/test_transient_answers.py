@@ -45,6 +45,18 @@ def answer(status: int, body: Any) -> HttpAnswer:
         ("", "deadlock detected"),
         ("psycopg2.InternalError", "current transaction is aborted, commands ignored until its end"),
         ("builtins.OSError", "[Errno 24] Too many open files"),
+        ("builtins.OSError", "[Errno 28] No space left on device"),
+        ("odoo.http.SessionExpiredException", "Session expired"),
+        ("", "Odoo Session Expired"),
+        ("psycopg2.DatabaseError", "SSL SYSCALL error: EOF detected"),
+        ("psycopg2.ProgrammingError", "cursor already closed"),
+        ("psycopg2.DatabaseError", "out of shared memory\nHINT: You might need to increase max_locks"),
+        ("http.client.RemoteDisconnected", "Remote end closed connection without response"),
+        (
+            "odoo.exceptions.UserError",
+            "The record cannot be changed right now. Please try again in a few minutes",
+        ),
+        ("werkzeug.exceptions.HTTPException", "503 Service Unavailable"),
     ],
 )
 def test_busy_databases_of_odoo_pass(name: str, message: str) -> None:

@@ -123,6 +123,19 @@ UPDATE lane l SET owner = NULL, due_at = now() + make_interval(secs => %s), touc
 WHERE l.kind = 0 AND l.instance_id = e.instance_id AND l.lane_key = e.lane_key AND l.owner = %s
 """
 
+REMOVE = f"""
+WITH {OFFERED}, gone AS (
+    DELETE FROM inbox WHERE id = ANY(%(ids)s) AND instance_id = %(instance_id)s AND lane_key = %(lane_key)s
+    AND status = 0 RETURNING id, instance_id, lane_key, %(last)s AS last, false AS person, false AS replied
+), parts AS (
+    INSERT INTO outbox (instance_id, lane_key, inbox_id, part, target, key, apology)
+    SELECT g.instance_id, g.lane_key, g.id, p.part, %(target)s, p.key, true
+    FROM unnest(%(parts)s, %(keys)s) WITH ORDINALITY AS p(part, key, n) JOIN gone g ON g.id = %(inbox_id)s
+    ORDER BY p.n RETURNING instance_id, lane_key
+), outbound AS ({raised(OUTBOUND, "parts")}), inbound AS ({settled(INBOUND, "gone")})
+SELECT count(*) FROM gone
+"""
+
 UNTAKEN = """
 SELECT id FROM inbox WHERE await_until < now() - interval '2 seconds' AND NOT taken AND result IS NOT NULL
 ORDER BY await_until LIMIT 100
@@ -210,6 +223,27 @@ class PostgresConversations:
 
     async def retry(self, lane: Lane, inbox_id: int, error: str, delay: float) -> None:
         await self._database.execute(RETRY, (storable_reason(error), inbox_id, delay, self._lanes.owner))
+
+    async def remove(self, processed: Processed) -> bool:
+        stored = _Stored.of(processed)
+        row = await self._database.fetch_one(
+            REMOVE,
+            {
+                **NOT_OFFERED,
+                "ids": [processed.inbox_id, *processed.merged],
+                "instance_id": processed.lane.instance_id,
+                "lane_key": processed.lane.key,
+                "last": processed.last,
+                "target": dump(processed.target),
+                "parts": Texts(stored.parts),
+                "keys": Texts(stored.keys),
+                "inbox_id": processed.inbox_id,
+                "owner": self._lanes.owner,
+            },
+        )
+        self._wakes.inbound()
+        self._wakes.outbound()
+        return bool(row and row[0])
 
     async def release(self, lane: Lane, delay: float = 0.0) -> None:
         await self._lanes.release(SIDE, lane, delay)

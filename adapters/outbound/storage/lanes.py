@@ -11,7 +11,8 @@ from typing import Any
 from adapters.outbound.storage.arrays import Bigints, Texts
 from adapters.outbound.storage.failures import by_halves, is_rolled_back
 from adapters.outbound.storage.pool import STATEMENT_SECONDS, Connection, Database
-from ports.storage import Lane, Leases, Room
+from domain.instances.model import Activity
+from ports.storage import HealthStore, Lane, Leases, Room
 
 log = logging.getLogger(__name__)
 
@@ -24,6 +25,7 @@ ROWS_PER_LANE = 8
 LOOK_AHEAD = 4
 """How many times more lanes than there is room for are looked at, to find some within everybody's share."""
 
+UNLEASED = "its messages cannot be taken up, as the database refuses that"
 REFUSED_SECONDS = 60.0
 """So long no lane is leased of an instance for whose lanes the database refuses that."""
 MOST_WAITING = 10_000
@@ -185,9 +187,10 @@ class Side:
 class Lanes:
     """Leases of one process; `owner` is its incarnation, whose advisory lock shows that it lives."""
 
-    def __init__(self, database: Database, owner: int) -> None:
+    def __init__(self, database: Database, owner: int, health: HealthStore | None = None) -> None:
         self._database = database
         self.owner = owner
+        self._health = health
         self._refused: dict[tuple[int, int], float] = {}
 
     async def lease(self, side: Side, room: Room) -> Leases[tuple[Lane, list[tuple[Any, ...]]]]:
@@ -215,6 +218,9 @@ class Lanes:
 
         for instance_id, error in await by_halves(sorted(waiting), tried):
             log.error("lanes cannot be leased", exc_info=error, extra={"instance": instance_id})
+            if self._health:
+                activity = Activity.PROCESSING if side.kind == INBOUND else Activity.SENDING
+                await self._health.failed(instance_id, activity, f"{UNLEASED}: {type(error).__name__}")
             self._refused[side.kind, instance_id] = time.monotonic() + REFUSED_SECONDS
 
     def _parameters(self, side: Side, room: Room, without: Collection[int] = ()) -> dict[str, object]:

@@ -16,8 +16,10 @@ from adapters.outbound.storage.inbox import Arrival, addition
 from adapters.outbound.storage.lanes import NOT_OFFERED
 from adapters.outbound.storage.pool import Connection, Database
 from domain.channels.messages import Event
+from domain.instances.model import Activity
 from domain.refusals import Unavailable
 from ports.schedules import Due
+from ports.storage import HealthStore
 
 log = logging.getLogger(__name__)
 
@@ -26,8 +28,9 @@ HANDED_SECONDS = 60
 have been emptied. Two hand-overs are one run: a run begins once."""
 MOST_APART = 1000
 """So many due instances are looked at where the database refuses to lease one of them."""
+UNLEASED = "its polls or firings cannot be begun, as the database refuses that"
 TOLD_SECONDS = 300.0
-"""How often the log tells of an instance that cannot be leased."""
+"""How often the log and the health tell of an instance that cannot be leased."""
 RUN_SECONDS = 330
 """How long a run may take; a runner that hangs loses its instance after that, a dead one at once."""
 
@@ -86,8 +89,14 @@ class PostgresSchedules:
     """`arrived` is called after a commit that brought events; `removed` with the id of a buried instance."""
 
     def __init__(
-        self, database: Database, owner: int, arrived: Callable[[], None], removed: Callable[[int], None]
+        self,
+        database: Database,
+        owner: int,
+        arrived: Callable[[], None],
+        removed: Callable[[int], None],
+        health: HealthStore | None = None,
     ) -> None:
+        self._health = health
         self._database = database
         self._owner = owner
         self._arrived = arrived
@@ -130,6 +139,9 @@ class PostgresSchedules:
             if time.monotonic() - self._refused.get(instance_id, -TOLD_SECONDS) >= TOLD_SECONDS:
                 self._refused[instance_id] = time.monotonic()
                 log.error("a run cannot be leased", exc_info=error, extra={"instance": instance_id})
+                if self._health:
+                    reason = f"{UNLEASED}: {type(error).__name__}"
+                    await self._health.failed(instance_id, Activity.RECEIVING, reason)
         return leased
 
     async def begin(self, instance_id: int) -> Due | None:

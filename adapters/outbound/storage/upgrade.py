@@ -15,8 +15,8 @@ from sqlalchemy.pool import NullPool
 from adapters.outbound.storage.migrate import MIGRATIONS, first_line
 
 
-def upgrade(dsn: str) -> None:
-    """Brings the schema to the newest revision. The caller sees to it that nobody else does so too."""
+def upgrade(dsn: str, revision: str = "head") -> None:
+    """Brings the schema to the newest revision, or to another. The caller sees to it that nobody else does so too."""
     logging.getLogger("alembic").setLevel(logging.WARNING)
     engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(dsn), poolclass=NullPool)
     config = Config()
@@ -25,7 +25,7 @@ def upgrade(dsn: str) -> None:
         connection.execute(text("SET lock_timeout = '30s'"))
         connection.commit()
         config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        command.upgrade(config, revision)
     engine.dispose()
 
 

@@ -10,7 +10,7 @@ from domain.knowledge.chunking import chunk
 from domain.knowledge.failures import failure_of
 from domain.knowledge.model import FileRecord
 from domain.knowledge.retention.service import Retention
-from domain.refusals import NotFound, Refusal, TooLarge, Unavailable, Unreadable, Unsupported
+from domain.refusals import NotFound, Refusal, StorageAway, TooLarge, Unreadable, Unsupported
 from ports.blobs import Blobs
 from ports.clock import Clock, Ids
 from ports.embedding import Embedder, TokenCounter
@@ -24,6 +24,8 @@ PARSING_AT_ONCE = 2
 LOOK_AHEAD, SLICE = 512, 64
 """Pieces are fetched by the hundreds, sorted by length, and embedded in slices, between which others get
 their turns."""
+
+UNNAMED = Failure("INTERNAL", "processing failed")
 
 logger = logging.getLogger(__name__)
 
@@ -87,7 +89,7 @@ class IngestService:
             await self._later(work, refusal.message, refusal.reason)
         except Exception:
             logger.exception("processing upload %s failed, attempt %s", work.upload_id, work.attempts)
-            await self._later(work, "processing failed")
+            await self._later(work, UNNAMED.message)
         self._ended()
 
     async def _later(self, work: Work, why: str, reason: str = "INTERNAL") -> None:
@@ -98,14 +100,17 @@ class IngestService:
             await self._uploads.retry(work.upload_id, self._owner, 2.0**work.attempts)
 
     async def _fail(self, work: Work, failure: Failure) -> None:
-        try:
-            unused = await self._uploads.fail(work, self._owner, failure)
-        except Unavailable:
-            raise
-        except Exception:  # else it would be taken up again for ever
-            logger.exception("the failure of upload %s could not be stored", work.upload_id)
-            unused = await self._uploads.fail(work, self._owner, Failure("INTERNAL", "processing failed"))
-        await self._retention.forget(unused)
+        """In some way or other, else it would be taken up again for ever."""
+        for reason in (failure, UNNAMED):
+            try:
+                unused = await self._uploads.fail(work, self._owner, reason)
+                await self._retention.forget(unused)
+                return
+            except StorageAway:
+                raise
+            except Exception:
+                logger.exception("the failure of upload %s could not be stored", work.upload_id)
+        await self._uploads.remove(work.upload_id, UNNAMED)
 
     async def _under_lease(self, work: Work) -> None:
         """Works while the lease holds; stops when it was lost (the base is gone, or another has taken over)."""

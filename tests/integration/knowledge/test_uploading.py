@@ -301,6 +301,21 @@ async def test_faults_of_ours_are_tried_again_and_given_up(
     assert "a fault of the parser" in caplog.text
 
 
+async def test_an_upload_whose_failure_takes_no_record_is_removed_and_its_files_say_so(
+    knowledge: Knowledge, ann: Caller
+) -> None:
+    base = await knowledge.base(ann)
+    await knowledge.database.execute("ALTER TABLE kb_upload ADD CHECK (state <> 3) NOT VALID")
+    await knowledge.files.upload(ann, base, incoming([("a.txt", "breaks")]), respond_async=True)
+    for _ in range(MAX_ATTEMPTS):
+        while not await knowledge.work_one():
+            await knowledge.database.execute("UPDATE kb_upload SET due_at = now()")
+
+    assert await knowledge.count("kb_upload") == 0
+    [record] = await knowledge.files.list(ann, base)
+    assert (record.status, record.error) == (FileStatus.FAILED, "processing failed")
+
+
 async def test_a_base_deleted_while_its_file_is_processed(knowledge: Knowledge, ann: Caller) -> None:
     base = await knowledge.base(ann)
     knowledge.parser.gate = asyncio.Event()

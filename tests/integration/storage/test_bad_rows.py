@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from psycopg.errors import CheckViolation
+from psycopg.errors import CheckViolation, RaiseException
 
 from adapters.outbound.storage.conversations import SIDE as CONVERSATIONS
 from adapters.outbound.storage.conversations import PostgresConversations, Wakes
 from adapters.outbound.storage.handover import Handover
+from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.inbox import PostgresInbox
 from adapters.outbound.storage.lanes import Lanes
 from adapters.outbound.storage.outbox import PostgresOutbox
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.schedules import PostgresSchedules
 from domain.channels.messages import Answer, CallOutcome, Event, Part, Sender
+from domain.instances.model import Activity
 from ports.schedules import Due
 from ports.storage import CallResult, Lane, Processed, Room
 from tests.support.database import an_instance
@@ -32,11 +35,16 @@ def event(name: str, **changes: object) -> Event:
 class Store:
     def __init__(self, database: Database) -> None:
         self.database = database
-        self.lanes = lanes = Lanes(database, 1)
+        self.health = PostgresHealth(database)
+        self.lanes = lanes = Lanes(database, 1, self.health)
         self.inbox = PostgresInbox(database, lambda: None)
         wakes = Wakes(lambda: None, lambda: None, lambda _: None)
         self.conversations = PostgresConversations(database, lanes, wakes, Handover())
         self.outbox = PostgresOutbox(database, lanes, lambda: None)
+
+    async def reasons(self, instance_id: int) -> dict[Activity, str | None]:
+        activities = (await self.health.find(instance_id)).activities
+        return {activity: noted.last_error for activity, noted in activities.items()}
 
     async def refuse(self, condition: str, table: str = "inbox") -> None:
         """The database takes no row of the table for which the condition holds."""
@@ -180,6 +188,11 @@ async def test_a_conversation_that_cannot_be_leased_keeps_those_of_others_neithe
         )
         await store.lanes.reclaim(CONVERSATIONS, [])
 
+    assert await store.reasons(instance) == {
+        Activity.PROCESSING: "its messages cannot be taken up, as the database refuses that: CheckViolation"
+    }
+    assert await store.reasons(others[0]) == {}
+
 
 async def test_leases_are_prolonged_and_given_back_beside_one_that_cannot_be(
     store: Store, instance: int
@@ -197,7 +210,7 @@ async def test_leases_are_prolonged_and_given_back_beside_one_that_cannot_be(
 
 
 async def test_a_schedule_that_cannot_be_leased_keeps_no_others_waiting(store: Store, instance: int) -> None:
-    schedules = PostgresSchedules(store.database, 1, lambda: None, lambda _: None)
+    schedules = PostgresSchedules(store.database, 1, lambda: None, lambda _: None, store.health)
     others = [await an_instance(store.database, f"n{number}") for number in range(4)]
     for each in (instance, *others):
         await schedules.plan(each, NOW)
@@ -205,6 +218,9 @@ async def test_a_schedule_that_cannot_be_leased_keeps_no_others_waiting(store: S
 
     assert sorted(await schedules.lease(100)) == sorted(others)
     assert await schedules.lease(100) == []
+    reason = "its polls or firings cannot be begun, as the database refuses that: CheckViolation"
+    assert await store.reasons(instance) == {Activity.RECEIVING: reason}
+    assert await store.reasons(others[0]) == {}
 
 
 async def test_an_answer_nobody_took_that_cannot_be_taken_up_holds_up_no_other(
@@ -244,3 +260,34 @@ async def test_a_refusal_of_one_lane_is_no_outage_whatever_its_state(
 
     [leased] = (await store.conversations.lease(ROOM)).lanes
     assert leased.lane.instance_id == other
+
+
+async def test_a_message_that_takes_no_outcome_can_be_removed_with_an_apology(
+    store: Store, instance: int
+) -> None:
+    await store.inbox.add(instance, [event("s"), replace(event("next"), session_id="s"), event("other")])
+    await store.database.execute(
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$"
+    )
+    await store.database.execute(
+        "CREATE TRIGGER refusing BEFORE UPDATE ON inbox FOR EACH ROW WHEN (OLD.event_key = 's')"
+        " EXECUTE FUNCTION refuse()"
+    )
+    leased = {each.lane.key: each for each in (await store.conversations.lease(ROOM)).lanes}["s"]
+    first = leased.waiting[0].id
+    outcome = Processed(leased.lane, first, {"to": "s"}, (Part({"text": "sorry"}),), "no", last=True)
+    with pytest.raises(RaiseException):
+        await store.conversations.record(outcome)
+    with pytest.raises(RaiseException):
+        await store.conversations.retry(leased.lane, first, "no", 0.0)
+
+    assert await store.conversations.remove(outcome)
+    assert not await store.conversations.remove(outcome), "it is gone"
+
+    [parts] = (await store.outbox.lease(ROOM)).lanes
+    assert [each.part.payload for each in parts.parts] == [{"text": "sorry"}]
+    [again] = (await store.conversations.lease(ROOM)).lanes
+    assert [each.event.key for each in again.waiting] == ["next"], "the conversation goes on"
+    await store.conversations.record(Processed(again.lane, again.waiting[0].id, {}, last=True))
+    pending = await store.database.fetch("SELECT lane_key, pending FROM lane WHERE kind = 0 ORDER BY 1")
+    assert pending == [("other", 1), ("s", 0)]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from itertools import pairwise
 
 import psycopg
 from alembic.script import ScriptDirectory
 
-from adapters.outbound.storage.migrate import MIGRATIONS, head, migrate
+from adapters.outbound.storage.codec import key_of
+from adapters.outbound.storage.migrate import MIGRATIONS, NEEDED, head, migrate
 from tests.support.postgres import fresh_database
 
 
@@ -60,3 +62,63 @@ def test_a_migration_leaves_nothing_of_alembic_behind_and_a_failure_has_words(po
 
     assert done.returncode == 0
     assert done.stdout == f'the database cannot be brought to {head()}: relation "inbox" already exists\n'
+
+
+INCOMPRESSIBLE = "".join(sha256(str(number).encode()).hexdigest() for number in range(40))
+IDS = ["brief", INCOMPRESSIBLE, "z" * 6000]
+"""What the indexes of before took: in 6,000 equal characters, compressed, they find room."""
+
+
+def test_long_ids_of_an_old_database_are_found_again(postgres_dsn: str) -> None:
+    code = "import sys; from adapters.outbound.storage.upgrade import upgrade; upgrade(*sys.argv[1:])"
+    with fresh_database(postgres_dsn, migrated=False) as dsn, psycopg.connect(dsn, autocommit=True) as old:
+        for extension in NEEDED:
+            old.execute(f'CREATE EXTENSION IF NOT EXISTS "{extension}"')
+        subprocess.run([sys.executable, "-c", code, dsn, "0011_prompts"], check=True, timeout=300)
+        _write_long_ids(old)
+        migrate(dsn)
+        _check_long_ids(old)
+
+
+def _write_long_ids(old: psycopg.Connection) -> None:
+    """Rows as the revision 0011 has them."""
+    old.execute(
+        "INSERT INTO channel_instance (user_id, channel_id, channel_name, config) VALUES ('u', 'c', 'n', '')"
+    )
+    for id in IDS:
+        old.execute(
+            "INSERT INTO outbox (instance_id, lane_key, part, target, key, ref, status)"
+            " VALUES (1, 's', '{}', '{}', 'k', %s, 1)",
+            (id,),
+        )
+        old.execute(
+            "INSERT INTO tool_approval (instance_id, lane_key, tool, heard_at) VALUES (1, 's', %s, now())",
+            (id,),
+        )
+        old.execute("INSERT INTO access_notice VALUES (1, %s, now())", (id,))
+        old.execute(
+            "INSERT INTO verified_identity (field, normal, value, user_id) VALUES ('phone', %s, %s, 'u')",
+            (id, id),
+        )
+
+
+def _check_long_ids(new: psycopg.Connection) -> None:
+    keys = sorted(key_of(id) for id in IDS)
+    for table, column in (
+        ("tool_approval", "tool_key"),
+        ("access_notice", "external_id"),
+        ("verified_identity", "normal"),
+    ):
+        rows = new.execute(f"SELECT {column} FROM {table}").fetchall()
+        assert sorted(key for (key,) in rows) == keys
+    new.execute(
+        "INSERT INTO outbox (instance_id, lane_key, part, target, key, ref) VALUES (1, 's', '', '', '', %s)",
+        (INCOMPRESSIBLE * 3,),
+    )
+    for id in [*IDS, INCOMPRESSIBLE * 3]:
+        found = new.execute(
+            "SELECT ref = %s FROM outbox WHERE instance_id = 1"
+            " AND hashtextextended(ref, 0) = hashtextextended(%s, 0)",
+            (id, id),
+        )
+        assert found.fetchall() == [(True,)]

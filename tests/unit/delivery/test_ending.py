@@ -159,3 +159,58 @@ async def test_a_part_that_cannot_be_read_is_a_dead_letter_at_once() -> None:
     await world.work(replace(PART, unreadable="it is no JSON"), replace(PART, id=2))
     assert world.notes == [("dead", 1, "it is no JSON", False), ("sent", 2, 6000, True)]
     assert world.failed == ["sending a reply: it is no JSON"]
+
+
+class RefusingWorld(World):
+    """The database takes nothing down of a part, but lets it be removed."""
+
+    refusal = ZeroDivisionError("no")
+
+    async def sent(self, lane: Lane, part: Outgoing, ref: str, *, last: bool) -> None:
+        raise self.refusal
+
+    async def dead(self, lane: Lane, part: Outgoing, error: str, *, last: bool) -> None:
+        raise self.refusal
+
+    async def retry(self, lane: Lane, part: Outgoing, error: str, delay: float) -> None:
+        raise self.refusal
+
+    async def drop(self, instance_id: int, part_id: int) -> bool:
+        self.notes.append(("dropped", instance_id, part_id))
+        return True
+
+
+@pytest.mark.parametrize("sendable", [True, False])
+async def test_a_part_that_takes_no_record_is_removed_in_the_end(*, sendable: bool) -> None:
+    world = RefusingWorld(turn=None if sendable else ValueError("no"))
+    for _ in range(MOST_FAULTS - 1):
+        with pytest.raises(ZeroDivisionError):  # the lane loop takes it up again, ever later
+            await world.work(PART)
+    assert world.notes == []
+
+    await world.work(PART)
+
+    assert world.notes == [("dropped", 7, 1), ("released", 0.0)]
+    assert len(world.channel.sent) == (1 if sendable else 0)
+    reason = "ZeroDivisionError" if sendable else "ValueError"
+    assert world.failed[-1] == f"sending a reply: internal error: {reason}"
+
+
+async def test_a_part_that_can_be_neither_recorded_nor_removed_is_not_sent_over_and_over() -> None:
+    world = RefusingWorld()
+
+    async def drop(*_: object) -> bool:
+        raise world.refusal
+
+    sent: list[object] = []
+
+    async def send(*arguments: object) -> Sent:
+        sent.append(arguments)
+        return Sent(Outcome.TRANSIENT, "no")
+
+    world.channel.send = send  # type: ignore[method-assign]
+    world.drop = drop  # type: ignore[method-assign]
+    for _ in range(3 * MOST_FAULTS):
+        with pytest.raises(ZeroDivisionError):
+            await world.work(PART)
+    assert len(sent) == MOST_FAULTS

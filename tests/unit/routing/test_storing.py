@@ -55,6 +55,9 @@ class World:
         self.tried: list[Processed] = []
         self.recorded: list[Processed] = []
         self.retried: list[tuple[int, str, float]] = []
+        self.uncountable: Exception | None = None
+        self.removed: list[Processed] = []
+        self.removals_refused: list[Exception] = []
         self.released: list[Lane] = []
         self.failed: list[str] = []
         anything: Any = self
@@ -95,10 +98,18 @@ class World:
         self.recorded.append(processed)
         return not self.forgetful
 
+    async def remove(self, processed: Processed) -> bool:
+        if self.removals_refused:
+            raise self.removals_refused.pop(0)
+        self.removed.append(processed)
+        return True
+
     async def retry(self, lane: Lane, inbox_id: int, error: str, delay: float) -> None:
+        if self.uncountable:
+            raise self.uncountable
         self.retried.append((inbox_id, error, delay))
 
-    async def release(self, lane: Lane) -> None:
+    async def release(self, lane: Lane, delay: float = 0.0) -> None:
         self.released.append(lane)
 
     async def _failed(self, *arguments: object) -> None:
@@ -213,3 +224,52 @@ async def test_any_other_error_ends_with_an_apology_at_once() -> None:
     world = World(failure=ZeroDivisionError("a secret"))
     await world.work()
     assert world.outcome == ([GAVE_UP], "internal error: ZeroDivisionError")
+
+
+class RefusingWorld(World):
+    """The database takes neither an outcome nor a failure of the message down."""
+
+    def __init__(self, refusal: Exception, **given: Any) -> None:
+        super().__init__(**given)
+        self.uncountable = refusal
+
+    async def record(self, processed: Processed) -> bool:
+        assert self.uncountable
+        raise self.uncountable
+
+
+@pytest.mark.parametrize("refusal", [ValueError("no"), Invalid("no"), Unavailable("busy")])
+async def test_a_message_that_takes_no_record_is_removed_with_an_apology_in_the_end(
+    refusal: Exception,
+) -> None:
+    world = RefusingWorld(refusal)
+    for _ in RETRIES:
+        await world.work()
+        assert world.removed == []
+    assert len(world.released) == len(RETRIES)
+
+    await world.work()
+
+    [removed] = world.removed
+    assert ([part.payload["text"] for part in removed.parts], removed.last) == ([GAVE_UP], True)
+    assert world.failed[-1].startswith("given up after 5 tries: ")
+    assert world.asked == (5 if isinstance(refusal, Unavailable) else 1), "it is not asked in vain"
+
+
+async def test_without_an_apology_such_a_message_is_removed_all_the_same() -> None:
+    world = RefusingWorld(ValueError("no"))
+    world.removals_refused = [ValueError("no")]
+    for _ in range(len(RETRIES) + 1):
+        await world.work()
+    [removed] = world.removed
+    assert list(removed.parts) == []
+
+
+async def test_a_message_that_takes_no_record_costs_others_with_its_number_nothing() -> None:
+    world = RefusingWorld(ValueError("no"))
+    for _ in RETRIES:
+        await world.work()
+    other = replace(event(5), event=replace(event(5).event, request_id="another"))
+    await world.work(other)
+    assert world.removed == []
+    assert world.asked == 2

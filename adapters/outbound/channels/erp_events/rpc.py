@@ -19,7 +19,7 @@ from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
 
 _MAX_ANSWER = 64 * 1024 * 1024
 _TIMEOUT = 60.0
-_DENIED = ("AccessDenied", "Invalid apikey", "SessionExpired")
+_DENIED = ("AccessDenied", "Invalid apikey")
 
 
 class OdooError(Exception):

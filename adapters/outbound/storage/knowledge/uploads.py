@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,12 +13,18 @@ from adapters.outbound.storage.pool import Connection, Database
 from domain.knowledge.model import FileStatus
 from ports.knowledge_storage import Begun, Failure, NewFile, Work
 
+log = logging.getLogger(__name__)
+
 LEASE_SECONDS = 30
 SILENT_LEFT = 25
 """A holder whose process shows no lock loses its lease once so few seconds of it are left: it has been silent
 for several beats, and has not just lost its connection."""
+MANY_REFUSED = 1000
+"""So many such uploads are remembered."""
 MOST_REFUSED = 20
 """So many uploads are passed over for which the database refuses a lease."""
+REFUSALS, REFUSED_SECONDS = 5, 60.0
+"""After so many refusals, the first of which is so long ago, an upload is given up."""
 TODO, WORKING, DONE, FAILED = range(4)
 
 # A file that failed before is taken up anew by the upload that brings it again.
@@ -31,7 +39,7 @@ ON CONFLICT (kb_id, file_hash) DO UPDATE SET
 WHERE f.status = 'failed'
 RETURNING f.id, f.file_name
 """
-CLAIM = f"""
+_NEXT = f"""
 WITH held AS (
     SELECT (k.classid::bigint << 32 | k.objid::bigint) AS owner FROM pg_locks k
     WHERE k.locktype = 'advisory' AND k.granted
@@ -47,15 +55,21 @@ WITH held AS (
     AND (r.n IS NULL OR NOT %s)
     ORDER BY coalesce(r.n, 0), u.id LIMIT 1 OFFSET %s FOR UPDATE OF u SKIP LOCKED
 )
+"""
+CLAIM = f"""
+{_NEXT}
 UPDATE kb_upload u SET state = {WORKING}, owner = %s, attempts = attempts + 1,
     due_at = now() + interval '{LEASE_SECONDS} seconds'
 FROM next WHERE u.id = next.id RETURNING u.id, u.kb_id, u.attempts
 """
+NEXT = f"{_NEXT} SELECT id FROM next"
+REFUSED = "the database refuses to take the upload up"
 
 
 class PostgresUploads:
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._refusals: dict[int, tuple[float, int]] = {}
 
     @retried
     async def begin(
@@ -136,8 +150,8 @@ class PostgresUploads:
         return Work(row[0], row[1], row[2], [file_of(each) for each in files])
 
     async def _claimed(self, owner: int, *, newcomers_only: bool) -> tuple[Any, ...] | None:
-        """An upload whose row the database refuses to lease keeps no others waiting. Raises its error where nothing
-        else waits."""
+        """An upload whose row the database refuses to lease keeps no others waiting, and is given up after a while.
+        Raises its error where nothing else waits."""
         refusal: Exception | None = None
         for passed_over in range(MOST_REFUSED):
             try:
@@ -146,6 +160,7 @@ class PostgresUploads:
                 if not is_rolled_back(error):
                     raise
                 refusal = error
+                await self._count_refusal(newcomers_only, passed_over)
                 continue
             if row is None:
                 break
@@ -153,6 +168,32 @@ class PostgresUploads:
         if refusal is not None:
             raise refusal
         return None
+
+    async def _count_refusal(self, newcomers_only: bool, passed_over: int) -> None:
+        row = await self._database.fetch_one(NEXT, (newcomers_only, passed_over))
+        if row is None:
+            return
+        if len(self._refusals) >= MANY_REFUSED:
+            self._refusals.clear()
+        now = time.monotonic()
+        first, count = self._refusals.get(row[0], (now, 0))
+        self._refusals[row[0]] = first, count + 1
+        if count + 1 < REFUSALS or now - first < REFUSED_SECONDS:
+            return
+        try:
+            await self.remove(row[0], Failure("INTERNAL", REFUSED))
+            self._refusals.pop(row[0])
+        except Exception as error:
+            if not is_rolled_back(error):
+                raise
+            log.exception("upload %d can be neither taken up nor given up", row[0])
+
+    @retried
+    async def remove(self, upload_id: int, failure: Failure) -> None:
+        async with self._database.transaction() as connection:
+            await self._take_back(connection, upload_id, failure, keep=True)
+            await connection.execute("DELETE FROM kb_upload WHERE id = %s", (upload_id,))
+        log.error("upload %d is removed: %s", upload_id, failure.message)
 
     async def renew(self, upload_id: int, owner: int) -> bool:
         touched = await self._database.execute(
