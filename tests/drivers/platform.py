@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from aiohttp import web
 from aiohttp.test_utils import TestServer
@@ -69,6 +69,12 @@ class PlatformDriver:
         """Whether something came about within the world's patience."""
         with self._news:
             return self._news.wait_for(ready, PATIENCE)
+
+    @contextlib.contextmanager
+    def unseen(self) -> Iterator[None]:
+        """No step that waits sees the stand-in before the block ends."""
+        with self._news:
+            yield
 
     def wait_answered(self) -> None:
         """Waits until every request that came is answered."""

@@ -118,13 +118,14 @@ def asks_to_wait(instance: Instance, seconds: int) -> None:
     answer, waited = platform.answer, []
 
     def slow(seen: Any) -> Any:
-        reply = answer(seen)
-        if not waited and instance.said():
-            waited.append(seen)
-            _forget(platform)
-            return type(reply)(
-                429, {"ok": False, "retry_after": seconds}, headers={"Retry-After": str(seconds)}
-            )
+        with instance.driver.unseen():
+            reply = answer(seen)
+            if not waited and instance.said():
+                waited.append(seen)
+                _forget(platform)
+                return type(reply)(
+                    429, {"ok": False, "retry_after": seconds}, headers={"Retry-After": str(seconds)}
+                )
         return reply
 
     platform.answer = slow  # type: ignore[method-assign]
