@@ -100,13 +100,22 @@ def test_it_ends_while_its_own_database_is_suspended(
 
 def test_a_second_signal_ends_it_at_once(open_folder: Path) -> None:
     with Service(open_folder / "data") as service:
-        suspend(lambda: database_processes(service.data_dir))
-        service.process.send_signal(signal.SIGTERM)
-        until(lambda: not listens(service.http_port), "it is stopping")
-        service.stop(signal.SIGTERM)
-        assert service.process.returncode == 128 + signal.SIGTERM, "it did not end of itself"
-        database_ended(service.data_dir)
+        until(lambda: a_second_signal_ends(service), "it is ended before it ends of itself", seconds=300)
         service.start()
+
+
+def a_second_signal_ends(service: Service) -> bool:
+    """Stops it, and starts it before where need be. False where the signal came too late, which a busy machine may
+    send a while after the first one.
+    """
+    if service.process.poll() is not None:
+        service.start()
+    suspend(lambda: database_processes(service.data_dir))
+    service.process.send_signal(signal.SIGTERM)
+    until(lambda: not listens(service.http_port), "it is stopping")
+    service.stop(signal.SIGTERM)
+    database_ended(service.data_dir)
+    return service.process.returncode == 128 + signal.SIGTERM
 
 
 def listens(port: int) -> bool:
