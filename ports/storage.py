@@ -79,7 +79,7 @@ class HealthRecord:
     """What is on record of an instance's health.
 
     `waiting_seconds` is the age of the oldest message that waits; `idle_seconds` for how long a conversation could
-    have been worked on and nobody did.
+    have been worked on and nobody did. `looping`: a conversation is stopped, as it runs in a loop.
     """
 
     unproved_for: str | None = None
@@ -93,6 +93,7 @@ class HealthRecord:
     registration: Mapping[str, Any] = field(default_factory=dict)
     waiting_seconds: float = 0.0
     idle_seconds: float = 0.0
+    looping: bool = False
     activities: Mapping[Activity, ActivityHealth] = field(default_factory=dict)
 
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from domain.channels.proof import missing_proof
 from domain.instances.model import UNREADABLE, Activity, ActivityHealth, Health, Instance
 from domain.instances.validation import advice
+from domain.routing.rounds import STOPPED
 from ports.channels import Channel, Registers
 from ports.storage import HealthRecord
 
@@ -97,6 +98,8 @@ def _warnings(
         warnings.append(f"the webhook is not registered: {record.webhook_error}")
     elif record.webhook_error and not _has_sent(instance, activities[Activity.SENDING]):
         warnings.append(f"the configuration did not work when it was tried: {record.webhook_error}")
+    if record.looping:
+        warnings.append(STOPPED)
     if record.idle_seconds > IDLE_SECONDS:
         idle = f"{record.idle_seconds:.0f} seconds"
         warnings.append(f"messages wait, and no worker has taken them up for {idle}; is a worker running?")

@@ -16,6 +16,7 @@ from adapters.outbound.storage.lanes import RELAXED
 from adapters.outbound.storage.pool import Database
 from domain.instances.model import Activity, ActivityHealth
 from domain.refusals import Unavailable
+from domain.routing.rounds import MOST_ROUNDS, WINDOW
 from ports.storage import HealthRecord
 
 log = logging.getLogger(__name__)
@@ -55,7 +56,11 @@ SELECT coalesce(extract(epoch FROM now() - (
     )), 0)::float8,
     coalesce(extract(epoch FROM now() - (
         SELECT min(due_at) FROM lane WHERE kind = 0 AND instance_id = %(id)s AND pending > 0 AND due_at < now()
-    )), 0)::float8
+    )), 0)::float8,
+    EXISTS (
+        SELECT FROM lane WHERE instance_id = %(id)s AND cardinality(rounds) > %(most)s
+        AND rounds[cardinality(rounds)] > now() - make_interval(secs => %(window)s)
+    )
 """
 
 
@@ -82,7 +87,9 @@ class PostgresHealth:
             " WHERE instance_id = %s",
             (instance_id,),
         )
-        backlog = await self._database.fetch_one(BACKLOG, {"id": instance_id})
+        backlog = await self._database.fetch_one(
+            BACKLOG, {"id": instance_id, "most": MOST_ROUNDS, "window": WINDOW}
+        )
         assert backlog is not None
         activities = {Activity(name): ActivityHealth(*noted) for name, *noted in rows}
         return replace(
@@ -90,6 +97,7 @@ class PostgresHealth:
             registration=orjson.loads(row[0] or "{}"),
             waiting_seconds=backlog[0],
             idle_seconds=backlog[1],
+            looping=backlog[2],
             activities=activities,
         )
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.rounds import PostgresRounds
 from domain.channels.messages import Event, Part, Sender
+from domain.instances.model import Activity
 from domain.routing.rounds import MOST_ROUNDS, WINDOW
 from ports.storage import Processed
 from tests.integration.storage.test_echoes import ROOM, Storage
@@ -152,3 +154,18 @@ async def test_an_event_that_is_taken_up_again_counts_once(talk: Talk) -> None:
     await talk.arrive()
     [lane] = (await talk.storage.conversations.lease(ROOM)).lanes
     assert [await talk.count(lane.lane, lane.waiting[0]) for _ in range(3)] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("correspondent", ["", "robot@host.example"])
+async def test_health_tells_of_a_loop_as_long_as_it_is_stopped(talk: Talk, correspondent: str) -> None:
+    talk.correspondent = correspondent
+    health = PostgresHealth(talk.storage.database)
+    await talk.alternate(MOST_ROUNDS + 1)
+    assert not (await health.find(talk.storage.instance)).looping
+    await talk.alternate(1)
+    await health.succeeded(talk.storage.instance, Activity.PROCESSING)
+    assert (await health.find(talk.storage.instance)).looping, "whatever other conversations do"
+    await talk.storage.database.execute(
+        "UPDATE lane SET rounds = array(SELECT r - interval '2 minutes' FROM unnest(rounds) r)"
+    )
+    assert not (await health.find(talk.storage.instance)).looping

@@ -84,6 +84,7 @@ def test_what_was_found_at_the_try_of_a_configuration_stands_until_a_reply_went_
     ("record", "words"),
     [
         (HealthRecord(idle_seconds=61, waiting_seconds=61), "is a worker running?"),
+        (HealthRecord(looping=True), "stopped a loop"),
         (HealthRecord(waiting_seconds=420), "came 7 minutes ago"),
         (HealthRecord(breaker="open", breaker_reason="502"), "the platform does not answer: 502"),
     ],
