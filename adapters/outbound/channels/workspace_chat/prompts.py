@@ -18,12 +18,13 @@ from .messages import BLOCK_LIMIT, section
 
 
 def as_pressed(config: Config, target: Target, part: Part, ref: str, press: Target) -> Target | None:
-    """A prompt that was sent: its `ts`, behind its conversation where it took the place of a draft."""
+    """A prompt that was sent: its `ts`, behind its conversation where it took the place of a draft. The message of a
+    press is named by Slack itself, also where the prompt went to the sender directly."""
     place, _, ts = ref.rpartition(":")
     channel = place or text(target, "channel") or text(config, "defaultChannel")
     if not part.payload.get("choices") or not channel:
         return None
-    return {**press, "channel": channel, "prompt_ts": ts}
+    return press or {"channel": channel, "prompt_ts": ts}
 
 
 class Prompts:
