@@ -9,6 +9,7 @@ import pytest
 
 from adapters.inbound.grpc import health
 from adapters.inbound.rest import ops
+from adapters.outbound.storage.pool import BULK_SECONDS, Database
 from apps import readiness
 from domain.routing.asking import service as asking
 from domain.routing.typing_indicator import service as typing
@@ -24,9 +25,14 @@ SHORT = ((ops, "CHECK"), (readiness, "LOOK"), (health, "LOOK"), (asking, "COURTE
 
 @pytest.fixture(scope="module", autouse=True)
 def patience() -> Iterator[None]:
+    """More time for these, and for statements of the database."""
     with pytest.MonkeyPatch.context() as patch:
         for module, name in SHORT:
             patch.setattr(module, f"{name}_SECONDS", PATIENCE)
+        connection = Database.connection
+        patch.setattr(
+            Database, "connection", lambda self, within=None: connection(self, within and BULK_SECONDS)
+        )
         yield
 
 
