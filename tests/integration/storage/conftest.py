@@ -13,11 +13,25 @@ from adapters.outbound.storage.embedded import EmbeddedPostgres
 from adapters.outbound.storage.pool import Database
 from tests.support.database import an_instance, opened
 from tests.support.folders import folder_of_databases, remove
+from tests.support.postgres import fresh_database
 
 
 @pytest.fixture
 async def database(database_url: str) -> AsyncIterator[Database]:
     async with opened(Database(database_url)) as database:
+        yield database
+
+
+@pytest.fixture(scope="session")
+def shared_url(postgres_dsn: str) -> Iterator[str]:
+    with fresh_database(postgres_dsn) as dsn:
+        yield dsn
+
+
+@pytest.fixture
+async def shared_database(shared_url: str) -> AsyncIterator[Database]:
+    """One database for all tests that change nothing in it."""
+    async with opened(Database(shared_url)) as database:
         yield database
 
 

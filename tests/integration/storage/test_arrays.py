@@ -24,17 +24,17 @@ from adapters.outbound.storage.pool import Database
         (Doubles([None, 0.0, -1.5, 30.0]), [None, 0.0, -1.5, 30.0]),
     ],
 )
-async def test_an_array_arrives_as_it_is(database: Database, array: Any, expected: list[Any]) -> None:
-    assert await database.fetch(
+async def test_an_array_arrives_as_it_is(shared_database: Database, array: Any, expected: list[Any]) -> None:
+    assert await shared_database.fetch(
         "SELECT each FROM unnest(%s) WITH ORDINALITY AS t(each, n) ORDER BY n", (array,)
     ) == [(each,) for each in expected]
 
 
-async def test_all_batches_of_a_statement_have_the_same_types(database: Database) -> None:
+async def test_all_batches_of_a_statement_have_the_same_types(shared_database: Database) -> None:
     """Otherwise each combination would be planned on its own."""
     query = "SELECT pg_typeof(%s)::text, pg_typeof(%s)::text, pg_typeof(%s)::text"
     for batch in ((Texts([]), Bigints([]), Doubles([])), (Texts(["a"]), Bigints([2**40]), Doubles([None]))):
-        assert await database.fetch(query, batch) == [("text[]", "bigint[]", "double precision[]")]
+        assert await shared_database.fetch(query, batch) == [("text[]", "bigint[]", "double precision[]")]
 
 
 def test_a_number_that_is_too_large_is_refused() -> None:

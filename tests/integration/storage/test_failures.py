@@ -57,22 +57,22 @@ async def raised(database: Database, state: str) -> Exception:
 
 
 @pytest.mark.parametrize("state", OUTAGES)
-async def test_a_server_that_cannot_work_is_an_outage(database: Database, state: str) -> None:
-    found = await raised(database, state)
+async def test_a_server_that_cannot_work_is_an_outage(shared_database: Database, state: str) -> None:
+    found = await raised(shared_database, state)
     assert isinstance(found, StorageAway)
     assert found.message == (NO_ROOM if state == "53100" else AWAY)
 
 
 @pytest.mark.parametrize("state", OTHERS)
-async def test_any_other_error_is_the_statements_own(database: Database, state: str) -> None:
-    assert not isinstance(await raised(database, state), StorageAway)
+async def test_any_other_error_is_the_statements_own(shared_database: Database, state: str) -> None:
+    assert not isinstance(await raised(shared_database, state), StorageAway)
 
 
 @pytest.mark.parametrize("state", ["40001", "40P01", "55P03", "57014"])
 async def test_a_conflict_that_does_not_end_asks_the_caller_to_try_again(
-    database: Database, state: str
+    shared_database: Database, state: str
 ) -> None:
-    found = await raised(database, state)
+    found = await raised(shared_database, state)
     assert isinstance(found, Unavailable)
     assert found.message == BUSY
 
