@@ -31,6 +31,7 @@ ALWAYS_ANSWERED = ("/healthz", "/readyz", "/metrics")
 
 NOT_HTTP = "the request is not valid HTTP"
 HEAD_TOO_LARGE = f"the address and headers of the request are over {LARGEST_HEAD // 1024} KB"
+TRAILERS_TOO_LARGE = f"the trailers or chunk extensions of the request are over {LARGEST_HEAD // 1024} KB"
 SLOW_HEAD = "the address and headers of the request did not come in time"
 SLOW_BODY = f"the body of the request comes too slowly: send at least {LEAST_RATE} bytes per second"
 CROWDED = "the service has too many connections; try again shortly"
@@ -61,7 +62,8 @@ class HttpProtocol(HttpToolsProtocol):
     _chunk = 0
     """Bytes that were read at once, the latest time."""
     _read = 0
-    """Bytes that were read since the present head began, with all of the chunk in which it did."""
+    """Bytes that were read since the present head began, with all of the chunk in which it did, or since the latest
+    piece of its body."""
     _receiving = False
     """Whether the body of a request is not whole yet."""
     _received = 0
@@ -170,8 +172,11 @@ class HttpProtocol(HttpToolsProtocol):
         self._chunk = len(data)
         self._read += self._chunk
         super().data_received(data)
-        if self._in_head and self._read > LARGEST_HEAD + LARGEST_READ and not self.transport.is_closing():
-            self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, HEAD_TOO_LARGE)
+        if self._read <= LARGEST_HEAD + LARGEST_READ or self.transport.is_closing():
+            return
+        if self._in_head or self._receiving:
+            why = HEAD_TOO_LARGE if self._in_head else TRAILERS_TOO_LARGE
+            self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, why)
 
     def on_message_begin(self) -> None:
         self._in_head, self._read = True, self._chunk
@@ -187,11 +192,13 @@ class HttpProtocol(HttpToolsProtocol):
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, CROWDED)
             return
         super().on_headers_complete()
+        self.headers = []  # takes the trailers, which are no headers of the request (RFC 9110, 6.5.1)
         if self._answering is None or self._answering.response_complete:
             self._answering = self.cycle
 
     def on_body(self, body: bytes) -> None:
         self._received += len(body)
+        self._read = 0
         if self.transport.is_closing():
             return
         if self.cycle.response_complete:

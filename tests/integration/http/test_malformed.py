@@ -138,6 +138,37 @@ async def test_a_head_without_an_end_is_not_gathered_for_ever(
     assert transport.written.startswith(b"HTTP/1.1 431 ")
 
 
+@pytest.mark.parametrize("answered", [False, True])
+@pytest.mark.parametrize(
+    ("begun", "endless"),
+    [
+        (b"2\r\n{}\r\n0\r\n", b"X: y\r\n"),
+        (b"2\r\n{}\r\n0\r\nX: ", b"yyyyyyyy"),
+        (b"2;a=", b"yyyyyyyy"),
+        (b"2\r\n{}\r\n000", b"00000000"),
+    ],
+    ids=["trailers", "one trailer", "chunk extension", "chunk size"],
+)
+async def test_what_comes_beside_a_body_is_not_gathered_for_ever(
+    connection: tuple[HttpProtocol, Connection], begun: bytes, endless: bytes, answered: bool
+) -> None:
+    protocol, transport = connection
+    protocol.data_received(CHUNKED + begun)
+    protocol.cycle.response_complete = answered
+    for _ in range((LARGEST_HEAD + LARGEST_READ) // (len(endless) * 1000) + 1):
+        protocol.data_received(endless * 1000)
+
+    assert transport.written.startswith((b"HTTP/1.1 431 ", b"HTTP/1.1 400 "))
+    assert transport.closed
+
+
+async def test_trailers_are_no_headers(connection: tuple[HttpProtocol, Connection]) -> None:
+    protocol, _ = connection
+    protocol.data_received(CHUNKED + b"2\r\n{}\r\n0\r\nX-User-Id: somebody\r\n\r\n")
+
+    assert b"x-user-id" not in dict(protocol.cycle.scope["headers"])
+
+
 async def test_many_requests_at_once_are_not_one_large_head(
     connection: tuple[HttpProtocol, Connection],
 ) -> None:
