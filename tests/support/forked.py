@@ -54,7 +54,7 @@ class Forked:
             text=True,
         )
         self._lines: SimpleQueue[str] = SimpleQueue()
-        reading = threading.Thread(target=self._read)
+        reading = threading.Thread(target=self._read, daemon=True)
         reading.start()
         try:
             yield
@@ -63,7 +63,7 @@ class Forked:
             assert self._parent.stdin is not None
             self._parent.stdin.close()
             self._parent.wait(60)
-            reading.join()
+            reading.join(60)
 
     @property
     def output(self) -> str:
