@@ -7,6 +7,7 @@ from typing import Any
 
 import grpc
 import pytest
+from google.protobuf.message import DecodeError
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_health.v1._async import HealthServicer
 
@@ -16,6 +17,7 @@ from domain.access.model import Caller, Role
 from domain.refusals import Unauthenticated
 
 SERVICE = "switchboard.verification.v1.VerificationService"
+NO_MESSAGE = b"no message"
 METHODS = ("ListIdentities", "CompleteBotMessenger")
 
 
@@ -54,6 +56,8 @@ class Server:
 
     def _deserialized(self, message: bytes) -> bytes:
         self.read.append(message)
+        if message == NO_MESSAGE:
+            raise DecodeError
         return message
 
     async def _echo(self, request: bytes, context: Any) -> bytes:
@@ -68,11 +72,11 @@ async def server() -> AsyncIterator[Server]:
     await running.stop()
 
 
-async def called(server: Server, method: str, key: str | None) -> bytes:
+async def called(server: Server, method: str, key: str | None, message: bytes = b"message") -> bytes:
     metadata = (("authorization", f"Bearer {key}"),) if key else ()
     async with grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
         answer: bytes = await channel.unary_unary(f"/{SERVICE}/{method}")(
-            b"message", metadata=metadata, timeout=60
+            message, metadata=metadata, timeout=60
         )
     return answer
 
@@ -94,6 +98,15 @@ async def test_a_refused_call_ends_before_its_message_is_read(
     assert refused.value.code() is code
     assert "internal error" not in str(refused.value.details())
     assert server.read == []
+
+
+async def test_what_is_no_message_is_refused_without_a_stack_trace(
+    server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await called(server, "ListIdentities", "good", NO_MESSAGE)
+    assert refused.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert not [record for record in caplog.records if record.exc_info]
 
 
 async def test_a_call_with_a_key_is_served_for_its_user(server: Server) -> None:

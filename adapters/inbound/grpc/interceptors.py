@@ -9,12 +9,13 @@ from functools import partial
 from typing import Any
 
 import grpc
+from google.protobuf.message import DecodeError
 from grpc_status import rpc_status
 
 from adapters.wire.metadata import acting_for
 from adapters.wire.refusals import to_status
 from domain.access.model import Caller
-from domain.refusals import Forbidden, Refusal, Unauthenticated
+from domain.refusals import Forbidden, Invalid, Refusal, Unauthenticated
 from domain.verification.rules import SERVICE_ONLY
 from ports.clock import Ids
 from ports.use_cases import Access
@@ -37,6 +38,9 @@ OPEN_METHODS = frozenset(
 
 SERVICE_METHODS = frozenset({"/switchboard.verification.v1.VerificationService/CompleteBotMessenger"})
 """Methods that need the internal service key."""
+
+NOT_PARSED = object()
+"""Stands for a message that is not what its method takes: gRPC itself would answer UNKNOWN, and log a stack trace."""
 
 _caller: ContextVar[Caller] = ContextVar("caller")
 
@@ -85,14 +89,16 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
         make = getattr(grpc, f"{shape[0]}_{shape[1]}_rpc_method_handler")
         return make(
             wrap(behaviour, method),
-            request_deserializer=handler.request_deserializer,
+            request_deserializer=handler.request_deserializer
+            if handler.request_streaming
+            else _forgiving(handler.request_deserializer),
             response_serializer=handler.response_serializer,
         )
 
     def _unary(self, behaviour: Any, method: str) -> Any:
         async def served(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
             try:
-                return await behaviour(request, context)
+                return await behaviour(_parsed(request), context)
             except Refusal as refusal:
                 await _refuse(refusal, context)
             except Exception as error:  # noqa: BLE001 - becomes a status without a stack trace
@@ -103,7 +109,7 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
     def _streaming(self, behaviour: Any, method: str) -> Any:
         async def served(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> AsyncIterator[Any]:
             try:
-                async for message in behaviour(request, context):
+                async for message in behaviour(_parsed(request), context):
                     yield message
             except Refusal as refusal:
                 await _refuse(refusal, context)
@@ -128,6 +134,27 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
             raise error
         log.error("%s failed", method, exc_info=error)
         await context.abort(grpc.StatusCode.INTERNAL, "Internal server error")
+
+
+def _forgiving(deserialize: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
+    """The same, with `NOT_PARSED` where the bytes are no message."""
+
+    def deserialized(content: bytes) -> Any:
+        try:
+            return deserialize(content)
+        except DecodeError:
+            return NOT_PARSED
+
+    return deserialized
+
+
+def _parsed(request: Any) -> Any:
+    """Raises `Invalid` for what could not be parsed."""
+    if request is NOT_PARSED:
+        raise Invalid(
+            "the message is not of the type that this method takes, or holds text that is not UTF-8"
+        )
+    return request
 
 
 def _at_once(end: Callable[[grpc.aio.ServicerContext[Any, Any]], Awaitable[None]]) -> Any:
