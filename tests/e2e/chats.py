@@ -79,13 +79,16 @@ SLACK = Chat(
     _slack,
     lambda platform: [each["text"] for each in platform.messages],
     lambda platform: [platform.uploads[each["id"]] for each in platform.files],
-    lambda platform: any(each.get("replace_original") for each in platform.responses),
+    lambda platform: (
+        any(each.get("replace_original") for each in platform.responses)
+        or "Approved" in json.dumps(platform.updates)
+    ),
     "x-slack-signature",
     "/api",
 )
 
 
-def _teams(said: Said, platform: StandIn, url: str) -> RawCall:
+def _teams(said: Said, platform: Any, url: str) -> RawCall:
     service = f"{platform.url}/"
     activity: dict[str, Any] = {
         "type": "message",
@@ -103,7 +106,7 @@ def _teams(said: Said, platform: StandIn, url: str) -> RawCall:
     if said.choice:
         action = {"type": "Action.Execute", "verb": "decide", "data": {"choice": said.choice}}
         pressed = {"type": "invoke", "name": "adaptiveCard/action", "value": {"action": action}}
-        activity |= {**pressed, "replyToId": "1:1"}
+        activity |= {**pressed, "replyToId": next(reversed(platform.activities))}
     bearer = teams.token(datetime.now(UTC), service)
     return call(as_json=activity, headers={"Authorization": f"Bearer {bearer}"})
 
@@ -121,7 +124,7 @@ TEAMS = Chat(
     _teams,
     lambda platform: [each.get("text", "") or json.dumps(each) for _, each in platform.replies],
     _cards,
-    lambda platform: "Approved" in json.dumps(platform.activities.get("1:1")),
+    lambda platform: "Approved" in json.dumps(list(platform.activities.values())),
     "authorization",
     words=6000,
 )
@@ -189,7 +192,9 @@ DISCORD = Chat(
     _discord,
     lambda platform: [each.get("content", "") for each in platform.originals + platform.follow_ups],
     lambda platform: list(platform.files.values()),
-    lambda platform: any(each.get("components") == [] for each in platform.originals),
+    lambda platform: any(
+        each.get("components") == [] for each in [*platform.originals, *(body for _, body in platform.edits)]
+    ),
     "x-signature-ed25519",
     "/api/v10",
 )
