@@ -363,7 +363,9 @@ class Container(containers.DeclarativeContainer):
         clock,
         meter,
         providers.Singleton(PostgresSessions, database),
-        providers.Singleton(IntakeRules, settings.provided.demands_signatures),
+        providers.Singleton(
+            IntakeRules, settings.provided.demands_signatures, settings.provided.max_webhook_body_kb
+        ),
     )
     use_cases = providers.Singleton(
         UseCases,

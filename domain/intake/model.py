@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class IntakeRules:
-    """`require_signatures`: a call that nothing could be checked of is refused."""
+    """`require_signatures`: a call that nothing could be checked of is refused. `max_body_kb`: the largest body."""
 
-    require_signatures: bool = False
+    require_signatures: bool
+    max_body_kb: int

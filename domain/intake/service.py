@@ -9,7 +9,16 @@ from domain.channels.messages import CallOutcome, Event, RawAnswer, RawCall, Rec
 from domain.channels.proof import missing_proof
 from domain.instances.model import ACTIVE, Activity, Instance
 from domain.intake.model import IntakeRules
-from domain.refusals import Forbidden, Invalid, NotFound, Refusal, StorageAway, Unauthenticated, Unavailable
+from domain.refusals import (
+    Forbidden,
+    Invalid,
+    NotFound,
+    Refusal,
+    StorageAway,
+    TooLarge,
+    Unauthenticated,
+    Unavailable,
+)
 from ports.channels import AnswersInCall, Channel, Channels, NeedsFacts, Schedules, StaleFacts, Webhook
 from ports.clock import Clock
 from ports.facts import FactCache
@@ -59,6 +68,8 @@ class IntakeService:
         self._rules = rules
 
     async def handle(self, channel_id: str, instance_id: int, call: RawCall) -> RawAnswer:
+        if len(call.body) > self._rules.max_body_kb * 1024:
+            raise TooLarge(f"the body is over {self._rules.max_body_kb} KB")
         instance = await self._instances.cached(instance_id)
         if instance is None or instance.channel_id != channel_id or instance.status != ACTIVE:
             raise NotFound(f"there is no instance {instance_id} of the channel '{channel_id[:100]}'")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from domain.intake.model import IntakeRules
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.ways import WORDS, Rest
 from tests.drivers.world import World
@@ -104,7 +103,8 @@ def _given_back(world: World) -> Iterator[None]:
 
 @given("a server that requires proof")
 def requires_proof(world: World, _given_back: None) -> None:
-    world.container.intake()._rules = IntakeRules(require_signatures=True)
+    intake = world.container.intake()
+    intake._rules = replace(intake._rules, require_signatures=True)
 
 
 @when("its platform calls")

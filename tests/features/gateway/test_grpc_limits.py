@@ -11,8 +11,9 @@ import grpc
 import httpx
 import pytest
 from google.protobuf.descriptor import FieldDescriptor
+from switchboard.channels.v1 import callbacks_pb2 as callbacks_pb
+from switchboard.channels.v1 import callbacks_pb2_grpc, instances_pb2_grpc
 from switchboard.channels.v1 import instances_pb2 as pb
-from switchboard.channels.v1 import instances_pb2_grpc
 from switchboard.knowledge.v1 import knowledge_pb2 as kb_pb
 from switchboard.knowledge.v1 import knowledge_pb2_grpc
 from switchboard.verification.v1 import verification_pb2 as verification_pb
@@ -198,6 +199,15 @@ def test_many_large_callbacks_at_once_cross_to_the_core(world: World, rest: Rest
         return await asyncio.gather(*(rest._client.post(path, content=body) for _ in range(30)))
 
     assert [each.status_code for each in world.run(all_at_once())] == [200] * 30
+
+
+def test_a_callback_over_the_limit_is_refused_by_the_core_too(client: Client, rest: RestOverGrpc) -> None:
+    made = rest.request("POST", INSTANCES, "ann", json={**HOOK, "config": {}}).json()["instanceId"]
+    body = json.dumps({"message": "m" * 1_048_576}).encode()
+    call = callbacks_pb.RawCall(channel_id="http-webhook", instance_id=made, callback="webhook", body=body)
+    stub = callbacks_pb2_grpc.CallbackServiceStub
+    code, words = refused(lambda: client.call(stub, "HandleCallback", call))
+    assert (code, words) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "the body is over 1024 KB")
 
 
 @pytest.mark.parametrize("token", ["x", "-1", "9" * 40, "n" * 10_240])
