@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 
 def until(condition: Callable[[], bool], what: str, *, seconds: float = 60.0) -> None:
@@ -15,11 +16,20 @@ def until(condition: Callable[[], bool], what: str, *, seconds: float = 60.0) ->
         time.sleep(0.02)
 
 
-def stop_the_clock() -> None:
-    """Puts the clock of the running event loop to a standstill: from now on `let_pass` alone moves it."""
+@contextmanager
+def stopped_clock() -> Iterator[None]:
+    """The clock of the running event loop stands still while the block runs, so that `let_pass` alone moves it;
+    then it goes on from where it stands, as other tests may run in the same loop.
+    """
     loop = asyncio.get_running_loop()
-    now = loop.time()
+    clock = loop.time
+    now = clock()
     loop.time = lambda: now  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        ahead = loop.time() - clock()
+        loop.time = lambda: clock() + ahead  # type: ignore[method-assign]
 
 
 def let_pass(seconds: float) -> None:

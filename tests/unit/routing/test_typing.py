@@ -10,7 +10,7 @@ import pytest
 from domain.channels.messages import Config, Outcome, Sent, Target
 from domain.routing.typing_indicator import service as typing
 from domain.routing.typing_indicator.service import RepeatedTyping
-from tests.support.waiting import let_pass, stop_the_clock
+from tests.support.waiting import let_pass, stopped_clock
 
 SENT = Sent(Outcome.SENT)
 
@@ -48,14 +48,14 @@ async def settled() -> None:
 async def calls_after(shown: RepeatedTyping, channel: Channel, *pauses: float) -> list[int]:
     """How many calls there were at the start, and after each pause."""
     counted = []
-    stop_the_clock()
-    await settled()
-    counted.append(channel.calls)
-    for pause in pauses:
-        let_pass(pause)
+    with stopped_clock():
         await settled()
         counted.append(channel.calls)
-    shown.stop()
+        for pause in pauses:
+            let_pass(pause)
+            await settled()
+            counted.append(channel.calls)
+        shown.stop()
     return counted
 
 
