@@ -289,13 +289,15 @@ async def _stop_waiting(channel: Channel | None, config: Config, unanswered: Seq
     if not isinstance(channel, ShowsWaiting) or not isinstance(channel, Replies):
         return
     waiting = [event for event in unanswered if channel.shows_waiting(config, event.target)]
-    parts = [
-        channel.send(config, event.target, part, f"{event.request_id}:removed")
-        for event in waiting
-        for part in channel.render(config, event.target, Answer(""))
-    ]
     try:
+        parts = [
+            channel.send(config, event.target, part, f"{event.request_id}:removed")
+            for event in waiting
+            for part in channel.render(config, event.target, Answer(""))
+        ]
         async with asyncio.timeout(COURTESY_SECONDS):
             await asyncio.gather(*parts)
     except TimeoutError:
         log.warning("the platform was too slow to be told that no answer comes")
+    except Exception:
+        log.exception("the platform could not be told that no answer comes")
