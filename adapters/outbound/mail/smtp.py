@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ssl
 from dataclasses import dataclass, field
 from email.message import EmailMessage
@@ -125,8 +126,9 @@ def _greeting_name(address: str) -> str:
 
 async def _leave(client: SMTP) -> None:
     try:
-        await client.quit(timeout=5)
-    except (SMTPException, OSError):
+        with contextlib.suppress(SMTPException, OSError):
+            await client.quit(timeout=5)
+    finally:
         client.close()
 
 

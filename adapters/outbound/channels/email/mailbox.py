@@ -93,8 +93,10 @@ class _Wire:
         self._connection = connection
         self._account = account
         self._handle = connection.dup()
+        self._begun = False
 
     def run(self, job: Callable[[MailBox], T]) -> T:
+        self._begun = True
         box: MailBox | None = None
         try:
             box = MailBox(self._connection, self._account)
@@ -107,10 +109,12 @@ class _Wire:
             self._connection.close()
 
     def cut(self) -> None:
-        """Shuts the connection down, which wakes a thread that waits on it."""
+        """Shuts the connection down, which wakes a thread that waits on it; one that never began closes nothing."""
         with contextlib.suppress(OSError):
             self._handle.shutdown(socket.SHUT_RDWR)
         self._handle.close()
+        if not self._begun:
+            self._connection.close()
 
 
 def _explained(failure: Exception, where: str, account: ImapAccount) -> PollFailed:

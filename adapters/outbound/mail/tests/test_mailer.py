@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 from collections.abc import Iterator
+from email.message import EmailMessage
 
 import pytest
 
@@ -14,6 +17,7 @@ from adapters.outbound.mail.smtp import SmtpServer, Submission
 from adapters.outbound.mail.sockets import Security
 from ports.verification import MailFailed
 from tests.support.mail import Postbox, smtp_server
+from tests.support.servers import listening
 
 
 @pytest.fixture(scope="module")
@@ -47,3 +51,32 @@ async def test_a_sender_that_is_none_is_not_laid_to_the_recipient(postbox: Postb
     with pytest.raises(MailFailed) as failure:
         await mailer(postbox, sender).send("ann@example.com", "Code", "123456")
     assert not failure.value.refused
+
+
+async def test_a_mail_that_is_cancelled_at_the_farewell_leaves_no_connection() -> None:
+    leaving = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"220 ready\r\n")
+        while line := await reader.readline():
+            if line.startswith(b"QUIT"):
+                leaving.set()
+            elif line.startswith(b"DATA"):
+                writer.write(b"354 go on\r\n")
+                await reader.readuntil(b"\r\n.\r\n")
+                writer.write(b"250 taken\r\n")
+            else:
+                writer.write(b"250 fine\r\n")
+        writer.close()
+
+    async with listening(serve) as port:
+        server = SmtpServer("127.0.0.1", port, Security.OPPORTUNISTIC)
+        submission = Submission(AllowedAddresses(AddressPolicy()))
+        message = EmailMessage()
+        sending = asyncio.create_task(submission.submit(server, message, "a@x.example", "b@x.example"))
+        await leaving.wait()
+        sending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await sending
+        del sending
+        gc.collect()  # an open connection is a ResourceWarning now

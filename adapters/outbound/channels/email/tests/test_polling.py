@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
+import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
@@ -12,12 +14,17 @@ import pytest
 
 from adapters.outbound.channels.email.channel import MAX_HUNG_UP, Email
 from adapters.outbound.channels.email.events import MAX_PER_THREAD
+from adapters.outbound.channels.email.imap import MailBox
+from adapters.outbound.channels.email.mailbox import Mailboxes
 from adapters.outbound.channels.email.polling import MAX_MAILS
 from adapters.outbound.channels.email.tests.conftest import mail, settings
+from adapters.outbound.http.addresses import AllowedAddresses
+from adapters.outbound.http.policy import AddressPolicy
 from ports.channels import ConfirmsPolls, Fetches, PlatformError, PollFailed, Polls, Probed, Replies, Watches
 from tests.support.channels import NOW
 from tests.support.mail import Certificate, Mailbox, Postbox, imap_server
 from tests.support.servers import listening
+from tests.support.waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -259,6 +266,19 @@ async def test_a_cancelled_watch_ends_at_once(channel: Email, mailbox: Mailbox) 
     with anyio.move_on_after(1) as scope:
         await channel.watch(config, 1000.0)
     assert scope.cancelled_caught
+
+
+async def test_work_that_is_cancelled_before_it_begins_leaves_no_connection(mailbox: Mailbox) -> None:
+    mailboxes = Mailboxes(AllowedAddresses(AddressPolicy()), ssl.create_default_context)
+    full = anyio.CapacityLimiter(1)
+    full.acquire_on_behalf_of_nowait(mailboxes)
+    work = asyncio.create_task(mailboxes.work(settings(imapPort=mailbox.port), MailBox.unseen, full))
+    await asyncio.to_thread(until, lambda: bool(full.statistics().tasks_waiting), "the work waits")
+    work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await work
+    del work
+    gc.collect()  # an open socket is a ResourceWarning now
 
 
 async def test_a_wrong_password_is_fatal_and_not_told(channel: Email, mailbox: Mailbox) -> None:
