@@ -12,8 +12,9 @@ from typing import Any
 import orjson
 
 from adapters.outbound.storage.codec import dump, storable_reason
-from adapters.outbound.storage.lanes import RELAXED
+from adapters.outbound.storage.lanes import INBOUND, RELAXED
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.rounds import CORRESPONDENT
 from domain.instances.model import Activity, ActivityHealth
 from domain.refusals import Unavailable
 from domain.routing.rounds import MOST_ROUNDS, WINDOW
@@ -58,7 +59,7 @@ SELECT coalesce(extract(epoch FROM now() - (
         SELECT min(due_at) FROM lane WHERE kind = 0 AND instance_id = %(id)s AND pending > 0 AND due_at < now()
     )), 0)::float8,
     EXISTS (
-        SELECT FROM lane WHERE instance_id = %(id)s AND cardinality(rounds) > %(most)s
+        SELECT FROM lane WHERE kind = ANY(%(counted)s) AND instance_id = %(id)s AND cardinality(rounds) > %(most)s
         AND rounds[cardinality(rounds)] > now() - make_interval(secs => %(window)s)
     )
 """
@@ -88,7 +89,13 @@ class PostgresHealth:
             (instance_id,),
         )
         backlog = await self._database.fetch_one(
-            BACKLOG, {"id": instance_id, "most": MOST_ROUNDS, "window": WINDOW}
+            BACKLOG,
+            {
+                "id": instance_id,
+                "counted": [INBOUND, CORRESPONDENT],
+                "most": MOST_ROUNDS,
+                "window": WINDOW,
+            },
         )
         assert backlog is not None
         activities = {Activity(name): ActivityHealth(*noted) for name, *noted in rows}
