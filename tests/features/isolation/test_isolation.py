@@ -129,18 +129,20 @@ def broken_resource(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @given("a webhook of ann whose replies the database refuses")
 def refused_replies(scene: Scene) -> Iterator[None]:
-    id = scene.create("ann")
-    scene.fetch(f"ALTER TABLE outbox ADD CONSTRAINT refused CHECK (instance_id <> {id}) NOT VALID")
-    yield
-    scene.fetch("ALTER TABLE outbox DROP CONSTRAINT refused")
+    yield from _refusing(scene, "outbox")
 
 
 @given("a webhook of ann whose messages the database refuses")
 def refused_messages(scene: Scene) -> Iterator[None]:
+    yield from _refusing(scene, "inbox")
+
+
+def _refusing(scene: Scene, table: str) -> Iterator[None]:
+    """A webhook of ann of which the table takes no row, until the scenario ends."""
     id = scene.create("ann")
-    scene.fetch(f"ALTER TABLE inbox ADD CONSTRAINT refused CHECK (instance_id <> {id}) NOT VALID")
+    scene.fetch(f"ALTER TABLE {table} ADD CONSTRAINT refused CHECK (instance_id <> {id}) NOT VALID")
     yield
-    scene.fetch("ALTER TABLE inbox DROP CONSTRAINT refused")
+    scene.fetch(f"ALTER TABLE {table} DROP CONSTRAINT refused")
 
 
 @given(parsers.parse("a Mattermost of ann that gives its posts ids of {length:d} characters"))
