@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,6 +21,8 @@ from domain.channels.messages import (
     Sender,
 )
 from ports.storage import CallResult
+
+log = logging.getLogger(__name__)
 
 LONGEST_KEY = 200
 HASHED = "sha256:"
@@ -138,6 +141,16 @@ def event_from_json(text: str | bytes) -> Event:
         only_decides=document.get("only_decides", False),
         raw=document.get("raw", {}),
     )
+
+
+def stored_event(stored: str) -> Event:
+    """A row that cannot be read concerns its own conversation: its event says why."""
+    try:
+        return event_from_json(stored)
+    except Exception as error:
+        log.exception("a stored message cannot be read")
+        reason = f"the stored message cannot be read: {type(error).__name__}"
+        return Event(None, "", Sender(""), "", {}, unreadable=reason)
 
 
 def answer_to_document(answer: Answer) -> dict[str, Any]:

@@ -19,10 +19,10 @@ from adapters.outbound.storage.batching import Batcher
 from adapters.outbound.storage.codec import (
     dump,
     dump_bytes,
-    event_from_json,
     result_to_json,
     storable,
     storable_reason,
+    stored_event,
 )
 from adapters.outbound.storage.confirmations import ATTENDED
 from adapters.outbound.storage.echoes import ECHOES, echo_columns
@@ -43,7 +43,7 @@ from adapters.outbound.storage.lanes import (
 from adapters.outbound.storage.outages import waited_out
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.statements import compact
-from domain.channels.messages import CallOutcome, Event, Merge, Part, Sender
+from domain.channels.messages import CallOutcome, Merge, Part
 from ports.storage import Album, Conversation, Lane, Leases, Outgoing, OutgoingLane, Processed, Room, Waiting
 
 log = logging.getLogger(__name__)
@@ -327,16 +327,6 @@ def _waiting(
     id: int, event: str, attempts: int, at: datetime, draft: str | None, failures: int, _: bool = False
 ) -> Waiting:
     return Waiting(id, stored_event(event), attempts, at, draft or "", failures)
-
-
-def stored_event(stored: str) -> Event:
-    """A row that cannot be read concerns its own conversation: its event says why."""
-    try:
-        return event_from_json(stored)
-    except Exception as error:
-        log.exception("a stored message cannot be read")
-        reason = f"the stored message cannot be read: {type(error).__name__}"
-        return Event(None, "", Sender(""), "", {}, unreadable=reason)
 
 
 def _result(processed: Processed) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 
 from adapters.outbound.security.box import Seal, SealError
-from adapters.outbound.storage.conversations import stored_event
+from adapters.outbound.storage.codec import stored_event
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
 from domain.channels.messages import Event
