@@ -36,7 +36,7 @@ from adapters.outbound.security.file_tokens import SignedTokens
 from adapters.outbound.storage.chat_history import PostgresChatHistory
 from adapters.outbound.storage.confirmations import PostgresConfirmations
 from adapters.outbound.storage.conversations import PostgresConversations, Wakes
-from adapters.outbound.storage.handover import Handover
+from adapters.outbound.storage.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.identities import PostgresIdentities
 from adapters.outbound.storage.inbox import PostgresInbox
@@ -51,7 +51,7 @@ from adapters.outbound.storage.knowledge.search import PostgresChunkIndex
 from adapters.outbound.storage.knowledge.staging import PostgresStaging
 from adapters.outbound.storage.knowledge.uploads import PostgresUploads
 from adapters.outbound.storage.knowledge.vector_indexes import VectorIndexes
-from adapters.outbound.storage.lanes import Lanes
+from adapters.outbound.storage.leases import LeaseStore
 from adapters.outbound.storage.links import PostgresLinks
 from adapters.outbound.storage.outbox import PostgresOutbox
 from adapters.outbound.storage.pace import PostgresPace
@@ -92,7 +92,7 @@ from domain.routing.asking.service import AskingService
 from domain.routing.service import ConversationService
 from ports.blobs import Blobs
 from ports.channels import Kit
-from ports.storage import Conversation, OutgoingLane
+from ports.storage import Conversation, QueuedMessages
 from ports.use_cases import UseCases
 
 T = TypeVar("T")
@@ -210,7 +210,7 @@ class Container(containers.DeclarativeContainer):
     facts = providers.Singleton(MemoryFacts)
     signals = providers.Singleton(_signals, database, incarnation, hub)
     health = providers.Singleton(PostgresHealth, database)
-    lanes = providers.Singleton(Lanes, database, incarnation, health)
+    lanes = providers.Singleton(LeaseStore, database, incarnation, health)
     wakes = providers.Singleton(_wakes, hub)
 
     jobs = providers.Singleton(ArqQueue, providers.Singleton(connect, settings.provided.redis_url))
@@ -219,8 +219,8 @@ class Container(containers.DeclarativeContainer):
     keys = providers.Singleton(PostgresKeys, database)
     instances = providers.Singleton(_instances, database, seal, hub, facts)
     processes = providers.Singleton(PostgresProcesses, database)
-    arrivals: providers.Singleton[Handover[Conversation]] = providers.Singleton(Handover)
-    replies: providers.Singleton[Handover[OutgoingLane]] = providers.Singleton(Handover)
+    arrivals: providers.Singleton[DirectDispatch[Conversation]] = providers.Singleton(DirectDispatch)
+    replies: providers.Singleton[DirectDispatch[QueuedMessages]] = providers.Singleton(DirectDispatch)
     inbox = providers.Singleton(PostgresInbox, database, hub.provided.arrived, incarnation, arrivals)
     conversations = providers.Singleton(PostgresConversations, database, lanes, wakes, replies)
     outbox = providers.Singleton(PostgresOutbox, database, lanes, hub.provided.waiting)

@@ -11,13 +11,13 @@ from typing import Any, cast
 
 import uvicorn
 
-from adapters.inbound.jobs.lane_loop import LaneLoop
-from adapters.inbound.jobs.places import both
+from adapters.inbound.jobs.queue_worker import QueueWorker
+from adapters.inbound.jobs.slots import both
 from adapters.inbound.jobs.upkeep import AbandonedLeases, Chore, Upkeep
 from adapters.inbound.rest.gate import App
 from adapters.inbound.rest.protocol import HttpProtocol, Limits, keep_deadlines
 from adapters.outbound.storage.conversations import SIDE as CONVERSATIONS
-from adapters.outbound.storage.handover import Handover
+from adapters.outbound.storage.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.outbox import SIDE as DELIVERIES
 from adapters.outbound.storage.verifications import sweep
 from apps.container import Container
@@ -88,8 +88,8 @@ class WorkerPart:
         self._pacer, self._pace_news = container.pacer(), container.hub().pace
         conversations, outbox, hub = container.conversations(), container.outbox(), container.hub()
         elsewhere = container.supervisor().elsewhere
-        self._loops: list[LaneLoop[Any]] = [
-            LaneLoop(
+        self._loops: list[QueueWorker[Any]] = [
+            QueueWorker(
                 "conversations",
                 conversations.lease,
                 container.traces().work("conversation", container.conversation_service().work),
@@ -99,7 +99,7 @@ class WorkerPart:
                 concurrency=settings.worker_concurrency,
                 restrained=elsewhere,
             ),
-            LaneLoop(
+            QueueWorker(
                 "deliveries",
                 outbox.lease,
                 container.traces().work("delivery", container.delivery_service().work),
@@ -110,7 +110,7 @@ class WorkerPart:
                 restrained=both(self._pacer.restrained, elsewhere),
             ),
         ]
-        self._handovers: list[Handover[Any]] = [container.arrivals(), container.replies()]
+        self._handovers: list[DirectDispatch[Any]] = [container.arrivals(), container.replies()]
         self._resources = container.resources()
         self._leases = AbandonedLeases(
             lanes.abandoned, [lanes.free, container.schedules().free, container.links().free], hub.lost

@@ -134,7 +134,7 @@ class Accepted:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class QueuedEvent:
     """An event to be worked on. `attempts` counts the workers that died over it; `draft` names the message
     in which one of them showed its answer. `failures` counts the tries that failed while the database answered.
     `merged` are the further rows that are part of the event: its outcome is theirs."""
@@ -156,13 +156,13 @@ class Album:
     at the earliest.
     """
 
-    rows: Sequence[Waiting]
+    rows: Sequence[QueuedEvent]
     age: float
     quiet: float
 
 
 @dataclass(frozen=True, slots=True)
-class Lane:
+class QueueKey:
     """A leased queue of one conversation, inbound or outbound. `user_id`: whose instance it is."""
 
     instance_id: int
@@ -171,7 +171,7 @@ class Lane:
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class Capacity:
     """How many lanes a worker has places for.
 
     No instance and no user gets more than its share of them; `instances` and `users` say what is left to
@@ -201,8 +201,8 @@ class Conversation:
     `attended`: something is on record of its tool confirmations, so each message has to be held against it.
     """
 
-    lane: Lane
-    waiting: Sequence[Waiting]
+    lane: QueueKey
+    waiting: Sequence[QueuedEvent]
     attended: bool = False
 
 
@@ -215,18 +215,18 @@ class CallResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Processed:
+class EventOutcome:
     """The outcome of one event: `parts` go to `target`; `error` is on record when it failed.
 
     `result` is kept for the HTTP call that waits for this event, if one does: then the parts go out only
     when nobody waits any more. `last` releases the conversation. `request_id` is the event's: what the keys of
-    its parts are made from. `firm`: worked on once more, the event may come to something else, so that the
+    its parts are made from. `require_sync_commit`: worked on once more, the event may come to something else, so that the
     outcome must not be forgotten with a dying database. `prompt`: one of the parts has buttons, which a typed
     reply makes void. `merged` are further events of the conversation that have this outcome too. `event` is what was
     worked on: the parts of an echo are not sent. `by_person`: a person caused it, which ends any loop.
     """
 
-    lane: Lane
+    lane: QueueKey
     inbox_id: int
     target: Target
     parts: Sequence[Part] = ()
@@ -234,7 +234,7 @@ class Processed:
     result: CallResult | None = None
     last: bool = False
     request_id: str = ""
-    firm: bool = False
+    require_sync_commit: bool = False
     prompt: bool = False
     merged: tuple[int, ...] = ()
     event: Event | None = None
@@ -273,7 +273,7 @@ class Round:
 class Rounds(Protocol):
     """Counts how often we and a machine answered each other. See `domain.routing.rounds`."""
 
-    async def count(self, lane: Lane, waiting: Waiting, most: int, window: float) -> Round:
+    async def count(self, lane: QueueKey, waiting: QueuedEvent, most: int, window: float) -> Round:
         """Counts an event of a leased conversation that no person is known to have caused, once.
 
         Over `most` rounds within `window` seconds the count stays until so long a time passes without an event. Of
@@ -281,7 +281,7 @@ class Rounds(Protocol):
         """
         ...
 
-    async def replied(self, lane: Lane, correspondent: str) -> None:
+    async def replied(self, lane: QueueKey, correspondent: str) -> None:
         """An event of a conversation with the correspondent got a reply."""
         ...
 
@@ -305,11 +305,11 @@ class DraftStore(Protocol):
 class Conversations(Protocol):
     """Leases on conversations with waiting events."""
 
-    async def lease(self, room: Room) -> Leases[Conversation]:
+    async def lease(self, room: Capacity) -> Leases[Conversation]:
         """Conversations that nobody works on, those that wait longest first."""
         ...
 
-    async def record(self, processed: Processed) -> bool:
+    async def record(self, processed: EventOutcome) -> bool:
         """Stores an outcome and its reply parts in one transaction.
 
         False: nothing was stored, as the event has an outcome or is gone, or as an earlier one of its conversation
@@ -317,29 +317,29 @@ class Conversations(Protocol):
         """
         ...
 
-    async def remove(self, processed: Processed) -> bool:
+    async def remove(self, processed: EventOutcome) -> bool:
         """Removes an event that takes no outcome, and stores the reply parts. False: it is gone already."""
         ...
 
-    async def retry(self, lane: Lane, inbox_id: int, error: str, delay: float) -> None:
+    async def retry(self, lane: QueueKey, inbox_id: int, error: str, delay: float) -> None:
         """Counts a failure of the work on an event; its conversation is released for after `delay` seconds."""
         ...
 
-    async def release(self, lane: Lane, delay: float = 0.0) -> None:
+    async def release(self, lane: QueueKey, delay: float = 0.0) -> None:
         """Gives a conversation back; it may be taken again after `delay` seconds."""
         ...
 
-    async def album(self, lane: Lane, merge: Merge) -> Album:
+    async def album(self, lane: QueueKey, merge: Merge) -> Album:
         """All waiting events of one message, also those beyond what was leased."""
         ...
 
-    async def postpone(self, lane: Lane, delay: float) -> None:
+    async def postpone(self, lane: QueueKey, delay: float) -> None:
         """Gives a conversation back that goes on in `delay` seconds, and has a worker look at it then."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Outgoing:
+class QueuedMessage:
     """A reply part on its way. `key` is its idempotency key, the same at each try.
 
     `apology`: it tells the sender that the message failed.
@@ -356,9 +356,9 @@ class Outgoing:
 
 
 @dataclass(frozen=True, slots=True)
-class OutgoingLane:
-    lane: Lane
-    parts: Sequence[Outgoing] = field(default_factory=tuple)
+class QueuedMessages:
+    lane: QueueKey
+    parts: Sequence[QueuedMessage] = field(default_factory=tuple)
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,21 +381,21 @@ class Prompts(Protocol):
 class Outbox(Protocol):
     """Reply parts, in order within a conversation."""
 
-    async def lease(self, room: Room) -> Leases[OutgoingLane]: ...
+    async def lease(self, room: Capacity) -> Leases[QueuedMessages]: ...
 
-    async def sent(self, lane: Lane, part: Outgoing, ref: str, *, last: bool) -> None:
+    async def sent(self, lane: QueueKey, part: QueuedMessage, ref: str, *, last: bool) -> None:
         """The platform took the part. `last` releases the lane."""
         ...
 
-    async def retry(self, lane: Lane, part: Outgoing, error: str, delay: float) -> None:
+    async def retry(self, lane: QueueKey, part: QueuedMessage, error: str, delay: float) -> None:
         """The part is tried again after `delay` seconds; the lane is released until then."""
         ...
 
-    async def dead(self, lane: Lane, part: Outgoing, error: str, *, last: bool) -> None:
+    async def dead(self, lane: QueueKey, part: QueuedMessage, error: str, *, last: bool) -> None:
         """The part is given up, and kept as a dead letter."""
         ...
 
-    async def release(self, lane: Lane, delay: float = 0.0) -> None: ...
+    async def release(self, lane: QueueKey, delay: float = 0.0) -> None: ...
 
     async def receipt(self, instance_id: int, receipt: Receipt) -> bool:
         """What the platform said later of a part it had taken, also of one whose taking is not known. Whether a

@@ -12,7 +12,7 @@ from domain.channels.messages import RawAnswer, RawCall
 from domain.routing.model import RunRequest, RunResult
 from ports.downstream import Downstream
 from ports.http import Http, HttpAnswer, HttpRequest
-from ports.storage import Lane
+from ports.storage import QueueKey
 from ports.use_cases import Callbacks
 
 LONGEST_ATTRIBUTE = 4000
@@ -23,12 +23,12 @@ Span = Callable[..., AbstractContextManager[Any]]
 """Opens a span by name; keyword arguments are its attributes."""
 
 
-class HasLane(Protocol):
+class HasKey(Protocol):
     @property
-    def lane(self) -> Lane: ...
+    def lane(self) -> QueueKey: ...
 
 
-L = TypeVar("L", bound=HasLane)
+L = TypeVar("L", bound=HasKey)
 
 
 def no_span(name: str, **attributes: object) -> AbstractContextManager[Any]:

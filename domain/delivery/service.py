@@ -13,7 +13,7 @@ from domain.refusals import Refusal, StorageAway, Unavailable
 from ports.channels import Channels, Limited, Replies
 from ports.clock import Clock, Ids
 from ports.metrics import Meter
-from ports.storage import HealthStore, InstanceStore, Lane, Outbox, Outgoing, OutgoingLane
+from ports.storage import HealthStore, InstanceStore, Outbox, QueuedMessage, QueuedMessages, QueueKey
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ class DeliveryService:
         self._unrecorded: dict[tuple[int, str], str] = {}
         self._faults: dict[tuple[int, str], int] = {}
 
-    async def work(self, leased: OutgoingLane) -> None:
+    async def work(self, leased: QueuedMessages) -> None:
         """Sends the parts in order; a part that must wait holds back those behind it. An outage of the database
         leaves them for later; any other failure is counted, and ends the work on its part."""
         for position, outgoing in enumerate(leased.parts, start=1):
@@ -65,7 +65,7 @@ class DeliveryService:
             if not goes_on:
                 return
 
-    async def _worked(self, lane: Lane, outgoing: Outgoing, last: bool) -> bool:
+    async def _worked(self, lane: QueueKey, outgoing: QueuedMessage, last: bool) -> bool:
         """Whether the part is done with, so that the next one may follow."""
         instance = await self._instances.cached(lane.instance_id)
         channel = self._channels.find(instance.channel_id) if instance else None
@@ -100,7 +100,7 @@ class DeliveryService:
             return True
         return await self._refused(lane, outgoing, sent, last)
 
-    async def _taken(self, lane: Lane, outgoing: Outgoing, ref: str, last: bool) -> None:
+    async def _taken(self, lane: QueueKey, outgoing: QueuedMessage, ref: str, last: bool) -> None:
         """A part that the platform took must not be sent again: it is on record without its id where the id cannot
         be stored, and remembered here until it is on record."""
         if len(self._unrecorded) >= MOST_UNRECORDED:
@@ -115,7 +115,7 @@ class DeliveryService:
             await self._outbox.sent(lane, outgoing, "", last=last)
         self._unrecorded.pop((outgoing.id, outgoing.key), None)
 
-    async def _refused(self, lane: Lane, outgoing: Outgoing, sent: Sent, last: bool) -> bool:
+    async def _refused(self, lane: QueueKey, outgoing: QueuedMessage, sent: Sent, last: bool) -> bool:
         delay = next_delay(sent, outgoing.attempts, self._ids.chance())
         if delay is not None:
             await self._outbox.retry(lane, outgoing, sent.detail, delay)
@@ -123,7 +123,7 @@ class DeliveryService:
         await self._outbox.dead(lane, outgoing, sent.detail, last=last)
         return True
 
-    async def _failed(self, lane: Lane, outgoing: Outgoing, failure: Exception, last: bool) -> bool:
+    async def _failed(self, lane: QueueKey, outgoing: QueuedMessage, failure: Exception, last: bool) -> bool:
         """Nothing of the platform: a fault of ours, that more than a few tries do not mend."""
         log.error("the work on a reply failed", exc_info=failure, extra={"instance": lane.instance_id})
         reason = (
@@ -141,7 +141,7 @@ class DeliveryService:
         self._unrecorded.pop(name, None)
         return True
 
-    async def _give_up(self, lane: Lane, outgoing: Outgoing, reason: str, last: bool) -> None:
+    async def _give_up(self, lane: QueueKey, outgoing: QueuedMessage, reason: str, last: bool) -> None:
         """A part is removed that cannot even become a dead letter, or that the platform took."""
         if (outgoing.id, outgoing.key) not in self._unrecorded:
             try:
@@ -156,7 +156,9 @@ class DeliveryService:
             await self._outbox.release(lane)
         return None
 
-    def _sending(self, instance: Instance, channel: Replies, lane: Lane, outgoing: Outgoing) -> Sending:
+    def _sending(
+        self, instance: Instance, channel: Replies, lane: QueueKey, outgoing: QueuedMessage
+    ) -> Sending:
         """What the part counts against. A channel that cannot say it is taken for one without limits."""
         limits = None
         if isinstance(channel, Limited):
@@ -166,7 +168,7 @@ class DeliveryService:
                 log.exception("a channel could not tell its limits", extra={"instance": instance.id})
         return sending_of(instance.id, instance.channel_id, lane.key, limits)
 
-    async def _send(self, channel: Replies, instance: Instance, outgoing: Outgoing) -> Sent:
+    async def _send(self, channel: Replies, instance: Instance, outgoing: QueuedMessage) -> Sent:
         started = self._clock.now()
         sent = await self._tried(channel, instance, outgoing)
         seconds = (self._clock.now() - started).total_seconds()
@@ -178,7 +180,7 @@ class DeliveryService:
             await self._health.succeeded(instance.id, Activity.SENDING)
         return sent
 
-    async def _tried(self, channel: Replies, instance: Instance, outgoing: Outgoing) -> Sent:
+    async def _tried(self, channel: Replies, instance: Instance, outgoing: QueuedMessage) -> Sent:
         try:
             return await channel.send(instance.config, outgoing.target, outgoing.part, outgoing.key)
         except Exception as unexpected:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ports.storage import Album, Waiting
+from ports.storage import Album, QueuedEvent
 
 QUIET_SECONDS = 1.2
 """An album is whole when nothing of it has come for so long: platforms send its pictures within about a second."""
@@ -18,7 +18,7 @@ def settles_in(album: Album) -> float:
     return min(QUIET_SECONDS - album.quiet, LONGEST_SECONDS - album.age)
 
 
-def merged(first: Waiting, rows: Sequence[Waiting]) -> Waiting:
+def merged(first: QueuedEvent, rows: Sequence[QueuedEvent]) -> QueuedEvent:
     """One event for all rows of the album, in the place of `first`: all files, and the captions one below the other.
 
     A row in the place of an earlier one is an edit, which counts in its stead. What somebody else sent is left out.
@@ -36,7 +36,7 @@ def merged(first: Waiting, rows: Sequence[Waiting]) -> Waiting:
     return replace(first, event=whole, merged=tuple(row.id for row in own if row.id != first.id))
 
 
-def _place(row: Waiting) -> tuple[int, int]:
+def _place(row: QueuedEvent) -> tuple[int, int]:
     """Without a place of the platform's the rows stand as they came."""
     place = row.event.merge.place if row.event.merge else None
     return (0, row.id) if place is None else (place, 0)

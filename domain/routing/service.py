@@ -26,12 +26,12 @@ from ports.storage import (
     CallResult,
     Conversation,
     Conversations,
+    EventOutcome,
     HealthStore,
     InstanceStore,
-    Lane,
-    Processed,
+    QueuedEvent,
+    QueueKey,
     Rounds,
-    Waiting,
 )
 
 log = logging.getLogger(__name__)
@@ -117,7 +117,7 @@ class ConversationService:
                 await self._succeeded(talk, waiting)
         return None
 
-    async def _succeeded(self, talk: Talk, waiting: Waiting) -> None:
+    async def _succeeded(self, talk: Talk, waiting: QueuedEvent) -> None:
         """After the outcome is on record, as no reply should wait for a note of success."""
         await self._health.succeeded(talk.instance.id, Activity.RECEIVING, waiting.received_at)
         if talk.answered:
@@ -130,7 +130,7 @@ class ConversationService:
         channel = self._channels.find(instance.channel_id) if instance else None
         return Talk(instance, channel, conversation.attended) if instance and channel else None
 
-    async def _worked(self, lane: Lane, waiting: Waiting, talk: Talk | None, last: bool) -> bool:
+    async def _worked(self, lane: QueueKey, waiting: QueuedEvent, talk: Talk | None, last: bool) -> bool:
         """Whether the outcome is on record. Raises what is tried again after a while."""
         hopeless = waiting.event.unreadable or self._known(waiting).outcome
         if talk is None or hopeless:
@@ -143,7 +143,7 @@ class ConversationService:
         finally:
             talk.stop_typing()
 
-    async def _answered(self, lane: Lane, waiting: Waiting, talk: Talk, last: bool) -> bool:
+    async def _answered(self, lane: QueueKey, waiting: QueuedEvent, talk: Talk, last: bool) -> bool:
         """As `_worked`. The sender sees that an answer is being written until the outcome is on record."""
         answer, error = await self._processed(lane, waiting, talk)
         try:
@@ -158,7 +158,9 @@ class ConversationService:
             reason = f"{_reason(unexpected)} on storing the outcome"
             return await self._give_up(lane, waiting, talk, reason, last)
 
-    async def _failed(self, lane: Lane, waiting: Waiting, talk: Talk | None, failure: Exception) -> None:
+    async def _failed(
+        self, lane: QueueKey, waiting: QueuedEvent, talk: Talk | None, failure: Exception
+    ) -> None:
         """The event is tried again after a while, a bounded number of times."""
         log.error("the work on a message failed", exc_info=failure, extra={"instance": lane.instance_id})
         reason = _reason(failure)
@@ -170,7 +172,7 @@ class ConversationService:
             await self._give_up(lane, waiting, talk, given_up(failures + 1, reason), last=True)
             self._unrecorded.pop(_name(waiting), None)
 
-    async def _try_again(self, lane: Lane, waiting: Waiting, reason: str, delay: float) -> None:
+    async def _try_again(self, lane: QueueKey, waiting: QueuedEvent, reason: str, delay: float) -> None:
         """What the database refuses to count is counted here."""
         try:
             return await self._conversations.retry(lane, waiting.id, reason, delay)
@@ -181,7 +183,9 @@ class ConversationService:
         self._remembered(waiting).failures += 1
         return await self._conversations.release(lane, delay)
 
-    async def _give_up(self, lane: Lane, waiting: Waiting, talk: Talk | None, error: str, last: bool) -> bool:
+    async def _give_up(
+        self, lane: QueueKey, waiting: QueuedEvent, talk: Talk | None, error: str, last: bool
+    ) -> bool:
         """The sender gets an apology, unless that cannot be rendered or stored either. A message of which the
         database took no failure down, and takes no outcome, is removed."""
         await self._health.failed(lane.instance_id, Activity.PROCESSING, error)
@@ -204,8 +208,8 @@ class ConversationService:
         raise refusals[-1]
 
     async def _apology(
-        self, lane: Lane, waiting: Waiting, talk: Talk, error: str, last: bool
-    ) -> list[Processed]:
+        self, lane: QueueKey, waiting: QueuedEvent, talk: Talk, error: str, last: bool
+    ) -> list[EventOutcome]:
         """None where it cannot be rendered."""
         talk.answered = False
         try:
@@ -216,15 +220,17 @@ class ConversationService:
             log.exception("an apology could not be rendered", extra={"instance": lane.instance_id})
             return []
 
-    def _known(self, waiting: Waiting) -> _Unrecorded:
+    def _known(self, waiting: QueuedEvent) -> _Unrecorded:
         return self._unrecorded.get(_name(waiting)) or _Unrecorded()
 
-    def _remembered(self, waiting: Waiting) -> _Unrecorded:
+    def _remembered(self, waiting: QueuedEvent) -> _Unrecorded:
         if len(self._unrecorded) >= MANY_UNRECORDED:
             self._unrecorded.clear()
         return self._unrecorded.setdefault(_name(waiting), _Unrecorded())
 
-    async def _processed(self, lane: Lane, waiting: Waiting, talk: Talk) -> tuple[Answer | None, str | None]:
+    async def _processed(
+        self, lane: QueueKey, waiting: QueuedEvent, talk: Talk
+    ) -> tuple[Answer | None, str | None]:
         """The answer, if there is one, and what is on record against it. Raises `Unavailable`."""
         instance, error = talk.instance, None
         talk.draft, talk.noticed = waiting.draft, False
@@ -252,13 +258,13 @@ class ConversationService:
 
     async def _outcome(
         self,
-        lane: Lane,
-        waiting: Waiting,
+        lane: QueueKey,
+        waiting: QueuedEvent,
         talk: Talk,
         answer: Answer | None,
         error: str | None,
         last: bool,
-    ) -> Processed:
+    ) -> EventOutcome:
         event, channel = waiting.event, talk.channel
         parts: tuple[Part, ...] = ()
         if answer is None and (talk.draft or _shows_waiting(talk, event)):
@@ -272,7 +278,7 @@ class ConversationService:
         result = None
         if event.awaits_reply:
             result = CallResult(CallOutcome.FAILED if error else CallOutcome.ANSWERED, answer)
-        return Processed(
+        return EventOutcome(
             lane,
             waiting.id,
             event.target,
@@ -281,14 +287,14 @@ class ConversationService:
             result,
             last,
             event.request_id,
-            firm=talk.attended,
+            require_sync_commit=talk.attended,
             prompt=answer is not None and bool(answer.choices),
             merged=waiting.merged,
             event=event,
             by_person=not talk.automated,
         )
 
-    async def _answer(self, lane: Lane, waiting: Waiting, talk: Talk) -> Answer | None:
+    async def _answer(self, lane: QueueKey, waiting: QueuedEvent, talk: Talk) -> Answer | None:
         event, instance = waiting.event, talk.instance
         talk.automated = event.automated
         if event.only_decides and not talk.attended:
@@ -310,7 +316,7 @@ class ConversationService:
             return Answer(event.canned_reply)
         return await self._asking.answer(talk, waiting, user_id)
 
-    async def _is_echo(self, lane: Lane, waiting: Waiting) -> bool:
+    async def _is_echo(self, lane: QueueKey, waiting: QueuedEvent) -> bool:
         """Counts the round. Raises `LoopStopped`."""
         counted = await self._rounds.count(lane, waiting, MOST_ROUNDS, WINDOW)
         if counted.count > MOST_ROUNDS and not counted.echo:
@@ -330,14 +336,14 @@ class ConversationService:
         return None
 
 
-def _name(waiting: Waiting) -> tuple[int, str]:
+def _name(waiting: QueuedEvent) -> tuple[int, str]:
     """A database that died may give the id of a message that it forgot to another."""
     return waiting.id, waiting.event.request_id
 
 
-def _failed(lane: Lane, waiting: Waiting, error: str, last: bool) -> Processed:
+def _failed(lane: QueueKey, waiting: QueuedEvent, error: str, last: bool) -> EventOutcome:
     """An outcome without an answer."""
-    return Processed(lane, waiting.id, {}, error=error, last=last, merged=waiting.merged)
+    return EventOutcome(lane, waiting.id, {}, error=error, last=last, merged=waiting.merged)
 
 
 def _shows_waiting(talk: Talk, event: Event) -> bool:

@@ -20,7 +20,7 @@ import pytest
 
 from adapters.inbound.jobs.arq_worker import STEADY_SECONDS
 from adapters.outbound.storage.embedded import EmbeddedPostgres
-from adapters.outbound.storage.lanes import LEASE_SECONDS
+from adapters.outbound.storage.leases import LEASE_SECONDS
 from adapters.outbound.storage.migrate import migrate
 from tests.drivers.platform import PlatformDriver
 from tests.support.folders import an_open_folder

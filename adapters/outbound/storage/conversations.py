@@ -25,26 +25,36 @@ from adapters.outbound.storage.codec import (
     stored_event,
 )
 from adapters.outbound.storage.confirmations import ATTENDED
+from adapters.outbound.storage.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.echoes import ECHOES, echo_columns
 from adapters.outbound.storage.failures import by_halves, is_of_rows, retried
-from adapters.outbound.storage.handover import Handover
-from adapters.outbound.storage.lanes import (
+from adapters.outbound.storage.leases import (
+    ASYNC_COMMIT,
     INBOUND,
     NOT_OFFERED,
     OFFERED,
     OUTBOUND,
-    RELAXED,
     ROWS_PER_LANE,
-    Lanes,
+    LeaseStore,
     Side,
-    raised,
-    settled,
+    complete_sql,
+    enqueue_sql,
 )
 from adapters.outbound.storage.outages import waited_out
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.statements import compact
 from domain.channels.messages import CallOutcome, Merge, Part
-from ports.storage import Album, Conversation, Lane, Leases, Outgoing, OutgoingLane, Processed, Room, Waiting
+from ports.storage import (
+    Album,
+    Capacity,
+    Conversation,
+    EventOutcome,
+    Leases,
+    QueuedEvent,
+    QueuedMessage,
+    QueuedMessages,
+    QueueKey,
+)
 
 log = logging.getLogger(__name__)
 
@@ -77,11 +87,11 @@ WITH {OFFERED}{echoes}, r AS MATERIALIZED (
     JOIN done d ON d.id = p.inbox_id AND d.awaited IS NOT TRUE {wanted}
     ORDER BY p.n
     RETURNING id, inbox_id, instance_id, lane_key
-), outbound AS ({raised(OUTBOUND, "parts")}), inbound AS ({settled(INBOUND, finished)})
+), outbound AS ({enqueue_sql(OUTBOUND, "parts")}), inbound AS ({complete_sql(INBOUND, finished)})
 SELECT d.id, d.awaited, o.open, CASE WHEN o.leased THEN (
         SELECT array_agg(p.id ORDER BY p.id) FROM parts p WHERE p.inbox_id = d.id
     ) END, (SELECT bool_or(more) FROM inbound),
-    (SELECT CASE WHEN %(relaxed)s THEN {RELAXED} END)
+    (SELECT CASE WHEN %(relaxed)s THEN {ASYNC_COMMIT} END)
 FROM done d LEFT JOIN outbound o ON o.instance_id = d.instance_id AND o.lane_key = d.lane_key ORDER BY d.id
 """)
 
@@ -132,7 +142,7 @@ WITH {OFFERED}, gone AS (
     SELECT g.instance_id, g.lane_key, g.id, p.part, %(target)s, p.key, true
     FROM unnest(%(parts)s, %(keys)s) WITH ORDINALITY AS p(part, key, n) JOIN gone g ON g.id = %(inbox_id)s
     ORDER BY p.n RETURNING instance_id, lane_key
-), outbound AS ({raised(OUTBOUND, "parts")}), inbound AS ({settled(INBOUND, "gone")})
+), outbound AS ({enqueue_sql(OUTBOUND, "parts")}), inbound AS ({complete_sql(INBOUND, "gone")})
 SELECT count(*) FROM gone
 """
 
@@ -153,7 +163,7 @@ WITH {OFFERED}, parts AS (
     FROM unnest(%(parts)s, %(keys)s) WITH ORDINALITY AS p(part, key, n)
     ORDER BY p.n RETURNING instance_id, lane_key
 )
-{raised(OUTBOUND, "parts")}
+{enqueue_sql(OUTBOUND, "parts")}
 """
 
 
@@ -170,16 +180,16 @@ class PostgresConversations:
     """Parts for which the worker of this process has places are leased with the outcome and handed over."""
 
     def __init__(
-        self, database: Database, lanes: Lanes, wakes: Wakes, handover: Handover[OutgoingLane]
+        self, database: Database, lanes: LeaseStore, wakes: Wakes, handover: DirectDispatch[QueuedMessages]
     ) -> None:
         self._handover = handover
         self._database = database
         self._lanes = lanes
         self._wakes = wakes
         self._began = time.monotonic()
-        self._batcher: Batcher[Processed, bool] = Batcher(self._flush)
+        self._batcher: Batcher[EventOutcome, bool] = Batcher(self._flush)
 
-    async def lease(self, room: Room) -> Leases[Conversation]:
+    async def lease(self, room: Capacity) -> Leases[Conversation]:
         leased = await self._lanes.lease(SIDE, room)
         conversations = [
             Conversation(lane, [_waiting(*row) for row in rows], attended=rows[0][-1])
@@ -187,10 +197,10 @@ class PostgresConversations:
         ]
         return Leases(conversations, leased.more)
 
-    async def record(self, processed: Processed) -> bool:
+    async def record(self, processed: EventOutcome) -> bool:
         return await waited_out(lambda: self._batcher.submit(processed.lane, processed))
 
-    async def _flush(self, batch: Sequence[Processed]) -> Sequence[bool]:
+    async def _flush(self, batch: Sequence[EventOutcome]) -> Sequence[bool]:
         stored = [_Stored.of(each) for each in batch]
         with self._handover.offering({each.lane for each in batch if each.parts}) as offered:
             statement, columns = _recording(batch)
@@ -201,7 +211,7 @@ class PostgresConversations:
                     **_part_columns(stored),
                     **offered.parameters,
                     "owner": self._lanes.owner,
-                    "relaxed": all(each.parts and not each.firm for each in batch),
+                    "relaxed": all(each.parts and not each.require_sync_commit for each in batch),
                 },
             )
             offered.taken = _leased(stored, rows)
@@ -221,10 +231,10 @@ class PostgresConversations:
     async def drafted(self, inbox_id: int, draft: str) -> None:
         await self._database.execute("UPDATE inbox SET draft = %s WHERE id = %s", (storable(draft), inbox_id))
 
-    async def retry(self, lane: Lane, inbox_id: int, error: str, delay: float) -> None:
+    async def retry(self, lane: QueueKey, inbox_id: int, error: str, delay: float) -> None:
         await self._database.execute(RETRY, (storable_reason(error), inbox_id, delay, self._lanes.owner))
 
-    async def remove(self, processed: Processed) -> bool:
+    async def remove(self, processed: EventOutcome) -> bool:
         stored = _Stored.of(processed)
         row = await self._database.fetch_one(
             REMOVE,
@@ -245,10 +255,10 @@ class PostgresConversations:
         self._wakes.outbound()
         return bool(row and row[0])
 
-    async def release(self, lane: Lane, delay: float = 0.0) -> None:
+    async def release(self, lane: QueueKey, delay: float = 0.0) -> None:
         await self._lanes.release(SIDE, lane, delay)
 
-    async def album(self, lane: Lane, merge: Merge) -> Album:
+    async def album(self, lane: QueueKey, merge: Merge) -> Album:
         fragment = dump({"merge": [merge.key, None]})[
             1 : -len("null]}")
         ]  # as it stands in the rows; none can forge it
@@ -259,7 +269,7 @@ class PostgresConversations:
         ages = [min(age, up) for _, age in own] or [math.inf]
         return Album([row for row, _ in own], max(ages), min(ages))
 
-    async def postpone(self, lane: Lane, delay: float) -> None:
+    async def postpone(self, lane: QueueKey, delay: float) -> None:
         await self.release(lane, delay)
         asyncio.get_running_loop().call_later(delay, self._wakes.inbound)
 
@@ -325,11 +335,11 @@ class PostgresConversations:
 
 def _waiting(
     id: int, event: str, attempts: int, at: datetime, draft: str | None, failures: int, _: bool = False
-) -> Waiting:
-    return Waiting(id, stored_event(event), attempts, at, draft or "", failures)
+) -> QueuedEvent:
+    return QueuedEvent(id, stored_event(event), attempts, at, draft or "", failures)
 
 
-def _result(processed: Processed) -> str | None:
+def _result(processed: EventOutcome) -> str | None:
     if processed.result is None:
         return None
     return result_to_json(processed.result, [part.payload for part in processed.parts], processed.target)
@@ -342,7 +352,7 @@ class _Stored:
     The keys follow from the event, so that a platform recognises a part that is made again.
     """
 
-    lane: Lane
+    lane: QueueKey
     inbox_id: int
     target: bytes
     parts: Sequence[bytes]
@@ -350,7 +360,7 @@ class _Stored:
     apology: bool
 
     @classmethod
-    def of(cls, processed: Processed) -> _Stored:
+    def of(cls, processed: EventOutcome) -> _Stored:
         parts = [dump_bytes(part.payload) for part in processed.parts]
         keys = [part_key(processed.request_id, processed.inbox_id, number) for number in range(len(parts))]
         target, apology = dump_bytes(processed.target), processed.error is not None
@@ -362,7 +372,7 @@ def part_key(request_id: str, inbox_id: int, number: int) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{request_id}#{inbox_id}.{number}"))
 
 
-def _columns(batch: Sequence[Processed]) -> dict[str, object]:
+def _columns(batch: Sequence[EventOutcome]) -> dict[str, object]:
     return {
         "ids": Bigints(each.inbox_id for each in batch),
         "instances": Bigints(each.lane.instance_id for each in batch),
@@ -376,7 +386,7 @@ def _columns(batch: Sequence[Processed]) -> dict[str, object]:
     }
 
 
-def _recording(batch: Sequence[Processed]) -> tuple[str, dict[str, object]]:
+def _recording(batch: Sequence[EventOutcome]) -> tuple[str, dict[str, object]]:
     """The statement that records these outcomes, and its columns."""
     columns = _columns(batch)
     bearing_ids = [
@@ -403,15 +413,15 @@ def _part_columns(stored: Sequence[_Stored]) -> dict[str, object]:
     }
 
 
-def _leased(stored: Sequence[_Stored], rows: Sequence[tuple[Any, ...]]) -> dict[Lane, OutgoingLane]:
+def _leased(stored: Sequence[_Stored], rows: Sequence[tuple[Any, ...]]) -> dict[QueueKey, QueuedMessages]:
     """The lanes that the statement leased, with their first parts."""
     known = {each.inbox_id: each for each in stored}
-    parts: dict[Lane, list[Outgoing]] = {}
+    parts: dict[QueueKey, list[QueuedMessage]] = {}
     for inbox_id, _, _, ids, *_ in rows:
         each = known[inbox_id]
         for id, part, key in zip(ids or (), each.parts, each.keys, strict=False):
             found = parts.setdefault(each.lane, [])
             if len(found) < ROWS_PER_LANE:
                 target = orjson.loads(each.target)
-                found.append(Outgoing(id, Part(orjson.loads(part)), target, key, 0, each.apology))
-    return {lane: OutgoingLane(lane, found) for lane, found in parts.items()}
+                found.append(QueuedMessage(id, Part(orjson.loads(part)), target, key, 0, each.apology))
+    return {lane: QueuedMessages(lane, found) for lane, found in parts.items()}

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from adapters.outbound.storage.codec import dump, storable_reason
-from adapters.outbound.storage.lanes import INBOUND, RELAXED
+from adapters.outbound.storage.leases import ASYNC_COMMIT, INBOUND
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.rounds import CORRESPONDENT
 from domain.instances.model import Activity, ActivityHealth
@@ -27,7 +27,7 @@ SUCCESS_EVERY = 10.0
 
 SUCCEEDED = f"""
 INSERT INTO instance_activity AS a (instance_id, activity, last_success_at)
-SELECT id, %s, coalesce(%s, now()) FROM channel_instance WHERE id = %s AND {RELAXED} IS NOT NULL FOR KEY SHARE
+SELECT id, %s, coalesce(%s, now()) FROM channel_instance WHERE id = %s AND {ASYNC_COMMIT} IS NOT NULL FOR KEY SHARE
 ON CONFLICT (instance_id, activity) DO UPDATE
 SET last_success_at = greatest(a.last_success_at, excluded.last_success_at)
 """

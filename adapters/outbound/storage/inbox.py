@@ -12,14 +12,14 @@ from adapters.outbound.storage.arrays import Bigints, Doubles, Texts
 from adapters.outbound.storage.batching import Batcher
 from adapters.outbound.storage.codec import event_from_json, event_to_json, key_of, result_from_json
 from adapters.outbound.storage.confirmations import ATTENDED
+from adapters.outbound.storage.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.echoes import ECHOES, echo_columns
-from adapters.outbound.storage.handover import Handover
-from adapters.outbound.storage.lanes import INBOUND, OFFERED, ROWS_PER_LANE, raised
+from adapters.outbound.storage.leases import INBOUND, OFFERED, ROWS_PER_LANE, enqueue_sql
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.statements import compact
 from domain.channels.messages import Event
 from domain.refusals import Unavailable
-from ports.storage import Accepted, CallResult, Conversation, Lane, Waiting
+from ports.storage import Accepted, CallResult, Conversation, QueuedEvent, QueueKey
 
 
 def _add(echoes: str = "", wanted: str = "") -> str:
@@ -35,7 +35,7 @@ WITH {OFFERED}{echoes}, input AS (
     SELECT instance_id, lane_key, event_key, event, now() + make_interval(secs => wait) FROM input ORDER BY n
     ON CONFLICT (instance_id, event_key) DO NOTHING
     RETURNING id, instance_id, lane_key, event_key
-), woken AS ({raised(INBOUND, "fresh")})
+), woken AS ({enqueue_sql(INBOUND, "fresh")})
 SELECT t.instance_id, t.event_key, t.id, w.open,
     CASE WHEN w.leased THEN (SELECT user_id FROM channel_instance i WHERE i.id = t.instance_id) END,
     w.leased AND ({ATTENDED})
@@ -107,12 +107,12 @@ class PostgresInbox:
         database: Database,
         arrived: Callable[[], None],
         owner: int | None = None,
-        handover: Handover[Conversation] | None = None,
+        handover: DirectDispatch[Conversation] | None = None,
     ) -> None:
         self._database = database
         self._arrived = arrived
         self._owner = owner
-        self._handover: Handover[Conversation] = handover or Handover()
+        self._handover: DirectDispatch[Conversation] = handover or DirectDispatch()
         self._batcher: Batcher[Arrival, Accepted] = Batcher(self._flush)
 
     async def add(
@@ -187,26 +187,26 @@ class PostgresInbox:
         await self._batcher.close()
 
 
-def _lanes(arrivals: Sequence[Arrival]) -> Iterator[Lane]:
+def _lanes(arrivals: Sequence[Arrival]) -> Iterator[QueueKey]:
     """Each once. Made only where a worker asks for them."""
-    yield from {Lane(each.instance_id, each.lane_key) for each in arrivals}
+    yield from {QueueKey(each.instance_id, each.lane_key) for each in arrivals}
 
 
-def _leased(arrivals: Sequence[Arrival], rows: Sequence[tuple[Any, ...]]) -> dict[Lane, Conversation]:
+def _leased(arrivals: Sequence[Arrival], rows: Sequence[tuple[Any, ...]]) -> dict[QueueKey, Conversation]:
     """The lanes that the statement leased, with their first rows."""
     if all(row[4] is None for row in rows):
         return {}
     stored = {(each.instance_id, each.event_key): each for each in reversed(arrivals)}
     now = datetime.now(UTC)
-    taken: dict[Lane, Conversation] = {}
-    waiting: dict[Lane, list[Waiting]] = {}
+    taken: dict[QueueKey, Conversation] = {}
+    waiting: dict[QueueKey, list[QueuedEvent]] = {}
     for instance_id, event_key, id, _, user_id, attended in rows:
         if user_id is None:
             continue
         arrival = stored[instance_id, event_key]
-        lane = Lane(instance_id, arrival.lane_key, user_id)
+        lane = QueueKey(instance_id, arrival.lane_key, user_id)
         found = waiting.setdefault(lane, [])
         if len(found) < ROWS_PER_LANE:
-            found.append(Waiting(id, event_from_json(arrival.event), 0, now))
+            found.append(QueuedEvent(id, event_from_json(arrival.event), 0, now))
         taken[lane] = Conversation(lane, found, attended)
     return taken

@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from adapters.outbound.storage.lanes import LEASE_SECONDS
+from adapters.outbound.storage.leases import LEASE_SECONDS
 from adapters.tasks import cancelled
 from domain.refusals import Unavailable
 

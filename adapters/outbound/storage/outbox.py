@@ -10,12 +10,20 @@ import orjson
 from adapters.outbound.storage.arrays import Bigints, Bools, Texts
 from adapters.outbound.storage.batching import Batcher
 from adapters.outbound.storage.codec import storable, storable_reason
-from adapters.outbound.storage.lanes import NOT_OFFERED, OFFERED, OUTBOUND, Lanes, Side, raised, settled
+from adapters.outbound.storage.leases import (
+    NOT_OFFERED,
+    OFFERED,
+    OUTBOUND,
+    LeaseStore,
+    Side,
+    complete_sql,
+    enqueue_sql,
+)
 from adapters.outbound.storage.outages import waited_out
 from adapters.outbound.storage.pool import Database
 from domain.channels.messages import Part, Receipt
 from domain.instances.model import Deliveries, Delivery, Page
-from ports.storage import Lane, Leases, Outgoing, OutgoingLane, Room, SentPart
+from ports.storage import Capacity, Leases, QueuedMessage, QueuedMessages, QueueKey, SentPart
 
 SIDE = Side(OUTBOUND, "outbox", "id part target key attempts apology")
 
@@ -32,7 +40,7 @@ WITH r AS (
         attempts = o.attempts + 1, next_attempt_at = NULL, finished_at = now()
     FROM r WHERE o.id = r.id AND o.key = r.key AND o.status = 0
     RETURNING o.instance_id, o.lane_key, r.last
-), settled AS ({settled(OUTBOUND, "done")})
+), settled AS ({complete_sql(OUTBOUND, "done")})
 SELECT bool_or(more) FROM settled
 """
 """A part is known by its id and its key: a database that died may give the id of a part that it forgot to another."""
@@ -69,7 +77,7 @@ WITH {OFFERED}, part AS (
     UPDATE outbox SET status = 0, attempts = 0, next_attempt_at = NULL, finished_at = NULL
     WHERE id = %(part)s AND instance_id = %(instance)s AND status = 2 RETURNING instance_id, lane_key
 )
-{raised(OUTBOUND, "part")}
+{enqueue_sql(OUTBOUND, "part")}
 """
 
 DROP = """
@@ -97,7 +105,7 @@ FROM outbox WHERE instance_id = %s AND (%s::int IS NULL OR status = %s) ORDER BY
 
 @dataclass(frozen=True, slots=True)
 class _Finished:
-    part: Outgoing
+    part: QueuedMessage
     status: int
     ref: str | None
     error: str | None
@@ -107,24 +115,24 @@ class _Finished:
 class PostgresOutbox:
     """`waiting` is called when a lane has rows that nobody holds."""
 
-    def __init__(self, database: Database, lanes: Lanes, waiting: Callable[[], None]) -> None:
+    def __init__(self, database: Database, lanes: LeaseStore, waiting: Callable[[], None]) -> None:
         self._database = database
         self._lanes = lanes
         self._waiting = waiting
         self._batcher: Batcher[_Finished, None] = Batcher(self._flush)
 
-    async def lease(self, room: Room) -> Leases[OutgoingLane]:
+    async def lease(self, room: Capacity) -> Leases[QueuedMessages]:
         leased = await self._lanes.lease(SIDE, room)
-        outgoing = [OutgoingLane(lane, [_outgoing(*row) for row in rows]) for lane, rows in leased.lanes]
+        outgoing = [QueuedMessages(lane, [_outgoing(*row) for row in rows]) for lane, rows in leased.lanes]
         return Leases(outgoing, leased.more)
 
-    async def sent(self, lane: Lane, part: Outgoing, ref: str, *, last: bool) -> None:
+    async def sent(self, lane: QueueKey, part: QueuedMessage, ref: str, *, last: bool) -> None:
         await self._finish(lane, _Finished(part, SENT, storable(ref) or None, None, last))
 
-    async def dead(self, lane: Lane, part: Outgoing, error: str, *, last: bool) -> None:
+    async def dead(self, lane: QueueKey, part: QueuedMessage, error: str, *, last: bool) -> None:
         await self._finish(lane, _Finished(part, DEAD, None, storable_reason(error), last))
 
-    async def _finish(self, lane: Lane, finished: _Finished) -> None:
+    async def _finish(self, lane: QueueKey, finished: _Finished) -> None:
         await waited_out(lambda: self._batcher.submit(lane, finished))
 
     async def _flush(self, batch: Sequence[_Finished]) -> Sequence[None]:
@@ -144,12 +152,12 @@ class PostgresOutbox:
             self._waiting()
         return [None] * len(batch)
 
-    async def retry(self, lane: Lane, part: Outgoing, error: str, delay: float) -> None:
+    async def retry(self, lane: QueueKey, part: QueuedMessage, error: str, delay: float) -> None:
         await self._database.execute(
             RETRY, (storable_reason(error), delay, part.id, part.key, self._lanes.owner)
         )
 
-    async def release(self, lane: Lane, delay: float = 0.0) -> None:
+    async def release(self, lane: QueueKey, delay: float = 0.0) -> None:
         await self._lanes.release(SIDE, lane, delay)
 
     async def receipt(self, instance_id: int, receipt: Receipt) -> bool:
@@ -208,10 +216,10 @@ class PostgresOutbox:
         await self._batcher.close()
 
 
-def _outgoing(id: int, part: str, target: str, key: str, attempts: int, apology: bool) -> Outgoing:
+def _outgoing(id: int, part: str, target: str, key: str, attempts: int, apology: bool) -> QueuedMessage:
     """A row that cannot be read concerns itself alone: the part says why."""
     try:
-        return Outgoing(id, Part(orjson.loads(part)), orjson.loads(target), key, attempts, apology)
+        return QueuedMessage(id, Part(orjson.loads(part)), orjson.loads(target), key, attempts, apology)
     except ValueError as error:
         reason = f"the stored part cannot be read: {error}"
-        return Outgoing(id, Part({}), {}, key, attempts, apology, unreadable=reason)
+        return QueuedMessage(id, Part({}), {}, key, attempts, apology, unreadable=reason)

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from adapters.outbound.storage.codec import key_of
 from adapters.outbound.storage.echoes import ECHOES, echo_columns
-from adapters.outbound.storage.lanes import INBOUND
+from adapters.outbound.storage.leases import INBOUND
 from adapters.outbound.storage.pool import Database
-from ports.storage import Lane, Round, Waiting
+from ports.storage import QueuedEvent, QueueKey, Round
 
 COUNT = f"""
 WITH {ECHOES}, event AS (
@@ -42,7 +42,7 @@ class PostgresRounds:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def count(self, lane: Lane, waiting: Waiting, most: int, window: float) -> Round:
+    async def count(self, lane: QueueKey, waiting: QueuedEvent, most: int, window: float) -> Round:
         parameters = {
             **echo_columns([(waiting.id, lane.instance_id, lane.key, waiting.event)]),
             "kind": INBOUND,
@@ -60,5 +60,5 @@ class PostgresRounds:
         row = await self._database.fetch_one(COUNT, parameters | of_all)
         return Round(max(counted.count, row[0]), echo=False) if row else counted
 
-    async def replied(self, lane: Lane, correspondent: str) -> None:
+    async def replied(self, lane: QueueKey, correspondent: str) -> None:
         await self._database.execute(REPLIED, (CORRESPONDENT, lane.instance_id, key_of(correspondent)))

@@ -13,7 +13,7 @@ import orjson
 from adapters.outbound.storage.codec import dump
 from adapters.outbound.storage.failures import by_halves, is_of_rows, is_rolled_back, retried
 from adapters.outbound.storage.inbox import Arrival, addition
-from adapters.outbound.storage.lanes import NOT_OFFERED
+from adapters.outbound.storage.leases import NOT_OFFERED
 from adapters.outbound.storage.pool import Connection, Database
 from domain.channels.messages import Event
 from domain.instances.model import Activity

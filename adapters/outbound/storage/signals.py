@@ -15,7 +15,7 @@ import psycopg
 from psycopg import sql
 
 from adapters.outbound.storage.connections import PromptConnection
-from adapters.outbound.storage.lanes import RELAXED
+from adapters.outbound.storage.leases import ASYNC_COMMIT
 from adapters.outbound.storage.pool import NOTICING, Database
 from adapters.tasks import cancelled, end
 from domain.refusals import Unavailable
@@ -65,7 +65,7 @@ class Signals:
             payloads = [f"{self._incarnation}:{notice}" for notice in notices]
             try:
                 await self._database.execute(
-                    f"SELECT pg_notify('{CHANNEL}', n), (SELECT {RELAXED}) FROM unnest(%s::text[]) AS t(n)",
+                    f"SELECT pg_notify('{CHANNEL}', n), (SELECT {ASYNC_COMMIT}) FROM unnest(%s::text[]) AS t(n)",
                     (payloads,),
                 )
             except Unavailable:

@@ -34,7 +34,7 @@ from ports.downstream import Downstream, DownstreamFailed
 from ports.files import MessageFiles
 from ports.metrics import Meter
 from ports.people import Approvals, Asker, Decision, OverPrompt, Ruling, Said
-from ports.storage import DraftStore, Prompts, Waiting
+from ports.storage import DraftStore, Prompts, QueuedEvent
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +69,7 @@ class AskingService:
         self._prompts = prompts
         self._courtesies: set[asyncio.Task[None]] = set()
 
-    async def answer(self, talk: Talk, waiting: Waiting, user_id: str | None) -> Answer | None:
+    async def answer(self, talk: Talk, waiting: QueuedEvent, user_id: str | None) -> Answer | None:
         """The answer to a message, None where it gets none. Raises `GaveUp`."""
         event = waiting.event
         if talk.instance.resource_id is None:
@@ -95,7 +95,7 @@ class AskingService:
         talk.answered = taken.complete
         return answer
 
-    async def passed_over(self, talk: Talk, waiting: Waiting) -> None:
+    async def passed_over(self, talk: Talk, waiting: QueuedEvent) -> None:
         """A message that gets its answer from the channel: like any other it clears the sender's question."""
         event = waiting.event
         if talk.attended:
@@ -153,8 +153,8 @@ class AskingService:
         except DownstreamFailed as failed:
             outcome = "failed"
             approval = request.approval
-            doubtful = approval is not None and approval.permits and failed.begun
-            words = unclear(approval.tool) if approval and doubtful else APOLOGY
+            lease_uncertain = approval is not None and approval.permits and failed.begun
+            words = unclear(approval.tool) if approval and lease_uncertain else APOLOGY
             raise GaveUp(words, f"the downstream resource failed: {failed}") from failed
         finally:
             seconds = (self._clock.now() - started).total_seconds()
@@ -245,7 +245,7 @@ def _request(
     )
 
 
-def _said(waiting: Waiting) -> Said:
+def _said(waiting: QueuedEvent) -> Said:
     event = waiting.event
     return Said(waiting.id, event.text, event.choice, event.sender.display_name or event.sender.external_id)
 

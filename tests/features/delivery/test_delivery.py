@@ -18,7 +18,7 @@ from adapters.outbound.channels.bot_messenger.webhook import secret_of
 from domain.routing.model import RunRequest, RunResult
 from domain.routing.words import APOLOGY
 from ports.downstream import DownstreamFailed
-from ports.storage import Lane, Outgoing
+from ports.storage import QueuedMessage, QueueKey
 from tests.drivers.passing import FAR, pass_time
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource
@@ -147,7 +147,7 @@ def scene(
     outbox = world.container.outbox()
     retry = outbox.retry
 
-    async def put_off(lane: Lane, part: Outgoing, error: str, delay: float) -> None:
+    async def put_off(lane: QueueKey, part: QueuedMessage, error: str, delay: float) -> None:
         made.delays.append(delay)
         await retry(lane, part, error, delay + FAR.total_seconds())
 

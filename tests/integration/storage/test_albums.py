@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from adapters.outbound.storage.conversations import PostgresConversations, Wakes
-from adapters.outbound.storage.handover import Handover
+from adapters.outbound.storage.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.inbox import PostgresInbox
-from adapters.outbound.storage.lanes import ROWS_PER_LANE, Lanes
+from adapters.outbound.storage.leases import ROWS_PER_LANE, LeaseStore
 from adapters.outbound.storage.pool import Database
 from domain.channels.messages import Event, Merge, Part, Sender
 from domain.routing.albums import merged
-from ports.storage import Conversation, Processed, Room, Waiting
+from ports.storage import Capacity, Conversation, EventOutcome, QueuedEvent
 
-ROOM = Room(100, 100, 100)
+ROOM = Capacity(100, 100, 100)
 OWNER = 1
 ALBUM = Merge('an "album" %s ü', 1)
 MOST = ROWS_PER_LANE + 3
@@ -22,7 +22,7 @@ MOST = ROWS_PER_LANE + 3
 @pytest.fixture
 def conversations(database: Database) -> PostgresConversations:
     nobody = Wakes(lambda: None, lambda: None, lambda _: None)
-    return PostgresConversations(database, Lanes(database, OWNER), nobody, Handover())
+    return PostgresConversations(database, LeaseStore(database, OWNER), nobody, DirectDispatch())
 
 
 def event(text: str, merge: Merge | None = None) -> Event:
@@ -39,20 +39,20 @@ async def conversation(
     database: Database, conversations: PostgresConversations, instance: int
 ) -> Conversation:
     """Leased: an album, among whose pictures there are other messages, one of which speaks of it."""
-    inbox = PostgresInbox(database, lambda: None, OWNER, Handover())
+    inbox = PostgresInbox(database, lambda: None, OWNER, DirectDispatch())
     for number in range(MOST):
         await inbox.add(instance, [event(f"{number}", Merge(ALBUM.key, number))])
     await inbox.add(instance, [event('"merge":["an \\"album\\" %s ü",1]'), event("x", Merge("other", 1))])
     return await leased(conversations)
 
 
-async def whole(conversations: PostgresConversations, conversation: Conversation) -> Waiting:
+async def whole(conversations: PostgresConversations, conversation: Conversation) -> QueuedEvent:
     return merged(conversation.waiting[0], (await conversations.album(conversation.lane, ALBUM)).rows)
 
 
-def outcome(conversation: Conversation, waiting: Waiting, error: str | None = None) -> Processed:
+def outcome(conversation: Conversation, waiting: QueuedEvent, error: str | None = None) -> EventOutcome:
     part = Part({"text": waiting.event.text})
-    return Processed(conversation.lane, waiting.id, {}, [part], error, last=True, merged=waiting.merged)
+    return EventOutcome(conversation.lane, waiting.id, {}, [part], error, last=True, merged=waiting.merged)
 
 
 async def statuses(database: Database) -> list[int]:

@@ -11,20 +11,20 @@ from psycopg.errors import CheckViolation, RaiseException
 
 from adapters.outbound.storage.conversations import SIDE as CONVERSATIONS
 from adapters.outbound.storage.conversations import PostgresConversations, Wakes
-from adapters.outbound.storage.handover import Handover
+from adapters.outbound.storage.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.inbox import PostgresInbox
-from adapters.outbound.storage.lanes import Lanes
+from adapters.outbound.storage.leases import LeaseStore
 from adapters.outbound.storage.outbox import PostgresOutbox
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.schedules import PostgresSchedules
 from domain.channels.messages import Answer, CallOutcome, Event, Part, Sender
 from domain.instances.model import Activity
 from ports.schedules import Due
-from ports.storage import CallResult, Lane, Processed, Room
+from ports.storage import CallResult, Capacity, EventOutcome, QueueKey
 from tests.support.database import an_instance
 
-ROOM = Room(100, 100, 100)
+ROOM = Capacity(100, 100, 100)
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
 
@@ -36,10 +36,10 @@ class Store:
     def __init__(self, database: Database) -> None:
         self.database = database
         self.health = PostgresHealth(database)
-        self.lanes = lanes = Lanes(database, 1, self.health)
+        self.lanes = lanes = LeaseStore(database, 1, self.health)
         self.inbox = PostgresInbox(database, lambda: None)
         wakes = Wakes(lambda: None, lambda: None, lambda _: None)
-        self.conversations = PostgresConversations(database, lanes, wakes, Handover())
+        self.conversations = PostgresConversations(database, lanes, wakes, DirectDispatch())
         self.outbox = PostgresOutbox(database, lanes, lambda: None)
 
     async def reasons(self, instance_id: int) -> dict[Activity, str | None]:
@@ -76,7 +76,7 @@ async def test_a_part_that_cannot_be_read_is_leased_beside_the_others(store: Sto
     await store.inbox.add(instance, [event("bad"), event("good")])
     for each in (await store.conversations.lease(ROOM)).lanes:
         parts = (Part({"text": each.lane.key}),)
-        await store.conversations.record(Processed(each.lane, each.waiting[0].id, {}, parts, last=True))
+        await store.conversations.record(EventOutcome(each.lane, each.waiting[0].id, {}, parts, last=True))
     await store.database.execute("UPDATE outbox SET part = '{no JSON' WHERE lane_key = 'bad'")
 
     leased = (await store.outbox.lease(ROOM)).lanes
@@ -119,7 +119,7 @@ async def test_an_outcome_that_cannot_be_stored_costs_those_of_its_batch_nothing
     results = await asyncio.gather(
         *(
             store.conversations.record(
-                Processed(each.lane, each.waiting[0].id, {}, (Part({}),), last=True, request_id="r")
+                EventOutcome(each.lane, each.waiting[0].id, {}, (Part({}),), last=True, request_id="r")
             )
             for each in leased
         ),
@@ -127,7 +127,7 @@ async def test_an_outcome_that_cannot_be_stored_costs_those_of_its_batch_nothing
     )
 
     failed = [each.lane for each, result in zip(leased, results, strict=True) if result is not True]
-    assert failed == [Lane(instance, "n7")]
+    assert failed == [QueueKey(instance, "n7")]
     assert await store.database.fetch_one("SELECT count(*) FROM outbox") == (39,)
 
 
@@ -138,7 +138,7 @@ async def test_an_answer_nobody_took_that_cannot_go_out_holds_up_no_other(
     await store.inbox.add(instance, [event(name, awaits_reply=True) for name in names], wait=600.0)
     for each in (await store.conversations.lease(ROOM)).lanes:
         answer = CallResult(CallOutcome.ANSWERED, Answer("hello"))
-        outcome = Processed(each.lane, each.waiting[0].id, {}, (Part({}),), result=answer, last=True)
+        outcome = EventOutcome(each.lane, each.waiting[0].id, {}, (Part({}),), result=answer, last=True)
         await store.conversations.record(outcome)
     await store.refuse("lane_key = 'refused'", "outbox")
     await store.database.execute("UPDATE inbox SET await_until = now() - interval '1 hour'")
@@ -184,7 +184,7 @@ async def test_a_conversation_that_cannot_be_leased_keeps_those_of_others_neithe
         leased = (await store.conversations.lease(ROOM)).lanes
         assert sorted(each.lane.instance_id for each in leased) == sorted([*others, *others])
         await store.lanes.renew(
-            CONVERSATIONS, {*(each.lane for each in leased), Lane(instance, f"a{instance}")}
+            CONVERSATIONS, {*(each.lane for each in leased), QueueKey(instance, f"a{instance}")}
         )
         await store.lanes.reclaim(CONVERSATIONS, [])
 
@@ -231,7 +231,7 @@ async def test_an_answer_nobody_took_that_cannot_be_taken_up_holds_up_no_other(
     )
     for each in (await store.conversations.lease(ROOM)).lanes:
         answer = CallResult(CallOutcome.ANSWERED, Answer("hello"))
-        outcome = Processed(each.lane, each.waiting[0].id, {}, (Part({}),), result=answer, last=True)
+        outcome = EventOutcome(each.lane, each.waiting[0].id, {}, (Part({}),), result=answer, last=True)
         await store.conversations.record(outcome)
     await store.database.execute("UPDATE inbox SET await_until = now() - interval '1 hour'")
     await store.refuse("lane_key = 'refused' AND taken")
@@ -275,7 +275,7 @@ async def test_a_message_that_takes_no_outcome_can_be_removed_with_an_apology(
     )
     leased = {each.lane.key: each for each in (await store.conversations.lease(ROOM)).lanes}["s"]
     first = leased.waiting[0].id
-    outcome = Processed(leased.lane, first, {"to": "s"}, (Part({"text": "sorry"}),), "no", last=True)
+    outcome = EventOutcome(leased.lane, first, {"to": "s"}, (Part({"text": "sorry"}),), "no", last=True)
     with pytest.raises(RaiseException):
         await store.conversations.record(outcome)
     with pytest.raises(RaiseException):
@@ -288,6 +288,6 @@ async def test_a_message_that_takes_no_outcome_can_be_removed_with_an_apology(
     assert [each.part.payload for each in parts.parts] == [{"text": "sorry"}]
     [again] = (await store.conversations.lease(ROOM)).lanes
     assert [each.event.key for each in again.waiting] == ["next"], "the conversation goes on"
-    await store.conversations.record(Processed(again.lane, again.waiting[0].id, {}, last=True))
+    await store.conversations.record(EventOutcome(again.lane, again.waiting[0].id, {}, last=True))
     pending = await store.database.fetch("SELECT lane_key, pending FROM lane WHERE kind = 0 ORDER BY 1")
     assert pending == [("other", 1), ("s", 0)]

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 from adapters.outbound.storage.conversations import PostgresConversations, Wakes
-from adapters.outbound.storage.handover import Handover
+from adapters.outbound.storage.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.inbox import PostgresInbox
-from adapters.outbound.storage.lanes import Lanes
+from adapters.outbound.storage.leases import LeaseStore
 from adapters.outbound.storage.outbox import PostgresOutbox
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.schedules import PostgresSchedules
 from domain.channels.messages import Event, Part, Sender
-from ports.storage import Conversation, OutgoingLane, Processed, Room
+from ports.storage import Capacity, Conversation, EventOutcome, QueuedMessages
 from tests.support.database import an_instance
 
-ROOM = Room(100, 100, 100)
+ROOM = Capacity(100, 100, 100)
 OWNER = 1
 
 
@@ -26,10 +26,10 @@ def event(key: str, *ids: str, session: str = "s", local: bool = False) -> Event
 class Storage:
     def __init__(self, database: Database, instance: int) -> None:
         nobody = Wakes(lambda: None, lambda: None, lambda _: None)
-        lanes = Lanes(database, OWNER)
+        lanes = LeaseStore(database, OWNER)
         self.database, self.instance = database, instance
-        self.inbox = PostgresInbox(database, lambda: None, OWNER, Handover())
-        self.conversations = PostgresConversations(database, lanes, nobody, Handover())
+        self.inbox = PostgresInbox(database, lambda: None, OWNER, DirectDispatch())
+        self.conversations = PostgresConversations(database, lanes, nobody, DirectDispatch())
         self.outbox = PostgresOutbox(database, lanes, lambda: None)
 
     async def accepted(self, event: Event) -> bool:
@@ -45,14 +45,14 @@ class Storage:
         [waiting] = conversation.waiting
         parts = [Part({"text": "answer"})]
         await self.conversations.record(
-            Processed(conversation.lane, waiting.id, {}, parts, last=True, event=waiting.event)
+            EventOutcome(conversation.lane, waiting.id, {}, parts, last=True, event=waiting.event)
         )
 
-    async def sending(self) -> OutgoingLane:
+    async def sending(self) -> QueuedMessages:
         [lane] = (await self.outbox.lease(ROOM)).lanes
         return lane
 
-    async def sent(self, lane: OutgoingLane, ref: str) -> None:
+    async def sent(self, lane: QueuedMessages, ref: str) -> None:
         await self.outbox.sent(lane.lane, lane.parts[0], ref, last=True)
 
     async def answered(self, ref: str) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from adapters.outbound.storage.conversations import PostgresConversations, Wakes
-from adapters.outbound.storage.handover import Handover
+from adapters.outbound.storage.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.inbox import PostgresInbox
-from adapters.outbound.storage.lanes import Lanes
+from adapters.outbound.storage.leases import LeaseStore
 from adapters.outbound.storage.pool import Database
 from domain.channels.messages import Event, Part, Sender
-from ports.storage import Conversation, Processed, Room, Waiting
+from ports.storage import Capacity, Conversation, EventOutcome, QueuedEvent
 
-ROOM = Room(100, 100, 100)
+ROOM = Capacity(100, 100, 100)
 OWNER = 1
 
 
@@ -20,14 +20,14 @@ def event(text: str, session: str = "s") -> Event:
     return Event(f"key {text}", session, Sender("x"), text, {}, request_id="r")
 
 
-def outcome(conversation: Conversation, waiting: Waiting, *, last: bool = False) -> Processed:
-    return Processed(conversation.lane, waiting.id, {}, [Part({"text": waiting.event.text})], last=last)
+def outcome(conversation: Conversation, waiting: QueuedEvent, *, last: bool = False) -> EventOutcome:
+    return EventOutcome(conversation.lane, waiting.id, {}, [Part({"text": waiting.event.text})], last=last)
 
 
 @pytest.fixture
 def conversations(database: Database) -> PostgresConversations:
     nobody = Wakes(lambda: None, lambda: None, lambda _: None)
-    return PostgresConversations(database, Lanes(database, OWNER), nobody, Handover())
+    return PostgresConversations(database, LeaseStore(database, OWNER), nobody, DirectDispatch())
 
 
 async def leased(conversations: PostgresConversations) -> list[Conversation]:
@@ -39,7 +39,7 @@ async def conversation(
     database: Database, conversations: PostgresConversations, instance: int
 ) -> Conversation:
     """Leased, with two events."""
-    inbox = PostgresInbox(database, lambda: None, OWNER, Handover())
+    inbox = PostgresInbox(database, lambda: None, OWNER, DirectDispatch())
     for text in ("first", "second"):
         await inbox.add(instance, [event(text)])
     await inbox.add(instance, [event("elsewhere", session="t")])

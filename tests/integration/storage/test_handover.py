@@ -11,17 +11,17 @@ import pytest
 from psycopg.errors import CheckViolation
 
 from adapters.outbound.storage.conversations import SIDE, PostgresConversations, Wakes
-from adapters.outbound.storage.handover import Handover
+from adapters.outbound.storage.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.inbox import PostgresInbox
-from adapters.outbound.storage.lanes import ROWS_PER_LANE, Lanes
+from adapters.outbound.storage.leases import ROWS_PER_LANE, LeaseStore
 from adapters.outbound.storage.outbox import PostgresOutbox
 from adapters.outbound.storage.pool import Database
 from domain.channels.messages import Event, Part, Sender
 from domain.refusals import Unavailable
-from ports.storage import Conversation, Lane, Processed, Room
+from ports.storage import Capacity, Conversation, EventOutcome, QueueKey
 from tests.support.database import an_instance
 
-ROOM = Room(100, 100, 100)
+ROOM = Capacity(100, 100, 100)
 
 
 @dataclass
@@ -30,17 +30,17 @@ class Worker:
 
     places: int = 100
     taken: list[Any] = field(default_factory=list)
-    declined: list[tuple[Lane, bool]] = field(default_factory=list)
+    declined: list[tuple[QueueKey, bool]] = field(default_factory=list)
 
-    def offer(self, lane: Lane) -> bool:
+    def offer(self, lane: QueueKey) -> bool:
         self.places -= 1
         return self.places >= 0
 
     def take(self, leased: Any) -> None:
         self.taken.append(leased)
 
-    def decline(self, lanes: Iterable[Lane], *, doubtful: bool) -> None:
-        self.declined += [(lane, doubtful) for lane in lanes]
+    def decline(self, lanes: Iterable[QueueKey], *, lease_uncertain: bool) -> None:
+        self.declined += [(lane, lease_uncertain) for lane in lanes]
 
 
 class Process:
@@ -49,10 +49,10 @@ class Process:
     def __init__(self, database: Database, owner: int) -> None:
         self.rung: list[str] = []
         self.conversing, self.sending = Worker(), Worker()
-        arrivals: Handover[Any] = Handover()
-        replies: Handover[Any] = Handover()
+        arrivals: DirectDispatch[Any] = DirectDispatch()
+        replies: DirectDispatch[Any] = DirectDispatch()
         arrivals.desk, replies.desk = self.conversing, self.sending
-        self.lanes = Lanes(database, owner)
+        self.lanes = LeaseStore(database, owner)
         wakes = Wakes(lambda: self.rung.append("in"), lambda: self.rung.append("out"), lambda _: None)
         self.inbox = PostgresInbox(database, lambda: self.rung.append("in"), owner, arrivals)
         self.conversations = PostgresConversations(database, self.lanes, wakes, replies)
@@ -65,7 +65,7 @@ class Process:
         first = conversation.waiting[0]
         made = [Part({"text": f"{first.event.text} {number}"}) for number in range(parts)]
         await self.conversations.record(
-            Processed(
+            EventOutcome(
                 conversation.lane,
                 first.id,
                 {"to": "x"},
@@ -96,7 +96,7 @@ async def test_an_idle_conversation_is_handed_over(one: Process, other: Process,
     await one.inbox.add(instance, [event("hello")])
 
     [conversation] = one.conversing.taken
-    assert conversation.lane == Lane(instance, "s")
+    assert conversation.lane == QueueKey(instance, "s")
     assert conversation.lane.user_id == "ann"
     assert [each.event for each in conversation.waiting] == [event("hello")]
     assert not conversation.attended
@@ -223,7 +223,7 @@ async def test_a_redelivery_leases_nothing(one: Process, instance: int) -> None:
 
     assert [each.fresh for each in (*first, *again)] == [True, False]
     assert len(one.conversing.taken) == 1
-    assert one.conversing.declined == [(Lane(instance, "s"), False)]
+    assert one.conversing.declined == [(QueueKey(instance, "s"), False)]
 
 
 async def test_a_lost_statement_leaves_its_leases_in_doubt(database: Database, one: Process) -> None:
@@ -232,7 +232,7 @@ async def test_a_lost_statement_leaves_its_leases_in_doubt(database: Database, o
     with pytest.raises(Unavailable):
         await one.inbox.add(7, [event("hello")])
 
-    assert one.conversing.declined == [(Lane(7, "s"), True)]
+    assert one.conversing.declined == [(QueueKey(7, "s"), True)]
 
 
 async def test_a_refused_statement_leaves_no_lease_in_doubt(database: Database, one: Process) -> None:
@@ -243,7 +243,7 @@ async def test_a_refused_statement_leaves_no_lease_in_doubt(database: Database, 
     with pytest.raises(CheckViolation):
         await one.inbox.add(instance, [event("hello")])
 
-    assert one.conversing.declined == [(Lane(instance, "s"), False)]
+    assert one.conversing.declined == [(QueueKey(instance, "s"), False)]
 
 
 async def test_a_reply_is_handed_over_with_its_outcome(one: Process, other: Process, instance: int) -> None:
@@ -329,10 +329,12 @@ async def test_a_lease_says_whether_it_left_any(one: Process, instance: int) -> 
     one.conversing.places = 0
     for number in range(3):
         await one.inbox.add(instance, [event(f"{number}", session=f"s{number}")])
-    first = await one.conversations.lease(Room(100, 2, 100))
+    first = await one.conversations.lease(Capacity(100, 2, 100))
     assert (len(first.lanes), first.more) == (2, True)
-    assert not (await one.conversations.lease(Room(100, 2, 100, {instance: 0}))).more, "nothing is left to it"
-    rest = await one.conversations.lease(Room(1, 2, 100))
+    assert not (await one.conversations.lease(Capacity(100, 2, 100, {instance: 0}))).more, (
+        "nothing is left to it"
+    )
+    rest = await one.conversations.lease(Capacity(1, 2, 100))
     assert (len(rest.lanes), rest.more) == (1, False)
 
 

@@ -10,7 +10,7 @@ from adapters.outbound.storage.rounds import PostgresRounds
 from domain.channels.messages import Event, Part, Sender
 from domain.instances.model import Activity
 from domain.routing.rounds import MOST_ROUNDS, WINDOW
-from ports.storage import Processed
+from ports.storage import EventOutcome
 from tests.integration.storage.test_echoes import ROOM, Storage
 
 
@@ -52,7 +52,7 @@ class Talk:
                         counts.append(await self.count(leased.lane, waiting))
                     if replies and self.correspondent:
                         await self.rounds.replied(leased.lane, self.correspondent)
-                    done = Processed(
+                    done = EventOutcome(
                         leased.lane,
                         waiting.id,
                         {},

@@ -13,12 +13,12 @@ from domain.channels.messages import Outcome, Part, Sent
 from domain.delivery.service import MOST_FAULTS, DeliveryService
 from domain.instances.model import Instance
 from domain.refusals import Invalid, StorageAway, Unavailable
-from ports.storage import Lane, Outgoing, OutgoingLane
+from ports.storage import QueuedMessage, QueuedMessages, QueueKey
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-LANE = Lane(7, "s")
+LANE = QueueKey(7, "s")
 INSTANCE = Instance(7, "ann", "x", "n", {}, None, NOW, NOW)
-PART = Outgoing(1, Part({"text": "hi"}), {}, "key", 0)
+PART = QueuedMessage(1, Part({"text": "hi"}), {}, "key", 0)
 
 
 class Channel:
@@ -74,18 +74,18 @@ class World:
     async def ended(self, sending: object, sent: Sent) -> None:
         return None
 
-    async def sent(self, lane: Lane, part: Outgoing, ref: str, *, last: bool) -> None:
+    async def sent(self, lane: QueueKey, part: QueuedMessage, ref: str, *, last: bool) -> None:
         if self.refused:
             raise self.refused.pop(0)
         self.notes.append(("sent", part.id, len(ref), last))
 
-    async def dead(self, lane: Lane, part: Outgoing, error: str, *, last: bool) -> None:
+    async def dead(self, lane: QueueKey, part: QueuedMessage, error: str, *, last: bool) -> None:
         self.notes.append(("dead", part.id, error, last))
 
-    async def retry(self, lane: Lane, part: Outgoing, error: str, delay: float) -> None:
+    async def retry(self, lane: QueueKey, part: QueuedMessage, error: str, delay: float) -> None:
         self.notes.append(("retry", part.id, error, delay))
 
-    async def release(self, lane: Lane, delay: float = 0.0) -> None:
+    async def release(self, lane: QueueKey, delay: float = 0.0) -> None:
         self.notes.append(("released", delay))
 
     async def _failed(self, *arguments: object) -> None:
@@ -94,8 +94,8 @@ class World:
     async def _succeeded(self, *_: object) -> None:
         return None
 
-    async def work(self, *parts: Outgoing) -> None:
-        await self.service.work(OutgoingLane(LANE, parts))
+    async def work(self, *parts: QueuedMessage) -> None:
+        await self.service.work(QueuedMessages(LANE, parts))
 
 
 async def test_a_part_whose_id_cannot_be_stored_is_not_sent_again() -> None:
@@ -166,13 +166,13 @@ class RefusingWorld(World):
 
     refusal = ZeroDivisionError("no")
 
-    async def sent(self, lane: Lane, part: Outgoing, ref: str, *, last: bool) -> None:
+    async def sent(self, lane: QueueKey, part: QueuedMessage, ref: str, *, last: bool) -> None:
         raise self.refusal
 
-    async def dead(self, lane: Lane, part: Outgoing, error: str, *, last: bool) -> None:
+    async def dead(self, lane: QueueKey, part: QueuedMessage, error: str, *, last: bool) -> None:
         raise self.refusal
 
-    async def retry(self, lane: Lane, part: Outgoing, error: str, delay: float) -> None:
+    async def retry(self, lane: QueueKey, part: QueuedMessage, error: str, delay: float) -> None:
         raise self.refusal
 
     async def drop(self, instance_id: int, part_id: int) -> bool:

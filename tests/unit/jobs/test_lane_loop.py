@@ -9,15 +9,15 @@ from dataclasses import dataclass
 
 import pytest
 
-from adapters.inbound.jobs import lane_loop
-from adapters.inbound.jobs.lane_loop import LaneLoop
+from adapters.inbound.jobs import queue_worker
+from adapters.inbound.jobs.queue_worker import QueueWorker
 from domain.refusals import StorageAway
-from ports.storage import Lane, Leases, Room
+from ports.storage import Capacity, Leases, QueueKey
 
 
 @dataclass(frozen=True)
 class Leased:
-    lane: Lane
+    lane: QueueKey
 
 
 class Bell:
@@ -38,28 +38,28 @@ class World:
     def __init__(self, failure: Exception | None, outages: int = 0) -> None:
         self.failure = failure
         self.outages = outages
-        self.to_lease = [Leased(Lane(1, "a"))]
+        self.to_lease = [Leased(QueueKey(1, "a"))]
         self.given_back = asyncio.Event()
-        self.returned: list[tuple[Lane, float]] = []
+        self.returned: list[tuple[QueueKey, float]] = []
         self.tries = 0
         self.gave_up = asyncio.Event()
         self.working = asyncio.Event()
         self.go_on = asyncio.Event()
         self.lease_failures: list[Exception] = []
-        self.reclaimed: list[set[Lane]] = []
+        self.reclaimed: list[set[QueueKey]] = []
         self.bell = Bell()
-        self.loop: LaneLoop[Leased] = LaneLoop(
+        self.loop: QueueWorker[Leased] = QueueWorker(
             "test", self.lease, self.work, self.release, self.reclaim, self.bell
         )
 
-    async def lease(self, room: Room) -> Leases[Leased]:
+    async def lease(self, room: Capacity) -> Leases[Leased]:
         if self.lease_failures:
             self.bell.ring()
             raise self.lease_failures.pop()
         leased, self.to_lease = self.to_lease[: room.lanes], self.to_lease[room.lanes :]
         return Leases(leased, more=False)
 
-    async def reclaim(self, held: Collection[Lane]) -> None:
+    async def reclaim(self, held: Collection[QueueKey]) -> None:
         self.reclaimed.append(set(held))
 
     async def work(self, leased: Leased) -> None:
@@ -68,11 +68,11 @@ class World:
         if self.failure:
             raise self.failure
 
-    async def release(self, lane: Lane, delay: float) -> None:
+    async def release(self, lane: QueueKey, delay: float) -> None:
         if self.outages:
             self.outages -= 1
             self.tries += 1
-            if self.tries == lane_loop.GIVE_BACK_TRIES:
+            if self.tries == queue_worker.GIVE_BACK_TRIES:
                 self.gave_up.set()
             raise StorageAway("away")
         self.returned.append((lane, delay))
@@ -81,14 +81,14 @@ class World:
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lane_loop, "RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(queue_worker, "RETRY_SECONDS", 0.0)
 
 
 async def test_a_lane_is_held_while_it_is_worked_on() -> None:
     world = World(None)
     running = asyncio.create_task(world.loop.run())
     await world.working.wait()
-    assert world.loop.held == {Lane(1, "a")}
+    assert world.loop.held == {QueueKey(1, "a")}
     world.go_on.set()
     await world.loop.stop(30)
     await running
@@ -97,7 +97,7 @@ async def test_a_lane_is_held_while_it_is_worked_on() -> None:
 
 
 async def test_what_a_lease_brings_beyond_a_share_is_given_back() -> None:
-    world, lanes = World(None), [Lane(1, str(number), "ann") for number in range(65)]
+    world, lanes = World(None), [QueueKey(1, str(number), "ann") for number in range(65)]
     world.to_lease = [Leased(lane) for lane in lanes]
     running = asyncio.create_task(world.loop.run())
     await asyncio.wait_for(world.given_back.wait(), 30)
@@ -114,7 +114,7 @@ async def test_a_lane_is_given_back_once_the_database_is_there_again(failure: Ex
     running = asyncio.create_task(world.loop.run())
     world.go_on.set()
     await asyncio.wait_for(world.given_back.wait(), 30)
-    assert world.returned == [(Lane(1, "a"), 0.0)]
+    assert world.returned == [(QueueKey(1, "a"), 0.0)]
     await world.loop.stop(30)
     await running
     assert world.loop.held == set()
@@ -127,7 +127,7 @@ async def test_giving_back_ends_when_the_lease_has_run_out_anyway() -> None:
     await asyncio.wait_for(world.gave_up.wait(), 30)
     await world.loop.stop(30)
     await running
-    assert world.outages == 10**9 - lane_loop.GIVE_BACK_TRIES
+    assert world.outages == 10**9 - queue_worker.GIVE_BACK_TRIES
 
 
 async def test_stopping_does_not_wait_for_a_database_that_is_away() -> None:
@@ -143,7 +143,7 @@ async def test_what_is_leased_while_the_loop_stops_is_given_back() -> None:
     world = World(None)
     leasing, go_on, lease = asyncio.Event(), asyncio.Event(), world.lease
 
-    async def slowly(room: Room) -> Leases[Leased]:
+    async def slowly(room: Capacity) -> Leases[Leased]:
         leasing.set()
         await go_on.wait()
         return await lease(room)
@@ -154,7 +154,7 @@ async def test_what_is_leased_while_the_loop_stops_is_given_back() -> None:
     await world.loop.stop(30)
     go_on.set()
     await running
-    assert world.returned == [(Lane(1, "a"), 0.0)]
+    assert world.returned == [(QueueKey(1, "a"), 0.0)]
     assert world.loop.held == set()
 
 
@@ -172,12 +172,12 @@ async def test_after_an_outage_lost_leases_are_reclaimed_before_new_ones_are_tak
 class Crowd:
     """Lanes that wait, leased as the database does; work never ends by itself."""
 
-    def __init__(self, lanes: list[Lane], restrained: dict[int, int] | None = None) -> None:
+    def __init__(self, lanes: list[QueueKey], restrained: dict[int, int] | None = None) -> None:
         self.waiting = lanes
-        self.locked: set[Lane] = set()
-        self.rooms: list[Room] = []
+        self.locked: set[QueueKey] = set()
+        self.rooms: list[Capacity] = []
         self.bell = Bell()
-        self.loop: LaneLoop[Leased] = LaneLoop(
+        self.loop: QueueWorker[Leased] = QueueWorker(
             "test",
             self.lease,
             self.work,
@@ -189,7 +189,7 @@ class Crowd:
         )
         self.settled = asyncio.Event()
 
-    async def lease(self, room: Room) -> Leases[Leased]:
+    async def lease(self, room: Capacity) -> Leases[Leased]:
         self.rooms.append(room)
         full = {each for each, left in {**room.instances, **room.users}.items() if left <= 0}
         seen = [lane for lane in self.waiting if not {lane.instance_id, lane.user_id} & full]
@@ -210,13 +210,13 @@ class Crowd:
     async def work(self, leased: Leased) -> None:
         await asyncio.Event().wait()
 
-    async def release(self, lane: Lane, delay: float) -> None:
+    async def release(self, lane: QueueKey, delay: float) -> None:
         return
 
-    async def reclaim(self, held: Collection[Lane]) -> None:
+    async def reclaim(self, held: Collection[QueueKey]) -> None:
         return
 
-    async def held(self) -> list[Lane]:
+    async def held(self) -> list[QueueKey]:
         running = asyncio.create_task(self.loop.run())
         self.bell.ring()
         await asyncio.wait_for(self.settled.wait(), 30)
@@ -227,24 +227,24 @@ class Crowd:
 
 
 async def test_an_instance_gets_a_quarter_of_the_places() -> None:
-    busy = [Lane(1, str(number), "ann") for number in range(30)]
-    crowd = Crowd([*busy, Lane(2, "x", "ann"), Lane(3, "y", "ann")])
+    busy = [QueueKey(1, str(number), "ann") for number in range(30)]
+    crowd = Crowd([*busy, QueueKey(2, "x", "ann"), QueueKey(3, "y", "ann")])
     held = await crowd.held()
     assert sum(each.instance_id == 1 for each in held) == 4
     assert {2, 3} <= {each.instance_id for each in held}
 
 
 async def test_a_user_gets_three_quarters_of_the_places() -> None:
-    busy = [Lane(number, str(number), "ann") for number in range(30)]
-    crowd = Crowd([*busy, Lane(100, "x", "bob")])
+    busy = [QueueKey(number, str(number), "ann") for number in range(30)]
+    crowd = Crowd([*busy, QueueKey(100, "x", "bob")])
     held = await crowd.held()
     assert sum(each.user_id == "ann" for each in held) == 12
-    assert Lane(100, "x") in held
+    assert QueueKey(100, "x") in held
 
 
 async def test_a_restrained_instance_gets_what_it_is_left() -> None:
     crowd = Crowd(
-        [Lane(which, str(number), "ann") for number in range(9) for which in (1, 2, 3)], {1: 0, 2: 1}
+        [QueueKey(which, str(number), "ann") for number in range(9) for which in (1, 2, 3)], {1: 0, 2: 1}
     )
     held = await crowd.held()
     assert [sum(each.instance_id == which for each in held) for which in (1, 2, 3)] == [0, 1, 4]
@@ -254,7 +254,7 @@ async def test_a_restrained_instance_gets_what_it_is_left() -> None:
 class Quick(Crowd):
     """Work ends at once, while the next lease is under way; a bell that nobody rings before the sweep fails."""
 
-    def __init__(self, lanes: list[Lane]) -> None:
+    def __init__(self, lanes: list[QueueKey]) -> None:
         super().__init__(lanes)
         self.all_done = asyncio.Event()
         self.left = len(lanes)
@@ -264,12 +264,12 @@ class Quick(Crowd):
         async def wait(seconds: float) -> None:
             self.pauses.append(seconds)
             self.locked.clear()
-            if seconds >= lane_loop.SWEEP_SECONDS:
+            if seconds >= queue_worker.SWEEP_SECONDS:
                 await ring_or_fail(seconds)
 
         self.bell.wait = wait  # type: ignore[method-assign]
 
-    async def lease(self, room: Room) -> Leases[Leased]:
+    async def lease(self, room: Capacity) -> Leases[Leased]:
         leases = await super().lease(room)
         for _ in range(5):
             await asyncio.sleep(0)
@@ -290,32 +290,32 @@ class Quick(Crowd):
 
 
 async def test_one_instance_whose_work_ends_while_more_is_leased_is_worked_off_without_the_sweep() -> None:
-    await Quick([Lane(1, str(number), "ann") for number in range(100)]).worked_off()
+    await Quick([QueueKey(1, str(number), "ann") for number in range(100)]).worked_off()
 
 
 async def test_lanes_that_another_worker_was_about_are_looked_for_again_in_a_moment() -> None:
-    crowd = Quick([Lane(1, str(number), "ann") for number in range(3)])
+    crowd = Quick([QueueKey(1, str(number), "ann") for number in range(3)])
     crowd.locked = set(crowd.waiting)
     await crowd.worked_off()
-    assert crowd.pauses[0] == lane_loop.CONTENDED_SECONDS
+    assert crowd.pauses[0] == queue_worker.CONTENDED_SECONDS
 
 
 async def test_lanes_of_those_to_whom_nothing_is_left_are_not_looked_for_over_and_over() -> None:
-    crowd = Crowd([Lane(1, str(number), "ann") for number in range(30)])
+    crowd = Crowd([QueueKey(1, str(number), "ann") for number in range(30)])
     await crowd.held()
     assert [room.instances.get(1) for room in crowd.rooms] == [None, 2, 0]
 
 
-@pytest.mark.parametrize(("held", "at_once"), [(lane_loop.BUSY - 1, True), (lane_loop.BUSY, False)])
+@pytest.mark.parametrize(("held", "at_once"), [(queue_worker.BUSY - 1, True), (queue_worker.BUSY, False)])
 async def test_a_busy_worker_gathers_what_wakes_it(
     held: int, at_once: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lane_loop, "GATHER_SECONDS", 3600.0)
+    monkeypatch.setattr(queue_worker, "GATHER_SECONDS", 3600.0)
     world = World(None)
-    world.to_lease = [Leased(Lane(number, "x", f"user {number}")) for number in range(held)]
+    world.to_lease = [Leased(QueueKey(number, "x", f"user {number}")) for number in range(held)]
     running = asyncio.create_task(world.loop.run())
     await world.working.wait()
-    one_more = Lane(1000, "x", "user")
+    one_more = QueueKey(1000, "x", "user")
     world.to_lease = [Leased(one_more)]
     world.bell.ring()
     for _ in range(20):
@@ -330,19 +330,19 @@ async def test_a_busy_worker_gathers_what_wakes_it(
 
 async def test_a_declined_lane_wakes_those_that_waited_for_its_place() -> None:
     world, running = await running_with_nothing_to_lease()
-    lanes = [Lane(1, str(number), "ann") for number in range(64)]
+    lanes = [QueueKey(1, str(number), "ann") for number in range(64)]
     for lane in lanes:
         assert world.loop.offer(lane)
-    assert not world.loop.offer(Lane(1, "one more", "ann"))
-    world.to_lease = [Leased(Lane(1, "one more", "ann"))]
-    world.loop.decline(lanes, doubtful=False)
+    assert not world.loop.offer(QueueKey(1, "one more", "ann"))
+    world.to_lease = [Leased(QueueKey(1, "one more", "ann"))]
+    world.loop.decline(lanes, lease_uncertain=False)
     await asyncio.wait_for(world.working.wait(), 30)
     world.go_on.set()
     await world.loop.stop(30)
     await running
 
 
-KNOWN = Lane(1, "b", "ann")
+KNOWN = QueueKey(1, "b", "ann")
 
 
 async def running_with_nothing_to_lease() -> tuple[World, asyncio.Task[None]]:
@@ -372,20 +372,20 @@ async def test_an_offered_lane_is_held_and_worked_on() -> None:
 async def test_a_declined_lane_is_not_held() -> None:
     world, running = await running_with_nothing_to_lease()
     assert world.loop.offer(KNOWN)
-    world.loop.decline([KNOWN], doubtful=False)
+    world.loop.decline([KNOWN], lease_uncertain=False)
     assert world.loop.held == set()
     assert world.loop.offer(KNOWN)
-    world.loop.decline([KNOWN], doubtful=False)
+    world.loop.decline([KNOWN], lease_uncertain=False)
     await world.loop.stop(30)
     await running
 
 
 async def test_a_doubtful_lease_is_reclaimed_before_anything_else_is_offered() -> None:
     world, running = await running_with_nothing_to_lease()
-    other = Lane(1, "c", "ann")
+    other = QueueKey(1, "c", "ann")
     assert world.loop.offer(KNOWN)
     assert world.loop.offer(other)
-    world.loop.decline([KNOWN], doubtful=True)
+    world.loop.decline([KNOWN], lease_uncertain=True)
     assert not world.loop.offer(KNOWN)
     for _ in range(5):
         await asyncio.sleep(0)
@@ -419,22 +419,22 @@ async def test_a_lane_whose_work_keeps_failing_is_taken_up_ever_later(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It must not take a place, and the log, every second."""
-    monkeypatch.setattr(lane_loop, "RETRY_SECONDS", 1.0)
-    world, other = World(ValueError("a fault")), Lane(2, "b")
+    monkeypatch.setattr(queue_worker, "RETRY_SECONDS", 1.0)
+    world, other = World(ValueError("a fault")), QueueKey(2, "b")
     running = asyncio.create_task(world.loop.run())
     world.go_on.set()
 
-    async def failing_again(lane: Lane) -> float:
+    async def failing_again(lane: QueueKey) -> float:
         world.given_back.clear()
         world.to_lease = [Leased(lane)]
         world.bell.ring()
         await asyncio.wait_for(world.given_back.wait(), 30)
         return world.returned[-1][1]
 
-    delays = [await failing_again(Lane(1, "a")) for _ in range(10)]
+    delays = [await failing_again(QueueKey(1, "a")) for _ in range(10)]
     assert delays == sorted(delays)
     assert len(set(delays[:8])) == 8
-    assert delays[-1] == lane_loop.LONGEST_RETRY
+    assert delays[-1] == queue_worker.LONGEST_RETRY
     assert await failing_again(other) == 1.0, "others are not slowed down"
     await world.loop.stop(30)
     await running
@@ -456,7 +456,7 @@ async def test_a_lease_that_cannot_be_given_back_is_left_to_run_out() -> None:
     world = World(ValueError("a fault"))
     failing = asyncio.Event()
 
-    async def release(lane: Lane, delay: float) -> None:
+    async def release(lane: QueueKey, delay: float) -> None:
         failing.set()
         raise ValueError("no")
 

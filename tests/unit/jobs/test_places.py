@@ -4,58 +4,58 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from adapters.inbound.jobs.places import Places, both
-from ports.storage import Lane
+from adapters.inbound.jobs.slots import SlotAllocator, both
+from ports.storage import QueueKey
 
 FEW = 16
 
 
-def places(restrained: Mapping[int, int] | None = None) -> Places:
+def places(restrained: Mapping[int, int] | None = None) -> SlotAllocator:
     """With instances 1 to 20 known to be Ann's and 21 Bob's."""
-    made = Places(FEW, lambda: restrained or {})
+    made = SlotAllocator(FEW, lambda: restrained or {})
     for number in range(1, 22):
-        lane = Lane(number, "known", "bob" if number == 21 else "ann")
-        made.occupy(lane)
-        made.leave(lane)
+        lane = QueueKey(number, "known", "bob" if number == 21 else "ann")
+        made.acquire(lane)
+        made.release(lane)
     return made
 
 
-def leased(made: Places, count: int) -> None:
+def leased(made: SlotAllocator, count: int) -> None:
     """A lease for all that there is room for brings `count` lanes of others."""
     room = made.room()
     made.ask(room)
-    lanes = [Lane(100 + number, "x", f"user {number}") for number in range(min(count, room.lanes))]
+    lanes = [QueueKey(100 + number, "x", f"user {number}") for number in range(min(count, room.lanes))]
     made.answered(room, lanes, more=count > room.lanes)
     for lane in lanes:
-        made.occupy(lane)
+        made.acquire(lane)
 
 
 def test_a_place_is_kept_once_and_let_go() -> None:
-    made, lane = places(), Lane(1, "a")
-    assert made.keep(lane)
-    assert not made.keep(lane)
+    made, lane = places(), QueueKey(1, "a")
+    assert made.reserve(lane)
+    assert not made.reserve(lane)
     assert made.kept == {lane}
-    made.let_go(lane)
+    made.cancel(lane)
     assert made.kept == set()
-    assert made.keep(lane)
+    assert made.reserve(lane)
 
 
 def test_nothing_is_kept_for_an_instance_whose_user_is_unknown() -> None:
-    assert not places().keep(Lane(77, "a"))
-    assert places().keep(Lane(77, "a", "ann"))
+    assert not places().reserve(QueueKey(77, "a"))
+    assert places().reserve(QueueKey(77, "a", "ann"))
 
 
 def test_a_full_worker_keeps_nothing() -> None:
     made = places()
     for number in range(FEW):
-        made.occupy(Lane(200 + number, "x", f"user {number}"))
-    assert not made.keep(Lane(1, "a"))
+        made.acquire(QueueKey(200 + number, "x", f"user {number}"))
+    assert not made.reserve(QueueKey(1, "a"))
 
 
 def test_kept_places_count_against_the_room() -> None:
     made = places()
     for number in range(4):
-        assert made.keep(Lane(1 + number, "a"))
+        assert made.reserve(QueueKey(1 + number, "a"))
     assert made.room().lanes == (FEW - 4) / 2
 
 
@@ -63,53 +63,53 @@ def test_what_a_lease_asked_for_is_not_kept_for_others() -> None:
     made = places()
     room = made.room()
     made.ask(room)
-    kept = sum(made.keep(Lane(number, "a", f"user {number}")) for number in range(31, 52))
+    kept = sum(made.reserve(QueueKey(number, "a", f"user {number}")) for number in range(31, 52))
     assert kept == FEW - room.lanes
     made.answered(room, [], more=False)
-    assert made.keep(Lane(21, "b"))
+    assert made.reserve(QueueKey(21, "b"))
 
 
 def test_those_who_wait_are_not_overtaken() -> None:
     made = places()
     leased(made, 8)
-    assert not made.keep(Lane(1, "a")), "the lease was full, so more may wait"
+    assert not made.reserve(QueueKey(1, "a")), "the lease was full, so more may wait"
     leased(made, 0)
-    assert made.keep(Lane(1, "a"))
+    assert made.reserve(QueueKey(1, "a"))
 
 
 def test_whoever_found_the_worker_full_is_not_overtaken() -> None:
     made = places()
     for number in range(FEW):
-        made.occupy(Lane(200 + number, "x", f"user {number}"))
-    assert not made.keep(Lane(1, "a"))
-    made.leave(Lane(200, "x", "user 0"))
-    assert not made.keep(Lane(2, "b")), "the first one waits in the database"
+        made.acquire(QueueKey(200 + number, "x", f"user {number}"))
+    assert not made.reserve(QueueKey(1, "a"))
+    made.release(QueueKey(200, "x", "user 0"))
+    assert not made.reserve(QueueKey(2, "b")), "the first one waits in the database"
     leased(made, 0)
-    assert made.keep(Lane(2, "b"))
+    assert made.reserve(QueueKey(2, "b"))
 
 
 def test_an_instance_gets_its_share_alone_and_stays_behind_its_own() -> None:
     made = places()
-    kept = [Lane(1, str(number)) for number in range(FEW) if made.keep(Lane(1, str(number)))]
+    kept = [QueueKey(1, str(number)) for number in range(FEW) if made.reserve(QueueKey(1, str(number)))]
     assert len(kept) == FEW // 4
-    assert made.keep(Lane(2, "a")), "another instance is not held up"
-    made.let_go(kept[0])
-    assert not made.keep(Lane(1, "new")), "older ones of the instance wait in the database"
+    assert made.reserve(QueueKey(2, "a")), "another instance is not held up"
+    made.cancel(kept[0])
+    assert not made.reserve(QueueKey(1, "new")), "older ones of the instance wait in the database"
     leased(made, 0)
-    assert made.keep(Lane(1, "new"))
+    assert made.reserve(QueueKey(1, "new"))
 
 
 def test_a_user_gets_three_quarters() -> None:
     made = places()
-    kept = sum(made.keep(Lane(number, "a")) for number in range(1, 21))
+    kept = sum(made.reserve(QueueKey(number, "a")) for number in range(1, 21))
     assert kept == FEW * 3 // 4
-    assert made.keep(Lane(21, "a")), "another user is not held up"
+    assert made.reserve(QueueKey(21, "a")), "another user is not held up"
 
 
 def test_a_restrained_instance_gets_what_it_is_left() -> None:
     made = places({1: 0, 2: 1})
-    assert not made.keep(Lane(1, "a"))
-    assert [made.keep(Lane(2, key)) for key in "ab"] == [True, False]
+    assert not made.reserve(QueueKey(1, "a"))
+    assert [made.reserve(QueueKey(2, key)) for key in "ab"] == [True, False]
 
 
 def test_of_two_restraints_the_stricter_one_counts() -> None:
@@ -125,29 +125,29 @@ def test_of_two_restraints_the_stricter_one_counts() -> None:
 
 def test_leaving_says_whether_somebody_may_have_waited() -> None:
     made = places()
-    lanes = [Lane(1, str(number), "ann") for number in range(FEW // 4)]
+    lanes = [QueueKey(1, str(number), "ann") for number in range(FEW // 4)]
     for lane in lanes:
-        made.occupy(lane)
-    assert made.leave(lanes[0])
-    assert not made.leave(lanes[1])
+        made.acquire(lane)
+    assert made.release(lanes[0])
+    assert not made.release(lanes[1])
 
 
 def test_those_that_hold_little_are_not_named_in_the_question_for_more() -> None:
-    made = Places(256, dict)
+    made = SlotAllocator(256, dict)
     for number in range(8):
-        made.occupy(Lane(1, str(number), "ann"))
+        made.acquire(QueueKey(1, str(number), "ann"))
     assert (made.room().instances, made.room().users) == ({}, {})
-    made.occupy(Lane(1, "one more", "ann"))
+    made.acquire(QueueKey(1, "one more", "ann"))
     assert made.room().instances == {1: (64 - 9 + 1) // 2}
 
 
 def test_a_lease_and_what_is_kept_meanwhile_stay_within_an_instances_share() -> None:
-    made, lanes = Places(256, dict), [Lane(1, f"waits {number}", "ann") for number in range(64)]
+    made, lanes = SlotAllocator(256, dict), [QueueKey(1, f"waits {number}", "ann") for number in range(64)]
     for lane in lanes[:20]:
-        made.occupy(lane)
+        made.acquire(lane)
     room = made.room()
     made.ask(room)
-    kept = sum(made.keep(Lane(1, f"new {number}", "ann")) for number in range(100))
+    kept = sum(made.reserve(QueueKey(1, f"new {number}", "ann")) for number in range(100))
     assert kept > 0
     assert 20 + room.instances[1] + kept == 64
 
@@ -156,21 +156,21 @@ def test_what_an_instance_left_waiting_comes_before_what_is_new_of_it() -> None:
     made = places()
     room = made.room()
     made.ask(room)
-    brought = [Lane(1, str(number), "ann") for number in range(room.per_instance)]
+    brought = [QueueKey(1, str(number), "ann") for number in range(room.per_instance)]
     made.answered(room, brought, more=True)
     for lane in brought:
-        made.occupy(lane)
-    assert not made.keep(Lane(1, "new"))
-    assert made.keep(Lane(2, "new"))
+        made.acquire(lane)
+    assert not made.reserve(QueueKey(1, "new"))
+    assert made.reserve(QueueKey(2, "new"))
     assert made.room().instances[1] == FEW // 4 - room.per_instance, "all that is left, not half of it"
 
 
 def test_an_answer_tells_whether_a_place_was_left_meanwhile() -> None:
-    made, lane = places(), Lane(1, "a", "ann")
-    made.occupy(lane)
+    made, lane = places(), QueueKey(1, "a", "ann")
+    made.acquire(lane)
     room = made.room()
     made.ask(room)
     assert not made.answered(room, [], more=True)
     made.ask(room)
-    made.leave(lane)
+    made.release(lane)
     assert made.answered(room, [], more=True)

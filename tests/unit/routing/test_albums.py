@@ -8,15 +8,15 @@ import pytest
 
 from domain.channels.messages import Attachment, Event, Merge, Sender
 from domain.routing.albums import LONGEST_SECONDS, QUIET_SECONDS, merged, settles_in
-from ports.storage import Album, Waiting
+from ports.storage import Album, QueuedEvent
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def picture(id: int, place: int | None, text: str = "", who: str = "ann", name: str = "") -> Waiting:
+def picture(id: int, place: int | None, text: str = "", who: str = "ann", name: str = "") -> QueuedEvent:
     file = Attachment(name or f"{id}.jpg", "image/jpeg", {"id": id})
     event = Event(f"{id}", "s", Sender(who), text, {"to": id}, (file,), merge=Merge("a", place))
-    return Waiting(id, event, 0, NOW)
+    return QueuedEvent(id, event, 0, NOW)
 
 
 @pytest.mark.parametrize(

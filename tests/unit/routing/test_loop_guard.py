@@ -8,7 +8,7 @@ import pytest
 
 from domain.channels.messages import Sender
 from domain.routing.rounds import MOST_ROUNDS, STOPPED
-from ports.storage import Lane, Round, Waiting
+from ports.storage import QueuedEvent, QueueKey, Round
 from tests.unit.routing.test_storing import Channel, World, event
 
 
@@ -29,11 +29,11 @@ class Rounds:
         self.counted = 0
         self.answered: list[str] = []
 
-    async def count(self, lane: Lane, waiting: Waiting, most: int, window: float) -> Round:
+    async def count(self, lane: QueueKey, waiting: QueuedEvent, most: int, window: float) -> Round:
         self.counted += 1
         return self.found
 
-    async def replied(self, lane: Lane, correspondent: str) -> None:
+    async def replied(self, lane: QueueKey, correspondent: str) -> None:
         self.answered.append(correspondent)
 
 
@@ -44,7 +44,7 @@ def world_of(rounds: Rounds, channel: Channel | None = None) -> World:
     return world
 
 
-def automated() -> Waiting:
+def automated() -> QueuedEvent:
     waiting = event(5)
     return replace(waiting, event=replace(waiting.event, automated=True))
 

@@ -15,10 +15,10 @@ from domain.instances.model import Instance
 from domain.refusals import Invalid, StorageAway, Unavailable
 from domain.routing.service import RETRIES, ConversationService
 from domain.routing.words import GAVE_UP
-from ports.storage import Conversation, Lane, Processed, Waiting
+from ports.storage import Conversation, EventOutcome, QueuedEvent, QueueKey
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-LANE = Lane(7, "s")
+LANE = QueueKey(7, "s")
 INSTANCE = Instance(7, "ann", "x", "n", {}, None, NOW, NOW)
 
 
@@ -52,13 +52,13 @@ class World:
         self.instance: Instance | Exception | None = INSTANCE
         self.channel = Channel()
         self.asked = 0
-        self.tried: list[Processed] = []
-        self.recorded: list[Processed] = []
+        self.tried: list[EventOutcome] = []
+        self.recorded: list[EventOutcome] = []
         self.retried: list[tuple[int, str, float]] = []
         self.uncountable: Exception | None = None
-        self.removed: list[Processed] = []
+        self.removed: list[EventOutcome] = []
         self.removals_refused: list[Exception] = []
-        self.released: list[Lane] = []
+        self.released: list[QueueKey] = []
         self.failed: list[str] = []
         anything: Any = self
         self.service = ConversationService(
@@ -91,25 +91,25 @@ class World:
     def ended(self, *_: object) -> None:
         return
 
-    async def record(self, processed: Processed) -> bool:
+    async def record(self, processed: EventOutcome) -> bool:
         self.tried.append(processed)
         if self.refused:
             raise self.refused.pop(0)
         self.recorded.append(processed)
         return not self.forgetful
 
-    async def remove(self, processed: Processed) -> bool:
+    async def remove(self, processed: EventOutcome) -> bool:
         if self.removals_refused:
             raise self.removals_refused.pop(0)
         self.removed.append(processed)
         return True
 
-    async def retry(self, lane: Lane, inbox_id: int, error: str, delay: float) -> None:
+    async def retry(self, lane: QueueKey, inbox_id: int, error: str, delay: float) -> None:
         if self.uncountable:
             raise self.uncountable
         self.retried.append((inbox_id, error, delay))
 
-    async def release(self, lane: Lane, delay: float = 0.0) -> None:
+    async def release(self, lane: QueueKey, delay: float = 0.0) -> None:
         self.released.append(lane)
 
     async def _failed(self, *arguments: object) -> None:
@@ -118,7 +118,7 @@ class World:
     async def _succeeded(self, *_: object) -> None:
         return None
 
-    async def work(self, *waiting: Waiting) -> None:
+    async def work(self, *waiting: QueuedEvent) -> None:
         await self.service.work(Conversation(LANE, waiting or (event(5),)))
 
     @property
@@ -128,8 +128,8 @@ class World:
         return [part.payload["text"] for part in processed.parts], processed.error
 
 
-def event(number: int, failures: int = 0) -> Waiting:
-    return Waiting(number, Event(f"k{number}", "s", Sender("x"), "hi", {}), 0, NOW, failures=failures)
+def event(number: int, failures: int = 0) -> QueuedEvent:
+    return QueuedEvent(number, Event(f"k{number}", "s", Sender("x"), "hi", {}), 0, NOW, failures=failures)
 
 
 async def test_what_was_leased_is_worked_off_and_given_back_with_the_last_outcome() -> None:
@@ -233,7 +233,7 @@ class RefusingWorld(World):
         super().__init__(**given)
         self.uncountable = refusal
 
-    async def record(self, processed: Processed) -> bool:
+    async def record(self, processed: EventOutcome) -> bool:
         assert self.uncountable
         raise self.uncountable
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from adapters.outbound.storage.conversations import PostgresConversations, Wakes
-from adapters.outbound.storage.handover import Handover
-from adapters.outbound.storage.lanes import Lanes
+from adapters.outbound.storage.direct_dispatch import DirectDispatch
+from adapters.outbound.storage.leases import LeaseStore
 from domain.channels.messages import Part
-from ports.storage import Lane, Processed
+from ports.storage import EventOutcome, QueueKey
 
 
 class Statements:
@@ -34,12 +34,14 @@ class Statements:
     ],
 )
 async def test_only_what_can_be_made_again_may_be_forgotten(
-    parts: tuple[Part, ...], firm: bool, relaxed: bool
+    parts: tuple[Part, ...], require_sync_commit: bool, relaxed: bool
 ) -> None:
     statements: Any = Statements()
     nobody = Wakes(lambda: None, lambda: None, lambda _: None)
-    conversations = PostgresConversations(statements, Lanes(statements, 1), nobody, Handover())
+    conversations = PostgresConversations(statements, LeaseStore(statements, 1), nobody, DirectDispatch())
 
-    await conversations.record(Processed(Lane(7, "s"), 5, {}, parts, last=True, firm=firm))
+    await conversations.record(
+        EventOutcome(QueueKey(7, "s"), 5, {}, parts, last=True, require_sync_commit=require_sync_commit)
+    )
 
     assert statements.relaxed == [relaxed]

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol, TypeVar
 
-from ports.storage import Lane
+from ports.storage import QueueKey
 
 L_contra = TypeVar("L_contra", contravariant=True)
 
 
-class Desk(Protocol[L_contra]):
+class LocalWorker(Protocol[L_contra]):
     """A worker in this process that takes lanes leased together with the commit of their rows."""
 
-    def offer(self, lane: Lane) -> bool:
+    def offer(self, lane: QueueKey) -> bool:
         """Whether there is a place for the lane; it is kept until `take` or `decline`."""
         ...
 
@@ -21,6 +21,6 @@ class Desk(Protocol[L_contra]):
         """The lane is leased to this process: work on it."""
         ...
 
-    def decline(self, lanes: Iterable[Lane], *, doubtful: bool) -> None:
-        """The places are free again. `doubtful`: the lanes may have been leased all the same."""
+    def decline(self, lanes: Iterable[QueueKey], *, lease_uncertain: bool) -> None:
+        """The places are free again. `lease_uncertain`: the lanes may have been leased all the same."""
         ...

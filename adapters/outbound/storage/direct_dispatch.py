@@ -8,8 +8,8 @@ from typing import Generic, TypeVar
 
 from adapters.outbound.storage.arrays import Bigints, Texts
 from adapters.outbound.storage.failures import is_rolled_back
-from ports.handover import Desk
-from ports.storage import Lane
+from ports.direct_dispatch import LocalWorker
+from ports.storage import QueueKey
 
 L = TypeVar("L")
 
@@ -17,9 +17,9 @@ L = TypeVar("L")
 class Offered(Generic[L]):
     """The lanes for which there are places; `taken` gets what the statement leased of them."""
 
-    def __init__(self, lanes: Sequence[Lane]) -> None:
+    def __init__(self, lanes: Sequence[QueueKey]) -> None:
         self.lanes = lanes
-        self.taken: dict[Lane, L] = {}
+        self.taken: dict[QueueKey, L] = {}
 
     @property
     def parameters(self) -> dict[str, object]:
@@ -30,14 +30,14 @@ class Offered(Generic[L]):
         }
 
 
-class Handover(Generic[L]):
+class DirectDispatch(Generic[L]):
     """`desk` is the worker, where this process has one."""
 
     def __init__(self) -> None:
-        self.desk: Desk[L] | None = None
+        self.desk: LocalWorker[L] | None = None
 
     @contextmanager
-    def offering(self, lanes: Iterable[Lane]) -> Iterator[Offered[L]]:
+    def offering(self, lanes: Iterable[QueueKey]) -> Iterator[Offered[L]]:
         """Asks the worker for places, and hands over what got leased. A failure leaves open what was, unless the
         server refused the statement: then nothing was leased."""
         desk = self.desk
@@ -46,9 +46,9 @@ class Handover(Generic[L]):
             yield offered
         except BaseException as error:
             if desk and offered.lanes:
-                desk.decline(offered.lanes, doubtful=not is_rolled_back(error))
+                desk.decline(offered.lanes, lease_uncertain=not is_rolled_back(error))
             raise
         if desk:
-            desk.decline((lane for lane in offered.lanes if lane not in offered.taken), doubtful=False)
+            desk.decline((lane for lane in offered.lanes if lane not in offered.taken), lease_uncertain=False)
             for leased in offered.taken.values():
                 desk.take(leased)

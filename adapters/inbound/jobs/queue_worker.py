@@ -7,10 +7,10 @@ import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from typing import Generic, Protocol, TypeVar
 
-from adapters.inbound.jobs.places import Places
+from adapters.inbound.jobs.slots import SlotAllocator
 from adapters.tasks import cancelled, end
 from domain.refusals import StorageAway, Unavailable
-from ports.storage import Lane, Leases, Room
+from ports.storage import Capacity, Leases, QueueKey
 
 log = logging.getLogger(__name__)
 
@@ -32,9 +32,9 @@ GIVE_BACK_TRIES = 30
 """After so many seconds without the database a lease has run out by itself."""
 
 
-class HasLane(Protocol):
+class HasKey(Protocol):
     @property
-    def lane(self) -> Lane: ...
+    def lane(self) -> QueueKey: ...
 
 
 class Waits(Protocol):
@@ -43,17 +43,17 @@ class Waits(Protocol):
     def ring(self) -> None: ...
 
 
-L = TypeVar("L", bound=HasLane)
+L = TypeVar("L", bound=HasKey)
 
 
 def _all_open() -> Mapping[int, int]:
     return {}
 
 
-class LaneLoop(Generic[L]):
-    """One of the two loops of a worker, and the `ports.handover.Desk` for its kind of lanes.
+class QueueWorker(Generic[L]):
+    """One of the two loops of a worker, and the `ports.direct_dispatch.LocalWorker` for its kind of lanes.
 
-    `concurrency` is how many lanes are worked on at once; `Places` says how they are shared out. `reclaim` frees
+    `concurrency` is how many lanes are worked on at once; `SlotAllocator` says how they are shared out. `reclaim` frees
     what was leased in this process's name but is not among the given lanes: called after an outage, in which the
     answer to a lease may be lost.
     """
@@ -61,10 +61,10 @@ class LaneLoop(Generic[L]):
     def __init__(
         self,
         name: str,
-        lease: Callable[[Room], Awaitable[Leases[L]]],
+        lease: Callable[[Capacity], Awaitable[Leases[L]]],
         work: Callable[[L], Awaitable[None]],
-        release: Callable[[Lane, float], Awaitable[None]],
-        reclaim: Callable[[Collection[Lane]], Awaitable[None]],
+        release: Callable[[QueueKey, float], Awaitable[None]],
+        reclaim: Callable[[Collection[QueueKey]], Awaitable[None]],
         bell: Waits,
         *,
         concurrency: int = 256,
@@ -76,36 +76,36 @@ class LaneLoop(Generic[L]):
         self._release = release
         self._reclaim = reclaim
         self._bell = bell
-        self._places = Places(concurrency, restrained)
-        self._tasks: dict[asyncio.Task[None], Lane] = {}
+        self._places = SlotAllocator(concurrency, restrained)
+        self._tasks: dict[asyncio.Task[None], QueueKey] = {}
         self._handed_back: set[asyncio.Task[None]] = set()
-        self._failures: dict[Lane, int] = {}
-        self._doubtful = False
+        self._failures: dict[QueueKey, int] = {}
+        self._lease_uncertain = False
         self._offers = False
         self._stopping = False
 
     @property
-    def held(self) -> set[Lane]:
+    def held(self) -> set[QueueKey]:
         """The lanes that are being worked on or about to be: the only leases of ours that may be prolonged."""
         return {*self._tasks.values(), *self._places.kept}
 
-    def offer(self, lane: Lane) -> bool:
-        return self._offers and not self._doubtful and self._places.keep(lane)
+    def offer(self, lane: QueueKey) -> bool:
+        return self._offers and not self._lease_uncertain and self._places.reserve(lane)
 
     def take(self, leased: L) -> None:
         """Starts in a moment, so that those who wait for the commit come first."""
         asyncio.get_running_loop().call_soon(self._taken, leased)
 
-    def decline(self, lanes: Iterable[Lane], *, doubtful: bool) -> None:
+    def decline(self, lanes: Iterable[QueueKey], *, lease_uncertain: bool) -> None:
         for lane in lanes:
-            if self._places.let_go(lane):
+            if self._places.cancel(lane):
                 self._bell.ring()
-        if doubtful:
-            self._doubtful = True
+        if lease_uncertain:
+            self._lease_uncertain = True
             self._bell.ring()
 
     def _taken(self, leased: L) -> None:
-        self._places.let_go(leased.lane)
+        self._places.cancel(leased.lane)
         if not self._stopping:
             return self._start(leased)
         return self._hand_back(leased)
@@ -120,7 +120,7 @@ class LaneLoop(Generic[L]):
         away, self._offers = False, True
         while not (self._stopping or cancelled()):
             try:
-                if self._doubtful:
+                if self._lease_uncertain:
                     await self._reclaimed()
                 pause = await self._take()
                 if away:
@@ -129,11 +129,11 @@ class LaneLoop(Generic[L]):
             except Unavailable:
                 if not away:
                     log.warning("%s: the database is away, waiting", self._name)
-                away, pause, self._doubtful = True, SWEEP_SECONDS, True
+                away, pause, self._lease_uncertain = True, SWEEP_SECONDS, True
             except Exception:
                 if not away:
                     log.exception("%s: nothing can be leased, waiting", self._name)
-                away, pause, self._doubtful = True, SWEEP_SECONDS, True
+                away, pause, self._lease_uncertain = True, SWEEP_SECONDS, True
             if pause:
                 await self._bell.wait(pause)
             if len(self._tasks) >= BUSY and not self._stopping:
@@ -141,7 +141,7 @@ class LaneLoop(Generic[L]):
 
     async def _reclaimed(self) -> None:
         """Nothing is offered meanwhile: what gets leased in this moment would be reclaimed as well."""
-        self._doubtful, self._offers = False, False
+        self._lease_uncertain, self._offers = False, False
         await self._reclaim(self.held)
         self._offers = not self._stopping
 
@@ -170,13 +170,13 @@ class LaneLoop(Generic[L]):
         return 0.0 if leases.lanes or left else CONTENDED_SECONDS
 
     def _start(self, leased: L) -> None:
-        self._places.occupy(leased.lane)
+        self._places.acquire(leased.lane)
         task = asyncio.create_task(self._worked(leased))
         self._tasks[task] = leased.lane
         task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        if self._places.leave(self._tasks.pop(task)):
+        if self._places.release(self._tasks.pop(task)):
             self._bell.ring()
 
     async def _worked(self, leased: L) -> None:
@@ -194,7 +194,7 @@ class LaneLoop(Generic[L]):
             log.exception("%s: work on a lane failed; it is taken up again in %d s", self._name, delay)
             await self._give_back(leased, delay)
 
-    def _back_off(self, lane: Lane) -> float:
+    def _back_off(self, lane: QueueKey) -> float:
         """Seconds until the next try: what fails at once must not take a place, and the log, every second."""
         if len(self._failures) >= MANY_FAILURES:
             self._failures.clear()

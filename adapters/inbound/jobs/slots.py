@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from ports.storage import Lane, Room
+from ports.storage import Capacity, QueueKey
 
 K = TypeVar("K")
 
@@ -19,7 +19,7 @@ NAMED = 8
 """Whoever holds more than this part of a share is named in the question for more."""
 
 
-class Places:
+class SlotAllocator:
     """Of `concurrency` places a quarter may belong to one instance and three quarters to one user, so that nobody
     takes all; `restrained` names instances that get fewer for the moment.
 
@@ -34,20 +34,20 @@ class Places:
         self._per_user = max(1, concurrency * 3 // 4)
         self._restrained = restrained
         self._held = 0
-        self._asking: Room | None = None
+        self._asking: Capacity | None = None
         self._left = False
         self._instances: Counter[int] = Counter()
         self._users: Counter[str] = Counter()
         self._users_of: dict[int, str] = {}
-        self._kept: dict[Lane, str] = {}
+        self._kept: dict[QueueKey, str] = {}
         self._behind = False
         self._passed_over: set[int] = set()
 
     @property
-    def kept(self) -> set[Lane]:
+    def kept(self) -> set[QueueKey]:
         return set(self._kept)
 
-    def room(self) -> Room:
+    def room(self) -> Capacity:
         """Those that hold little are not named, which saves naming all."""
         instances = {
             each: self._share(each, self._per_instance - count)
@@ -64,16 +64,16 @@ class Places:
         }
         free = self._concurrency - self._held - len(self._kept)
         lanes = free if self._behind else _half(free)
-        return Room(lanes, _half(self._per_instance), self._per_user, instances, users)
+        return Capacity(lanes, _half(self._per_instance), self._per_user, instances, users)
 
     def _share(self, instance_id: int, left: int) -> int:
         return left if instance_id in self._passed_over else _half(left)
 
-    def ask(self, room: Room) -> None:
+    def ask(self, room: Capacity) -> None:
         """A lease for so many is under way: their places are not kept for others."""
         self._asking, self._left = room, False
 
-    def answered(self, room: Room, lanes: Sequence[Lane], *, more: bool) -> bool:
+    def answered(self, room: Capacity, lanes: Sequence[QueueKey], *, more: bool) -> bool:
         """It brought `lanes`, and left some if `more`. Whether a place was left meanwhile."""
         self._asking = None
         self._behind = len(lanes) >= room.lanes
@@ -89,14 +89,14 @@ class Places:
                 self._passed_over.add(each)
         return self._left
 
-    def occupy(self, lane: Lane) -> None:
+    def acquire(self, lane: QueueKey) -> None:
         self._held += 1
         self._count(lane.instance_id, lane.user_id)
         if len(self._users_of) >= REMEMBERED:
             self._users_of.clear()
         self._users_of[lane.instance_id] = lane.user_id
 
-    def leave(self, lane: Lane) -> bool:
+    def release(self, lane: QueueKey) -> bool:
         """Whether somebody may have waited for just this place."""
         crowded = self._crowded(lane.instance_id, lane.user_id)
         self._held -= 1
@@ -110,7 +110,7 @@ class Places:
             or instance_id in self._restrained()
         )
 
-    def keep(self, lane: Lane) -> bool:
+    def reserve(self, lane: QueueKey) -> bool:
         """Keeps a place for a lane, where there is one and nobody has waited longer. An instance whose user is not
         known yet comes by the other way first."""
         user_id = lane.user_id or self._users_of.get(lane.instance_id)
@@ -127,7 +127,7 @@ class Places:
         self._count(lane.instance_id, user_id)
         return True
 
-    def let_go(self, lane: Lane) -> bool:
+    def cancel(self, lane: QueueKey) -> bool:
         """Whether somebody may have waited for just this place."""
         user_id = self._kept[lane]
         crowded = self._crowded(lane.instance_id, user_id)

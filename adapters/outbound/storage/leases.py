@@ -12,7 +12,7 @@ from adapters.outbound.storage.arrays import Bigints, Texts
 from adapters.outbound.storage.failures import by_halves, is_rolled_back
 from adapters.outbound.storage.pool import STATEMENT_SECONDS, Connection, Database
 from domain.instances.model import Activity
-from ports.storage import HealthStore, Lane, Leases, Room
+from ports.storage import Capacity, HealthStore, Leases, QueueKey
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ UPDATE inbox SET attempts = attempts + 1 FROM (
 ) head WHERE inbox.id = head.first
 """
 
-RELAXED = "set_config('synchronous_commit', 'off', true)"
+ASYNC_COMMIT = "set_config('synchronous_commit', 'off', true)"
 """In a statement of its own transaction: the commit does not wait for the disk. What is written is seen by all at
 once and survives the death of this process; when the database dies in the next moment it is as if the statement
 had never been."""
@@ -76,7 +76,7 @@ NOT_OFFERED: dict[str, object] = {
 }
 
 
-def raised(kind: int, rows: str) -> str:
+def enqueue_sql(kind: int, rows: str) -> str:
     """Counts the fresh rows of the CTE `rows` on their lanes; with it stands the CTE `OFFERED`.
 
     An offered lane that was idle is leased to `owner` in the same stroke (`leased`); `open` is one that somebody
@@ -103,7 +103,7 @@ def raised(kind: int, rows: str) -> str:
     """
 
 
-def settled(kind: int, rows: str) -> str:
+def complete_sql(kind: int, rows: str) -> str:
     """Takes the finished rows of the CTE `rows` off their lanes, and gives back those with a `last` one; `more` is
     one that somebody has to lease again. Of the inbound side it keeps too what rounds are counted by: whether a
     person wrote (`person`), and whether anybody else got a reply (`replied`)."""
@@ -171,7 +171,7 @@ class Side:
                 AND l.instance_id = due.instance_id AND l.lane_key = due.lane_key
                 RETURNING l.instance_id, l.lane_key, due.user_id
             )
-            SELECT (SELECT count(*) FROM waiting) > (SELECT count(*) FROM taken), found.*, (SELECT {RELAXED})
+            SELECT (SELECT count(*) FROM waiting) > (SELECT count(*) FROM taken), found.*, (SELECT {ASYNC_COMMIT})
             FROM (VALUES (1)) AS always LEFT JOIN (
                 SELECT t.instance_id, t.lane_key, t.user_id, {columns}{flag}
                 FROM taken t LEFT JOIN LATERAL (
@@ -184,7 +184,7 @@ class Side:
         """
 
 
-class Lanes:
+class LeaseStore:
     """Leases of one process; `owner` is its incarnation, whose advisory lock shows that it lives."""
 
     def __init__(self, database: Database, owner: int, health: HealthStore | None = None) -> None:
@@ -193,7 +193,7 @@ class Lanes:
         self._health = health
         self._refused: dict[tuple[int, int], float] = {}
 
-    async def lease(self, side: Side, room: Room) -> Leases[tuple[Lane, list[tuple[Any, ...]]]]:
+    async def lease(self, side: Side, room: Capacity) -> Leases[tuple[QueueKey, list[tuple[Any, ...]]]]:
         """Leased lanes with their next rows, the rows' columns as in `side.columns`. An instance for whose lanes the
         database refuses that keeps no others waiting."""
         try:
@@ -204,7 +204,7 @@ class Lanes:
         await self._find_refused(side, room)
         return await self._lease(side, room)
 
-    async def _find_refused(self, side: Side, room: Room) -> None:
+    async def _find_refused(self, side: Side, room: Capacity) -> None:
         """Tries in transactions that are rolled back for which instances no lane can be leased."""
         waiting = {id for (id,) in await self._database.fetch(WAITING_INSTANCES, (side.kind,))}
 
@@ -223,7 +223,7 @@ class Lanes:
                 await self._health.failed(instance_id, activity, f"{UNLEASED}: {type(error).__name__}")
             self._refused[side.kind, instance_id] = time.monotonic() + REFUSED_SECONDS
 
-    def _parameters(self, side: Side, room: Room, without: Collection[int] = ()) -> dict[str, object]:
+    def _parameters(self, side: Side, room: Capacity, without: Collection[int] = ()) -> dict[str, object]:
         now = time.monotonic()
         self._refused = {each: until for each, until in self._refused.items() if until > now}
         refused = [instance_id for kind, instance_id in self._refused if kind == side.kind]
@@ -241,15 +241,15 @@ class Lanes:
             "owner": self.owner,
         }
 
-    async def _lease(self, side: Side, room: Room) -> Leases[tuple[Lane, list[tuple[Any, ...]]]]:
+    async def _lease(self, side: Side, room: Capacity) -> Leases[tuple[QueueKey, list[tuple[Any, ...]]]]:
         parameters = self._parameters(side, room)
         async with self._database.connection(STATEMENT_SECONDS) as connection:
             cursor = await connection.execute(side.statement(), parameters)
             rows = await cursor.fetchall()
-            lanes: dict[Lane, list[tuple[Any, ...]]] = {}
+            lanes: dict[QueueKey, list[tuple[Any, ...]]] = {}
             for _, instance_id, key, user_id, *columns, _ in rows:
                 if instance_id is not None:
-                    found = lanes.setdefault(Lane(instance_id, key, user_id), [])
+                    found = lanes.setdefault(QueueKey(instance_id, key, user_id), [])
                     found.extend([tuple(columns)] if columns[0] is not None else [])
             empty = [lane for lane, found in lanes.items() if not found]
             for lane in empty:
@@ -257,7 +257,7 @@ class Lanes:
                 del lanes[lane]
         return Leases(list(lanes.items()), more=rows[0][0])
 
-    async def _settle(self, connection: Connection, side: Side, lane: Lane) -> None:
+    async def _settle(self, connection: Connection, side: Side, lane: QueueKey) -> None:
         """Counts a lane anew that claimed to have rows and has none (its rows were dropped)."""
         await connection.execute(
             f"UPDATE lane SET owner = NULL, due_at = now(), pending = (SELECT count(*) FROM {side.table} r"
@@ -266,20 +266,20 @@ class Lanes:
             (side.kind, lane.instance_id, lane.key, self.owner),
         )
 
-    async def release(self, side: Side, lane: Lane, delay: float) -> None:
+    async def release(self, side: Side, lane: QueueKey, delay: float) -> None:
         await self._database.execute(
             "UPDATE lane SET owner = NULL, due_at = now() + make_interval(secs => %s)"
             " WHERE kind = %s AND instance_id = %s AND lane_key = %s AND owner = %s",
             (delay, side.kind, lane.instance_id, lane.key, self.owner),
         )
 
-    async def renew(self, side: Side, held: Collection[Lane]) -> None:
+    async def renew(self, side: Side, held: Collection[QueueKey]) -> None:
         """Prolongs the leases that this process works on.
 
         Others that bear its name were left behind by an outage of the database: they run out.
         """
 
-        async def renewed(lanes: Sequence[Lane]) -> None:
+        async def renewed(lanes: Sequence[QueueKey]) -> None:
             await self._database.execute(
                 f"UPDATE lane SET due_at = now() + interval '{LEASE_SECONDS} seconds'"
                 " FROM unnest(%s::bigint[], %s::text[]) AS h(instance_id, lane_key)"
@@ -291,7 +291,7 @@ class Lanes:
 
         _note(await by_halves(list(held), renewed), "a lease cannot be prolonged")
 
-    async def reclaim(self, side: Side, held: Collection[Lane]) -> None:
+    async def reclaim(self, side: Side, held: Collection[QueueKey]) -> None:
         """Frees the leases in this process's name that it does not work on. Not while it is leasing."""
         left = await self._database.fetch(
             "SELECT instance_id, lane_key FROM lane WHERE kind = %s AND owner = %s"
@@ -299,14 +299,14 @@ class Lanes:
             (side.kind, self.owner, [lane.instance_id for lane in held], [lane.key for lane in held]),
         )
 
-        async def freed(lanes: Sequence[Lane]) -> None:
+        async def freed(lanes: Sequence[QueueKey]) -> None:
             await self._database.execute(
                 "UPDATE lane SET owner = NULL, due_at = now() FROM unnest(%s::bigint[], %s::text[]) AS h(id, key)"
                 " WHERE kind = %s AND owner = %s AND instance_id = h.id AND lane_key = h.key",
                 ([lane.instance_id for lane in lanes], [lane.key for lane in lanes], side.kind, self.owner),
             )
 
-        _note(await by_halves([Lane(*each) for each in left], freed), "a lease cannot be given back")
+        _note(await by_halves([QueueKey(*each) for each in left], freed), "a lease cannot be given back")
 
     async def abandoned(self) -> set[int]:
         """Owners of leases whose process holds its lock no more."""
@@ -317,7 +317,7 @@ class Lanes:
         await self._database.execute(FREE, (list(owners),))
 
 
-def _note(refused: Sequence[tuple[Lane, Exception]], what: str) -> None:
+def _note(refused: Sequence[tuple[QueueKey, Exception]], what: str) -> None:
     """Such a lease runs out by itself."""
     for lane, error in refused:
         log.error(what, exc_info=error, extra={"instance": lane.instance_id})
