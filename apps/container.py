@@ -20,11 +20,11 @@ from adapters.outbound.channels.registry import Registry
 from adapters.outbound.clock import RandomIds, SystemClock
 from adapters.outbound.embedding.model_files import ModelFiles
 from adapters.outbound.embedding.sentence import SentenceEmbedder
+from adapters.outbound.event_bus import EventBus
 from adapters.outbound.facts import MemoryFacts
 from adapters.outbound.http.addresses import AllowedAddresses
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
-from adapters.outbound.hub import Hub
 from adapters.outbound.jobs.arq_queue import ArqQueue, connect
 from adapters.outbound.linked_device.neonize_devices import NeonizeDevices
 from adapters.outbound.memory.http import HttpMemory
@@ -121,15 +121,15 @@ def _devices(settings: Settings) -> NeonizeDevices:
     return NeonizeDevices(settings.data_dir / "linked-devices")
 
 
-def _instances(database: Database, seal: Seal, hub: Hub, facts: MemoryFacts) -> PostgresInstances:
+def _instances(database: Database, seal: Seal, hub: EventBus, facts: MemoryFacts) -> PostgresInstances:
     store = PostgresInstances(database, seal, hub.changed)
     hub.on_change(store.forget)
     hub.on_change(facts.forget)
     return store
 
 
-def _signals(database: Database, incarnation: int, hub: Hub) -> Signals:
-    signals = Signals(database, incarnation, hub.hear, hub.lost)
+def _signals(database: Database, incarnation: int, hub: EventBus) -> Signals:
+    signals = Signals(database, incarnation, hub.on_notification, hub.lost)
     hub.broadcast = signals.notify
     return signals
 
@@ -170,7 +170,7 @@ def _limits(settings: Settings) -> UploadLimits:
     return UploadLimits(settings.max_upload_mb * 1024 * 1024, settings.max_files_per_upload)
 
 
-def _wakes(hub: Hub) -> Wakes:
+def _wakes(hub: EventBus) -> Wakes:
     return Wakes(hub.arrived, hub.waiting, hub.answered)
 
 
@@ -178,7 +178,7 @@ def _pacer(
     settings: Settings,
     pace: PostgresPace,
     clock: SystemClock,
-    hub: Hub,
+    hub: EventBus,
     meter: PrometheusMeter,
     slots: ConcurrencyLimiter,
 ) -> Pacer:
@@ -206,7 +206,7 @@ class Container(containers.DeclarativeContainer):
 
     database = providers.Singleton(Database, dsn)
     seal = providers.Singleton(Seal, settings.provided.config_encryption_key)
-    hub = providers.Singleton(Hub, solitary=solitary)
+    hub = providers.Singleton(EventBus, solitary=solitary)
     facts = providers.Singleton(MemoryFacts)
     signals = providers.Singleton(_signals, database, incarnation, hub)
     health = providers.Singleton(PostgresHealth, database)

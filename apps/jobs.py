@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from adapters.inbound.jobs.arq_worker import SupervisedWorker
+from adapters.inbound.jobs.periodic import PeriodicRunner, PeriodicTask
 from adapters.inbound.jobs.polls import PollRuns
-from adapters.inbound.jobs.upkeep import Chore, Upkeep
 from adapters.inbound.jobs.watching import Watchers
 from adapters.outbound.jobs.arq_queue import QUEUE
 from adapters.outbound.storage.retention import Retention
@@ -43,13 +43,13 @@ class JobsPart:
         self._resumed = False
         self._upkeep_task: asyncio.Task[None] | None = None
         self._worker = SupervisedWorker(self._queue.redis, QUEUE, jobs)
-        self._upkeep = Upkeep(
+        self._upkeep = PeriodicRunner(
             [
-                Chore("what is due", 1.0, self._due),
-                Chore("missing schedules", 60.0, self._polling.complete),
-                Chore("retired instances", 2.0, schedules.bury),
-                Chore("webhook registration", 900.0, self._register),
-                Chore("cleaning", 3600.0, lambda: self._queue.enqueue("clean")),
+                PeriodicTask("what is due", 1.0, self._due),
+                PeriodicTask("missing schedules", 60.0, self._polling.complete),
+                PeriodicTask("retired instances", 2.0, schedules.bury),
+                PeriodicTask("webhook registration", 900.0, self._register),
+                PeriodicTask("cleaning", 3600.0, lambda: self._queue.enqueue("clean")),
             ]
         )
 

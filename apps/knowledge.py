@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from adapters.inbound.jobs.upkeep import Chore, Upkeep
+from adapters.inbound.jobs.periodic import PeriodicRunner, PeriodicTask
 from adapters.inbound.jobs.upload_loop import UploadLoop
 from apps.container import Container
 from apps.process import Phase
@@ -67,11 +67,11 @@ class KnowledgePart:
         self._upkeep_task: asyncio.Task[None] | None = None
         ingest, news = container.ingest(), container.upload_news()
         self._uploads = UploadLoop(ingest.take, ingest.work, news, container.settings().upload_concurrency)
-        self._upkeep = Upkeep(
+        self._upkeep = PeriodicRunner(
             [
-                Chore("memory nodes", 5.0, container.memory().work),
-                Chore("vector indexes", 60.0, container.vector_indexes().maintain),
-                Chore("leftover files", 600.0, container.sweeper().sweep),
+                PeriodicTask("memory nodes", 5.0, container.memory().work),
+                PeriodicTask("vector indexes", 60.0, container.vector_indexes().maintain),
+                PeriodicTask("leftover files", 600.0, container.sweeper().sweep),
             ]
         )
 

@@ -11,9 +11,9 @@ from typing import Any, cast
 
 import uvicorn
 
+from adapters.inbound.jobs.periodic import AbandonedLeases, PeriodicRunner, PeriodicTask
 from adapters.inbound.jobs.queue_worker import QueueWorker
 from adapters.inbound.jobs.slots import both
-from adapters.inbound.jobs.upkeep import AbandonedLeases, Chore, Upkeep
 from adapters.inbound.rest.gate import App
 from adapters.inbound.rest.protocol import HttpProtocol, Limits, keep_deadlines
 from adapters.outbound.storage.conversations import SIDE as CONVERSATIONS
@@ -55,7 +55,7 @@ class StoragePart:
         await self._container.processes().beat(self._container.incarnation(), self._role)
 
     async def run(self) -> None:
-        await Upkeep([Chore("heart-beat", 3.0, self._beat)]).run()
+        await PeriodicRunner([PeriodicTask("heart-beat", 3.0, self._beat)]).run()
 
     async def stop(self) -> None:
         """What cannot be noted now is told by the end of the process's lock."""
@@ -116,16 +116,16 @@ class WorkerPart:
             lanes.abandoned, [lanes.free, container.schedules().free, container.links().free], hub.lost
         )
         self._upkeep_task: asyncio.Task[None] | None = None
-        self._upkeep = Upkeep(
+        self._upkeep = PeriodicRunner(
             [
-                Chore("abandoned leases", 1.0, self._leases.look),
-                Chore("lease renewal", 10.0, self._renew),
-                Chore("untaken answers", 1.0, conversations.send_untaken),
-                Chore("limits of platforms", 0.0, self._refresh_pace),
-                Chore("limits that have run out", 60.0, container.pace().forget),
-                Chore("silent processes", 600.0, container.processes().bury),
-                Chore("expired confirmations", 60.0, container.approvals().expire),
-                Chore("expired verifications", 600.0, partial(sweep, container.database())),
+                PeriodicTask("abandoned leases", 1.0, self._leases.look),
+                PeriodicTask("lease renewal", 10.0, self._renew),
+                PeriodicTask("untaken answers", 1.0, conversations.send_untaken),
+                PeriodicTask("limits of platforms", 0.0, self._refresh_pace),
+                PeriodicTask("limits that have run out", 60.0, container.pace().forget),
+                PeriodicTask("silent processes", 600.0, container.processes().bury),
+                PeriodicTask("expired confirmations", 60.0, container.approvals().expire),
+                PeriodicTask("expired verifications", 600.0, partial(sweep, container.database())),
             ]
         )
 

@@ -37,7 +37,7 @@ class ScheduleStore(Protocol):
         """
         ...
 
-    async def hasten(self, channel_ids: Sequence[str], count: int) -> None:
+    async def run_soon(self, channel_ids: Sequence[str], count: int) -> None:
         """Makes the instances of these channels that are to run soonest due now, `count` of them at most, but
         none whose last run failed."""
         ...
@@ -66,7 +66,7 @@ class ScheduleStore(Protocol):
         *,
         retire: bool = False,
     ) -> Sequence[bool | None] | None:
-        """Stores events, cursor and the next run in one transaction; with `retire` that of `Retirement` too.
+        """Stores events, cursor and the next run in one transaction; with `retire` that of `Deactivation` too.
 
         Whether each event is fresh, None for one that cannot be stored. None in place of all, with nothing stored,
         when the lease was lost.
@@ -96,13 +96,13 @@ class PollQueue(Protocol):
         ...
 
 
-class Retirement(Protocol):
+class Deactivation(Protocol):
     async def retire(self, instance_id: int) -> None:
         """The instance removes itself: it is listed no more and goes once its messages are answered."""
         ...
 
 
-class Planner(Protocol):
+class ScheduleSync(Protocol):
     """What the instances' use cases tell of changes."""
 
     async def saved(self, instance: Instance) -> None:

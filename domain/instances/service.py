@@ -29,7 +29,7 @@ from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound
 from domain.routing.resource import parse_resource
 from ports.channels import Channel, Channels, PlatformError, Probed, Registers, Replies, ShowsWaiting
 from ports.pairing import Pairings
-from ports.schedules import Planner
+from ports.schedules import ScheduleSync
 from ports.storage import HealthStore, InstanceStore, Outbox, Processes
 
 log = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ class InstanceService:
         outbox: Outbox,
         processes: Processes,
         pairings: Pairings,
-        planner: Planner,
+        planner: ScheduleSync,
         callback_address: str,
     ) -> None:
         self._store = store

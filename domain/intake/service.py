@@ -23,7 +23,7 @@ from ports.channels import AnswersInCall, Channel, Channels, NeedsFacts, Schedul
 from ports.clock import Clock
 from ports.facts import FactCache
 from ports.metrics import Meter
-from ports.schedules import PollQueue, Retirement
+from ports.schedules import Deactivation, PollQueue
 from ports.storage import Accepted, CallResult, HealthStore, Inbox, InstanceStore, Outbox, Sessions
 from ports.waiting import Answers
 
@@ -46,7 +46,7 @@ class IntakeService:
         health: HealthStore,
         facts: FactCache,
         polls: PollQueue,
-        retirement: Retirement,
+        retirement: Deactivation,
         answers: Answers,
         clock: Clock,
         meter: Meter,

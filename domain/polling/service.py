@@ -81,7 +81,7 @@ class PollingService:
     async def resume(self) -> None:
         """After a start, polls those that can be watched: news may have come while nobody watched."""
         ids = [each.definition.id for each in self._channels.all() if isinstance(each, Watches)]
-        await self._schedules.hasten(ids, AT_ONCE)
+        await self._schedules.run_soon(ids, AT_ONCE)
 
     async def look(self) -> bool:
         """Hands what is due to the queue; whether there may be more."""

@@ -110,7 +110,7 @@ class PostgresSchedules:
     async def due_now(self, instance_id: int) -> None:
         await self._database.execute(DUE_NOW, (instance_id,))
 
-    async def hasten(self, channel_ids: Sequence[str], count: int) -> None:
+    async def run_soon(self, channel_ids: Sequence[str], count: int) -> None:
         await self._database.execute(HASTEN, (list(channel_ids), count))
 
     async def lease(self, count: int) -> Sequence[int]:

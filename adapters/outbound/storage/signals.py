@@ -29,14 +29,18 @@ STOP_SECONDS = 0.7
 
 
 class Signals:
-    """`hear` gets each notice of other processes; `lost` is called when notices may have been missed."""
+    """`on_notification` gets each notice of other processes; `lost` is called when notices may have been missed."""
 
     def __init__(
-        self, database: Database, incarnation: int, hear: Callable[[str], None], lost: Callable[[], None]
+        self,
+        database: Database,
+        incarnation: int,
+        on_notification: Callable[[str], None],
+        lost: Callable[[], None],
     ) -> None:
         self._database = database
         self._incarnation = incarnation
-        self._hear = hear
+        self._hear = on_notification
         self._lost = lost
         self._outgoing: dict[str, None] = {}
         self._flusher: asyncio.Task[None] | None = None

@@ -149,11 +149,11 @@ async def test_after_a_start_some_are_looked_at_at_once(world: World) -> None:
     for seconds, instance_id in enumerate((soon, later, failing)):
         await world.one.plan(instance_id, datetime.now(UTC) + timedelta(hours=1, seconds=seconds))
     await world.database.execute("UPDATE schedule SET failures = 1 WHERE instance_id = %s", (failing,))
-    await world.one.hasten(["mail-api"], 5)
+    await world.one.run_soon(["mail-api"], 5)
     assert await world.one.lease(5) == []
-    await world.one.hasten(["email"], 1)
+    await world.one.run_soon(["email"], 1)
     assert await world.one.lease(5) == [soon]
-    await world.one.hasten(["email"], 5)
+    await world.one.run_soon(["email"], 5)
     assert await world.one.lease(5) == [later]
 
 

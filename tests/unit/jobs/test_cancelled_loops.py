@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from adapters.inbound.jobs.arq_worker import SupervisedWorker
-from adapters.inbound.jobs.upkeep import Chore, Upkeep
+from adapters.inbound.jobs.periodic import PeriodicRunner, PeriodicTask
 from adapters.inbound.jobs.upload_loop import UploadLoop
 from adapters.inbound.sockets.supervisor import Supervisor
 from adapters.tasks import cancelled, end
@@ -42,7 +42,7 @@ async def test_a_loop_ends(kind: str, error: Exception) -> None:
         await turned(error, begun)
 
     loops: dict[str, Callable[[], Awaitable[None]]] = {
-        "upkeep": Upkeep([Chore("a chore", 3600.0, failing)]).run,
+        "upkeep": PeriodicRunner([PeriodicTask("a chore", 3600.0, failing)]).run,
         "uploads": UploadLoop(cast(Any, failing), cast(Any, failing), asyncio.Event(), 1).run,
     }
     running = asyncio.ensure_future(loops[kind]())

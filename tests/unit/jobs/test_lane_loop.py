@@ -20,7 +20,7 @@ class Leased:
     lane: QueueKey
 
 
-class Bell:
+class Wakeup:
     def __init__(self) -> None:
         self._rung = asyncio.Event()
 
@@ -47,7 +47,7 @@ class World:
         self.go_on = asyncio.Event()
         self.lease_failures: list[Exception] = []
         self.reclaimed: list[set[QueueKey]] = []
-        self.bell = Bell()
+        self.bell = Wakeup()
         self.loop: QueueWorker[Leased] = QueueWorker(
             "test", self.lease, self.work, self.release, self.reclaim, self.bell
         )
@@ -176,7 +176,7 @@ class Crowd:
         self.waiting = lanes
         self.locked: set[QueueKey] = set()
         self.rooms: list[Capacity] = []
-        self.bell = Bell()
+        self.bell = Wakeup()
         self.loop: QueueWorker[Leased] = QueueWorker(
             "test",
             self.lease,

@@ -10,7 +10,7 @@ RECENT = 2048
 MISSING = object()
 
 
-class Bell:
+class Wakeup:
     """Wakes a loop that waits; ringing it several times is ringing it once."""
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class Bell:
             self._event.clear()
 
 
-class Hub:
+class EventBus:
     """Takes what happened and tells those concerned.
 
     `broadcast` reaches the other processes; it is set once the connection for it stands. `solitary`: this
@@ -38,9 +38,9 @@ class Hub:
     """
 
     def __init__(self, *, solitary: bool) -> None:
-        self.inbound = Bell()
-        self.outbound = Bell()
-        self.pace = Bell()
+        self.inbound = Wakeup()
+        self.outbound = Wakeup()
+        self.pace = Wakeup()
         self.broadcast: Callable[[str], None] = _nobody
         self._solitary = solitary
         self._forget: list[Callable[[int | None], None]] = []
@@ -74,7 +74,7 @@ class Hub:
         self._forget_instance(instance_id)
         self.broadcast(f"instance:{instance_id}")
 
-    def hear(self, notice: str) -> None:
+    def on_notification(self, notice: str) -> None:
         """A notice of another process."""
         kind, _, value = notice.partition(":")
         match kind:

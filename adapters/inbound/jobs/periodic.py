@@ -17,7 +17,7 @@ LONGEST_PAUSE = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Chore:
+class PeriodicTask:
     """`run` every `every` seconds; its failure is logged and stops nothing. One that keeps failing while the
     database answers is tried ever less often, down to every `LONGEST_PAUSE` seconds."""
 
@@ -26,10 +26,10 @@ class Chore:
     run: Callable[[], Awaitable[object]]
 
 
-class Upkeep:
+class PeriodicRunner:
     """Runs chores, each on its own beat."""
 
-    def __init__(self, chores: list[Chore]) -> None:
+    def __init__(self, chores: list[PeriodicTask]) -> None:
         self._chores = chores
 
     async def run(self) -> None:
@@ -37,7 +37,7 @@ class Upkeep:
             for chore in self._chores:
                 group.create_task(self._repeat(chore))
 
-    async def _repeat(self, chore: Chore) -> None:
+    async def _repeat(self, chore: PeriodicTask) -> None:
         failures = 0
         while True:
             pause = chore.every
