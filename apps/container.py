@@ -88,7 +88,7 @@ from domain.knowledge.retention.service import Retention, Sweeper
 from domain.knowledge.search.service import SearchService
 from domain.pairing.service import PairingService
 from domain.polling.service import PollingService
-from domain.routing.asking.service import AskingService
+from domain.routing.asking.service import InvocationService
 from domain.routing.service import ConversationService
 from ports.blobs import Blobs
 from ports.channels import Kit
@@ -386,7 +386,7 @@ class Container(containers.DeclarativeContainer):
         channels,
         people,
         providers.Singleton(
-            AskingService, downstream, approvals, files, clock, ids, meter, conversations, outbox
+            InvocationService, downstream, approvals, files, clock, ids, meter, conversations, outbox
         ),
         health,
         clock,

@@ -82,7 +82,7 @@ class HealthRecord:
     have been worked on and nobody did. `looping`: a conversation is stopped, as it runs in a loop.
     """
 
-    unproved_for: str | None = None
+    missing_proof_field: str | None = None
     webhook_registered: bool | None = None
     webhook_error: str | None = None
     pairing_code: str | None = None
@@ -198,12 +198,12 @@ class Leases(Generic[L]):
 class Conversation:
     """A leased conversation and its next events, in order.
 
-    `attended`: something is on record of its tool confirmations, so each message has to be held against it.
+    `has_open_approval`: something is on record of its tool confirmations, so each message has to be held against it.
     """
 
     lane: QueueKey
     waiting: Sequence[QueuedEvent]
-    attended: bool = False
+    has_open_approval: bool = False
 
 
 @dataclass(frozen=True, slots=True)

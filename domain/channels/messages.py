@@ -157,7 +157,7 @@ class Received:
     """What a channel made of a call.
 
     `kind` is a short word for metrics ('message', 'challenge', 'ignored:bot', ...).
-    `unproved_for` names the missing config field when the call was taken without proof of origin, because
+    `missing_proof_field` names the missing config field when the call was taken without proof of origin, because
     the instance has nothing to check it with: the use case decides whether that is enough.
     """
 
@@ -166,7 +166,7 @@ class Received:
     receipts: tuple[Receipt, ...] = ()
     moves: tuple[Move, ...] = ()
     kind: str = "message"
-    unproved_for: str | None = None
+    missing_proof_field: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

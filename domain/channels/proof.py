@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 
-def missing_proof(unproved_for: str) -> str:
-    """The words for a `Received.unproved_for`: a header that did not come, or a config field that is not set."""
-    if unproved_for.lower().startswith("x-"):
-        return f"the header {unproved_for} did not come"
-    return f"config.{unproved_for} is not set"
+def missing_proof(missing_proof_field: str) -> str:
+    """The words for a `Received.missing_proof_field`: a header that did not come, or a config field that is not set."""
+    if missing_proof_field.lower().startswith("x-"):
+        return f"the header {missing_proof_field} did not come"
+    return f"config.{missing_proof_field} is not set"

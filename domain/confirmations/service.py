@@ -24,80 +24,87 @@ from domain.confirmations.rules import (
 from domain.routing.model import REJECTED
 from ports.clock import Clock, Ids
 from ports.confirmations import ConfirmationStore
-from ports.people import Asker, Decision, OverPrompt, Prompt, Ruling, Said
+from ports.identities import ApprovalResult, ApprovalScope, Decision, OverPrompt, Prompt, ReceivedText
 
 
 class ConfirmationService:
-    """`ports.people.Approvals`."""
+    """`ports.identities.Approvals`."""
 
     def __init__(self, store: ConfirmationStore, clock: Clock, ids: Ids) -> None:
         self._store = store
         self._clock = clock
         self._ids = ids
 
-    async def decide(self, asker: Asker, said: Said) -> Ruling:
+    async def decide(self, asker: ApprovalScope, said: ReceivedText) -> ApprovalResult:
         state = await self._state(asker)
         pending = state.pending
         if pending is not None and pending.asked_by == said.event_id:
             # Asked by this very event, whose worker died before the question was on its way.
-            return Ruling(prompt=_prompt(pending), approved_tools=state.tools)
+            return ApprovalResult(prompt=_prompt(pending), approved_tools=state.tools)
         if said.choice is not None and is_approval(said.choice):
             return await self._press(asker, said, said.choice)
         if pending is None:
-            return Ruling(approved_tools=state.tools)
+            return ApprovalResult(approved_tools=state.tools)
         if pending.decision is not None and pending.decided_by == said.event_id:
             return _decided(pending, state)
         if pending.decision is not None or pending.expires_at <= self._clock.now():
             await self._store.close(asker.instance_id, pending.id, self._clock.now())
-            return Ruling(approved_tools=state.tools)
+            return ApprovalResult(approved_tools=state.tools)
         if pending.asked_of != asker.external_id:
-            return Ruling(approved_tools=state.tools)
+            return ApprovalResult(approved_tools=state.tools)
         decision = decision_of(said.text)
         if decision is None:
             await self._store.close(asker.instance_id, pending.id, self._clock.now())
-            return Ruling(approved_tools=state.tools, over=_over(pending))
+            return ApprovalResult(approved_tools=state.tools, over=_over(pending))
         ruling = await self._decide(asker, said, pending, decision)
-        return ruling or Ruling(approved_tools=state.tools)
+        return ruling or ApprovalResult(approved_tools=state.tools)
 
-    async def _press(self, asker: Asker, said: Said, button: str) -> Ruling:
+    async def _press(self, asker: ApprovalScope, said: ReceivedText, button: str) -> ApprovalResult:
         """The button names its question: neither the sender nor the session of the press tells which it is."""
         nonce = nonce_of(button)
         found = await self._store.find(asker.instance_id, asker.session_id, nonce) if nonce else None
         if found is None:
-            return Ruling(notice=NO_LONGER_OPEN)
+            return ApprovalResult(notice=NO_LONGER_OPEN)
         if not found.in_instance:
-            return Ruling(notice=ASKED_ELSEWHERE)
+            return ApprovalResult(notice=ASKED_ELSEWHERE)
         pending = found.pending
         if pending.decision is not None and pending.decided_by == said.event_id and not found.closed:
             return _decided(pending, await self._state(asker))
         if found.closed or pending.decision is not None or pending.expires_at <= self._clock.now():
-            return Ruling(repeated=_over(pending))
+            return ApprovalResult(repeated=_over(pending))
         if pending.asked_of != asker.external_id:
-            return Ruling(notice=NOT_YOURS)
+            return ApprovalResult(notice=NOT_YOURS)
         decision = pressed(button, nonce)
         if decision is None or not found.in_session:
-            return Ruling(notice=ASKED_ELSEWHERE)
+            return ApprovalResult(notice=ASKED_ELSEWHERE)
         ruling = await self._decide(asker, said, pending, decision)
-        return ruling or Ruling(repeated=_over(pending))
+        return ruling or ApprovalResult(repeated=_over(pending))
 
-    async def _decide(self, asker: Asker, said: Said, pending: Pending, decision: str) -> Ruling | None:
+    async def _decide(
+        self, asker: ApprovalScope, said: ReceivedText, pending: Pending, decision: str
+    ) -> ApprovalResult | None:
         """The ruling of a decision, None where the question is not open any more."""
         decided = replace(pending, decision=decision, decided_by=said.event_id, decider=said.name)
         if not await self._store.decide(asker.instance_id, asker.session_id, decided, self._clock.now()):
             return None
         return _decided(decided, await self._state(asker))
 
-    async def _state(self, asker: Asker) -> SessionState:
+    async def _state(self, asker: ApprovalScope) -> SessionState:
         now = self._clock.now()
         return await self._store.load(asker.instance_id, asker.session_id, now, now - SILENCE)
 
-    async def begin(self, asker: Asker, decision: Decision) -> bool:
+    async def begin(self, asker: ApprovalScope, decision: Decision) -> bool:
         if decision.decision == REJECTED:
             return True
         return await self._store.begin(asker.instance_id, asker.session_id, decision.confirmation_id)
 
     async def ask(
-        self, asker: Asker, said: Said, original: str, tool: str, parameters: Mapping[str, Any]
+        self,
+        asker: ApprovalScope,
+        said: ReceivedText,
+        original: str,
+        tool: str,
+        parameters: Mapping[str, Any],
     ) -> Prompt:
         now = self._clock.now()
         pending = Pending(
@@ -130,7 +137,7 @@ def _over(pending: Pending) -> OverPrompt:
     )
 
 
-def _decided(pending: Pending, state: SessionState) -> Ruling:
+def _decided(pending: Pending, state: SessionState) -> ApprovalResult:
     assert pending.decision is not None
     decision = Decision(pending.id, pending.tool, pending.decision, pending.original)
-    return Ruling(decision, state.tools, over=_over(pending))
+    return ApprovalResult(decision, state.tools, over=_over(pending))

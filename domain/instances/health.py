@@ -90,7 +90,7 @@ def _warnings(
     if instance.status == UNREADABLE:
         return [UNDECRYPTED]
     warnings = advice(channel.definition, instance.config)
-    if record.unproved_for:
+    if record.missing_proof_field:
         warnings.append(f"{missing_proof(record.unproved_for)}: calls are accepted without proof of origin")
     if instance.resource_id is None:
         warnings.append("downStreamResourceId is not set: messages are answered with a note only")

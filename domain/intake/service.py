@@ -82,7 +82,7 @@ class IntakeService:
             if await self._outbox.receipt(instance_id, receipt):
                 reason = f"sending a reply: {receipt.detail or receipt.state}"
                 await self._health.failed(instance_id, Activity.SENDING, reason)
-        if received.unproved_for is None:  # else anybody could take over a conversation
+        if received.missing_proof_field is None:  # else anybody could take over a conversation
             for move in received.moves:
                 await self._sessions.move(instance_id, move.previous, move.current)
         if received.kind == POLL:
@@ -98,7 +98,7 @@ class IntakeService:
         except (Unauthenticated, Forbidden, Invalid) as refusal:
             self._meter.refused(instance.channel_id, refusal.reason)
             raise
-        await self._health.unproved(instance.id, received.unproved_for)
+        await self._health.unproved(instance.id, received.missing_proof_field)
         return received
 
     async def _read(self, instance: Instance, channel: Webhook, call: RawCall) -> Received:
@@ -118,7 +118,7 @@ class IntakeService:
             raise Unauthenticated(stale.message) from None
 
     def _prove(self, instance: Instance, received: Received) -> None:
-        if received.unproved_for and self._rules.require_signatures:
+        if received.missing_proof_field and self._rules.require_signatures:
             raise Unauthenticated(
                 f"{missing_proof(received.unproved_for)}, so the origin of this call cannot be proved, and this"
                 " server requires proof (REQUIRE_SIGNATURES)"

@@ -14,14 +14,14 @@ from domain.channels.messages import Answer, CallOutcome, Event, Part
 from domain.instances.model import Activity, Instance
 from domain.refusals import Refusal, StorageAway, Unavailable
 from domain.routing.albums import merged, settles_in
-from domain.routing.asking.model import GaveUp, Talk
-from domain.routing.asking.service import AskingService
+from domain.routing.asking.model import ConversationContext, ProcessingFailed
+from domain.routing.asking.service import InvocationService
 from domain.routing.rounds import MOST_ROUNDS, STOPPED, WINDOW, LoopStopped
 from domain.routing.words import GAVE_UP, TOO_MANY_CRASHES, given_up, not_served
 from ports.channels import Channels, Replies, Screens, ShowsWaiting
 from ports.clock import Clock
+from ports.identities import People
 from ports.metrics import Meter
-from ports.people import People
 from ports.storage import (
     CallResult,
     Conversation,
@@ -70,7 +70,7 @@ class ConversationService:
         instances: InstanceStore,
         channels: Channels,
         people: People,
-        asking: AskingService,
+        asking: InvocationService,
         health: HealthStore,
         clock: Clock,
         meter: Meter,
@@ -92,7 +92,7 @@ class ConversationService:
     async def work(self, conversation: Conversation) -> None:
         """Works off the events of one lease. An outage of the database leaves them for later; so does a database
         that forgot an outcome of before. Any other failure is counted, and ends the work on its event."""
-        talk: Talk | None = None
+        talk: ConversationContext | None = None
         rows = deque(conversation.waiting)
         while rows:
             waiting = rows.popleft()
@@ -117,20 +117,26 @@ class ConversationService:
                 await self._succeeded(talk, waiting)
         return None
 
-    async def _succeeded(self, talk: Talk, waiting: QueuedEvent) -> None:
+    async def _succeeded(self, talk: ConversationContext, waiting: QueuedEvent) -> None:
         """After the outcome is on record, as no reply should wait for a note of success."""
         await self._health.succeeded(talk.instance.id, Activity.RECEIVING, waiting.received_at)
         if talk.answered:
             await self._health.succeeded(talk.instance.id, Activity.PROCESSING)
             talk.answered = False
 
-    async def _talk(self, conversation: Conversation) -> Talk | None:
+    async def _talk(self, conversation: Conversation) -> ConversationContext | None:
         """None where the instance is gone."""
         instance = await self._instances.cached(conversation.lane.instance_id)
         channel = self._channels.find(instance.channel_id) if instance else None
-        return Talk(instance, channel, conversation.attended) if instance and channel else None
+        return (
+            ConversationContext(instance, channel, conversation.has_open_approval)
+            if instance and channel
+            else None
+        )
 
-    async def _worked(self, lane: QueueKey, waiting: QueuedEvent, talk: Talk | None, last: bool) -> bool:
+    async def _worked(
+        self, lane: QueueKey, waiting: QueuedEvent, talk: ConversationContext | None, last: bool
+    ) -> bool:
         """Whether the outcome is on record. Raises what is tried again after a while."""
         hopeless = waiting.event.unreadable or self._known(waiting).outcome
         if talk is None or hopeless:
@@ -143,7 +149,9 @@ class ConversationService:
         finally:
             talk.stop_typing()
 
-    async def _answered(self, lane: QueueKey, waiting: QueuedEvent, talk: Talk, last: bool) -> bool:
+    async def _answered(
+        self, lane: QueueKey, waiting: QueuedEvent, talk: ConversationContext, last: bool
+    ) -> bool:
         """As `_worked`. The sender sees that an answer is being written until the outcome is on record."""
         answer, error = await self._processed(lane, waiting, talk)
         try:
@@ -159,7 +167,7 @@ class ConversationService:
             return await self._give_up(lane, waiting, talk, reason, last)
 
     async def _failed(
-        self, lane: QueueKey, waiting: QueuedEvent, talk: Talk | None, failure: Exception
+        self, lane: QueueKey, waiting: QueuedEvent, talk: ConversationContext | None, failure: Exception
     ) -> None:
         """The event is tried again after a while, a bounded number of times."""
         log.error("the work on a message failed", exc_info=failure, extra={"instance": lane.instance_id})
@@ -184,7 +192,7 @@ class ConversationService:
         return await self._conversations.release(lane, delay)
 
     async def _give_up(
-        self, lane: QueueKey, waiting: QueuedEvent, talk: Talk | None, error: str, last: bool
+        self, lane: QueueKey, waiting: QueuedEvent, talk: ConversationContext | None, error: str, last: bool
     ) -> bool:
         """The sender gets an apology, unless that cannot be rendered or stored either. A message of which the
         database took no failure down, and takes no outcome, is removed."""
@@ -208,7 +216,7 @@ class ConversationService:
         raise refusals[-1]
 
     async def _apology(
-        self, lane: QueueKey, waiting: QueuedEvent, talk: Talk, error: str, last: bool
+        self, lane: QueueKey, waiting: QueuedEvent, talk: ConversationContext, error: str, last: bool
     ) -> list[EventOutcome]:
         """None where it cannot be rendered."""
         talk.answered = False
@@ -229,7 +237,7 @@ class ConversationService:
         return self._unrecorded.setdefault(_name(waiting), _Unrecorded())
 
     async def _processed(
-        self, lane: QueueKey, waiting: QueuedEvent, talk: Talk
+        self, lane: QueueKey, waiting: QueuedEvent, talk: ConversationContext
     ) -> tuple[Answer | None, str | None]:
         """The answer, if there is one, and what is on record against it. Raises `Unavailable`."""
         instance, error = talk.instance, None
@@ -239,7 +247,7 @@ class ConversationService:
             answer = await self._answer(lane, waiting, talk)
         except LoopStopped:
             answer, error = None, STOPPED
-        except GaveUp as gave_up:
+        except ProcessingFailed as gave_up:
             answer, error = Answer(gave_up.words), gave_up.reason
         except Unavailable:
             raise
@@ -260,7 +268,7 @@ class ConversationService:
         self,
         lane: QueueKey,
         waiting: QueuedEvent,
-        talk: Talk,
+        talk: ConversationContext,
         answer: Answer | None,
         error: str | None,
         last: bool,
@@ -287,20 +295,20 @@ class ConversationService:
             result,
             last,
             event.request_id,
-            require_sync_commit=talk.attended,
+            require_sync_commit=talk.has_open_approval,
             prompt=answer is not None and bool(answer.choices),
             merged=waiting.merged,
             event=event,
             by_person=not talk.automated,
         )
 
-    async def _answer(self, lane: QueueKey, waiting: QueuedEvent, talk: Talk) -> Answer | None:
+    async def _answer(self, lane: QueueKey, waiting: QueuedEvent, talk: ConversationContext) -> Answer | None:
         event, instance = waiting.event, talk.instance
         talk.automated = event.automated
-        if event.only_decides and not talk.attended:
+        if event.only_decides and not talk.has_open_approval:
             return None
         if waiting.attempts >= MAX_CRASHES:
-            raise GaveUp(GAVE_UP, TOO_MANY_CRASHES)
+            raise ProcessingFailed(GAVE_UP, TOO_MANY_CRASHES)
         if isinstance(talk.channel, Screens):
             is_bot = await talk.channel.is_bot(instance.config, event.sender)
             if is_bot:
@@ -323,7 +331,7 @@ class ConversationService:
             raise LoopStopped
         return counted.echo
 
-    async def _user(self, talk: Talk, event: Event) -> str | None:
+    async def _user(self, talk: ConversationContext, event: Event) -> str | None:
         if not talk.channel.definition.identifies(talk.instance.config):
             return None
         return await self._people.resolve(event.sender.identities)
@@ -346,7 +354,7 @@ def _failed(lane: QueueKey, waiting: QueuedEvent, error: str, last: bool) -> Eve
     return EventOutcome(lane, waiting.id, {}, error=error, last=last, merged=waiting.merged)
 
 
-def _shows_waiting(talk: Talk, event: Event) -> bool:
+def _shows_waiting(talk: ConversationContext, event: Event) -> bool:
     channel = talk.channel
     return isinstance(channel, ShowsWaiting) and channel.shows_waiting(talk.instance.config, event.target)
 

@@ -192,7 +192,7 @@ class PostgresConversations:
     async def lease(self, room: Capacity) -> Leases[Conversation]:
         leased = await self._lanes.lease(SIDE, room)
         conversations = [
-            Conversation(lane, [_waiting(*row) for row in rows], attended=rows[0][-1])
+            Conversation(lane, [_waiting(*row) for row in rows], has_open_approval=rows[0][-1])
             for lane, rows in leased.lanes
         ]
         return Leases(conversations, leased.more)

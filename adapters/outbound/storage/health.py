@@ -128,7 +128,7 @@ class PostgresHealth:
         if instance_id in self._unproved and self._unproved[instance_id] == wanting:
             return
         self._unproved[instance_id] = wanting
-        await self._set(instance_id, unproved_for=wanting)
+        await self._set(instance_id, missing_proof_field=wanting)
 
     async def webhook(self, instance_id: int, registered: bool, error: str | None) -> None:
         await self._set(

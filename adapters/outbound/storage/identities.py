@@ -26,7 +26,7 @@ RETURNING 1
 
 
 class PostgresIdentities:
-    """`ports.verification.IdentityStore`, and the part of `ports.people.People` that rests on it."""
+    """`ports.verification.IdentityStore`, and the part of `ports.identities.People` that rests on it."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

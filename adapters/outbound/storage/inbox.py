@@ -200,7 +200,7 @@ def _leased(arrivals: Sequence[Arrival], rows: Sequence[tuple[Any, ...]]) -> dic
     now = datetime.now(UTC)
     taken: dict[QueueKey, Conversation] = {}
     waiting: dict[QueueKey, list[QueuedEvent]] = {}
-    for instance_id, event_key, id, _, user_id, attended in rows:
+    for instance_id, event_key, id, _, user_id, has_open_approval in rows:
         if user_id is None:
             continue
         arrival = stored[instance_id, event_key]
@@ -208,5 +208,5 @@ def _leased(arrivals: Sequence[Arrival], rows: Sequence[tuple[Any, ...]]) -> dic
         found = waiting.setdefault(lane, [])
         if len(found) < ROWS_PER_LANE:
             found.append(QueuedEvent(id, event_from_json(arrival.event), 0, now))
-        taken[lane] = Conversation(lane, found, attended)
+        taken[lane] = Conversation(lane, found, has_open_approval)
     return taken

@@ -10,8 +10,8 @@ from domain.routing.typing_indicator.service import RepeatedTyping
 
 
 @dataclass(slots=True)
-class Talk:
-    """A conversation under lease. `attended`: its messages are held against its tool confirmations.
+class ConversationContext:
+    """A conversation under lease. `has_open_approval`: its messages are held against its tool confirmations.
 
     `channel` is the instance's channel, whose faces tell what it can do. `draft` names the message that shows
     the answer to the present event while it is being made, empty while there is none. `answered`: the resource
@@ -21,7 +21,7 @@ class Talk:
 
     instance: Instance
     channel: Any
-    attended: bool
+    has_open_approval: bool
     draft: str = ""
     answered: bool = False
     automated: bool = False
@@ -34,7 +34,7 @@ class Talk:
             self.typing = None
 
 
-class GaveUp(Exception):
+class ProcessingFailed(Exception):
     """An event that ends in an apology: `words` for the sender, `reason` for the record."""
 
     def __init__(self, words: str, reason: str) -> None:

@@ -13,7 +13,7 @@ from domain.confirmations.choices import is_approval
 from domain.confirmations.rules import unclear
 from domain.instances.model import Instance
 from domain.refusals import Invalid
-from domain.routing.asking.model import GaveUp, Talk
+from domain.routing.asking.model import ConversationContext, ProcessingFailed
 from domain.routing.drafting.service import Drafting
 from domain.routing.model import (
     APPROVED_FOR_SESSION,
@@ -32,8 +32,8 @@ from ports.channels import Decides, Drafts, Notices, Types
 from ports.clock import Clock, Ids
 from ports.downstream import Downstream, DownstreamFailed
 from ports.files import MessageFiles
+from ports.identities import ApprovalResult, Approvals, ApprovalScope, Decision, OverPrompt, ReceivedText
 from ports.metrics import Meter
-from ports.people import Approvals, Asker, Decision, OverPrompt, Ruling, Said
 from ports.storage import DraftStore, Prompts, QueuedEvent
 
 log = logging.getLogger(__name__)
@@ -45,7 +45,7 @@ MAX_TOOLS = 8
 """How many tools that are approved for the session one message may use one after the other."""
 
 
-class AskingService:
+class InvocationService:
     """Asks the resource of an instance."""
 
     def __init__(
@@ -69,12 +69,14 @@ class AskingService:
         self._prompts = prompts
         self._courtesies: set[asyncio.Task[None]] = set()
 
-    async def answer(self, talk: Talk, waiting: QueuedEvent, user_id: str | None) -> Answer | None:
-        """The answer to a message, None where it gets none. Raises `GaveUp`."""
+    async def answer(
+        self, talk: ConversationContext, waiting: QueuedEvent, user_id: str | None
+    ) -> Answer | None:
+        """The answer to a message, None where it gets none. Raises `ProcessingFailed`."""
         event = waiting.event
         if talk.instance.resource_id is None:
             return Answer(NO_RESOURCE)
-        asker = Asker(talk.instance.id, event.session_id, event.sender.external_id)
+        asker = ApprovalScope(talk.instance.id, event.session_id, event.sender.external_id)
         said = _said(waiting)
         ruling = await self._ruling(talk, event, asker, said)
         if ruling.prompt is not None:
@@ -95,33 +97,44 @@ class AskingService:
         talk.answered = taken.complete
         return answer
 
-    async def passed_over(self, talk: Talk, waiting: QueuedEvent) -> None:
+    async def passed_over(self, talk: ConversationContext, waiting: QueuedEvent) -> None:
         """A message that gets its answer from the channel: like any other it clears the sender's question."""
         event = waiting.event
-        if talk.attended:
-            asker = Asker(talk.instance.id, event.session_id, event.sender.external_id)
+        if talk.has_open_approval:
+            asker = ApprovalScope(talk.instance.id, event.session_id, event.sender.external_id)
             ruling = await self._approvals.decide(asker, _said(waiting))
             self._close(talk, ruling.over)
 
-    async def _ruling(self, talk: Talk, event: Event, asker: Asker, said: Said) -> Ruling:
+    async def _ruling(
+        self, talk: ConversationContext, event: Event, asker: ApprovalScope, said: ReceivedText
+    ) -> ApprovalResult:
         """A press may concern a question of another session, such as that of the person who was asked."""
-        if talk.attended or _presses_prompt(event):
+        if talk.has_open_approval or _presses_prompt(event):
             return await self._approvals.decide(asker, said)
-        return Ruling()
+        return ApprovalResult()
 
-    async def _asked(self, talk: Talk, event: Event, asker: Asker, said: Said, request: RunRequest) -> Answer:
+    async def _asked(
+        self,
+        talk: ConversationContext,
+        event: Event,
+        asker: ApprovalScope,
+        said: ReceivedText,
+        request: RunRequest,
+    ) -> Answer:
         result = await self._shown(talk, event, said, request)
         artifacts = tuple(await self._files.given_out(result.artifacts))
         wanted = result.confirmation
         if wanted is None:
             return Answer(result.text, artifacts)
         prompt = await self._approvals.ask(asker, said, request.text, wanted.tool, wanted.parameters)
-        talk.attended = True
+        talk.has_open_approval = True
         self._close(talk, prompt.replaced)
         text = f"{result.text}\n\n{prompt.text}" if result.text else prompt.text
         return Answer(text, artifacts, prompt.choices, question=prompt.text)
 
-    async def _shown(self, talk: Talk, event: Event, said: Said, request: RunRequest) -> RunResult:
+    async def _shown(
+        self, talk: ConversationContext, event: Event, said: ReceivedText, request: RunRequest
+    ) -> RunResult:
         """The result, shown while it is being made where the channel can do that."""
         if not isinstance(talk.channel, Drafts):
             return await self._settled(request)
@@ -143,7 +156,9 @@ class AskingService:
             before, result = result, await self._run(again)
             text = "\n\n".join(each for each in (before.text, result.text) if each)
             result = RunResult(text, before.artifacts + result.artifacts, result.confirmation)
-        raise GaveUp(APOLOGY, f"the downstream resource asked for approved tools over {MAX_TOOLS} times")
+        raise ProcessingFailed(
+            APOLOGY, f"the downstream resource asked for approved tools over {MAX_TOOLS} times"
+        )
 
     async def _run(self, request: RunRequest) -> RunResult:
         started = self._clock.now()
@@ -155,12 +170,12 @@ class AskingService:
             approval = request.approval
             lease_uncertain = approval is not None and approval.permits and failed.begun
             words = unclear(approval.tool) if approval and lease_uncertain else APOLOGY
-            raise GaveUp(words, f"the downstream resource failed: {failed}") from failed
+            raise ProcessingFailed(words, f"the downstream resource failed: {failed}") from failed
         finally:
             seconds = (self._clock.now() - started).total_seconds()
             self._meter.downstream(request.resource.kind, outcome, seconds)
 
-    def _in_vain(self, talk: Talk, event: Event, ruling: Ruling) -> Answer | None:
+    def _in_vain(self, talk: ConversationContext, event: Event, ruling: ApprovalResult) -> Answer | None:
         """A press that decides nothing: the prompt shows what it came to, or who pressed is told why. Where the
         channel can do neither, that is the answer."""
         if ruling.repeated is None:
@@ -171,7 +186,7 @@ class AskingService:
             return None
         return Answer(ruling.repeated.closed.outcome if ruling.repeated else ruling.notice)
 
-    def _seen(self, talk: Talk, event: Event, ruling: Ruling) -> None:
+    def _seen(self, talk: ConversationContext, event: Event, ruling: ApprovalResult) -> None:
         """The platform shows that a button was pressed, and a prompt that is over loses its buttons."""
         if ruling.over is not None and _presses_prompt(event):
             self._show(talk, event, ruling.over)
@@ -180,7 +195,7 @@ class AskingService:
             self._notice(talk, event)
         self._close(talk, ruling.over)
 
-    def _close(self, talk: Talk, over: OverPrompt | None) -> None:
+    def _close(self, talk: ConversationContext, over: OverPrompt | None) -> None:
         """A typed message names no prompt: the one that was asked is on record."""
         if over is not None and isinstance(talk.channel, Decides):
             self._aside(partial(self._replace, talk.channel, talk.instance, over, {}))
@@ -194,17 +209,17 @@ class AskingService:
         if place := next(filter(None, recorded), press):
             await channel.decided(config, place, over.closed)
 
-    def ended(self, talk: Talk, event: Event) -> None:
+    def ended(self, talk: ConversationContext, event: Event) -> None:
         """The work on an event is over, however it ended: no button goes on waiting for it."""
         if event.choice is not None and not talk.noticed:
             self._notice(talk, event)
 
-    def _notice(self, talk: Talk, event: Event, words: str = "") -> None:
+    def _notice(self, talk: ConversationContext, event: Event, words: str = "") -> None:
         talk.noticed = True
         if isinstance(talk.channel, Notices):
             self._aside(partial(talk.channel.noticed, talk.instance.config, event.target, words))
 
-    def _show(self, talk: Talk, event: Event, over: OverPrompt) -> None:
+    def _show(self, talk: ConversationContext, event: Event, over: OverPrompt) -> None:
         talk.noticed = True
         if isinstance(talk.channel, Decides):
             self._aside(partial(self._replace, talk.channel, talk.instance, over, event.target))
@@ -227,7 +242,7 @@ async def _briefly(courtesy: Callable[[], Awaitable[None]]) -> None:
 
 
 def _request(
-    instance: Instance, event: Event, user_id: str | None, ruling: Ruling, files: Sequence[InputFile]
+    instance: Instance, event: Event, user_id: str | None, ruling: ApprovalResult, files: Sequence[InputFile]
 ) -> RunRequest:
     decision = ruling.decision
     return RunRequest(
@@ -245,9 +260,11 @@ def _request(
     )
 
 
-def _said(waiting: QueuedEvent) -> Said:
+def _said(waiting: QueuedEvent) -> ReceivedText:
     event = waiting.event
-    return Said(waiting.id, event.text, event.choice, event.sender.display_name or event.sender.external_id)
+    return ReceivedText(
+        waiting.id, event.text, event.choice, event.sender.display_name or event.sender.external_id
+    )
 
 
 def _presses_prompt(event: Event) -> bool:
@@ -269,4 +286,4 @@ def _resource(text: str) -> Resource:
     try:
         return parse_resource(text)
     except Invalid as error:
-        raise GaveUp(NO_RESOURCE, error.message) from error
+        raise ProcessingFailed(NO_RESOURCE, error.message) from error

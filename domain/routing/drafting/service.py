@@ -7,7 +7,7 @@ import logging
 from types import TracebackType
 
 from domain.channels.messages import Event, Outcome, Sent
-from domain.routing.asking.model import Talk
+from domain.routing.asking.model import ConversationContext
 from ports.channels import Drafts
 from ports.storage import DraftStore
 
@@ -22,7 +22,9 @@ class Drafting:
     the platform, so that no message is left behind that nobody knows of.
     """
 
-    def __init__(self, channel: Drafts, store: DraftStore, talk: Talk, event: Event, event_id: int) -> None:
+    def __init__(
+        self, channel: Drafts, store: DraftStore, talk: ConversationContext, event: Event, event_id: int
+    ) -> None:
         self._channel = channel
         self._store = store
         self._talk = talk

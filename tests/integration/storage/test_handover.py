@@ -99,7 +99,7 @@ async def test_an_idle_conversation_is_handed_over(one: Process, other: Process,
     assert conversation.lane == QueueKey(instance, "s")
     assert conversation.lane.user_id == "ann"
     assert [each.event for each in conversation.waiting] == [event("hello")]
-    assert not conversation.attended
+    assert not conversation.has_open_approval
     assert one.rung == []
     assert (await other.conversations.lease(ROOM)).lanes == []
 
@@ -210,7 +210,10 @@ async def test_a_question_that_is_open_comes_with_the_conversation(
 
     await one.inbox.add(instance, [event("yes"), event("also yes", "elsewhere")])
 
-    assert {each.lane.key: each.attended for each in one.conversing.taken} == {"s": True, "elsewhere": False}
+    assert {each.lane.key: each.has_open_approval for each in one.conversing.taken} == {
+        "s": True,
+        "elsewhere": False,
+    }
 
 
 async def test_a_redelivery_leases_nothing(one: Process, instance: int) -> None:

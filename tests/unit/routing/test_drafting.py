@@ -10,7 +10,7 @@ import pytest
 from domain.channels.messages import Event, Outcome, Sender, Sent
 from domain.instances.model import Instance
 from domain.refusals import Unavailable
-from domain.routing.asking.model import Talk
+from domain.routing.asking.model import ConversationContext
 from domain.routing.drafting.service import Drafting
 from tests.support.channels import NOW
 
@@ -55,12 +55,12 @@ class Store:
         self.kept.append((inbox_id, draft))
 
 
-def a_talk(draft: str = "") -> Talk:
+def a_talk(draft: str = "") -> ConversationContext:
     instance = Instance(7, "owner", "workspace-chat", "x", {}, "agent::a", NOW, NOW)
-    return Talk(instance, None, False, draft)
+    return ConversationContext(instance, None, False, draft)
 
 
-def drafting(platform: Platform, store: Store, talk: Talk) -> Drafting:
+def drafting(platform: Platform, store: Store, talk: ConversationContext) -> Drafting:
     return Drafting(platform, store, talk, EVENT, 5)
 
 

@@ -27,11 +27,13 @@ def receive(config: Config, call: RawCall) -> Received:
         raise NotFound(f"There is no callback '{call.callback}' on this channel; use 'webhook'.")
     if call.method.upper() in ("GET", "HEAD"):
         return _challenged(config, call)
-    unproved_for = _proved(config, call)
+    missing_proof_field = _proved(config, call)
     events, receipts, moves, kinds = _read(config, json_object(call.body))
     told = (("message", events), ("status", receipts), ("move", moves), (next(iter(kinds), _UNTOLD), True))
     kind = next(name for name, there in told if there)
-    return Received(events=events, receipts=receipts, moves=moves, kind=kind, unproved_for=unproved_for)
+    return Received(
+        events=events, receipts=receipts, moves=moves, kind=kind, missing_proof_field=missing_proof_field
+    )
 
 
 def _challenged(config: Config, call: RawCall) -> Received:

@@ -22,7 +22,7 @@ def receive(config: Config, call: RawCall, known: Facts, now: datetime) -> Recei
         raise Invalid("Activities are posted.")
     app_id = str(config.get("appId") or "")
     if not app_id:
-        return replace(activities.read(json_object(call.body)), unproved_for="appId")
+        return replace(activities.read(json_object(call.body)), missing_proof_field="appId")
     proof = tokens.prove(app_id, call, known, now)
     activity = json_object(call.body)
     proof.check_activity(activity)

@@ -28,11 +28,11 @@ def receive(config: Config, call: RawCall, now: datetime) -> Received:
     if FORWARDER_HEADER in call.headers:
         _prove_forwarder(config, call)
         return _forwarded(config, json_object(call.body), None)
-    unproved_for = proved(config, call, now)
+    missing_proof_field = proved(config, call, now)
     body = json_object(call.body)
     if "author" in body or "d" in body:
-        return _forwarded(config, body, unproved_for)
-    return _interaction(read_interaction(config, body, now), unproved_for)
+        return _forwarded(config, body, missing_proof_field)
+    return _interaction(read_interaction(config, body, now), missing_proof_field)
 
 
 def _prove_forwarder(config: Config, call: RawCall) -> None:
@@ -40,20 +40,20 @@ def _prove_forwarder(config: Config, call: RawCall) -> None:
         raise Unauthenticated("The header X-Discord-Gateway-Token is not the bot's token.")
 
 
-def _interaction(read: Interaction, unproved_for: str | None) -> Received:
+def _interaction(read: Interaction, missing_proof_field: str | None) -> Received:
     answer = RawAnswer(200, orjson.dumps(read.answer), _JSON)
     if read.kind == PING:
-        return Received(answer, kind="challenge", unproved_for=unproved_for)
+        return Received(answer, kind="challenge", missing_proof_field=missing_proof_field)
     events = (read.event,) if read.event else ()
-    return Received(answer, events=events, kind=read.kind, unproved_for=unproved_for)
+    return Received(answer, events=events, kind=read.kind, missing_proof_field=missing_proof_field)
 
 
-def _forwarded(config: Config, body: Mapping[str, Any], unproved_for: str | None) -> Received:
+def _forwarded(config: Config, body: Mapping[str, Any], missing_proof_field: str | None) -> Received:
     """A message as the gateway sends it: bare, as {t, d}, or as {type, data}."""
     name = text(body, "t") or text(body, "type")
     wrapped = at(body, "d") or at(body, "data")
     message = wrapped if name in _FORWARDED else body
     read = read_message(message, {text(config, "applicationId")})
     if isinstance(read, str):
-        return Received(kind=f"ignored:{read}", unproved_for=unproved_for)
-    return Received(events=(read,), kind="message", unproved_for=unproved_for)
+        return Received(kind=f"ignored:{read}", missing_proof_field=missing_proof_field)
+    return Received(events=(read,), kind="message", missing_proof_field=missing_proof_field)

@@ -55,9 +55,9 @@ def receive(config: Config, call: RawCall) -> Received:
     if state not in _INBOUND:
         return _status(fields, state, call.query.get(KEY, ""), unproved)
     if keyword := opt_out_type(fields):
-        return Received(SILENT, kind=f"ignored:{keyword}", unproved_for=unproved)
+        return Received(SILENT, kind=f"ignored:{keyword}", missing_proof_field=unproved)
     if same(fields.get("From", ""), str(config.get("providerPhoneNumber", ""))):
-        return Received(SILENT, kind="ignored:own", unproved_for=unproved)
+        return Received(SILENT, kind="ignored:own", missing_proof_field=unproved)
     return _message(call, fields, unproved)
 
 
@@ -100,7 +100,7 @@ def _status(fields: Mapping[str, str], state: str, key: str, unproved: str | Non
     code = fields.get("ErrorCode", "")
     detail = " ".join(filter(None, [state, f"error {code}" if code else "", fields.get("ErrorMessage", "")]))
     receipt = Receipt(ref=sid, state=state, failed=state in _FAILED, detail=detail, key=key)
-    return Received(SILENT, receipts=(receipt,), kind="status", unproved_for=unproved)
+    return Received(SILENT, receipts=(receipt,), kind="status", missing_proof_field=unproved)
 
 
 def _message(call: RawCall, fields: Mapping[str, str], unproved: str | None) -> Received:
@@ -110,7 +110,7 @@ def _message(call: RawCall, fields: Mapping[str, str], unproved: str | None) -> 
     body = fields.get("Body", "")
     attachments = tuple(_media(fields))
     if not body.strip() and not attachments:
-        return Received(SILENT, kind="ignored:empty", unproved_for=unproved)
+        return Received(SILENT, kind="ignored:empty", missing_proof_field=unproved)
     event = Event(
         key=_sid(fields) or None,
         session_id=sender,
@@ -122,7 +122,7 @@ def _message(call: RawCall, fields: Mapping[str, str], unproved: str | None) -> 
         raw=dict(fields),
     )
     answer = SILENT if event.only_decides else ACKNOWLEDGED
-    return Received(answer, events=(event,), unproved_for=unproved)
+    return Received(answer, events=(event,), missing_proof_field=unproved)
 
 
 def _sid(fields: Mapping[str, str]) -> str:

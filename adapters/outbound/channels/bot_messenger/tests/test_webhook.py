@@ -69,7 +69,7 @@ def test_a_body_that_is_no_object_is_invalid(body: bytes) -> None:
 def test_a_message() -> None:
     found = received(update("message_text"))
     assert found.answer == RawAnswer(200, b"")
-    assert found.unproved_for is None
+    assert found.missing_proof_field is None
     message = found.events[0]
     assert message.text == "When does the engine stop?"
     assert message.key == "987654321:70001"

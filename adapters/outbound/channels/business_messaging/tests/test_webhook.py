@@ -33,7 +33,7 @@ def test_the_challenge_is_answered_to_the_byte() -> None:
     assert found.answer.status == 200
     assert found.answer.body == b"1158201444"
     assert found.answer.headers["content-type"].startswith("text/plain")
-    assert (found.kind, found.events, found.unproved_for) == ("challenge", (), None)
+    assert (found.kind, found.events, found.missing_proof_field) == ("challenge", (), None)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_forged_notification_is_refused(forged: RawCall) -> None:
 def test_without_app_secret_the_call_is_taken_as_unproved() -> None:
     config = {name: value for name, value in CONFIG.items() if name != "appSecret"}
     found = receive(config, call(as_json=fixture("text")))
-    assert found.unproved_for == "appSecret"
+    assert found.missing_proof_field == "appSecret"
     assert len(found.events) == 1
 
 
@@ -77,7 +77,7 @@ def test_a_body_that_is_no_object_is_invalid(body: bytes) -> None:
 def test_a_text() -> None:
     found = received(notification("text"))
     assert found.answer == RawAnswer(200, b"")
-    assert found.unproved_for is None
+    assert found.missing_proof_field is None
     asked = found.events[0]
     assert asked.text == "When does the engine stop?"
     assert asked.key == "wamid.HBgM0001"

@@ -54,7 +54,7 @@ def event(activity: dict[str, Any]) -> Event:
 
 def test_takes_a_call_that_the_bot_framework_signed() -> None:
     received = read(fixture("message_personal"))
-    assert received.unproved_for is None
+    assert received.missing_proof_field is None
     assert (received.answer.status, received.answer.body) == (200, b"")
     assert len(received.events) == 1
 
@@ -203,7 +203,7 @@ def test_without_an_app_id_a_call_counts_as_unproved() -> None:
     received = receive(
         {"webhookUrl": "https://x.example"}, call(as_json=fixture("message_personal")), {}, NOW
     )
-    assert received.unproved_for == "appId"
+    assert received.missing_proof_field == "appId"
     assert len(received.events) == 1
 
 

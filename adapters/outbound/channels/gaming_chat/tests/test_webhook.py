@@ -60,7 +60,7 @@ def test_a_key_that_is_none_proves_nothing(key: str) -> None:
 def test_without_a_key_the_call_is_taken_as_unproved(name: str) -> None:
     config = {each: value for each, value in CONFIG.items() if each != "publicKey"}
     found = receive(config, call(as_json=fixture(name)), NOW)
-    assert found.unproved_for == "publicKey"
+    assert found.missing_proof_field == "publicKey"
     assert len(found.events) == (0 if name == "ping" else 1)
 
 

@@ -64,7 +64,7 @@ def test_takes_what_twilio_signed(url: str, signed_url: str, algorithm: str) -> 
     received = receive(
         CONFIG, signed(fixture("message"), url=url, signed_url=signed_url, algorithm=algorithm)
     )
-    assert received.unproved_for is None
+    assert received.missing_proof_field is None
     assert len(received.events) == 1
 
 
@@ -128,7 +128,7 @@ def test_agrees_with_twilio_on_repeated_and_strange_fields() -> None:
 
     signature = RequestValidator(TOKEN).compute_signature(URL, Fields(pairs))
     headers = {"X-Twilio-Signature": signature, "Content-Type": "application/x-www-form-urlencoded"}
-    assert receive(CONFIG, call(body=body, url=URL, headers=headers)).unproved_for is None
+    assert receive(CONFIG, call(body=body, url=URL, headers=headers)).missing_proof_field is None
 
 
 def test_a_json_body_is_covered_by_its_hash() -> None:
@@ -153,7 +153,7 @@ def test_a_get_is_signed_by_its_address() -> None:
 
 def test_without_a_signature_the_account_must_match_and_the_call_counts_as_unproved() -> None:
     received = receive(CONFIG, call(form=fixture("message")))
-    assert received.unproved_for == "X-Twilio-Signature"
+    assert received.missing_proof_field == "X-Twilio-Signature"
     assert len(received.events) == 1
 
 

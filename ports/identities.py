@@ -23,7 +23,7 @@ class People(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class ApprovalScope:
     """Who is asked, and where: a confirmation is decided by this sender in this session alone."""
 
     instance_id: int
@@ -53,7 +53,7 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ReceivedText:
     """A message as far as it may decide something; `event_id` is the same at each try of the same event.
 
     `name` is how the sender is shown to others.
@@ -76,7 +76,7 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Ruling:
+class ApprovalResult:
     """What a message means for the pending confirmation of its session.
 
     Without `decision` it is a message like any other. `prompt` is the question to be asked (again) in place
@@ -97,18 +97,23 @@ class Ruling:
 class Approvals(Protocol):
     """Pending tool confirmations."""
 
-    async def decide(self, asker: Asker, said: Said) -> Ruling:
+    async def decide(self, asker: ApprovalScope, said: ReceivedText) -> ApprovalResult:
         """What this message decides; any other text of the sender who was asked clears the question.
 
         A button decides the question that it belongs to and no other."""
         ...
 
-    async def begin(self, asker: Asker, decision: Decision) -> bool:
+    async def begin(self, asker: ApprovalScope, decision: Decision) -> bool:
         """Whether the decision may be handed on now: an approval once, so that its tool never runs twice."""
         ...
 
     async def ask(
-        self, asker: Asker, said: Said, original: str, tool: str, parameters: Mapping[str, Any]
+        self,
+        asker: ApprovalScope,
+        said: ReceivedText,
+        original: str,
+        tool: str,
+        parameters: Mapping[str, Any],
     ) -> Prompt:
         """Makes the pending confirmation of a session, replacing an older one."""
         ...
