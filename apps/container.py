@@ -70,7 +70,7 @@ from domain.access.service import AccessService
 from domain.channels.service import CatalogueService
 from domain.confirmations.service import ConfirmationService
 from domain.delivery.concurrency.service import ConcurrencyLimiter
-from domain.delivery.pacing.service import Pacer
+from domain.delivery.pacing.service import RateLimiter
 from domain.delivery.reads.service import ReadLimiter
 from domain.delivery.service import DeliveryService
 from domain.files.service import MessageFilesService, StoredFiles
@@ -181,9 +181,9 @@ def _pacer(
     hub: EventBus,
     meter: PrometheusMeter,
     slots: ConcurrencyLimiter,
-) -> Pacer:
+) -> RateLimiter:
     quotas = settings.platform_limits == "published"
-    pacer = Pacer(pace, clock, asyncio.sleep, hub.paced, meter, slots, quotas=quotas)
+    pacer = RateLimiter(pace, clock, asyncio.sleep, hub.paced, meter, slots, quotas=quotas)
     hub.on_change(pacer.forget)
     return pacer
 

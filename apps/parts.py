@@ -97,7 +97,7 @@ class WorkerPart:
                 partial(lanes.reclaim, CONVERSATIONS),
                 hub.inbound,
                 concurrency=settings.worker_concurrency,
-                restrained=elsewhere,
+                throttled=elsewhere,
             ),
             QueueWorker(
                 "deliveries",
@@ -107,7 +107,7 @@ class WorkerPart:
                 partial(lanes.reclaim, DELIVERIES),
                 hub.outbound,
                 concurrency=settings.worker_concurrency,
-                restrained=both(self._pacer.restrained, elsewhere),
+                throttled=both(self._pacer.throttled, elsewhere),
             ),
         ]
         self._handovers: list[DirectDispatch[Any]] = [container.arrivals(), container.replies()]

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
 from domain.access.model import ApiKey, Role
-from domain.channels.messages import Answer, CallOutcome, Event, Merge, Part, Receipt, Target
+from domain.channels.messages import Answer, CallOutcome, DeliveryStatus, Event, Merge, Part, Target
 from domain.instances.model import (
     Activity,
     ActivityHealth,
@@ -397,7 +397,7 @@ class Outbox(Protocol):
 
     async def release(self, lane: QueueKey, delay: float = 0.0) -> None: ...
 
-    async def receipt(self, instance_id: int, receipt: Receipt) -> bool:
+    async def receipt(self, instance_id: int, receipt: DeliveryStatus) -> bool:
         """What the platform said later of a part it had taken, also of one whose taking is not known. Whether a
         part that counted as sent is a dead letter by it."""
         ...

@@ -130,7 +130,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
+class DeliveryStatus:
     """What the platform says later of a part that it took: `ref` is the id that `Sent.ref` gave.
 
     `key` is the idempotency key of the part, where the platform repeats it: by it a part is known whose sending
@@ -145,7 +145,7 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class SessionRename:
     """A person, known by the id of a session of one person, is known by another from now on."""
 
     previous: str
@@ -163,8 +163,8 @@ class Received:
 
     answer: RawAnswer = field(default_factory=RawAnswer)
     events: tuple[Event, ...] = ()
-    receipts: tuple[Receipt, ...] = ()
-    moves: tuple[Move, ...] = ()
+    receipts: tuple[DeliveryStatus, ...] = ()
+    moves: tuple[SessionRename, ...] = ()
     kind: str = "message"
     missing_proof_field: str | None = None
 

@@ -6,7 +6,7 @@ import logging
 
 from domain.channels.messages import Outcome, Sent
 from domain.delivery.pacing.model import Sending, sending_of
-from domain.delivery.pacing.service import Pacer
+from domain.delivery.pacing.service import RateLimiter
 from domain.delivery.rules import next_delay
 from domain.instances.model import Activity, Instance
 from domain.refusals import Refusal, StorageAway, Unavailable
@@ -33,7 +33,7 @@ class DeliveryService:
         instances: InstanceStore,
         channels: Channels,
         health: HealthStore,
-        pacer: Pacer,
+        pacer: RateLimiter,
         clock: Clock,
         ids: Ids,
         meter: Meter,

@@ -68,7 +68,7 @@ class QueueWorker(Generic[L]):
         bell: Waits,
         *,
         concurrency: int = 256,
-        restrained: Callable[[], Mapping[int, int]] = _all_open,
+        throttled: Callable[[], Mapping[int, int]] = _all_open,
     ) -> None:
         self._name = name
         self._lease = lease
@@ -76,7 +76,7 @@ class QueueWorker(Generic[L]):
         self._release = release
         self._reclaim = reclaim
         self._bell = bell
-        self._places = SlotAllocator(concurrency, restrained)
+        self._places = SlotAllocator(concurrency, throttled)
         self._tasks: dict[asyncio.Task[None], QueueKey] = {}
         self._handed_back: set[asyncio.Task[None]] = set()
         self._failures: dict[QueueKey, int] = {}

@@ -21,18 +21,18 @@ NAMED = 8
 
 class SlotAllocator:
     """Of `concurrency` places a quarter may belong to one instance and three quarters to one user, so that nobody
-    takes all; `restrained` names instances that get fewer for the moment.
+    takes all; `throttled` names instances that get fewer for the moment.
 
     Lanes are taken in two ways: leased from among those that wait, or kept a place for while their first rows are
     committed. A lease asks for half of what is left, so that there is something to keep meanwhile. The second way
     must not overtake the first: nothing is kept while more wait than were taken, neither in all nor of an instance.
     """
 
-    def __init__(self, concurrency: int, restrained: Restraints) -> None:
+    def __init__(self, concurrency: int, throttled: Restraints) -> None:
         self._concurrency = concurrency
         self._per_instance = max(1, concurrency // 4)
         self._per_user = max(1, concurrency * 3 // 4)
-        self._restrained = restrained
+        self._restrained = throttled
         self._held = 0
         self._asking: Capacity | None = None
         self._left = False
@@ -168,13 +168,13 @@ class SlotAllocator:
 def both(one: Restraints, other: Restraints) -> Restraints:
     """What either restrains; where both do, the fewer places count."""
 
-    def restrained() -> Mapping[int, int]:
+    def throttled() -> Mapping[int, int]:
         ours, theirs = one(), other()
         if not ours or not theirs:
             return ours or theirs
         return {each: min(ours.get(each, left), left) for each, left in {**ours, **theirs}.items()}
 
-    return restrained
+    return throttled
 
 
 def _half(number: int) -> int:

@@ -21,7 +21,7 @@ from adapters.outbound.storage.leases import (
 )
 from adapters.outbound.storage.outages import waited_out
 from adapters.outbound.storage.pool import Database
-from domain.channels.messages import Part, Receipt
+from domain.channels.messages import DeliveryStatus, Part
 from domain.instances.model import Deliveries, Delivery, Page
 from ports.storage import Capacity, Leases, QueuedMessage, QueuedMessages, QueueKey, SentPart
 
@@ -160,7 +160,7 @@ class PostgresOutbox:
     async def release(self, lane: QueueKey, delay: float = 0.0) -> None:
         await self._lanes.release(SIDE, lane, delay)
 
-    async def receipt(self, instance_id: int, receipt: Receipt) -> bool:
+    async def receipt(self, instance_id: int, receipt: DeliveryStatus) -> bool:
         ref = storable(receipt.ref)
         told = await self._database.execute(
             "UPDATE outbox SET status = CASE WHEN %s THEN 2 ELSE status END,"

@@ -32,7 +32,7 @@ MANY_BUCKETS = 1000
 """Above so many, those are dropped at each refresh that have nothing to remember."""
 
 
-class Pacer:
+class RateLimiter:
     """What a worker asks before it sends, and tells when it has sent.
 
     `sleep` waits for seconds; `changed` tells the other workers that what they share has changed. Without
@@ -69,7 +69,7 @@ class Pacer:
         self._telling: Counter[int] = Counter()
         self._told: set[int] = set()
 
-    def restrained(self) -> Mapping[int, int]:
+    def throttled(self) -> Mapping[int, int]:
         """Instances that get fewer places than their share, with how many."""
         if not self._restraints and not self._breakers and not self._crowded:
             return {}
@@ -202,9 +202,9 @@ class Pacer:
 
     async def _shared_turn(self, budget: Budget, now: float) -> float:
         """A turn of those that all workers take from; while they are far off nobody asks again."""
-        far_off = self._far_off.get(budget.key, 0.0) - now
-        if far_off > PATIENCE:
-            return far_off
+        next_slot_at = self._far_off.get(budget.key, 0.0) - now
+        if next_slot_at > PATIENCE:
+            return next_slot_at
         quota = budget.quota.among(self._workers)
         wait = await self._pace.reserve(budget.key, quota.interval / (1 - OWN_SHARE), quota.burst, PATIENCE)
         if wait > PATIENCE:

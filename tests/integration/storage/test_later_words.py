@@ -12,7 +12,7 @@ from adapters.outbound.storage.leases import LeaseStore
 from adapters.outbound.storage.outbox import PostgresOutbox
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.sessions import PostgresSessions
-from domain.channels.messages import Receipt
+from domain.channels.messages import DeliveryStatus
 from domain.confirmations.model import Pending
 from ports.downstream import Role, Turn
 from tests.support.database import an_instance
@@ -41,7 +41,7 @@ async def waiting(database: Database, instance: int, attempts: int = 1, owner: i
     )
 
 
-async def told(database: Database, instance: int, receipt: Receipt) -> list[str]:
+async def told(database: Database, instance: int, receipt: DeliveryStatus) -> list[str]:
     """Whether the outbox was rung for, after a receipt."""
     rung: list[str] = []
     outbox = PostgresOutbox(database, LeaseStore(database, 5), lambda: rung.append("rung"))
@@ -62,7 +62,7 @@ async def state(database: Database, instance: int) -> tuple[list[tuple[int, str 
 
 async def test_a_part_is_known_by_its_key_and_not_sent_again(database: Database, instance: int) -> None:
     await waiting(database, instance)
-    receipt = Receipt("wamid.1", "sent", key="k1")
+    receipt = DeliveryStatus("wamid.1", "sent", key="k1")
     assert await told(database, instance, receipt) == ["rung"]
     assert await state(database, instance) == ([(1, "wamid.1"), (0, None)], 1, True)
     assert await told(database, instance, receipt) == []
@@ -72,16 +72,16 @@ async def test_a_part_is_known_by_its_key_and_not_sent_again(database: Database,
 @pytest.mark.parametrize(
     ("attempts", "owner", "receipt"),
     [
-        (0, None, Receipt("wamid.1", "sent", key="k1")),
-        (1, 9, Receipt("wamid.1", "sent", key="k1")),
-        (1, None, Receipt("wamid.1", "failed", failed=True, key="k1")),
-        (1, None, Receipt("wamid.1", "sent", key="k9")),
-        (1, None, Receipt("wamid.1", "sent")),
+        (0, None, DeliveryStatus("wamid.1", "sent", key="k1")),
+        (1, 9, DeliveryStatus("wamid.1", "sent", key="k1")),
+        (1, None, DeliveryStatus("wamid.1", "failed", failed=True, key="k1")),
+        (1, None, DeliveryStatus("wamid.1", "sent", key="k9")),
+        (1, None, DeliveryStatus("wamid.1", "sent")),
     ],
     ids=["not tried yet", "being tried", "failed", "another key", "no key"],
 )
 async def test_a_part_is_left_alone(
-    database: Database, instance: int, attempts: int, owner: int | None, receipt: Receipt
+    database: Database, instance: int, attempts: int, owner: int | None, receipt: DeliveryStatus
 ) -> None:
     await waiting(database, instance, attempts, owner)
     assert await told(database, instance, receipt) == []
@@ -90,7 +90,7 @@ async def test_a_part_is_left_alone(
 
 async def test_the_part_of_another_instance_is_left_alone(database: Database, instance: int) -> None:
     await waiting(database, instance)
-    assert await told(database, instance + 1, Receipt("wamid.1", "sent", key="k1")) == []
+    assert await told(database, instance + 1, DeliveryStatus("wamid.1", "sent", key="k1")) == []
     assert (await state(database, instance))[1] == 2
 
 

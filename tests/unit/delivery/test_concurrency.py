@@ -9,7 +9,7 @@ import pytest
 from domain.channels.limits import Limits
 from domain.delivery.concurrency.service import ConcurrencyLimiter
 from domain.delivery.pacing.model import sending_of
-from domain.delivery.pacing.service import Pacer
+from domain.delivery.pacing.service import RateLimiter
 from tests.support.channels import SetClock
 from tests.unit.delivery.test_pacer import Counts, Shared
 
@@ -67,9 +67,9 @@ async def test_workers_split_the_limit_and_each_has_one_call(workers: int, share
     assert not await slots.acquire("key", 2, patience=0)
 
 
-def pacer(slots: ConcurrencyLimiter) -> Pacer:
+def pacer(slots: ConcurrencyLimiter) -> RateLimiter:
     shared = Shared(SetClock())
-    return Pacer(shared, shared.clock, asyncio.sleep, lambda: None, Counts(), slots)  # type: ignore[arg-type]
+    return RateLimiter(shared, shared.clock, asyncio.sleep, lambda: None, Counts(), slots)  # type: ignore[arg-type]
 
 
 async def test_instances_of_one_credential_share_its_slots() -> None:
@@ -88,11 +88,11 @@ async def test_an_instance_whose_calls_wait_gets_few_places_until_none_waits() -
     sendings = [sending_of(7, "erp-events", f"c{number}", LIMITS) for number in range(3)]
     for each in sendings[:2]:
         assert await pace.turn(each) == 0.0
-    assert pace.restrained() == {}
+    assert pace.throttled() == {}
     third = asyncio.create_task(pace.turn(sendings[2]))
     await asyncio.sleep(0)
-    assert pace.restrained() == {7: 4}
+    assert pace.throttled() == {7: 4}
     for each in sendings[:2]:
         pace.left(each)
     assert await third == 0.0
-    assert pace.restrained() == {}
+    assert pace.throttled() == {}

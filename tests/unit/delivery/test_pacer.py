@@ -13,7 +13,7 @@ from domain.channels.messages import Outcome, Sent
 from domain.delivery.breaker import THRESHOLD
 from domain.delivery.concurrency.service import ConcurrencyLimiter
 from domain.delivery.pacing.model import Sending, sending_of
-from domain.delivery.pacing.service import MANY_BUCKETS, PATIENCE, Pacer
+from domain.delivery.pacing.service import MANY_BUCKETS, PATIENCE, RateLimiter
 from domain.refusals import Unavailable
 from ports.pacing import OpenBreaker, SharedState
 from tests.support.channels import SetClock
@@ -88,7 +88,7 @@ class Worker:
         self.slept: list[float] = []
         self.changes = 0
         self.meter = Counts()
-        self.pacer = Pacer(
+        self.pacer = RateLimiter(
             shared,
             shared.clock,
             self._sleep,
@@ -170,10 +170,10 @@ async def test_a_refused_conversation_waits_and_others_go_on(worker: Worker) -> 
 async def test_a_refused_account_waits_whatever_the_conversation(worker: Worker) -> None:
     await worker.ended(sending(), wait(30, Scope.ACCOUNT))
     assert await worker.turn(sending(place="another", instance_id=8)) == pytest.approx(30)
-    assert worker.pacer.restrained() == {8: 0}
+    assert worker.pacer.throttled() == {8: 0}
     assert await worker.turn(sending("another token", instance_id=9)) == 0
     worker.shared.clock.advance(30)
-    assert worker.pacer.restrained() == {}
+    assert worker.pacer.throttled() == {}
 
 
 async def test_two_refused_conversations_at_a_time_mean_the_account(worker: Worker) -> None:
@@ -291,9 +291,9 @@ async def test_an_account_that_has_used_up_its_quota_takes_no_places(worker: Wor
     spent = sending_of(7, "x", "c", Limits("token", "", (Quota(2, 60.0, burst=2),)))
     waits = [await worker.turn(spent) for _ in range(3)]
     assert waits == [0, 0, pytest.approx(60)]
-    assert worker.pacer.restrained() == {7: 0}
+    assert worker.pacer.throttled() == {7: 0}
     worker.shared.clock.advance(60 - PATIENCE)
-    assert worker.pacer.restrained() == {}
+    assert worker.pacer.throttled() == {}
     assert await worker.turn(spent) == 0
 
 
@@ -327,7 +327,7 @@ async def test_a_shared_turn_that_is_far_off_gives_the_place_back(worker: Worker
     assert await worker.turn(paced) == PATIENCE + 1
     assert await worker.turn(paced) > PATIENCE
     assert worker.shared.turns.total() == 1
-    assert worker.pacer.restrained() == {7: 0}
+    assert worker.pacer.throttled() == {7: 0}
     worker.shared.clock.advance(3)
     await worker.turn(paced)
     assert worker.shared.turns.total() == 2
@@ -347,7 +347,7 @@ async def test_buckets_that_have_run_full_are_dropped(worker: Worker) -> None:
 async def test_an_instance_that_does_not_answer_is_left_in_peace(worker: Worker) -> None:
     await worker.breaks()
     assert await worker.turn(sending()) == pytest.approx(10)
-    assert worker.pacer.restrained() == {7: 0}
+    assert worker.pacer.throttled() == {7: 0}
     assert await worker.turn(sending(instance_id=8)) == 0
     assert worker.meter.held["breaker"] == 1
 
@@ -355,11 +355,11 @@ async def test_an_instance_that_does_not_answer_is_left_in_peace(worker: Worker)
 async def test_one_conversation_at_a_time_is_the_probe(worker: Worker) -> None:
     await worker.breaks()
     worker.shared.clock.advance(10)
-    assert worker.pacer.restrained() == {7: 1}
+    assert worker.pacer.throttled() == {7: 1}
     assert await worker.turn(sending(conversation="probe")) == 0
     assert await worker.turn(sending(conversation="another")) > 0
     await worker.ended(sending(conversation="probe"), OK)
-    assert worker.pacer.restrained() == {}
+    assert worker.pacer.throttled() == {}
     assert await worker.turn(sending(conversation="another")) == 0
     assert worker.shared.breakers == {}
 
@@ -386,18 +386,18 @@ async def test_any_answer_shows_that_the_platform_is_there(worker: Worker, sent:
     worker.shared.clock.advance(10)
     await worker.turn(sending())
     await worker.ended(sending(), sent)
-    assert worker.pacer.restrained() == {}
+    assert worker.pacer.throttled() == {}
 
 
 async def test_every_worker_learns_of_an_open_breaker_and_of_its_end(worker: Worker, other: Worker) -> None:
     await worker.breaks()
     await other.pacer.refresh()
-    assert other.pacer.restrained() == {7: 0}
+    assert other.pacer.throttled() == {7: 0}
     worker.shared.clock.advance(10)
     await worker.turn(sending())
     await worker.ended(sending(), OK)
     await other.pacer.refresh()
-    assert other.pacer.restrained() == {}
+    assert other.pacer.throttled() == {}
 
 
 async def test_a_changed_instance_is_tried_at_once(worker: Worker) -> None:
@@ -426,14 +426,14 @@ async def test_a_look_while_a_breaker_is_written_does_not_close_it(worker: Worke
 
     worker.shared.opened = slow  # type: ignore[method-assign]
     breaking = asyncio.create_task(worker.breaks())
-    while not worker.pacer.restrained():
+    while not worker.pacer.throttled():
         await asyncio.sleep(0)
     await worker.pacer.refresh()
-    assert worker.pacer.restrained() == {7: 0}
+    assert worker.pacer.throttled() == {7: 0}
     goes_on.set()
     await breaking
     await worker.pacer.refresh()
-    assert worker.pacer.restrained() == {7: 0}
+    assert worker.pacer.throttled() == {7: 0}
 
 
 async def test_a_look_that_began_before_a_breaker_closed_does_not_open_it(worker: Worker) -> None:
@@ -441,7 +441,7 @@ async def test_a_look_that_began_before_a_breaker_closed_does_not_open_it(worker
     worker.shared.clock.advance(10)
     await worker.turn(sending())
     await worker.looks_while(worker.ended(sending(), OK))
-    assert worker.pacer.restrained() == {}
+    assert worker.pacer.throttled() == {}
 
 
 async def test_while_the_database_is_away_what_is_known_stays(worker: Worker) -> None:
@@ -449,7 +449,7 @@ async def test_while_the_database_is_away_what_is_known_stays(worker: Worker) ->
     worker.shared.away = True
     with pytest.raises(Unavailable):
         await worker.pacer.refresh()
-    assert worker.pacer.restrained() == {7: 0}
+    assert worker.pacer.throttled() == {7: 0}
 
 
 def test_keys_hold_nothing_of_a_secret() -> None:

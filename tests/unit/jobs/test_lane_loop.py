@@ -172,7 +172,7 @@ async def test_after_an_outage_lost_leases_are_reclaimed_before_new_ones_are_tak
 class Crowd:
     """Lanes that wait, leased as the database does; work never ends by itself."""
 
-    def __init__(self, lanes: list[QueueKey], restrained: dict[int, int] | None = None) -> None:
+    def __init__(self, lanes: list[QueueKey], throttled: dict[int, int] | None = None) -> None:
         self.waiting = lanes
         self.locked: set[QueueKey] = set()
         self.rooms: list[Capacity] = []
@@ -185,7 +185,7 @@ class Crowd:
             self.reclaim,
             self.bell,
             concurrency=16,
-            restrained=lambda: restrained or {},
+            throttled=lambda: throttled or {},
         )
         self.settled = asyncio.Event()
 

@@ -10,9 +10,9 @@ from ports.storage import QueueKey
 FEW = 16
 
 
-def places(restrained: Mapping[int, int] | None = None) -> SlotAllocator:
+def places(throttled: Mapping[int, int] | None = None) -> SlotAllocator:
     """With instances 1 to 20 known to be Ann's and 21 Bob's."""
-    made = SlotAllocator(FEW, lambda: restrained or {})
+    made = SlotAllocator(FEW, lambda: throttled or {})
     for number in range(1, 22):
         lane = QueueKey(number, "known", "bob" if number == 21 else "ann")
         made.acquire(lane)

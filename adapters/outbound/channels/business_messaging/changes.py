@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from adapters.outbound.channels.bodies import at, items, text
-from domain.channels.messages import Move
+from domain.channels.messages import SessionRename
 
 _CHANGES = ("user_changed_number", "customer_changed_number", "user_changed_user_id")
 
 
-def moves_of(value: Mapping[str, Any]) -> Iterator[Move]:
+def moves_of(value: Mapping[str, Any]) -> Iterator[SessionRename]:
     """The moves that a change's value tells of."""
     for message in items(value, "messages"):
         if text(message, "type") == "system" and text(message, "system", "type") in _CHANGES:
@@ -35,13 +35,13 @@ def _present(system: Any) -> str:
     return text(system, "wa_id") or text(system, "new_wa_id") or text(system, "user_id")
 
 
-def _updated(update: Any) -> Iterator[Move]:
+def _updated(update: Any) -> Iterator[SessionRename]:
     """Who shows a number is known by it: another id changes nothing."""
     if not text(update, "wa_id"):
         ids = at(update, "user_id") if isinstance(at(update, "user_id"), Mapping) else update
         yield from _move(text(ids, "previous"), text(ids, "current"))
 
 
-def _move(previous: str, current: str) -> Iterator[Move]:
+def _move(previous: str, current: str) -> Iterator[SessionRename]:
     if previous and current and previous != current:
-        yield Move(previous, current)
+        yield SessionRename(previous, current)

@@ -11,7 +11,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from adapters.outbound.channels.bodies import at, items, json_object, same, text
-from domain.channels.messages import Config, Event, Move, RawAnswer, RawCall, Receipt, Received
+from domain.channels.messages import (
+    Config,
+    DeliveryStatus,
+    Event,
+    RawAnswer,
+    RawCall,
+    Received,
+    SessionRename,
+)
 from domain.refusals import Forbidden, NotFound, Unauthenticated
 
 from .changes import moves_of
@@ -66,11 +74,11 @@ def sign(secret: str, body: bytes) -> str:
 
 def _read(
     config: Config, body: Mapping[str, Any]
-) -> tuple[tuple[Event, ...], tuple[Receipt, ...], tuple[Move, ...], list[str]]:
+) -> tuple[tuple[Event, ...], tuple[DeliveryStatus, ...], tuple[SessionRename, ...], list[str]]:
     """One notification holds any number of entries, changes, messages and statuses."""
     events: list[Event] = []
-    receipts: list[Receipt] = []
-    moves: list[Move] = []
+    receipts: list[DeliveryStatus] = []
+    moves: list[SessionRename] = []
     skipped: list[str] = []
     for value in _values(config, body):
         for message in items(value, "messages"):
@@ -95,12 +103,12 @@ def _values(config: Config, body: Mapping[str, Any]) -> Iterator[Mapping[str, An
                 yield value
 
 
-def _receipt(status: Any) -> Receipt | None:
+def _receipt(status: Any) -> DeliveryStatus | None:
     ref, state = text(status, "id"), text(status, "status")
     if not ref or not state:
         return None
     errors = [_error(each) for each in items(status, "errors")]
-    return Receipt(
+    return DeliveryStatus(
         ref,
         state,
         failed=state == "failed",

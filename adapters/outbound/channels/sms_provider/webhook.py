@@ -18,11 +18,11 @@ from adapters.outbound.channels.sms_provider.signature import SIGNATURE, is_vali
 from domain.channels.messages import (
     Attachment,
     Config,
+    DeliveryStatus,
     Event,
     Identity,
     RawAnswer,
     RawCall,
-    Receipt,
     Received,
     Sender,
 )
@@ -99,7 +99,7 @@ def _status(fields: Mapping[str, str], state: str, key: str, unproved: str | Non
         raise Invalid("MessageSid is missing.")
     code = fields.get("ErrorCode", "")
     detail = " ".join(filter(None, [state, f"error {code}" if code else "", fields.get("ErrorMessage", "")]))
-    receipt = Receipt(ref=sid, state=state, failed=state in _FAILED, detail=detail, key=key)
+    receipt = DeliveryStatus(ref=sid, state=state, failed=state in _FAILED, detail=detail, key=key)
     return Received(SILENT, receipts=(receipt,), kind="status", missing_proof_field=unproved)
 
 

@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.outbound.channels.business_messaging.webhook import receive
-from domain.channels.messages import Attachment, Event, Identity, Move, RawAnswer, RawCall, Receipt, Received
+from domain.channels.messages import (
+    Attachment,
+    DeliveryStatus,
+    Event,
+    Identity,
+    RawAnswer,
+    RawCall,
+    Received,
+    SessionRename,
+)
 from domain.refusals import Forbidden, Invalid, NotFound, Unauthenticated
 from tests.support.channels import call
 from tests.support.hostile import JSON, places, replaced
@@ -172,16 +181,16 @@ IDS = {"previous": "GB.A1b2C3", "current": "GB.Z9y8X7"}
 @pytest.mark.parametrize(
     ("call", "moves"),
     [
-        (notification("system"), (Move("441632960001", "441632960009"),)),
-        (notification("user_changed_user_id"), (Move("GB.A1b2C3", "GB.Z9y8X7"),)),
-        (changed(user_id_update=[{"user_id": IDS}]), (Move("GB.A1b2C3", "GB.Z9y8X7"),)),
-        (changed(user_id_update=IDS), (Move("GB.A1b2C3", "GB.Z9y8X7"),)),
+        (notification("system"), (SessionRename("441632960001", "441632960009"),)),
+        (notification("user_changed_user_id"), (SessionRename("GB.A1b2C3", "GB.Z9y8X7"),)),
+        (changed(user_id_update=[{"user_id": IDS}]), (SessionRename("GB.A1b2C3", "GB.Z9y8X7"),)),
+        (changed(user_id_update=IDS), (SessionRename("GB.A1b2C3", "GB.Z9y8X7"),)),
         (changed(user_id_update=[{"wa_id": "441632960001", "user_id": IDS}]), ()),
         (changed(user_id_update=[{"user_id": {"previous": "GB.A", "current": "GB.A"}}]), ()),
         (changed(user_id_update=[{"user_id": {"current": "GB.A"}}, 7, None]), ()),
     ],
 )
-def test_a_person_with_another_number_or_id_moves(call: RawCall, moves: tuple[Move, ...]) -> None:
+def test_a_person_with_another_number_or_id_moves(call: RawCall, moves: tuple[SessionRename, ...]) -> None:
     found = received(call)
     assert found.moves == moves
     assert found.events == ()
@@ -203,7 +212,7 @@ def test_what_the_business_itself_wrote_is_not_answered() -> None:
 
 def test_statuses_are_receipts() -> None:
     found = received(notification("status_delivered"))
-    assert found.receipts == (Receipt("wamid.out1", "delivered"),)
+    assert found.receipts == (DeliveryStatus("wamid.out1", "delivered"),)
     assert (found.events, found.kind) == ((), "status")
 
 

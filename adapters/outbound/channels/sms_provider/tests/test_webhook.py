@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from twilio.request_validator import RequestValidator
 
 from adapters.outbound.channels.sms_provider.webhook import receive
-from domain.channels.messages import Identity, RawCall, Receipt
+from domain.channels.messages import DeliveryStatus, Identity, RawCall
 from domain.refusals import Invalid, NotFound, Refusal, Unauthenticated
 from tests.support.channels import call
 
@@ -221,14 +221,19 @@ def test_a_picture_without_an_address_to_fetch_is_left_out(url: str) -> None:
 @pytest.mark.parametrize(
     ("name", "receipt"),
     [
-        ("status_delivered", Receipt("SM2a1b2c3d4e5f60718293a4b5c6d7e8f9", "delivered", False, "delivered")),
+        (
+            "status_delivered",
+            DeliveryStatus("SM2a1b2c3d4e5f60718293a4b5c6d7e8f9", "delivered", False, "delivered"),
+        ),
         (
             "status_undelivered",
-            Receipt("SM2a1b2c3d4e5f60718293a4b5c6d7e8f9", "undelivered", True, "undelivered error 30005"),
+            DeliveryStatus(
+                "SM2a1b2c3d4e5f60718293a4b5c6d7e8f9", "undelivered", True, "undelivered error 30005"
+            ),
         ),
     ],
 )
-def test_a_status_becomes_a_receipt_and_causes_no_message(name: str, receipt: Receipt) -> None:
+def test_a_status_becomes_a_receipt_and_causes_no_message(name: str, receipt: DeliveryStatus) -> None:
     received = receive(CONFIG, signed(fixture(name)))
     assert received.receipts == (receipt,)
     assert received.events == ()
