@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.outbound.parsing.fence.service_side import Nursery
+from adapters.outbound.parsing.fence.service_side import ForkServer
 from adapters.outbound.parsing.parser import FencedParser
 from domain.knowledge.documents import Format
 from domain.refusals import Unreadable, Unsupported
@@ -27,7 +27,7 @@ async def parser(request: pytest.FixtureRequest) -> AsyncIterator[Parser]:
     if request.param == "plain":
         yield PlainParser()
         return
-    nursery = Nursery()
+    nursery = ForkServer()
     fenced = FencedParser(nursery=nursery)
     yield fenced
     await fenced.close()

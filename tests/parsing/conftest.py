@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.outbound.parsing.fence.service_side import Nursery
+from adapters.outbound.parsing.fence.service_side import ForkServer
 from adapters.outbound.parsing.limits import Limits
 from adapters.outbound.parsing.parser import FencedParser, ParsingOptions
 from domain.knowledge.documents import Document
@@ -25,21 +25,21 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture(scope="package")
-async def nursery() -> AsyncIterator[Nursery]:
-    nursery = Nursery()
+async def nursery() -> AsyncIterator[ForkServer]:
+    nursery = ForkServer()
     yield nursery
     nursery.stop()
 
 
 @pytest.fixture(scope="package")
-async def parser(nursery: Nursery) -> AsyncIterator[FencedParser]:
+async def parser(nursery: ForkServer) -> AsyncIterator[FencedParser]:
     parser = FencedParser(ParsingOptions(idle_seconds=NEVER), nursery)
     yield parser
     await parser.close()
 
 
 @pytest.fixture
-def limited(nursery: Nursery) -> Callable[..., FencedParser]:
+def limited(nursery: ForkServer) -> Callable[..., FencedParser]:
     """A parser with some limits of its own."""
 
     def make(**limits: int) -> FencedParser:

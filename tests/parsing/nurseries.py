@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from adapters.outbound.parsing.fence.service_side import Nursery
+from adapters.outbound.parsing.fence.service_side import ForkServer
 from tests.parsing.making import pdf
 
 ROOT = Path(__file__).parents[2]
@@ -33,7 +33,7 @@ def python(code: str, *arguments: str, **environment: str) -> subprocess.Complet
     return subprocess.run(command, capture_output=True, text=True, timeout=600, env=variables, check=False)
 
 
-class Counting(Nursery):
+class Counting(ForkServer):
     """Counts the children that it was asked for."""
 
     jobs = 0

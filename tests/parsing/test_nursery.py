@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.outbound.parsing.fence.service_side import Nursery
+from adapters.outbound.parsing.fence.service_side import ForkServer
 from adapters.outbound.parsing.parser import FencedParser, ParsingOptions
 from domain.refusals import Unavailable
 from tests.parsing.making import pdf
@@ -166,7 +166,7 @@ async def test_all_ends_when_the_service_is_killed(note, tmp_path):
 
 
 async def test_the_nursery_can_be_stopped_and_started_again():
-    nursery = Nursery()
+    nursery = ForkServer()
     nursery.stop()
 
     assert nursery.pid is None

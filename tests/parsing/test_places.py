@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from adapters.outbound.parsing.fence.service_side import Nursery
+from adapters.outbound.parsing.fence.service_side import ForkServer
 from adapters.outbound.parsing.parser import FencedParser, ParsingOptions
 
 
-async def test_a_text_is_read_while_pictures_take_all_places(nursery: Nursery, tmp_path: Path) -> None:
+async def test_a_text_is_read_while_pictures_take_all_places(nursery: ForkServer, tmp_path: Path) -> None:
     picture, text = tmp_path / "picture", tmp_path / "text"
     picture.write_bytes(b"GIF89a" + bytes(20))
     text.write_text("A short note.")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from adapters.outbound.parsing.fence import wire
-from adapters.outbound.parsing.fence.service_side import Nursery, NurseryLost, Run, lost
+from adapters.outbound.parsing.fence.service_side import ForkServer, ForkServerLost, Run, lost
 from adapters.outbound.parsing.limits import Limits
 from adapters.outbound.parsing.names import shown
 from adapters.outbound.parsing.registry import RECOGNISING
@@ -41,9 +41,9 @@ class ParsingOptions:
 class FencedParser:
     """Reads each file in a child process of its own; conforms to `ports.parsing.Parser`."""
 
-    def __init__(self, options: ParsingOptions | None = None, nursery: Nursery | None = None) -> None:
+    def __init__(self, options: ParsingOptions | None = None, nursery: ForkServer | None = None) -> None:
         self._options = options or ParsingOptions()
-        self._nursery = nursery or Nursery()
+        self._nursery = nursery or ForkServer()
         self._recognising = asyncio.Semaphore(self._options.slots)
         self._reading = asyncio.Semaphore(self._options.slots)
         self._identifying = asyncio.Semaphore(_IDENTIFYING_SLOTS)
@@ -94,7 +94,7 @@ class FencedParser:
         for _ in range(2):
             try:
                 return await attempt()
-            except NurseryLost:
+            except ForkServerLost:
                 continue
         raise lost(shown(file_name))
 

@@ -36,7 +36,7 @@ class _Child:
     scratch: Path
 
 
-class Nursery:
+class ForkServer:
     """Forks, kills and buries children until the service is gone."""
 
     def __init__(self, control: socket.socket, base: Path) -> None:
@@ -163,7 +163,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # so does the end of a service unit
     walls.leave_the_network()
     control = socket.socket(fileno=int(sys.argv[1]))
-    Nursery(control, Path(sys.argv[2])).serve()
+    ForkServer(control, Path(sys.argv[2])).serve()
 
 
 if __name__ == "__main__":

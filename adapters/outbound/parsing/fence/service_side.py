@@ -55,11 +55,11 @@ _FEW_PAGE_FAULTS = {
 }
 
 
-class NurseryLost(Exception):
+class ForkServerLost(Exception):
     """The nursery ended while a job was under way, or could not begin it: nothing is known of the file."""
 
 
-class Nursery:
+class ForkServer:
     """The nursery process as the service sees it. Safe to use from several threads."""
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ class Nursery:
                 socket.send_fds(self._control, [b"j"], [status.fileno(), out.fileno()])
             except OSError as error:
                 self._see_out()
-                raise NurseryLost from error
+                raise ForkServerLost from error
             self._jobs += 1
             return self._process.pid
 
@@ -156,7 +156,7 @@ class Nursery:
 class Run:
     """One job from its request to its end; `follow` blocks, `abandon` may come from any thread."""
 
-    def __init__(self, nursery: Nursery, request: dict[str, Any], limits: Limits) -> None:
+    def __init__(self, nursery: ForkServer, request: dict[str, Any], limits: Limits) -> None:
         self._nursery = nursery
         self._request = {**request, "limits": asdict(limits)}
         self._limits = limits
@@ -169,7 +169,7 @@ class Run:
     def follow(self, take: Callable[[str, Any], None]) -> None:
         """Gives every frame to `take` until the child has ended well.
 
-        Raises the child's refusal, or what its end means; `NurseryLost` when nothing is known of it.
+        Raises the child's refusal, or what its end means; `ForkServerLost` when nothing is known of it.
         """
         with self._status, self._out:
             with self._far_status, self._far_out:
@@ -185,7 +185,9 @@ class Run:
             if refused is not None:
                 raise refused
             if not self._done:
-                raise NurseryLost if end is None else self._what_happened(int(end["code"]), str(end["said"]))
+                raise (
+                    ForkServerLost if end is None else self._what_happened(int(end["code"]), str(end["said"]))
+                )
 
     def abandon(self) -> None:
         """Hangs up: the nursery kills the child, and `follow` ends."""
