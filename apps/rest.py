@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adapters.inbound.rest.app import GatewayOptions, build
-from adapters.inbound.rest.gate import App
+from adapters.inbound.rest.auth_middleware import App
 from apps import logs
 from apps.container import Container
 

@@ -6,7 +6,7 @@ from typing import cast
 
 from switchboard.channels.v1 import catalogue_pb2 as pb
 
-from adapters.wire.moments import from_us, to_us
+from adapters.wire.timestamps import from_us, to_us
 from domain.channels.model import ChannelDefinition, ConfigField, FieldType, SetupInstructions
 from domain.instances.model import LiveSocket
 

@@ -8,8 +8,8 @@ from datetime import datetime
 from switchboard.channels.v1 import instances_pb2 as pb
 
 from adapters.wire.json_text import json_object, json_text
-from adapters.wire.moments import from_us, to_us
 from adapters.wire.pages import fitting
+from adapters.wire.timestamps import from_us, to_us
 from domain.instances.model import (
     Activity,
     ActivityHealth,

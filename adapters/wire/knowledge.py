@@ -8,8 +8,8 @@ from dataclasses import replace
 from switchboard.knowledge.v1 import knowledge_pb2 as pb
 
 from adapters.wire.json_text import json_object, json_text
-from adapters.wire.moments import from_us, to_us
 from adapters.wire.pages import fitting, pieces
+from adapters.wire.timestamps import from_us, to_us
 from domain.knowledge.model import (
     Base,
     BaseChange,

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import httpx
 
-from adapters.inbound.rest import shapes
+from adapters.inbound.rest import serializers
 from adapters.inbound.rest.errors import status_of
 from adapters.outbound.core_client.callbacks import RemoteCallbacks
 from adapters.outbound.core_client.connection import CoreConnection
@@ -93,11 +93,12 @@ class UseCases:
 
     def definitions(self, user: str) -> Reply:
         return self._asked(
-            self._use_cases.catalogue.definitions(), lambda found: [shapes.definition(each) for each in found]
+            self._use_cases.catalogue.definitions(),
+            lambda found: [serializers.definition(each) for each in found],
         )
 
     def definition(self, user: str, channel_id: str) -> Reply:
-        return self._asked(self._use_cases.catalogue.definition(channel_id), shapes.definition)
+        return self._asked(self._use_cases.catalogue.definition(channel_id), serializers.definition)
 
     def create(self, user: str, body: Mapping[str, Any]) -> Reply:
         new = NewInstance(
@@ -109,14 +110,16 @@ class UseCases:
         )
         reply = self._asked(
             self._use_cases.instances.create(_caller(user), new),
-            lambda result: {**shapes.saved(result), "operation": result.operation},
+            lambda result: {**serializers.saved(result), "operation": result.operation},
         )
         created = reply.outcome == "done" and reply.body["operation"] == "created"
         return Reply("created", reply.body) if created else reply
 
     def update(self, user: str, instance_id: int, body: Mapping[str, Any]) -> Reply:
         change = InstanceChange(body["config"], body.get("downStreamResourceId"), body.get("channelName"))
-        return self._asked(self._use_cases.instances.update(_caller(user), instance_id, change), shapes.saved)
+        return self._asked(
+            self._use_cases.instances.update(_caller(user), instance_id, change), serializers.saved
+        )
 
     def delete(self, user: str, instance_id: int) -> Reply:
         return self._asked(self._use_cases.instances.delete(_caller(user), instance_id), lambda _: None)
@@ -124,14 +127,14 @@ class UseCases:
     def instances(self, user: str) -> Reply:
         return self._asked(
             self._use_cases.instances.list(_caller(user)),
-            lambda found: [shapes.instance(each) for each in found],
+            lambda found: [serializers.instance(each) for each in found],
         )
 
     def instance(self, user: str, instance_id: int) -> Reply:
-        return self._asked(self._use_cases.instances.get(_caller(user), instance_id), shapes.instance)
+        return self._asked(self._use_cases.instances.get(_caller(user), instance_id), serializers.instance)
 
     def health(self, user: str, instance_id: int) -> Reply:
-        return self._asked(self._use_cases.instances.health(_caller(user), instance_id), shapes.health)
+        return self._asked(self._use_cases.instances.health(_caller(user), instance_id), serializers.health)
 
     def request_pairing(self, user: str, instance_id: int) -> Reply:
         return self._asked(
@@ -143,7 +146,7 @@ class UseCases:
         self, user: str, instance_id: int, status: str | None, limit: int = 100, offset: int = 0
     ) -> Reply:
         work = self._use_cases.instances.deliveries(_caller(user), instance_id, status, limit, offset)
-        return self._asked(work, shapes.deliveries)
+        return self._asked(work, serializers.deliveries)
 
     def replay(self, user: str, instance_id: int, delivery_id: int) -> Reply:
         work = self._use_cases.instances.replay(_caller(user), instance_id, delivery_id)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from adapters.inbound.rest.gate import Gate
+from adapters.inbound.rest.auth_middleware import Gate
 from adapters.outbound.clock import RandomIds
 
 NOTHING = re.compile("nothing")

@@ -21,8 +21,8 @@ from adapters.inbound.rest import (
     ops,
     verification,
 )
-from adapters.inbound.rest.callbacks import CallbackBranch
-from adapters.inbound.rest.gate import App, Gate
+from adapters.inbound.rest.auth_middleware import App, AuthMiddleware
+from adapters.inbound.rest.callbacks import CallbackApp
 from adapters.inbound.rest.openapi import describe
 from adapters.inbound.rest.routing import PUBLIC
 from ports.clock import Clock, Ids
@@ -66,7 +66,7 @@ def build(use_cases: UseCases, clock: Clock, ids: Ids, options: GatewayOptions) 
     api.include_router(ops.router(options.checks, options.metrics))
     api.include_router(docs_page.router(api))
     api.openapi = lambda: describe(api)  # type: ignore[method-assign]
-    gate = Gate(
+    gate = AuthMiddleware(
         _app(ProxyHeadersMiddleware(cast(Any, api))),
         use_cases.access,
         ids,
@@ -77,7 +77,7 @@ def build(use_cases: UseCases, clock: Clock, ids: Ids, options: GatewayOptions) 
         private=PRIVATE,
         bind=options.bind,
     )
-    return CallbackBranch(
+    return CallbackApp(
         gate,
         use_cases.callbacks,
         ids,

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from starlette.requests import ClientDisconnect
 
+from adapters.inbound.rest.auth_middleware import App, Message, Receive, ResponseRecorder, Scope, Send
 from adapters.inbound.rest.errors import INTERNAL, STOPPING, error_response, refusal_response
-from adapters.inbound.rest.gate import Answering, App, Message, Receive, Scope, Send
 from domain.channels.messages import RawAnswer, RawCall
 from domain.refusals import NotFound, Refusal, TooLarge
 from ports.clock import Ids
@@ -22,7 +22,7 @@ PATH = re.compile(r"/api/agent/channels/([^/]{1,100})/([^/]+)/([^/]{1,200})/?")
 LARGEST_ID = 2**63 - 1
 
 
-class CallbackBranch:
+class CallbackApp:
     """Answers calls on /api/agent/channels/:type/:instanceId/:callback; hands all else on.
 
     `agent_url` is the public base address: platforms sign the address that they called, not the one behind
@@ -59,14 +59,14 @@ class CallbackBranch:
             answer = await self._callbacks.handle(channel_id, _id(instance, channel_id), call)
         except Refusal as refusal:
             log.info("%s %s was refused: %s", scope["method"], scope["path"], refusal.message)
-            await refusal_response(refusal)(scope, receive, Answering(send, request_id))
+            await refusal_response(refusal)(scope, receive, ResponseRecorder(send, request_id))
         except ClientDisconnect:
             log.info("a call broke off before its body was whole; nothing of it is taken")
         except asyncio.CancelledError:
-            await error_response(503, STOPPING)(scope, receive, Answering(send, request_id))
+            await error_response(503, STOPPING)(scope, receive, ResponseRecorder(send, request_id))
         except Exception:
             log.exception("a callback failed")
-            await error_response(500, INTERNAL)(scope, receive, Answering(send, request_id))
+            await error_response(500, INTERNAL)(scope, receive, ResponseRecorder(send, request_id))
         else:
             await _answer(answer, request_id, send)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from adapters.inbound.rest import schemas, shapes
+from adapters.inbound.rest import schemas, serializers
 from adapters.inbound.rest.errors import JsonResponse
 from adapters.inbound.rest.routing import JsonRoute, before_body, caller_of, errors, page_of, path_id
 from domain.instances.model import InstanceChange, NewInstance
@@ -24,7 +24,7 @@ def router(instances: Instances) -> APIRouter:
         summary="The caller's instances",
     )
     async def list_instances(request: Request) -> JsonResponse:
-        return JsonResponse([shapes.instance(each) for each in await instances.list(caller_of(request))])
+        return JsonResponse([serializers.instance(each) for each in await instances.list(caller_of(request))])
 
     @routes.get(
         BASE + "/{instanceId}",
@@ -34,7 +34,7 @@ def router(instances: Instances) -> APIRouter:
     )
     async def get_instance(request: Request, instanceId: str) -> JsonResponse:
         view = await instances.get(caller_of(request), path_id(instanceId, UNKNOWN))
-        return JsonResponse(shapes.instance(view))
+        return JsonResponse(serializers.instance(view))
 
     async def own(request: Request) -> None:
         await instances.get(caller_of(request), path_id(request.path_params["instanceId"], UNKNOWN))
@@ -61,7 +61,7 @@ def router(instances: Instances) -> APIRouter:
     async def create_instance(request: Request, body: schemas.CreateInstance) -> JsonResponse:
         new = NewInstance(body.channelId, body.channelName, body.config, body.downStreamResourceId, body.id)
         result = await instances.create(caller_of(request), new)
-        answer = {**shapes.saved(result), "operation": result.operation}
+        answer = {**serializers.saved(result), "operation": result.operation}
         return JsonResponse(answer, status_code=201 if result.created else 200)
 
     @routes.put(
@@ -78,7 +78,7 @@ def router(instances: Instances) -> APIRouter:
     ) -> JsonResponse:
         change = InstanceChange(body.config, body.downStreamResourceId, body.channelName)
         result = await instances.update(caller_of(request), path_id(instanceId, UNKNOWN), change)
-        return JsonResponse(shapes.saved(result))
+        return JsonResponse(serializers.saved(result))
 
     @routes.delete(
         BASE + "/{instanceId}",
@@ -122,7 +122,7 @@ def _watching(routes: APIRouter, instances: Instances) -> None:
     )
     async def health(request: Request, instanceId: str) -> JsonResponse:
         found = await instances.health(caller_of(request), path_id(instanceId, UNKNOWN))
-        return JsonResponse(shapes.health(found))
+        return JsonResponse(serializers.health(found))
 
     @routes.get(
         BASE + "/{instanceId}/deliveries",
@@ -143,7 +143,7 @@ def _watching(routes: APIRouter, instances: Instances) -> None:
         found = await instances.deliveries(
             caller_of(request), path_id(instanceId, UNKNOWN), status, page.limit, page.offset
         )
-        return JsonResponse(shapes.deliveries(found))
+        return JsonResponse(serializers.deliveries(found))
 
     @routes.post(
         BASE + "/{instanceId}/deliveries/{deliveryId}/replay",

@@ -7,7 +7,7 @@ from functools import partial
 from fastapi import APIRouter, Request, Response
 
 from adapters.inbound.rest import knowledge_schemas as schemas
-from adapters.inbound.rest import knowledge_shapes as shapes
+from adapters.inbound.rest import knowledge_serializers as serializers
 from adapters.inbound.rest.errors import JsonResponse
 from adapters.inbound.rest.routing import JsonRoute, before_body, caller_of, errors, path_id
 from domain.knowledge.model import BaseChange, Level, NewBase
@@ -28,7 +28,7 @@ def router(bases: KnowledgeBases, search: KnowledgeSearch) -> APIRouter:
     )
     async def list_bases(request: Request) -> JsonResponse:
         found = await bases.list(caller_of(request))
-        return JsonResponse({"knowledgeBases": [shapes.listed(each) for each in found]})
+        return JsonResponse({"knowledgeBases": [serializers.listed(each) for each in found]})
 
     @routes.post(
         BASE,
@@ -53,7 +53,7 @@ def router(bases: KnowledgeBases, search: KnowledgeSearch) -> APIRouter:
     )
     async def get_base(request: Request, id: str) -> JsonResponse:
         found = await bases.get(caller_of(request), path_id(id, NO_BASE))
-        return JsonResponse({"knowledgeBase": shapes.base(found)})
+        return JsonResponse({"knowledgeBase": serializers.base(found)})
 
     @routes.put(
         BASE + "/{id}",
@@ -108,7 +108,7 @@ def router(bases: KnowledgeBases, search: KnowledgeSearch) -> APIRouter:
     )
     async def search_base(request: Request, id: str, body: schemas.SearchRequest) -> JsonResponse:
         found = await search.search(caller_of(request), path_id(id, NO_BASE), body.query)
-        return JsonResponse({"results": [shapes.result(each) for each in found]})
+        return JsonResponse({"results": [serializers.result(each) for each in found]})
 
     return routes
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.responses import StreamingResponse
 
 from adapters.inbound.rest import knowledge_schemas as schemas
-from adapters.inbound.rest import knowledge_shapes as shapes
+from adapters.inbound.rest import knowledge_serializers as serializers
 from adapters.inbound.rest.errors import JsonResponse
 from adapters.inbound.rest.multipart import MultipartReader
 from adapters.inbound.rest.ranges import Span, Unsatisfiable, asked_range, attachment, is_known
@@ -73,7 +73,7 @@ def router(files: KnowledgeFiles) -> APIRouter:
         summary="A file's record, by its hash",
     )
     async def get_file(request: Request, id: str) -> JsonResponse:
-        return JsonResponse({"file": shapes.file(await files.get(caller_of(request), id))})
+        return JsonResponse({"file": serializers.file(await files.get(caller_of(request), id))})
 
     @routes.get(
         BASE + "/chunk/{id}",
@@ -82,7 +82,7 @@ def router(files: KnowledgeFiles) -> APIRouter:
         summary="One chunk",
     )
     async def get_chunk(request: Request, id: str) -> JsonResponse:
-        return JsonResponse({"chunk": shapes.chunk(await files.chunk(caller_of(request), id))})
+        return JsonResponse({"chunk": serializers.chunk(await files.chunk(caller_of(request), id))})
 
     @routes.get(
         BASE + "/chunks/{id}",
@@ -93,7 +93,7 @@ def router(files: KnowledgeFiles) -> APIRouter:
     async def list_chunks(request: Request, id: str) -> JsonResponse:
         window = page_of(request)
         found = await files.chunks(caller_of(request), id, window.limit, window.offset)
-        return JsonResponse(shapes.chunks(found))
+        return JsonResponse(serializers.chunks(found))
 
     @routes.get(
         BASE + "/{id}/files",
@@ -103,7 +103,7 @@ def router(files: KnowledgeFiles) -> APIRouter:
     )
     async def list_files(request: Request, id: str) -> JsonResponse:
         found = await files.list(caller_of(request), path_id(id, NO_BASE))
-        return JsonResponse({"files": [shapes.file(each) for each in found]})
+        return JsonResponse({"files": [serializers.file(each) for each in found]})
 
     @routes.post(
         BASE + "/{id}/uploadfile",
@@ -122,7 +122,7 @@ def router(files: KnowledgeFiles) -> APIRouter:
         incoming = MultipartReader(request.headers.get("content-type", ""), _body(request)).files()
         done = await files.upload(caller_of(request), base_id, incoming, respond_async)
         return JsonResponse(
-            shapes.uploaded(done, respond_async=respond_async),
+            serializers.uploaded(done, respond_async=respond_async),
             status_code=202 if respond_async else 201,
             headers={"preference-applied": "respond-async"} if respond_async else None,
         )

@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
+from adapters.inbound.rest.auth_middleware import PROTECTED
 from adapters.inbound.rest.config_examples import CREATE, UPDATE
 from adapters.inbound.rest.descriptions import DESCRIPTIONS, PARAMETERS
 from adapters.inbound.rest.examples import (
@@ -18,7 +19,6 @@ from adapters.inbound.rest.examples import (
     SCHEMAS,
     TEXTS,
 )
-from adapters.inbound.rest.gate import PROTECTED
 from adapters.inbound.rest.routing import MEANING, PUBLIC
 
 DESCRIPTION = """

@@ -33,7 +33,7 @@ SERVICE_PATHS = ("/api/agent/verification/bot-messenger-callback",)
 REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
 
-class Gate:
+class AuthMiddleware:
     """Authenticates what is protected before a byte of the body is read.
 
     `public` are the paths under /api/agent/ that need no key; `streamed` those whose bodies are
@@ -73,7 +73,7 @@ class Gate:
         given = headers.get("x-request-id", "")
         request_id = given if REQUEST_ID.fullmatch(given) else self._ids.request_id()
         self._bind(request_id)
-        answer = Answering(send, request_id)
+        answer = ResponseRecorder(send, request_id)
         started = time.monotonic()
         try:
             await self._authenticate(scope, headers)
@@ -146,7 +146,7 @@ def _text(header: str | None) -> str | None:
         return header
 
 
-class Answering:
+class ResponseRecorder:
     """Notes the status on its way out and adds the request id."""
 
     def __init__(self, send: Send, request_id: str) -> None:

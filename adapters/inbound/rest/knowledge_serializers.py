@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from adapters.inbound.rest.shapes import timestamp
+from adapters.inbound.rest.serializers import timestamp
 from domain.knowledge.model import Base, Chunk, ChunkPage, FileRecord, SearchResult, UploadedFile
 from domain.knowledge.rules import upload_message
 
