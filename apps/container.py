@@ -31,7 +31,7 @@ from adapters.outbound.memory.http import HttpMemory
 from adapters.outbound.metrics import PrometheusMeter
 from adapters.outbound.notifier import OwnerNotifier
 from adapters.outbound.parsing.parser import FencedParser, ParsingOptions
-from adapters.outbound.security.box import Seal
+from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.security.file_tokens import SignedTokens
 from adapters.outbound.storage.chat_history import PostgresChatHistory
 from adapters.outbound.storage.confirmations import PostgresConfirmations
@@ -121,7 +121,9 @@ def _devices(settings: Settings) -> NeonizeDevices:
     return NeonizeDevices(settings.data_dir / "linked-devices")
 
 
-def _instances(database: Database, seal: Seal, hub: EventBus, facts: MemoryFacts) -> PostgresInstances:
+def _instances(
+    database: Database, seal: ConfigCipher, hub: EventBus, facts: MemoryFacts
+) -> PostgresInstances:
     store = PostgresInstances(database, seal, hub.changed)
     hub.on_change(store.forget)
     hub.on_change(facts.forget)
@@ -205,7 +207,7 @@ class Container(containers.DeclarativeContainer):
     traced_http = providers.Singleton(_traced, traces.provided.http, http)
 
     database = providers.Singleton(Database, dsn)
-    seal = providers.Singleton(Seal, settings.provided.config_encryption_key)
+    seal = providers.Singleton(ConfigCipher, settings.provided.config_encryption_key)
     hub = providers.Singleton(EventBus, solitary=solitary)
     facts = providers.Singleton(MemoryFacts)
     signals = providers.Singleton(_signals, database, incarnation, hub)

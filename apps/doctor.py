@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from adapters.outbound.http.redaction import safe_url
 from adapters.outbound.jobs.arq_queue import ArqQueue, connect
-from adapters.outbound.security.box import Seal
+from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.storage.key_check import check_key
 from apps.downstream import count_rules
 from apps.knowledge_state import look
@@ -91,7 +91,7 @@ def _database(settings: Settings) -> str:
 def _encryption(settings: Settings) -> str:
     with a_database(settings) as dsn:
         unlocked(complete(settings), dsn)
-        if unreadable := check_key(dsn, Seal(complete(settings).config_encryption_key)):
+        if unreadable := check_key(dsn, ConfigCipher(complete(settings).config_encryption_key)):
             raise StartError(
                 f"{unreadable} configuration(s) were encrypted with a key that CONFIG_ENCRYPTION_KEY does not list;"
                 " add that key, or save those instances anew"

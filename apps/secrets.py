@@ -7,7 +7,7 @@ import secrets
 from dataclasses import replace
 from pathlib import Path
 
-from adapters.outbound.security.box import Seal, SealError, new_key
+from adapters.outbound.security.encryption import ConfigCipher, SealError, new_key
 from apps.settings import Settings, SettingsError
 
 FOLDER = "secrets"
@@ -35,7 +35,7 @@ def complete(settings: Settings) -> Settings:
     )
     encryption_key = settings.config_encryption_key or _kept(folder / ENCRYPTION_KEY, new_key)
     try:
-        Seal(encryption_key)
+        ConfigCipher(encryption_key)
     except SealError as error:
         raise SettingsError(str(error)) from error
     return replace(settings, internal_service_key=service_key, config_encryption_key=encryption_key)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import psycopg
 
-from adapters.outbound.security.box import Seal
+from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.storage.embedded import EmbeddedPostgres, EmbeddedPostgresError, attach
 from adapters.outbound.storage.migrate import first_line
 from apps.printable import escaped
@@ -128,7 +128,7 @@ def unlocked(settings: Settings, dsn: str) -> str:
     from adapters.outbound.storage.key_check import WrongKey, check_key
 
     try:
-        unreadable = check_key(dsn, Seal(settings.config_encryption_key))
+        unreadable = check_key(dsn, ConfigCipher(settings.config_encryption_key))
     except WrongKey as error:
         folder = folder_of_encryption_key(settings)
         where = f" (kept in {folder})" if folder else ""

@@ -14,7 +14,7 @@ from adapters.outbound.mail.mailer import SmtpMailer
 from adapters.outbound.mail.smtp import SmtpServer, Submission
 from adapters.outbound.mail.sockets import Security
 from adapters.outbound.oauth.identity import Client, OAuthIdentities
-from adapters.outbound.security.box import Seal
+from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.storage.identities import PostgresIdentities
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.verifications import PostgresCodes, PostgresLinks, PostgresStates
@@ -87,7 +87,7 @@ def service(
     settings: Settings,
     database: Database,
     identities: PostgresIdentities,
-    seal: Seal,
+    seal: ConfigCipher,
     http: Http,
     clock: SystemClock,
     ids: RandomIds,

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from dependency_injector import providers
 
 from adapters.outbound.embedding.hashed import HashedEmbedder
-from adapters.outbound.security.box import new_key
+from adapters.outbound.security.encryption import new_key
 from apps.container import Container
 from apps.grpc_server.part import GrpcPart
 from apps.jobs import JobsPart

@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from adapters.outbound.security.box import new_key
+from adapters.outbound.security.encryption import new_key
 from tests.support.ports import free_port
 from tests.support.service import (
     COMMAND,

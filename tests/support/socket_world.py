@@ -9,7 +9,7 @@ from collections.abc import Callable
 from adapters.inbound.sockets.supervisor import Supervisor
 from adapters.outbound.channels.linked_device_messaging.channel import LinkedDeviceMessaging
 from adapters.outbound.channels.registry import Registry
-from adapters.outbound.security.box import Seal
+from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.inbox import PostgresInbox
 from adapters.outbound.storage.instances import PostgresInstances
@@ -38,7 +38,7 @@ class Told:
 class SocketWorld:
     """One process: its links, its supervisor, its device."""
 
-    def __init__(self, database: Database, seal: Seal, owner: int, lack: str | None = None) -> None:
+    def __init__(self, database: Database, seal: ConfigCipher, owner: int, lack: str | None = None) -> None:
         self.database = database
         self.created: Instance | None = None
         self.device = ScriptedDevice()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adapters.outbound.security.box import new_key
+from adapters.outbound.security.encryption import new_key
 from apps.container import Container
 from apps.knowledge import KnowledgePart
 from apps.parts import WorkerPart

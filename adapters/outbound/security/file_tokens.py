@@ -16,7 +16,7 @@ SIGNATURE = 32
 
 
 class SignedTokens:
-    """`ports.files.FileTokens`. Signs with the first key, takes any, as `Seal` does."""
+    """`ports.files.FileTokens`. Signs with the first key, takes any, as `ConfigCipher` does."""
 
     def __init__(self, keys: str) -> None:
         given = [key.strip().encode() for key in keys.split(",") if key.strip()]

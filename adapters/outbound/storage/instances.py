@@ -11,7 +11,7 @@ from typing import Any
 
 import psycopg
 
-from adapters.outbound.security.box import Seal, SealError
+from adapters.outbound.security.encryption import ConfigCipher, SealError
 from adapters.outbound.storage.codec import stored_event
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
@@ -43,7 +43,7 @@ CACHE_SIZE = 10_000
 class PostgresInstances:
     """`changed` is told the id of each instance that was changed or removed, after the commit."""
 
-    def __init__(self, database: Database, seal: Seal, changed: Callable[[int], None]) -> None:
+    def __init__(self, database: Database, seal: ConfigCipher, changed: Callable[[int], None]) -> None:
         self._database = database
         self._seal = seal
         self._changed = changed

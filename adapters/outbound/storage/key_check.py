@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import psycopg
 
-from adapters.outbound.security.box import Seal, SealError
+from adapters.outbound.security.encryption import ConfigCipher, SealError
 
 KNOWN = "switchboard"
 
@@ -18,7 +18,7 @@ class WrongKey(Exception):
     """The keys at hand do not open what is stored."""
 
 
-def check_key(dsn: str, seal: Seal) -> int:
+def check_key(dsn: str, seal: ConfigCipher) -> int:
     """The number of configurations that were sealed with a key that is not at hand. Raises `WrongKey`.
 
     Of processes that start at once on a new database one leaves its value, and the others are held against it.
@@ -44,7 +44,7 @@ def check_key(dsn: str, seal: Seal) -> int:
     return unknown
 
 
-def replace_key(dsn: str, seal: Seal) -> None:
+def replace_key(dsn: str, seal: ConfigCipher) -> None:
     """From now on processes need the first key of `seal`."""
     with psycopg.connect(dsn, autocommit=True, connect_timeout=10) as connection:
         connection.execute(

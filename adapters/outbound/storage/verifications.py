@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from adapters.outbound.security.box import Seal, SealError
+from adapters.outbound.security.encryption import ConfigCipher, SealError
 from adapters.outbound.storage.codec import key_of
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Connection, Database
@@ -110,7 +110,7 @@ class PostgresLinks:
 class PostgresStates:
     """`ports.verification.StateStore`; the PKCE verifier is sealed, as it must be read again."""
 
-    def __init__(self, database: Database, seal: Seal) -> None:
+    def __init__(self, database: Database, seal: ConfigCipher) -> None:
         self._database = database
         self._seal = seal
 

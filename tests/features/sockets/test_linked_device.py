@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from adapters.outbound.security.box import Seal, new_key
+from adapters.outbound.security.encryption import ConfigCipher, new_key
 from adapters.outbound.storage.pool import Database
 from domain.instances.model import Instance, Pairing
 from domain.pairing.service import PairingService
@@ -28,7 +28,7 @@ class Scene:
     pairing: Pairing | None = None
 
     def begin(self, lack: str | None = None) -> None:
-        self.world = SocketWorld(self.database, Seal(new_key()), 1, lack)
+        self.world = SocketWorld(self.database, ConfigCipher(new_key()), 1, lack)
         self.instance = self.runner.run(self.world.create())
         self.runner.run(self.world.supervisor.look())
         self.world.device.happen(Unlinked())

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from adapters.outbound.security.box import Seal, new_key
+from adapters.outbound.security.encryption import ConfigCipher, new_key
 from adapters.outbound.storage.pool import Database
 from domain.instances.model import Instance
 from domain.pairing.service import PairingService
@@ -18,7 +18,7 @@ from tests.support.socket_world import CHANNEL, SocketWorld
 
 @pytest.fixture
 async def worlds(database_url: str) -> AsyncIterator[Callable[..., SocketWorld]]:
-    database, seal = Database(database_url), Seal(new_key())
+    database, seal = Database(database_url), ConfigCipher(new_key())
     await database.open()
     made: list[SocketWorld] = []
 

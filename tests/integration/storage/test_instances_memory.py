@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.security.box import Seal
+from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.storage.instances import PostgresInstances
 from adapters.outbound.storage.pool import Database
 from domain.instances.model import InstanceChange, NewInstance
@@ -32,7 +32,7 @@ async def database(database_url: str) -> AsyncIterator[Counting]:
 
 
 async def test_many_who_ask_at_once_cause_one_look(database: Counting) -> None:
-    store = PostgresInstances(database, Seal(KEY), lambda _: None)
+    store = PostgresInstances(database, ConfigCipher(KEY), lambda _: None)
     added = await store.add("ann", NewInstance("http-webhook", "one", {"a": 1}, "agent::echo"))
 
     found = await asyncio.gather(*(store.cached(added.id) for _ in range(50)))
@@ -43,7 +43,7 @@ async def test_many_who_ask_at_once_cause_one_look(database: Counting) -> None:
 
 
 async def test_what_was_forgotten_during_a_look_is_looked_up_anew(database: Counting) -> None:
-    store = PostgresInstances(database, Seal(KEY), lambda _: None)
+    store = PostgresInstances(database, ConfigCipher(KEY), lambda _: None)
     added = await store.add("ann", NewInstance("http-webhook", "one", {"a": 1}, "agent::echo"))
 
     early = asyncio.create_task(store.cached(added.id))

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from adapters.outbound.security.box import Seal, new_key
+from adapters.outbound.security.encryption import ConfigCipher, new_key
 from adapters.outbound.storage.instances import PostgresInstances
 from adapters.outbound.storage.key_check import WrongKey, check_key, replace_key
 from adapters.outbound.storage.pool import Database
@@ -17,11 +17,11 @@ OLD, NEW = new_key(), new_key()
 
 
 def store(database: Database, *keys: str) -> PostgresInstances:
-    return PostgresInstances(database, Seal(",".join(keys)), lambda _: None)
+    return PostgresInstances(database, ConfigCipher(",".join(keys)), lambda _: None)
 
 
 async def check(database: Database, *keys: str) -> int:
-    return await asyncio.to_thread(check_key, database.dsn, Seal(",".join(keys)))
+    return await asyncio.to_thread(check_key, database.dsn, ConfigCipher(",".join(keys)))
 
 
 async def test_the_first_process_sets_the_key(database: Database) -> None:
@@ -50,7 +50,7 @@ async def test_a_key_is_rotated(database: Database) -> None:
     assert await store(database, NEW, OLD).reseal() == (1, [])
     with pytest.raises(WrongKey):
         await check(database, NEW)
-    replace_key(database.dsn, Seal(f"{NEW},{OLD}"))
+    replace_key(database.dsn, ConfigCipher(f"{NEW},{OLD}"))
     assert await check(database, NEW) == 0
     with pytest.raises(WrongKey):
         await check(database, OLD)

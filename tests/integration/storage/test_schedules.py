@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.security.box import Seal, new_key
+from adapters.outbound.security.encryption import ConfigCipher, new_key
 from adapters.outbound.storage import schedules as module
 from adapters.outbound.storage.instances import PostgresInstances
 from adapters.outbound.storage.pool import Database
@@ -31,7 +31,7 @@ class World:
         self.one, self.other = (
             PostgresSchedules(database, owner, lambda: None, self.removed.append) for owner in (1, 2)
         )
-        self.instances = PostgresInstances(database, Seal(new_key()), lambda _: None)
+        self.instances = PostgresInstances(database, ConfigCipher(new_key()), lambda _: None)
 
     async def due(self, name: str = "a") -> int:
         """An instance that is due."""

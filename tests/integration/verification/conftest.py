@@ -18,7 +18,7 @@ from adapters.outbound.mail.mailer import SmtpMailer
 from adapters.outbound.mail.smtp import SmtpServer, Submission
 from adapters.outbound.mail.sockets import Security
 from adapters.outbound.oauth.identity import Client, OAuthIdentities
-from adapters.outbound.security.box import Seal, new_key
+from adapters.outbound.security.encryption import ConfigCipher, new_key
 from adapters.outbound.storage.identities import PostgresIdentities
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.verifications import PostgresCodes, PostgresLinks, PostgresStates
@@ -107,7 +107,7 @@ class Made:
             PostgresIdentities(self.database),
             PostgresCodes(self.database),
             PostgresLinks(self.database),
-            PostgresStates(self.database, Seal(new_key())),
+            PostgresStates(self.database, ConfigCipher(new_key())),
             SmtpMailer(submission, server, "verify@switchboard.example", self.clock, ids),
             OAuthIdentities(self.http, clients, urls.__getitem__, platform_url),
             self.bot,

@@ -17,7 +17,7 @@ class SealError(Exception):
     """A sealed value cannot be opened with the keys at hand, or a key is malformed."""
 
 
-class Seal:
+class ConfigCipher:
     """Seals with the first key, opens with any: put a new key in front to rotate.
 
     A key is 32 bytes in base64. A sealed value begins with the first four bytes of its key's SHA-256.
