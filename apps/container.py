@@ -52,7 +52,7 @@ from adapters.outbound.storage.knowledge.staging import PostgresStaging
 from adapters.outbound.storage.knowledge.uploads import PostgresUploads
 from adapters.outbound.storage.knowledge.vector_indexes import VectorIndexes
 from adapters.outbound.storage.leases import LeaseStore
-from adapters.outbound.storage.links import PostgresLinks
+from adapters.outbound.storage.links import PairingStore
 from adapters.outbound.storage.outbox import PostgresOutbox
 from adapters.outbound.storage.pace import PostgresPace
 from adapters.outbound.storage.pool import Database
@@ -327,7 +327,7 @@ class Container(containers.DeclarativeContainer):
         providers.Singleton(verifying.bot, settings, http),
         providers.Singleton(verifying.offered, settings),
     )
-    links = providers.Singleton(PostgresLinks, database, incarnation, instances, health, notifier)
+    links = providers.Singleton(PairingStore, database, incarnation, instances, health, notifier)
     pairings = providers.Singleton(PairingService, links, channels)
     sockets = links
     supervisor = providers.Singleton(Supervisor, links, instances, channels, inbox)

@@ -122,7 +122,7 @@ class StagedPiece:
     text: str
 
 
-class BlobHolds(Protocol):
+class BlobReferences(Protocol):
     """Which blobs are in use: by file records, or held by uploads under way."""
 
     async def hold(self, key: str, size: int) -> None:
@@ -133,7 +133,7 @@ class BlobHolds(Protocol):
         """Ends one hold for each mention of a key."""
         ...
 
-    def forgetting(self, keys: Sequence[str]) -> AbstractAsyncContextManager[Sequence[str]]:
+    def locked_unreferenced(self, keys: Sequence[str]) -> AbstractAsyncContextManager[Sequence[str]]:
         """Those of the blobs that nothing uses, locked; they are forgotten when the block ends well."""
         ...
 

@@ -139,7 +139,7 @@ class LinkedDevices(Protocol):
         ...
 
 
-class LinkDesk(Protocol):
+class LinkRecorder(Protocol):
     """Where the life of one instance's link is put on record."""
 
     async def status(self) -> LinkStatus | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from domain.channels.linked_device import LinkStatus
-from ports.linked_device import LinkDesk
+from ports.linked_device import LinkRecorder
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Links(Protocol):
         """The answer to a request, None while there is none."""
         ...
 
-    def desk(self, instance_id: int) -> LinkDesk:
+    def desk(self, instance_id: int) -> LinkRecorder:
         """Where the keeper of an instance's connection puts things on record."""
         ...
 

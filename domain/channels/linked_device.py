@@ -20,7 +20,7 @@ class LinkStatus(StrEnum):
     LOGGED_OUT = "logged_out"
 
 
-class Happening(StrEnum):
+class Trigger(StrEnum):
     """What befalls a link."""
 
     CREATED = "created"
@@ -30,7 +30,7 @@ class Happening(StrEnum):
     LOGGED_OUT = "logged out"
 
 
-class Deed(StrEnum):
+class Action(StrEnum):
     """What is done about it, in the order given."""
 
     CLEAR_AUTH = "clear auth state"
@@ -44,22 +44,22 @@ class Step:
     """The next status and what to do."""
 
     status: LinkStatus
-    deeds: tuple[Deed, ...] = ()
+    deeds: tuple[Action, ...] = ()
 
 
-def step(status: LinkStatus, happening: Happening) -> Step:
+def step(status: LinkStatus, happening: Trigger) -> Step:
     """One transition. A drop changes no status; a logout clears the stored state and asks for a new code."""
-    if happening is Happening.CREATED:
-        return Step(LinkStatus.PAIRING, (Deed.REQUEST_CODE,))
-    if happening is Happening.LINKED:
-        return Step(LinkStatus.CONNECTED, (Deed.FORGET_CODE,))
-    if happening is Happening.LOGGED_OUT:
-        return Step(LinkStatus.LOGGED_OUT, (Deed.CLEAR_AUTH, Deed.REQUEST_CODE))
-    if happening is Happening.DROPPED:
-        return Step(status, (Deed.RECONNECT,))
+    if happening is Trigger.CREATED:
+        return Step(LinkStatus.PAIRING, (Action.REQUEST_CODE,))
+    if happening is Trigger.LINKED:
+        return Step(LinkStatus.CONNECTED, (Action.FORGET_CODE,))
+    if happening is Trigger.LOGGED_OUT:
+        return Step(LinkStatus.LOGGED_OUT, (Action.CLEAR_AUTH, Action.REQUEST_CODE))
+    if happening is Trigger.DROPPED:
+        return Step(status, (Action.RECONNECT,))
     if status is LinkStatus.CONNECTED:  # a forced code replaces the session that is there
-        return Step(LinkStatus.LOGGED_OUT, (Deed.CLEAR_AUTH, Deed.REQUEST_CODE))
-    return Step(status, (Deed.REQUEST_CODE,))
+        return Step(LinkStatus.LOGGED_OUT, (Action.CLEAR_AUTH, Action.REQUEST_CODE))
+    return Step(status, (Action.REQUEST_CODE,))
 
 
 def allowed(numbers: str, candidates: Collection[str]) -> bool:

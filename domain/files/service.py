@@ -19,7 +19,7 @@ from ports.blobs import Blobs, StoredBlob
 from ports.channels import Channels, Describes, Fetches, PlatformError
 from ports.clock import Clock
 from ports.files import FileTokens, OpenFile, SharedFile, TakenIn
-from ports.knowledge_storage import BlobHolds
+from ports.knowledge_storage import BlobReferences
 from ports.storage import HealthStore
 
 log = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ class StoredFiles:
     def __init__(
         self,
         blobs: Blobs,
-        holds: BlobHolds,
+        holds: BlobReferences,
         tokens: FileTokens,
         clock: Clock,
         base: str,
@@ -124,7 +124,7 @@ class MessageFilesService:
         return Artifact(name, kind, address, blob.key, blob.size)
 
 
-async def _hold(holds: BlobHolds, blob: StoredBlob) -> None:
+async def _hold(holds: BlobReferences, blob: StoredBlob) -> None:
     await holds.hold(blob.key, blob.size)
 
 

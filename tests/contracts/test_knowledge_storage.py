@@ -28,7 +28,7 @@ from domain.knowledge.model import BaseChange, FileStatus, Level, NewBase, Piece
 from domain.knowledge.text_match import Query, TextMatch
 from ports.knowledge_storage import (
     BaseStore,
-    BlobHolds,
+    BlobReferences,
     ChunkIndex,
     Failure,
     FileStore,
@@ -50,7 +50,7 @@ class Stores:
     def __init__(self, database: Database) -> None:
         self.bases: BaseStore = PostgresBases(database)
         self.files: FileStore = PostgresFiles(database)
-        self.holds: BlobHolds = PostgresBlobHolds(database)
+        self.holds: BlobReferences = PostgresBlobHolds(database)
         self.uploads: UploadStore = PostgresUploads(database)
         self.staging: Staging = PostgresStaging(database)
         self.index: ChunkIndex = PostgresChunkIndex(database)
@@ -153,11 +153,11 @@ async def test_a_blob_is_forgotten_when_neither_an_upload_nor_a_record_uses_it(s
     base_id = await stores.base()
     await stores.published(base_id, "a.txt", "pump")
     await stores.holds.hold("blob-held", 1)
-    async with stores.holds.forgetting(keys) as unused:
+    async with stores.holds.locked_unreferenced(keys) as unused:
         assert unused == []
     await stores.holds.release(["blob-held"])
     await stores.bases.remove(base_id, sync_memory=False)
-    async with stores.holds.forgetting(keys) as unused:
+    async with stores.holds.locked_unreferenced(keys) as unused:
         assert sorted(unused) == keys
     assert sorted(await stores.holds.unknown(keys)) == keys
 
@@ -166,10 +166,10 @@ async def test_two_holds_need_two_releases(stores: Stores) -> None:
     for _ in range(2):
         await stores.holds.hold("blob", 1)
     await stores.holds.release(["blob"])
-    async with stores.holds.forgetting(["blob"]) as unused:
+    async with stores.holds.locked_unreferenced(["blob"]) as unused:
         assert unused == []
     await stores.holds.release(["blob", "blob"])
-    async with stores.holds.forgetting(["blob"]) as unused:
+    async with stores.holds.locked_unreferenced(["blob"]) as unused:
         assert unused == ["blob"]
 
 
@@ -177,7 +177,7 @@ async def test_a_blob_stays_known_when_its_bytes_could_not_be_deleted(stores: St
     await stores.holds.hold("blob", 1)
     await stores.holds.release(["blob"])
     with pytest.raises(OSError, match="disk"):
-        async with stores.holds.forgetting(["blob"]):
+        async with stores.holds.locked_unreferenced(["blob"]):
             raise OSError("disk")
     assert await stores.holds.unknown(["blob", "other"]) == ["other"]
 

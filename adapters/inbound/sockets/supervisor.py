@@ -13,7 +13,7 @@ from domain.channels.linked_device import RECONNECT_AFTER
 from domain.channels.messages import Event
 from domain.refusals import Unavailable
 from ports.channels import Channels, Connected, Pairs
-from ports.linked_device import LinkDesk
+from ports.linked_device import LinkRecorder
 from ports.links import Links
 from ports.storage import Inbox, InstanceStore
 
@@ -185,7 +185,7 @@ class Supervisor:
             await asyncio.sleep(self._restart_after)
 
     @staticmethod
-    async def _ended(instance_id: int, desk: LinkDesk, failure: str) -> None:
+    async def _ended(instance_id: int, desk: LinkRecorder, failure: str) -> None:
         """Puts the end of a connection on record."""
         try:
             if failure:

@@ -64,7 +64,7 @@ ORDER BY i.id
 """
 
 
-class PostgresLinks:
+class PairingStore:
     """`ports.links.Links` and `ports.storage.SocketStore`."""
 
     def __init__(
@@ -132,7 +132,7 @@ class PostgresLinks:
 
 
 class PostgresLinkDesk:
-    """`ports.linked_device.LinkDesk` of one instance."""
+    """`ports.linked_device.LinkRecorder` of one instance."""
 
     def __init__(
         self,

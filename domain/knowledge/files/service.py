@@ -25,7 +25,7 @@ from domain.knowledge.rules import (
 from domain.refusals import Invalid, NotFound, TooLarge, Unavailable
 from ports.blobs import Blobs, StoredBlob
 from ports.knowledge import Download, IncomingFile
-from ports.knowledge_storage import Begun, BlobHolds, FileStore, NewFile, UploadStore
+from ports.knowledge_storage import Begun, BlobReferences, FileStore, NewFile, UploadStore
 from ports.parsing import Parser
 
 FIRST_LOOK, LONGEST_LOOK = 0.05, 0.25
@@ -48,7 +48,7 @@ class UploadService:
         self,
         access: BaseAccess,
         blobs: Blobs,
-        holds: BlobHolds,
+        holds: BlobReferences,
         uploads: UploadStore,
         parser: Parser,
         retention: Retention,

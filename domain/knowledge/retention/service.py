@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from ports.blobs import Blobs
 from ports.clock import Clock
-from ports.knowledge_storage import BlobHolds, UploadStore
+from ports.knowledge_storage import BlobReferences, UploadStore
 
 STRAY_AGE = timedelta(hours=1)
 """A blob that no row knows of and that is older than this was left by a process that died."""
@@ -16,7 +16,7 @@ STRAY_AGE = timedelta(hours=1)
 class Retention:
     """Deletes blobs that nothing uses."""
 
-    def __init__(self, blobs: Blobs, holds: BlobHolds) -> None:
+    def __init__(self, blobs: Blobs, holds: BlobReferences) -> None:
         self._blobs = blobs
         self._holds = holds
 
@@ -24,7 +24,7 @@ class Retention:
         """Deletes those of the blobs that nothing uses any more; how many that were."""
         if not keys:
             return 0
-        async with self._holds.forgetting(keys) as unused:
+        async with self._holds.locked_unreferenced(keys) as unused:
             for key in unused:
                 await self._blobs.delete(key)
         return len(unused)
@@ -40,7 +40,7 @@ class Sweeper:
     """The round that finds what crashes have left behind."""
 
     def __init__(
-        self, blobs: Blobs, holds: BlobHolds, uploads: UploadStore, retention: Retention, clock: Clock
+        self, blobs: Blobs, holds: BlobReferences, uploads: UploadStore, retention: Retention, clock: Clock
     ) -> None:
         self._blobs = blobs
         self._holds = holds

@@ -22,7 +22,7 @@ from domain.channels.messages import (
 from domain.channels.model import ChannelDefinition
 from ports.channels import Emit, Kit, PlatformError
 from ports.http import HttpFailed, HttpRequest
-from ports.linked_device import LinkDesk
+from ports.linked_device import LinkRecorder
 
 from . import webhook
 from .api import DiscordApi
@@ -54,7 +54,7 @@ class GamingChat:
     def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
         return webhook.receive(config, call, now)
 
-    async def listen(self, instance_id: int, config: Config, emit: Emit, desk: LinkDesk) -> None:
+    async def listen(self, instance_id: int, config: Config, emit: Emit, desk: LinkRecorder) -> None:
         await self._gateway.listen(instance_id, config, emit, desk)
 
     async def unlink(self, instance_id: int) -> None:

@@ -20,7 +20,7 @@ from adapters.outbound.http.paths import segment
 from domain.channels.messages import Config
 from domain.refusals import Invalid
 from ports.channels import Emit, Kit, PlatformError
-from ports.linked_device import LinkDesk
+from ports.linked_device import LinkRecorder
 
 from .api import DiscordApi
 from .interactions import read_interaction
@@ -81,7 +81,7 @@ class Gateway:
         self._api = api
         self._sessions: dict[int, _Session] = {}
 
-    async def listen(self, instance_id: int, config: Config, emit: Emit, desk: LinkDesk) -> None:
+    async def listen(self, instance_id: int, config: Config, emit: Emit, desk: LinkRecorder) -> None:
         """Runs until it is cancelled: connects again after a growing pause, as long as the gateway fails."""
         session = self._sessions[instance_id] = _Session()
         failures = 0
@@ -107,7 +107,7 @@ class Gateway:
         """The instance is gone."""
         self._sessions.pop(instance_id, None)
 
-    async def _connect(self, session: _Session, config: Config, emit: Emit, desk: LinkDesk) -> None:
+    async def _connect(self, session: _Session, config: Config, emit: Emit, desk: LinkRecorder) -> None:
         """One connection. Raises `PlatformError` when it breaks; ends when Discord asks for a new one."""
         address = session.address or text(await self._api.ask(config, "/gateway/bot"), "url")
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=_HELLO_SECONDS)
@@ -143,7 +143,7 @@ class _Connection:
         session: _Session,
         config: Config,
         emit: Emit,
-        desk: LinkDesk,
+        desk: LinkRecorder,
     ) -> None:
         self._kit = kit
         self._api = api

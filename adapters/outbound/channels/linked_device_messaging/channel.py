@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 
 from adapters.outbound.channels.linked_device_messaging.definition import DEFINITION
-from adapters.outbound.channels.linked_device_messaging.life import Life
+from adapters.outbound.channels.linked_device_messaging.life import DeviceSession
 from adapters.outbound.channels.linked_device_messaging.limits import limits
 from adapters.outbound.rendering.model import Markup
 from adapters.outbound.rendering.rendering import render
@@ -27,7 +27,7 @@ from domain.channels.messages import (
 )
 from domain.channels.model import ChannelDefinition
 from ports.channels import Emit, Kit, PlatformError
-from ports.linked_device import DeviceError, LinkDesk, LinkedDevice, OutgoingFile
+from ports.linked_device import DeviceError, LinkedDevice, LinkRecorder, OutgoingFile
 
 log = logging.getLogger(__name__)
 
@@ -63,14 +63,14 @@ class LinkedDeviceMessaging:
         if missing:
             raise PlatformError(missing)
 
-    async def listen(self, instance_id: int, config: Config, emit: Emit, desk: LinkDesk) -> None:
+    async def listen(self, instance_id: int, config: Config, emit: Emit, desk: LinkRecorder) -> None:
         try:
             device = await self._devices.open(instance_id)
         except DeviceError as failure:
             await desk.no_code(str(failure))
             raise PlatformError(str(failure)) from failure
         try:
-            await Life(device, instance_id, config, emit, desk, self._clock).run()
+            await DeviceSession(device, instance_id, config, emit, desk, self._clock).run()
         finally:
             await device.close()
 

@@ -9,9 +9,9 @@ from adapters.outbound.channels.linked_device_messaging.messages import event_of
 from domain.channels.linked_device import (
     PAIRING_WAIT,
     RECONNECT_AFTER,
-    Deed,
-    Happening,
+    Action,
     LinkStatus,
+    Trigger,
     step,
 )
 from domain.channels.messages import Config
@@ -22,9 +22,9 @@ from ports.linked_device import (
     DeviceEvent,
     Dropped,
     Incoming,
-    LinkDesk,
     Linked,
     LinkedDevice,
+    LinkRecorder,
     LoggedOut,
     Unlinked,
 )
@@ -32,7 +32,7 @@ from ports.linked_device import (
 log = logging.getLogger(__name__)
 
 
-class Life:
+class DeviceSession:
     """From the first connection to the end of the lease."""
 
     def __init__(
@@ -41,7 +41,7 @@ class Life:
         instance_id: int,
         config: Config,
         emit: Emit,
-        desk: LinkDesk,
+        desk: LinkRecorder,
         clock: Clock,
         reconnect_after: float = RECONNECT_AFTER,
         pairing_wait: float = PAIRING_WAIT,
@@ -67,7 +67,7 @@ class Life:
         """Runs until it is cancelled, or the device ends."""
         stored = await self._desk.status()
         if stored is None:
-            await self._happened(Happening.CREATED)
+            await self._happened(Trigger.CREATED)
         else:
             self._status = stored
             self._wants_code = stored is not LinkStatus.CONNECTED
@@ -85,7 +85,7 @@ class Life:
         while True:
             await self._desk.code_wanted()
             async with self._turn:
-                await self._happened(Happening.ASKED_FOR_CODE)
+                await self._happened(Trigger.ASKED_FOR_CODE)
 
     async def _connect_again(self) -> None:
         while True:
@@ -101,35 +101,35 @@ class Life:
         elif isinstance(event, Linked):
             self._connected_at = self._clock.now().timestamp()
             await self._desk.up(self._clock.now())
-            await self._happened(Happening.LINKED)
+            await self._happened(Trigger.LINKED)
         elif isinstance(event, Unlinked):
             if self._wants_code and not self._has_code:
                 await self._request_code()
         elif isinstance(event, LoggedOut):
-            await self._happened(Happening.LOGGED_OUT)
+            await self._happened(Trigger.LOGGED_OUT)
         elif isinstance(event, Dropped):
             log.info("the connection dropped: %s", event.reason, extra={"instance": self._instance_id})
             await self._desk.up(None)
-            await self._happened(Happening.DROPPED)
+            await self._happened(Trigger.DROPPED)
 
-    async def _happened(self, happening: Happening) -> None:
+    async def _happened(self, happening: Trigger) -> None:
         following = step(self._status, happening)
         self._status = following.status
         await self._desk.moved(following.status)
         for deed in following.deeds:
             await self._do(deed)
 
-    async def _do(self, deed: Deed) -> None:
-        if deed is Deed.CLEAR_AUTH:
+    async def _do(self, deed: Action) -> None:
+        if deed is Action.CLEAR_AUTH:
             await self._cleared()
-        elif deed is Deed.REQUEST_CODE:
+        elif deed is Action.REQUEST_CODE:
             self._wants_code = True
             if self._connected_at:
                 await self._request_code()
-        elif deed is Deed.FORGET_CODE:
+        elif deed is Action.FORGET_CODE:
             self._wants_code = False
             await self._desk.code(None)
-        elif deed is Deed.RECONNECT:
+        elif deed is Action.RECONNECT:
             await asyncio.sleep(self._reconnect_after)
             await self._connect()
 

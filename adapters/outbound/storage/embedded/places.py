@@ -25,7 +25,7 @@ _SHARED_HOMES = (Path("/var/lib/switchboard"), Path("/srv/switchboard"))
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class DataPaths:
     """`base` is DATA_DIR/postgres; `home`, with cluster and runtime, is the same where it can be reached."""
 
     base: Path
@@ -66,13 +66,13 @@ def make_base(data_dir: Path) -> Path:
     return base
 
 
-def locate(base: Path) -> Places:
+def locate(base: Path) -> DataPaths:
     """The places as an earlier start recorded them."""
     try:
         record = json.loads((base / "location.json").read_text())
         home = Path(record["home"])
     except FileNotFoundError:
-        return Places(base, base)
+        return DataPaths(base, base)
     except (OSError, ValueError, KeyError, TypeError):
         raise EmbeddedPostgresError(
             f"{base / 'location.json'} cannot be read; it names the database's folder"
@@ -81,10 +81,10 @@ def locate(base: Path) -> Places:
         raise EmbeddedPostgresError(
             f"the database's folder {home}, named in {base / 'location.json'}, is not there"
         )
-    return Places(base, home)
+    return DataPaths(base, home)
 
 
-def settle(places: Places, account: Account) -> Places:
+def settle(places: DataPaths, account: Account) -> DataPaths:
     """Places whose home `account` can reach: the given ones, or for a new cluster a folder of its own.
 
     Raises `EmbeddedPostgresError` if an existing cluster cannot be reached or no such folder can be made.
@@ -110,7 +110,7 @@ def settle(places: Places, account: Account) -> Places:
             half.write_text(json.dumps({"home": str(home)}))
             half.replace(places.base / "location.json")
             log.warning("%s is closed to the database user; the database lies in %s", closed, home)
-            return Places(places.base, home)
+            return DataPaths(places.base, home)
         home.rmdir()
     raise EmbeddedPostgresError(
         f"the database user (uid {account.uid}) cannot reach DATA_DIR: folder {closed} is closed to it; "
@@ -118,7 +118,7 @@ def settle(places: Places, account: Account) -> Places:
     )
 
 
-def socket_folder(places: Places, account: Account, port: int) -> Path:
+def socket_folder(places: DataPaths, account: Account, port: int) -> Path:
     """The folder for the socket: the cluster, or a short folder of its own if that path does not serve.
 
     A path may be too long, and libpq takes a comma in it for the end of a host's name.

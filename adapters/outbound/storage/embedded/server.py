@@ -15,7 +15,7 @@ from adapters.outbound.storage.embedded.errors import EmbeddedPostgresError
 from adapters.outbound.storage.embedded.launch import Launch
 from adapters.outbound.storage.embedded.ownership import OwnerLock
 from adapters.outbound.storage.embedded.places import (
-    Places,
+    DataPaths,
     forget_socket_folder,
     locate,
     make_base,
@@ -55,7 +55,7 @@ class EmbeddedPostgres:
         self._tcp_port = tcp_port
         self._bin_dir = bin_dir
         self._lock: OwnerLock | None = None
-        self._places: Places | None = None
+        self._places: DataPaths | None = None
         self._launch: Launch | None = None
         self._keeper: threading.Thread | None = None
         self._stopping = threading.Event()
@@ -146,7 +146,7 @@ class EmbeddedPostgres:
         self._keeper.start()
         return running.dsn()
 
-    def _keep(self, launch: Launch, places: Places) -> None:
+    def _keep(self, launch: Launch, places: DataPaths) -> None:
         """Start the server again whenever it ends without `stop`, with growing pauses while that fails."""
         pause = _FIRST_PAUSE_S
         while not self._stopping.is_set():
@@ -166,7 +166,7 @@ class EmbeddedPostgres:
                 pause = min(pause * 2, _LONGEST_PAUSE_S)
 
 
-def _forget_earlier_run(places: Places) -> None:
+def _forget_earlier_run(places: DataPaths) -> None:
     """Remove what a killed run left beside the cluster, and begin a new log."""
     record = read_record(places.record)
     if record is not None:

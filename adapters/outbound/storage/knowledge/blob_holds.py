@@ -42,7 +42,7 @@ class PostgresBlobHolds:
         )
 
     @asynccontextmanager
-    async def forgetting(self, keys: Sequence[str]) -> AsyncIterator[Sequence[str]]:
+    async def locked_unreferenced(self, keys: Sequence[str]) -> AsyncIterator[Sequence[str]]:
         """Those of the blobs that nothing uses, locked; they are forgotten when the block ends well."""
         async with self._database.transaction() as connection:
             cursor = await connection.execute(

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.linked_device_messaging.life import Life
-from domain.channels.linked_device import Deed, Happening, LinkStatus, allowed, step
+from adapters.outbound.channels.linked_device_messaging.life import DeviceSession
+from domain.channels.linked_device import Action, LinkStatus, Trigger, allowed, step
 from domain.channels.messages import Event
 from ports.linked_device import DeviceError, Dropped, Incoming, Linked, LoggedOut, Media, Unlinked
 from tests.support.channels import NOW, SetClock
@@ -21,20 +21,20 @@ CONFIG = {"phoneNumber": "4915112345678"}
 @pytest.mark.parametrize(
     ("before", "happening", "after", "deeds"),
     [
-        (PAIRING, Happening.CREATED, PAIRING, (Deed.REQUEST_CODE,)),
-        (PAIRING, Happening.LINKED, CONNECTED, (Deed.FORGET_CODE,)),
-        (LOGGED_OUT, Happening.LINKED, CONNECTED, (Deed.FORGET_CODE,)),
-        (CONNECTED, Happening.LOGGED_OUT, LOGGED_OUT, (Deed.CLEAR_AUTH, Deed.REQUEST_CODE)),
-        (CONNECTED, Happening.DROPPED, CONNECTED, (Deed.RECONNECT,)),
-        (PAIRING, Happening.DROPPED, PAIRING, (Deed.RECONNECT,)),
-        (LOGGED_OUT, Happening.DROPPED, LOGGED_OUT, (Deed.RECONNECT,)),
-        (PAIRING, Happening.ASKED_FOR_CODE, PAIRING, (Deed.REQUEST_CODE,)),
-        (LOGGED_OUT, Happening.ASKED_FOR_CODE, LOGGED_OUT, (Deed.REQUEST_CODE,)),
-        (CONNECTED, Happening.ASKED_FOR_CODE, LOGGED_OUT, (Deed.CLEAR_AUTH, Deed.REQUEST_CODE)),
+        (PAIRING, Trigger.CREATED, PAIRING, (Action.REQUEST_CODE,)),
+        (PAIRING, Trigger.LINKED, CONNECTED, (Action.FORGET_CODE,)),
+        (LOGGED_OUT, Trigger.LINKED, CONNECTED, (Action.FORGET_CODE,)),
+        (CONNECTED, Trigger.LOGGED_OUT, LOGGED_OUT, (Action.CLEAR_AUTH, Action.REQUEST_CODE)),
+        (CONNECTED, Trigger.DROPPED, CONNECTED, (Action.RECONNECT,)),
+        (PAIRING, Trigger.DROPPED, PAIRING, (Action.RECONNECT,)),
+        (LOGGED_OUT, Trigger.DROPPED, LOGGED_OUT, (Action.RECONNECT,)),
+        (PAIRING, Trigger.ASKED_FOR_CODE, PAIRING, (Action.REQUEST_CODE,)),
+        (LOGGED_OUT, Trigger.ASKED_FOR_CODE, LOGGED_OUT, (Action.REQUEST_CODE,)),
+        (CONNECTED, Trigger.ASKED_FOR_CODE, LOGGED_OUT, (Action.CLEAR_AUTH, Action.REQUEST_CODE)),
     ],
 )
 def test_the_table_of_states(
-    before: LinkStatus, happening: Happening, after: LinkStatus, deeds: tuple[Deed, ...]
+    before: LinkStatus, happening: Trigger, after: LinkStatus, deeds: tuple[Action, ...]
 ) -> None:
     assert step(before, happening) == (step(before, happening).__class__)(after, deeds)
 
@@ -49,7 +49,9 @@ async def live(
         events.append(event)
 
     device.happen(None)
-    life = Life(device, 7, config or CONFIG, emit, desk, SetClock(), reconnect_after=0, pairing_wait=wait)
+    life = DeviceSession(
+        device, 7, config or CONFIG, emit, desk, SetClock(), reconnect_after=0, pairing_wait=wait
+    )
     await asyncio.wait_for(life.run(), 120)
     return events
 
@@ -157,7 +159,7 @@ async def _forever(device: ScriptedDevice, desk: Desk) -> None:
     async def emit(_: Event) -> None:
         return
 
-    await Life(device, 7, CONFIG, emit, desk, SetClock(), reconnect_after=0).run()
+    await DeviceSession(device, 7, CONFIG, emit, desk, SetClock(), reconnect_after=0).run()
 
 
 async def _until(holds: Any) -> None:
