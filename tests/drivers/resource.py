@@ -9,13 +9,13 @@ from collections.abc import Callable
 from domain.routing.model import RunRequest, RunResult
 from tests.drivers.world import PATIENCE, World
 
-Script = Callable[[RunRequest], RunResult]
+RenderedText = Callable[[RunRequest], RunResult]
 
 
 class Resource:
     """Stands behind every id that no built-in has; `script` makes the answers."""
 
-    def __init__(self, world: World, script: Script) -> None:
+    def __init__(self, world: World, script: RenderedText) -> None:
         self.world = world
         self.script = script
         self.requests: list[RunRequest] = []

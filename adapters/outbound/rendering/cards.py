@@ -14,10 +14,10 @@ from adapters.outbound.rendering.composing import compose, verbatim
 from adapters.outbound.rendering.cuts import breaks
 from adapters.outbound.rendering.dialects.plain import Plain
 from adapters.outbound.rendering.dialects.text_block import TextBlock
-from adapters.outbound.rendering.flow import Flow, Kind, Run, Span
+from adapters.outbound.rendering.flow import Kind, Run, Span, StyledText
 from adapters.outbound.rendering.model import Rendered
 from adapters.outbound.rendering.parsing import parsed
-from adapters.outbound.rendering.script import Script
+from adapters.outbound.rendering.script import RenderedText
 from domain.channels.model import TextLimit, Unit
 from domain.routing.cutting import Cutter, measure
 
@@ -38,7 +38,7 @@ def render_cards(markdown: str, limit: TextLimit | None) -> list[Rendered]:
         flow = verbatim(markdown)
     unit = limit.unit if limit else Unit.CHARACTERS
     body = _Body(flow, unit)
-    plain = Script(flow, Plain(), unit)
+    plain = RenderedText(flow, Plain(), unit)
     if limit is None:
         end = len(flow.text.rstrip())
         return [Rendered(body.json(0, end), plain.text(0, end))] if end else []
@@ -60,9 +60,9 @@ def literal_body(text: str) -> str:
 class _Body:
     """The elements of any stretch of a flow."""
 
-    def __init__(self, flow: Flow, unit: Unit) -> None:
+    def __init__(self, flow: StyledText, unit: Unit) -> None:
         self._flow = flow
-        self._script = Script(flow, _DIALECT, unit)
+        self._script = RenderedText(flow, _DIALECT, unit)
 
     def json(self, start: int, end: int, most: int | None = None) -> str:
         """The elements of [start, end); broken off where they are surely longer than `most`."""

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from markdown_it.tree import SyntaxTreeNode
 
-from adapters.outbound.rendering.dialect import Dialect, Tables
-from adapters.outbound.rendering.flow import LONGEST_FENCE, Flow, FlowBuilder, Kind, Run, Span, Spans
+from adapters.outbound.rendering.dialect import MarkupWriter, Tables
+from adapters.outbound.rendering.flow import LONGEST_FENCE, FlowBuilder, Kind, Run, Span, Spans, StyledText
 from adapters.outbound.rendering.inline import (
     InlineComposer,
     code_fence,
@@ -22,7 +22,7 @@ _DEEPEST_QUOTE = 3
 _RULES = {"left": "---", "right": "---:", "center": ":---:"}
 
 
-def compose(blocks: Iterable[SyntaxTreeNode], dialect: Dialect, room: int | None) -> Flow:
+def compose(blocks: Iterable[SyntaxTreeNode], dialect: MarkupWriter, room: int | None) -> StyledText:
     """The flow of a document.
 
     `room` is how many bytes one link's markup or a table's repeated header may take: a link that is longer
@@ -33,7 +33,7 @@ def compose(blocks: Iterable[SyntaxTreeNode], dialect: Dialect, room: int | None
     return composer.out.build()
 
 
-def verbatim(text: str) -> Flow:
+def verbatim(text: str) -> StyledText:
     """The flow of a text that is not formatted."""
     out = FlowBuilder()
     out.text(text)
@@ -41,7 +41,7 @@ def verbatim(text: str) -> Flow:
 
 
 class _Composer:
-    def __init__(self, dialect: Dialect, room: int | None) -> None:
+    def __init__(self, dialect: MarkupWriter, room: int | None) -> None:
         self.out = FlowBuilder()
         self._dialect = dialect
         self._layout = dialect.layout

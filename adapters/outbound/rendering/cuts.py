@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from adapters.outbound.rendering.dialect import has
-from adapters.outbound.rendering.flow import Flow, Kind, Run
+from adapters.outbound.rendering.flow import Kind, Run, StyledText
 from domain.routing.cutting import Break, Rank, breaks_of
 
 
-def breaks(flow: Flow) -> Iterator[Break]:
+def breaks(flow: StyledText) -> Iterator[Break]:
     """Where the flow may be cut: not in or after a list marker, and after a heading only at need."""
     for each in breaks_of(flow.text):
         run = flow.run_at(each.end)
@@ -18,7 +18,7 @@ def breaks(flow: Flow) -> Iterator[Break]:
         yield Break(each.end, each.start, _rank(flow, each, run))
 
 
-def _rank(flow: Flow, each: Break, run: Run) -> Rank:
+def _rank(flow: StyledText, each: Break, run: Run) -> Rank:
     if has(run.spans, Kind.PRE, Kind.TABLE):
         return each.rank.in_code
-    return Rank.WORD if each.end in flow.leads else each.rank
+    return Rank.WORD if each.end in flow.keep_with_next else each.rank

@@ -42,7 +42,7 @@ class Layout:
     bare_links: bool = True
 
 
-class Dialect(Protocol):
+class MarkupWriter(Protocol):
     """A platform's markup. Spans come outermost first; `line_start`: only a list marker stands before."""
 
     @property

@@ -14,7 +14,7 @@ from adapters.outbound.rendering.dialect import Layout
 from adapters.outbound.rendering.dialects.plain import Plain
 from adapters.outbound.rendering.model import Rendered
 from adapters.outbound.rendering.parsing import is_safe, parsed, tokens
-from adapters.outbound.rendering.script import Script
+from adapters.outbound.rendering.script import RenderedText
 from domain.channels.model import Unit
 
 _STYLES = {
@@ -54,7 +54,7 @@ def render_email(markdown: str) -> list[Rendered]:
         return [Rendered(_document(f"<p>{escape(markdown)}</p>\n"), markdown)] if markdown.strip() else []
     renderer = _Html()
     body = "".join(renderer.render(each, _OPTIONS, {}) for each in tokens(markdown))
-    return [Rendered(_document(body), Script(flow, dialect, Unit.CHARACTERS).text(0, end))]
+    return [Rendered(_document(body), RenderedText(flow, dialect, Unit.CHARACTERS).text(0, end))]
 
 
 def _document(body: str) -> str:

@@ -65,22 +65,22 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
+class StyledText:
     """The visible text and its runs, in order and without gaps.
 
-    `ends` tells where spans that `begin` end; `leads` are the ends of headings, which belong to what follows.
+    `ends` tells where spans that `begin` end; `keep_with_next` are the ends of headings, which belong to what follows.
     """
 
     text: str
     runs: tuple[Run, ...]
     starts: tuple[int, ...]
     ends: Mapping[int, int]
-    leads: Set[int]
+    keep_with_next: Set[int]
 
-    def bare(self) -> Flow:
+    def bare(self) -> StyledText:
         """The same text without any spans."""
         runs = tuple(Run(run.start, run.end, (), run.structure) for run in self.runs)
-        return Flow(self.text, runs, self.starts, {}, self.leads)
+        return StyledText(self.text, runs, self.starts, {}, self.keep_with_next)
 
     def run_at(self, index: int) -> Run | None:
         """The run that holds the character at `index`."""
@@ -165,10 +165,10 @@ class FlowBuilder:
         """What was written last is not to be cut off from what follows."""
         self._leads.add(self._length)
 
-    def build(self) -> Flow:
+    def build(self) -> StyledText:
         """The flow as written so far."""
         text, starts = "".join(self._pieces), tuple(run.start for run in self._runs)
-        return Flow(text, tuple(self._runs), starts, self._ends, self._leads)
+        return StyledText(text, tuple(self._runs), starts, self._ends, self._leads)
 
     def _add(self, text: str, spans: Spans, *, structure: bool) -> None:
         end = self._length + len(text)

@@ -6,7 +6,7 @@ import re
 
 from markdown_it.tree import SyntaxTreeNode
 
-from adapters.outbound.rendering.dialect import Dialect, has
+from adapters.outbound.rendering.dialect import MarkupWriter, has
 from adapters.outbound.rendering.flow import LONGEST_FENCE, FlowBuilder, Kind, Span, Spans
 from adapters.outbound.rendering.parsing import is_safe, shown
 
@@ -22,7 +22,7 @@ class InlineComposer:
     """
 
     def __init__(
-        self, out: FlowBuilder, dialect: Dialect, room: int | None, newline: str | None = None
+        self, out: FlowBuilder, dialect: MarkupWriter, room: int | None, newline: str | None = None
     ) -> None:
         self._out = out
         self._dialect = dialect

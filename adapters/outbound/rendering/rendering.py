@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from adapters.outbound.rendering.cards import render_cards
 from adapters.outbound.rendering.composing import compose, verbatim
 from adapters.outbound.rendering.cuts import breaks
-from adapters.outbound.rendering.dialect import Dialect
+from adapters.outbound.rendering.dialect import MarkupWriter
 from adapters.outbound.rendering.dialects.discord import Discord
 from adapters.outbound.rendering.dialects.mattermost import Mattermost
 from adapters.outbound.rendering.dialects.mrkdwn import Mrkdwn
@@ -18,15 +18,15 @@ from adapters.outbound.rendering.dialects.telegram_markdown import TelegramMarkd
 from adapters.outbound.rendering.dialects.telegram_markdownv2 import TelegramMarkdownV2
 from adapters.outbound.rendering.dialects.whatsapp import WhatsApp
 from adapters.outbound.rendering.email import render_email
-from adapters.outbound.rendering.flow import Flow
+from adapters.outbound.rendering.flow import StyledText
 from adapters.outbound.rendering.model import Markup, Rendered
 from adapters.outbound.rendering.parsing import parsed
-from adapters.outbound.rendering.script import Script
+from adapters.outbound.rendering.script import RenderedText
 from domain.channels.model import TextLimit, Unit
 from domain.routing.cutting import Cutter
 
 _PLAIN = Plain()
-_DIALECTS: dict[Markup, Dialect] = {
+_DIALECTS: dict[Markup, MarkupWriter] = {
     Markup.MRKDWN: Mrkdwn(),
     Markup.TELEGRAM_HTML: TelegramHtml(),
     Markup.TELEGRAM_MARKDOWN: TelegramMarkdown(),
@@ -56,11 +56,13 @@ def render(markup: Markup, markdown: str, limit: TextLimit | None) -> list[Rende
     flow = _flow(markdown, dialect, limit)
     if limit is None:
         end = len(flow.text.rstrip())
-        return [Rendered(*(Script(flow, each, Unit.CHARACTERS).text(0, end) for each in (dialect, _PLAIN)))]
+        return [
+            Rendered(*(RenderedText(flow, each, Unit.CHARACTERS).text(0, end) for each in (dialect, _PLAIN)))
+        ]
     return list(_messages(flow, dialect, limit))
 
 
-def _flow(markdown: str, dialect: Dialect, limit: TextLimit | None) -> Flow:
+def _flow(markdown: str, dialect: MarkupWriter, limit: TextLimit | None) -> StyledText:
     room = limit.size // 4 if limit else None
     bare = limit is not None and limit.size < _LEAST_FOR_MARKUP
     flow = compose(parsed(markdown), dialect, 0 if bare else room)
@@ -69,10 +71,10 @@ def _flow(markdown: str, dialect: Dialect, limit: TextLimit | None) -> Flow:
     return flow.bare() if bare else flow
 
 
-def _messages(flow: Flow, dialect: Dialect, limit: TextLimit) -> Iterator[Rendered]:
+def _messages(flow: StyledText, dialect: MarkupWriter, limit: TextLimit) -> Iterator[Rendered]:
     source_limit = dialect.source_limit(limit)
-    source = Script(flow, dialect, source_limit.unit)
-    plain = source if dialect is _PLAIN else Script(flow, _PLAIN, limit.unit)
+    source = RenderedText(flow, dialect, source_limit.unit)
+    plain = source if dialect is _PLAIN else RenderedText(flow, _PLAIN, limit.unit)
 
     def fits(start: int, end: int) -> bool:
         if plain.length(start, end) > limit.size:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
-from adapters.outbound.rendering.dialect import Dialect
-from adapters.outbound.rendering.flow import Flow, Run, Span, Spans
+from adapters.outbound.rendering.dialect import MarkupWriter
+from adapters.outbound.rendering.flow import Run, Span, Spans, StyledText
 from adapters.outbound.rendering.trimming import trimmed
 from domain.channels.model import Unit
 from domain.routing.cutting import measure
@@ -31,7 +31,7 @@ class _Line:
 _LINE_START = _Line()
 
 
-class Script:
+class RenderedText:
     """A flow in a dialect.
 
     Each run has its turn (what closes and opens spans before it) and its body (its text, escaped). A stretch
@@ -39,7 +39,7 @@ class Script:
     so its length is a difference of sums, and the same strings make both.
     """
 
-    def __init__(self, flow: Flow, dialect: Dialect, unit: Unit) -> None:
+    def __init__(self, flow: StyledText, dialect: MarkupWriter, unit: Unit) -> None:
         self._flow = flow
         self._dialect = dialect
         self._unit = unit

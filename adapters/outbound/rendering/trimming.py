@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from adapters.outbound.rendering.dialect import Dialect, has
-from adapters.outbound.rendering.flow import EMPHASIS, Flow, Run, Spans
+from adapters.outbound.rendering.dialect import MarkupWriter, has
+from adapters.outbound.rendering.flow import EMPHASIS, Run, Spans, StyledText
 
 _LONG = 500
 """Characters."""
 
 
-def trimmed(flow: Flow, dialect: Dialect) -> Iterator[Run]:
+def trimmed(flow: StyledText, dialect: MarkupWriter) -> Iterator[Run]:
     """The runs of a flow with the spans that the dialect keeps.
 
     Where emphasis begins or ends at white space (because the dialect keeps it off the code beside it), that
