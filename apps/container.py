@@ -91,7 +91,7 @@ from domain.polling.service import PollingService
 from domain.routing.asking.service import InvocationService
 from domain.routing.service import ConversationService
 from ports.blobs import Blobs
-from ports.channels import Kit
+from ports.channels import ChannelDependencies
 from ports.storage import Conversation, QueuedMessages
 from ports.use_cases import UseCases
 
@@ -242,7 +242,7 @@ class Container(containers.DeclarativeContainer):
         file_life,
     )
     kit = providers.Singleton(
-        Kit,
+        ChannelDependencies,
         http=traced_http,
         artifacts=providers.Singleton(Artifacts, blobs, http, largest_file),
         clock=clock,

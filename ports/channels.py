@@ -13,10 +13,10 @@ from domain.channels.messages import (
     Artifact,
     Attachment,
     CallOutcome,
+    ChannelMetadata,
     ClosedPrompt,
     Config,
     Event,
-    Facts,
     Part,
     RawAnswer,
     RawCall,
@@ -45,7 +45,7 @@ class Channel(Protocol, metaclass=Face):
 class Webhook(Protocol, metaclass=Face):
     """A channel that is called by its platform. Pure: no I/O, no clock of its own."""
 
-    def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
+    def receive(self, config: Config, call: RawCall, known: ChannelMetadata, now: datetime) -> Received:
         """Proves the origin of a call and reads it.
 
         Raises `Unauthenticated` (or `Forbidden` where the platform documents 403) for a failed proof,
@@ -94,10 +94,10 @@ class NeedsFacts(Protocol, metaclass=Face):
     facts_ttl: float
     """Seconds for which fetched facts hold."""
 
-    async def facts(self, config: Config) -> Facts: ...
+    async def facts(self, config: Config) -> ChannelMetadata: ...
 
 
-class StaleFacts(Unauthenticated):
+class StaleMetadata(Unauthenticated):
     """What was fetched beforehand does not suffice to prove this call, and may be out of date (a signing key
     that is not known yet): fetching anew and reading the call once more may help. Else it is refused."""
 
@@ -156,7 +156,7 @@ class PollFailed(Exception):
 
 
 @runtime_checkable
-class Watches(Protocol, metaclass=Face):
+class PushWatcher(Protocol, metaclass=Face):
     """A polled channel that can wait for news (IMAP IDLE): returns when there may be some."""
 
     async def watch(self, config: Config, timeout: float) -> None: ...
@@ -243,7 +243,7 @@ class Describes(Protocol, metaclass=Face):
 
 
 @runtime_checkable
-class Screens(Protocol, metaclass=Face):
+class SenderFilter(Protocol, metaclass=Face):
     """A channel whose calls do not tell bots from people: it asks its platform who wrote."""
 
     async def is_bot(self, config: Config, sender: Sender) -> bool | None:
@@ -252,7 +252,7 @@ class Screens(Protocol, metaclass=Face):
 
 
 @runtime_checkable
-class Types(Protocol, metaclass=Face):
+class TypingIndicator(Protocol, metaclass=Face):
     """A channel that can show for a while that an answer is being written."""
 
     typing_seconds: float
@@ -276,7 +276,7 @@ class ShowsWaiting(Protocol, metaclass=Face):
 
 
 @runtime_checkable
-class Drafts(Protocol, metaclass=Face):
+class StreamingReply(Protocol, metaclass=Face):
     """A channel that can show an answer while it is being made, in a message that it changes.
 
     The finished answer takes the message's place: `render` finds its name in `Answer.draft`.
@@ -296,7 +296,7 @@ class Drafts(Protocol, metaclass=Face):
 
 
 @runtime_checkable
-class Notices(Protocol, metaclass=Face):
+class ButtonAck(Protocol, metaclass=Face):
     """A channel that tells who pressed a button that the press was seen. Best effort, never raises.
 
     Called where a press decided nothing, with `words` for who pressed, if any: other buttons than those of our
@@ -308,7 +308,7 @@ class Notices(Protocol, metaclass=Face):
 
 
 @runtime_checkable
-class Decides(Protocol, metaclass=Face):
+class PromptCloser(Protocol, metaclass=Face):
     """A channel with buttons: replaces a prompt that is over, so that it cannot be pressed any more."""
 
     async def decided(self, config: Config, target: Target, closed: ClosedPrompt) -> None:
@@ -353,7 +353,7 @@ class Connected(Protocol, metaclass=Face):
 
 
 @runtime_checkable
-class Pairs(Protocol, metaclass=Face):
+class SupportsPairing(Protocol, metaclass=Face):
     """A connected channel whose account is linked with a code. Only the process that keeps the connection can
     send and fetch: everything goes over it."""
 
@@ -382,7 +382,7 @@ class Channels(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Kit:
+class ChannelDependencies:
     """What a channel is built with. `address` gives the value of a setting such as 'MAIL_API_URL'; `hosts`
     resolves the hosts that a user gave for protocols other than HTTP."""
 

@@ -7,7 +7,7 @@ import logging
 import time
 from typing import Any
 
-from domain.channels.messages import Config, Facts
+from domain.channels.messages import ChannelMetadata, Config
 from domain.instances.model import Instance
 from ports.channels import NeedsFacts, PlatformError
 from ports.http import HttpFailed
@@ -23,11 +23,11 @@ class MemoryFacts:
     """One fetch at a time per instance; a failed one is tried again after a few seconds at the earliest."""
 
     def __init__(self) -> None:
-        self._held: dict[int, tuple[float, Config, Facts]] = {}
+        self._held: dict[int, tuple[float, Config, ChannelMetadata]] = {}
         self._locks: dict[int, asyncio.Lock] = {}
         self._renewed: dict[int, float] = {}
 
-    async def of(self, instance: Instance, channel: NeedsFacts) -> Facts:
+    async def of(self, instance: Instance, channel: NeedsFacts) -> ChannelMetadata:
         held = self._fresh(instance)
         if held is not None:
             return held
@@ -35,20 +35,20 @@ class MemoryFacts:
             held = self._fresh(instance)
             return held if held is not None else await self._fetch(instance, channel)
 
-    async def renewed(self, instance: Instance, channel: NeedsFacts) -> Facts | None:
+    async def renewed(self, instance: Instance, channel: NeedsFacts) -> ChannelMetadata | None:
         if time.monotonic() < self._renewed.get(instance.id, float("-inf")) + RENEW_SECONDS:
             return None
         self._renewed[instance.id] = time.monotonic()
         async with self._locks.setdefault(instance.id, asyncio.Lock()):
             return await self._fetch(instance, channel)
 
-    def _fresh(self, instance: Instance) -> Facts | None:
+    def _fresh(self, instance: Instance) -> ChannelMetadata | None:
         held = self._held.get(instance.id)
         if held and held[1] == instance.config and time.monotonic() < held[0]:
             return held[2]
         return None
 
-    async def _fetch(self, instance: Instance, channel: NeedsFacts) -> Facts:
+    async def _fetch(self, instance: Instance, channel: NeedsFacts) -> ChannelMetadata:
         known: dict[str, Any] = {}
         try:
             facts, ttl = await channel.facts(instance.config), channel.facts_ttl

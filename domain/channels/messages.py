@@ -13,7 +13,7 @@ from domain.channels.limits import Scope
 Config = Mapping[str, Any]
 """An instance's configuration, a JSON object exactly as the user stored it."""
 
-Facts = Mapping[str, Any]
+ChannelMetadata = Mapping[str, Any]
 """What a channel fetched beforehand and needs to read a call: signing keys, the bot's own id."""
 
 Target = Mapping[str, Any]

@@ -19,13 +19,13 @@ from domain.refusals import (
     Unauthenticated,
     Unavailable,
 )
-from ports.channels import AnswersInCall, Channel, Channels, NeedsFacts, Schedules, StaleFacts, Webhook
+from ports.channels import AnswersInCall, Channel, Channels, NeedsFacts, Schedules, StaleMetadata, Webhook
 from ports.clock import Clock
-from ports.facts import FactCache
+from ports.metadata import FactCache
 from ports.metrics import Meter
+from ports.replies import Answers
 from ports.schedules import Deactivation, PollQueue
 from ports.storage import Accepted, CallResult, HealthStore, Inbox, InstanceStore, Outbox, Sessions
-from ports.waiting import Answers
 
 POLL = "poll"
 """`Received.kind` of a call that only says that a poll would find something."""
@@ -109,12 +109,12 @@ class IntakeService:
         try:
             try:
                 return channel.receive(instance.config, call, known, self._clock.now())
-            except StaleFacts:
+            except StaleMetadata:
                 renewed = await self._facts.renewed(instance, channel)
                 if renewed is None:
                     raise
                 return channel.receive(instance.config, call, renewed, self._clock.now())
-        except StaleFacts as stale:
+        except StaleMetadata as stale:
             raise Unauthenticated(stale.message) from None
 
     def _prove(self, instance: Instance, received: Received) -> None:

@@ -7,7 +7,7 @@ import asyncio
 from domain.channels.linked_device import PAIRING_WAIT
 from domain.instances.model import Instance, Pairing
 from domain.refusals import TooMany
-from ports.channels import Channels, Pairs
+from ports.channels import Channels, SupportsPairing
 from ports.links import CodeAnswer, Links
 
 LOOK_EVERY = 0.2
@@ -23,7 +23,7 @@ class PairingService:
         self._wait = wait
 
     def pairs(self, channel_id: str) -> bool:
-        return isinstance(self._channels.find(channel_id), Pairs)
+        return isinstance(self._channels.find(channel_id), SupportsPairing)
 
     async def saved(self, instance: Instance) -> None:
         if self.pairs(instance.channel_id):
@@ -34,7 +34,7 @@ class PairingService:
 
     async def request(self, instance: Instance) -> Pairing:
         channel = self._channels.find(instance.channel_id)
-        if not isinstance(channel, Pairs):
+        if not isinstance(channel, SupportsPairing):
             return Pairing(False, None, f"No pairing code can be made: {instance.channel_id} pairs nothing")
         if lacking := channel.lacks():
             return Pairing(False, None, f"No pairing code can be made: {lacking}")

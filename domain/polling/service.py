@@ -13,7 +13,7 @@ from domain.instances.health import UNDECRYPTED
 from domain.instances.model import UNREADABLE, Activity, Instance
 from domain.polling.rules import back_off, interval
 from domain.refusals import Refusal, StorageAway, Unavailable
-from ports.channels import Channel, Channels, ConfirmsPolls, PollFailed, Polls, Schedules, Watches
+from ports.channels import Channel, Channels, ConfirmsPolls, PollFailed, Polls, PushWatcher, Schedules
 from ports.clock import Clock
 from ports.jobs import JobQueue
 from ports.metrics import Meter
@@ -80,7 +80,7 @@ class PollingService:
 
     async def resume(self) -> None:
         """After a start, polls those that can be watched: news may have come while nobody watched."""
-        ids = [each.definition.id for each in self._channels.all() if isinstance(each, Watches)]
+        ids = [each.definition.id for each in self._channels.all() if isinstance(each, PushWatcher)]
         await self._schedules.run_soon(ids, AT_ONCE)
 
     async def look(self) -> bool:

@@ -18,7 +18,7 @@ from domain.routing.asking.model import ConversationContext, ProcessingFailed
 from domain.routing.asking.service import InvocationService
 from domain.routing.rounds import MOST_ROUNDS, STOPPED, WINDOW, LoopStopped
 from domain.routing.words import GAVE_UP, TOO_MANY_CRASHES, given_up, not_served
-from ports.channels import Channels, Replies, Screens, ShowsWaiting
+from ports.channels import Channels, Replies, SenderFilter, ShowsWaiting
 from ports.clock import Clock
 from ports.identities import People
 from ports.metrics import Meter
@@ -309,7 +309,7 @@ class ConversationService:
             return None
         if waiting.attempts >= MAX_CRASHES:
             raise ProcessingFailed(GAVE_UP, TOO_MANY_CRASHES)
-        if isinstance(talk.channel, Screens):
+        if isinstance(talk.channel, SenderFilter):
             is_bot = await talk.channel.is_bot(instance.config, event.sender)
             if is_bot:
                 return None

@@ -15,7 +15,16 @@ from adapters.outbound.channels.registry import Registry
 from domain.channels.messages import Answer, Choice, Event, Outcome, RawCall, Received, Sent
 from domain.channels.model import ChannelDefinition, TextLimit, Unit
 from domain.refusals import Refusal
-from ports.channels import Channel, Connected, Decides, Limited, Pairs, Replies, Types, Webhook
+from ports.channels import (
+    Channel,
+    Connected,
+    Limited,
+    PromptCloser,
+    Replies,
+    SupportsPairing,
+    TypingIndicator,
+    Webhook,
+)
 from ports.http import AddressRefused, HttpAnswer, HttpFailed
 from tests.support.channel_samples import Sample, Scripted, folder_of, sample_of
 from tests.support.channels import NOW, kit
@@ -253,10 +262,10 @@ def test_parts_can_be_stored(channel_id: str) -> None:
         assert json.loads(json.dumps(dict(part.payload))) == part.payload
 
 
-@pytest.mark.parametrize("channel_id", with_face(Decides))
+@pytest.mark.parametrize("channel_id", with_face(PromptCloser))
 def test_the_part_with_the_buttons_can_be_replaced_without_a_press(channel_id: str) -> None:
     channel, sample = built(channel_id), SAMPLES[channel_id]
-    assert isinstance(channel, Decides)
+    assert isinstance(channel, PromptCloser)
     assert isinstance(channel, Replies)
     text = "May I? " * 2000
     for choices in ((), (Choice("Approve", "c:1"), Choice("Reject", "c:2"))):
@@ -267,7 +276,7 @@ def test_the_part_with_the_buttons_can_be_replaced_without_a_press(channel_id: s
 
 
 def test_channels_whose_prompts_can_be_replaced() -> None:
-    assert with_face(Decides) == ["workspace-chat", "enterprise-chat", "gaming-chat", "bot-messenger"]
+    assert with_face(PromptCloser) == ["workspace-chat", "enterprise-chat", "gaming-chat", "bot-messenger"]
 
 
 def test_every_channel_that_sends_says_whom_limits_bind() -> None:
@@ -340,10 +349,10 @@ SHOWN_SECONDS = {
 
 
 def test_channels_that_show_that_an_answer_is_being_written() -> None:
-    found = {channel_id: REGISTRY.find(channel_id) for channel_id in with_face(Types)}
+    found = {channel_id: REGISTRY.find(channel_id) for channel_id in with_face(TypingIndicator)}
     assert list(found) == list(SHOWN_SECONDS)
     for channel_id, channel in found.items():
-        assert isinstance(channel, Types)
+        assert isinstance(channel, TypingIndicator)
         assert SHOWN_SECONDS[channel_id] * 0.7 <= channel.typing_seconds <= SHOWN_SECONDS[channel_id]
 
 
@@ -356,12 +365,12 @@ def test_channels_that_show_that_an_answer_is_being_written() -> None:
         (HttpFailed("connection reset", before_request=False), Outcome.UNKNOWN),
     ],
 )
-@pytest.mark.parametrize("channel_id", with_face(Types, "over_http"))
+@pytest.mark.parametrize("channel_id", with_face(TypingIndicator, "over_http"))
 async def test_trouble_with_showing_that_an_answer_is_being_written(
     channel_id: str, then: Any, outcome: Outcome
 ) -> None:
     channel, sample = built(channel_id, then), SAMPLES[channel_id]
-    assert isinstance(channel, Types)
+    assert isinstance(channel, TypingIndicator)
     sent = await channel.typing(sample.config, sample.target)
     assert sent is not None
     assert sent.outcome is outcome
@@ -371,7 +380,7 @@ async def test_trouble_with_showing_that_an_answer_is_being_written(
 def test_one_channel_pairs_and_two_keep_connections() -> None:
     """Who pairs gets a waStatus in the configuration, and is asked for codes."""
     everybody = Registry.build(kit(Scripted([], OK))).all()
-    assert [each.definition.id for each in everybody if isinstance(each, Pairs)] == [
+    assert [each.definition.id for each in everybody if isinstance(each, SupportsPairing)] == [
         "linked-device-messaging"
     ]
     connected = [each.definition.id for each in everybody if isinstance(each, Connected)]

@@ -19,15 +19,15 @@ from domain.instances.validation import check_config
 from domain.refusals import Invalid, Refusal
 from ports.channels import (
     Channel,
-    Decides,
     Describes,
     Fetches,
     PlatformError,
     PollFailed,
     Probed,
+    PromptCloser,
     Replies,
-    Screens,
-    Types,
+    SenderFilter,
+    TypingIndicator,
     Webhook,
 )
 from ports.http import HttpAnswer, HttpFailed, HttpRequest, NoAddress
@@ -112,13 +112,13 @@ def _works(
     if isinstance(channel, Replies) and target:
         for part in channel.render(SAMPLES[channel.definition.id].config, target, Answer("Hello")):
             yield lambda: channel.send(config, target, part, "key-1")  # noqa: B023
-    if isinstance(channel, Types) and target:
+    if isinstance(channel, TypingIndicator) and target:
         yield lambda: channel.typing(config, target)
-    if isinstance(channel, Decides) and target:
+    if isinstance(channel, PromptCloser) and target:
         yield lambda: channel.decided(config, target, ClosedPrompt("Approved", "Approved", "Approved"))
     if isinstance(channel, Probed):
         yield lambda: channel.probe(config)
-    if isinstance(channel, Screens) and target:
+    if isinstance(channel, SenderFilter) and target:
         sender = next(
             (each for name in ("user", "sender") if isinstance(each := target.get(name), str)), "u1"
         )

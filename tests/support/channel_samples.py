@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 
-from domain.channels.messages import Config, Facts, Part, RawCall, Target
+from domain.channels.messages import ChannelMetadata, Config, Part, RawCall, Target
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
 
 FOLDERS = "adapters.outbound.channels"
@@ -25,7 +25,7 @@ class Sample:
     config: Config
     genuine: Mapping[str, RawCall] = field(default_factory=dict)
     forged: Mapping[str, RawCall] = field(default_factory=dict)
-    known: Facts = field(default_factory=dict)
+    known: ChannelMetadata = field(default_factory=dict)
     target: Target = field(default_factory=dict)
     addresses: Mapping[str, str] = field(default_factory=dict)
     shown: Callable[[Part], str] | None = None

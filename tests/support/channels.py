@@ -16,7 +16,7 @@ from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.linked_device.neonize_devices import NeonizeDevices
 from domain.channels.messages import Artifact, RawCall
-from ports.channels import Kit
+from ports.channels import ChannelDependencies
 from ports.http import Http, HttpAnswer, HttpRequest
 from ports.linked_device import LinkedDevices
 
@@ -77,10 +77,10 @@ def kit(
     files: Files | None = None,
     clock: SetClock | None = None,
     devices: LinkedDevices | None = None,
-) -> Kit:
+) -> ChannelDependencies:
     """A kit whose settings are `addresses`; asking for another setting is an error of the test."""
     known = {"ENTERPRISE_CHAT_TRUSTED_HOSTS": "", "ENTERPRISE_CHAT_EMULATOR": "", **(addresses or {})}
-    return Kit(
+    return ChannelDependencies(
         http=http,
         artifacts=files or Files(),
         clock=clock or SetClock(),

@@ -9,7 +9,7 @@ import pytest
 
 from adapters.outbound import facts as module
 from adapters.outbound.facts import MemoryFacts
-from domain.channels.messages import Config, Facts
+from domain.channels.messages import ChannelMetadata, Config
 from domain.instances.model import Instance
 from ports.channels import PlatformError
 
@@ -25,7 +25,7 @@ class Platform:
         self.fetches = 0
         self.is_away = False
 
-    async def facts(self, config: Config) -> Facts:
+    async def facts(self, config: Config) -> ChannelMetadata:
         self.fetches += 1
         await asyncio.sleep(0)
         if self.is_away:

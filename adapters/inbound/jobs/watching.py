@@ -7,7 +7,7 @@ import logging
 from adapters.inbound.jobs.instance_tasks import InstanceTasks
 from domain.instances.model import Instance
 from domain.polling.rules import interval
-from ports.channels import Channels, PollFailed, Polls, Watches
+from ports.channels import Channels, PollFailed, Polls, PushWatcher
 from ports.schedules import ScheduleStore
 from ports.storage import InstanceStore
 
@@ -28,7 +28,7 @@ class Watchers:
     def begin(self, instance: Instance) -> None:
         """Watches until there is news or the interval has passed; then the instance is polled."""
         channel = self._channels.find(instance.channel_id)
-        if not isinstance(channel, Watches) or not isinstance(channel, Polls):
+        if not isinstance(channel, PushWatcher) or not isinstance(channel, Polls):
             return
         seconds = interval(instance.config, channel.default_interval_minutes).total_seconds()
         if seconds >= SHORTEST and not self._tasks.has(instance.id):
@@ -41,7 +41,7 @@ class Watchers:
     async def stop(self) -> None:
         await self._tasks.stop()
 
-    async def _watch(self, instance: Instance, channel: Watches, seconds: float) -> None:
+    async def _watch(self, instance: Instance, channel: PushWatcher, seconds: float) -> None:
         try:
             await channel.watch(instance.config, seconds)
         except PollFailed as failed:

@@ -12,7 +12,7 @@ from adapters.tasks import cancelled, end
 from domain.channels.linked_device import RECONNECT_AFTER
 from domain.channels.messages import Event
 from domain.refusals import Unavailable
-from ports.channels import Channels, Connected, Pairs
+from ports.channels import Channels, Connected, SupportsPairing
 from ports.linked_device import LinkRecorder
 from ports.links import Links
 from ports.storage import Inbox, InstanceStore
@@ -54,7 +54,7 @@ class Supervisor:
             for channel in channels.all()
             if isinstance(channel, Connected) and channel.lacks() is None
         }
-        self._paired = [each.definition.id for each in channels.all() if isinstance(each, Pairs)]
+        self._paired = [each.definition.id for each in channels.all() if isinstance(each, SupportsPairing)]
         self._elsewhere: Mapping[int, int] = {}
         self._kept: dict[int, _Kept] = {}
         self._partings: set[asyncio.Task[None]] = set()

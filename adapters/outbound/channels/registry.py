@@ -18,9 +18,9 @@ from adapters.outbound.channels.linked_device_messaging.channel import build as 
 from adapters.outbound.channels.mail_api.channel import build as mail_api
 from adapters.outbound.channels.sms_provider.channel import build as sms_provider
 from adapters.outbound.channels.workspace_chat.channel import build as workspace_chat
-from ports.channels import Channel, Kit
+from ports.channels import Channel, ChannelDependencies
 
-BUILDERS: tuple[Callable[[Kit], Channel], ...] = (
+BUILDERS: tuple[Callable[[ChannelDependencies], Channel], ...] = (
     workspace_chat,
     enterprise_chat,
     community_chat,
@@ -45,7 +45,7 @@ class Registry:
         self._channels = {channel.definition.id: channel for channel in channels}
 
     @classmethod
-    def build(cls, kit: Kit) -> Registry:
+    def build(cls, kit: ChannelDependencies) -> Registry:
         return cls(tuple(builder(kit) for builder in BUILDERS))
 
     def all(self) -> tuple[Channel, ...]:

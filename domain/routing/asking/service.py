@@ -28,7 +28,7 @@ from domain.routing.model import (
 from domain.routing.resource import parse_resource
 from domain.routing.typing_indicator.service import RepeatedTyping
 from domain.routing.words import APOLOGY, NO_RESOURCE
-from ports.channels import Decides, Drafts, Notices, Types
+from ports.channels import ButtonAck, PromptCloser, StreamingReply, TypingIndicator
 from ports.clock import Clock, Ids
 from ports.downstream import Downstream, DownstreamFailed
 from ports.files import MessageFiles
@@ -87,7 +87,7 @@ class InvocationService:
         if decision is None and _presses_prompt(event):
             return self._in_vain(talk, event, ruling)
         self._seen(talk, event, ruling)
-        if isinstance(talk.channel, Types):
+        if isinstance(talk.channel, TypingIndicator):
             talk.typing = RepeatedTyping(talk.channel, talk.instance.config, event.target)
         taken = await self._files.taken_in(talk.instance, event)
         request = _request(talk.instance, event, user_id, ruling, taken.files)
@@ -136,7 +136,7 @@ class InvocationService:
         self, talk: ConversationContext, event: Event, said: ReceivedText, request: RunRequest
     ) -> RunResult:
         """The result, shown while it is being made where the channel can do that."""
-        if not isinstance(talk.channel, Drafts):
+        if not isinstance(talk.channel, StreamingReply):
             return await self._settled(request)
         async with Drafting(talk.channel, self._drafts, talk, event, said.event_id) as drafting:
             return await self._settled(replace(request, progress=drafting.told))
@@ -182,7 +182,7 @@ class InvocationService:
             self._notice(talk, event, ruling.notice)
         else:
             self._show(talk, event, ruling.repeated)
-        if isinstance(talk.channel, (Decides, Notices)):
+        if isinstance(talk.channel, (PromptCloser, ButtonAck)):
             return None
         return Answer(ruling.repeated.closed.outcome if ruling.repeated else ruling.notice)
 
@@ -197,10 +197,12 @@ class InvocationService:
 
     def _close(self, talk: ConversationContext, over: OverPrompt | None) -> None:
         """A typed message names no prompt: the one that was asked is on record."""
-        if over is not None and isinstance(talk.channel, Decides):
+        if over is not None and isinstance(talk.channel, PromptCloser):
             self._aside(partial(self._replace, talk.channel, talk.instance, over, {}))
 
-    async def _replace(self, channel: Decides, instance: Instance, over: OverPrompt, press: Target) -> None:
+    async def _replace(
+        self, channel: PromptCloser, instance: Instance, over: OverPrompt, press: Target
+    ) -> None:
         """Replaces the prompt on record, as a press may name any message. Without a record, as where the platform
         never told the prompt's id, it is the message of the press. `press` is empty for a typed message."""
         config = instance.config
@@ -216,12 +218,12 @@ class InvocationService:
 
     def _notice(self, talk: ConversationContext, event: Event, words: str = "") -> None:
         talk.noticed = True
-        if isinstance(talk.channel, Notices):
+        if isinstance(talk.channel, ButtonAck):
             self._aside(partial(talk.channel.noticed, talk.instance.config, event.target, words))
 
     def _show(self, talk: ConversationContext, event: Event, over: OverPrompt) -> None:
         talk.noticed = True
-        if isinstance(talk.channel, Decides):
+        if isinstance(talk.channel, PromptCloser):
             self._aside(partial(self._replace, talk.channel, talk.instance, over, event.target))
 
     def _aside(self, courtesy: Callable[[], Awaitable[None]]) -> None:

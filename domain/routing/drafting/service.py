@@ -8,7 +8,7 @@ from types import TracebackType
 
 from domain.channels.messages import Event, Outcome, Sent
 from domain.routing.asking.model import ConversationContext
-from ports.channels import Drafts
+from ports.channels import StreamingReply
 from ports.storage import DraftStore
 
 log = logging.getLogger(__name__)
@@ -23,7 +23,12 @@ class Drafting:
     """
 
     def __init__(
-        self, channel: Drafts, store: DraftStore, talk: ConversationContext, event: Event, event_id: int
+        self,
+        channel: StreamingReply,
+        store: DraftStore,
+        talk: ConversationContext,
+        event: Event,
+        event_id: int,
     ) -> None:
         self._channel = channel
         self._store = store

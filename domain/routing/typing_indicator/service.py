@@ -6,7 +6,7 @@ import asyncio
 import logging
 
 from domain.channels.messages import Config, Outcome, Sent, Target
-from ports.channels import Types
+from ports.channels import TypingIndicator
 
 log = logging.getLogger(__name__)
 
@@ -20,7 +20,7 @@ class RepeatedTyping:
     It ends by itself where there is nothing to show, or where the platform refuses for good.
     """
 
-    def __init__(self, channel: Types, config: Config, target: Target) -> None:
+    def __init__(self, channel: TypingIndicator, config: Config, target: Target) -> None:
         self._channel = channel
         self._config = config
         self._target = target

@@ -11,7 +11,7 @@ from apps.knowledge import ModelPart
 from domain.refusals import Unavailable
 
 
-class Kit:
+class ChannelDependencies:
     """As much of the container as the part asks for."""
 
     embedding_preload = True
@@ -32,7 +32,7 @@ class Kit:
             raise self.refusal
 
 
-async def started(kit: Kit) -> asyncio.Task[None]:
+async def started(kit: ChannelDependencies) -> asyncio.Task[None]:
     part: Any = ModelPart(kit)  # type: ignore[arg-type]
     await part.start()
     running = asyncio.create_task(part.run())
@@ -43,7 +43,7 @@ async def started(kit: Kit) -> asyncio.Task[None]:
 
 @pytest.mark.parametrize("refusal", [None, Unavailable("not installed")], ids=["loaded", "missing"])
 async def test_the_process_goes_on_whether_the_model_is_there_or_not(refusal: Unavailable | None) -> None:
-    kit = Kit(refusal)
+    kit = ChannelDependencies(refusal)
     running = await started(kit)
     assert kit.asked.is_set()
     assert not running.done()
@@ -51,7 +51,7 @@ async def test_the_process_goes_on_whether_the_model_is_there_or_not(refusal: Un
 
 
 async def test_unasked_nothing_is_loaded() -> None:
-    kit = Kit()
+    kit = ChannelDependencies()
     kit.embedding_preload = False
     running = await started(kit)
     assert not kit.asked.is_set()

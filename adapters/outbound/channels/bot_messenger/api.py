@@ -12,7 +12,7 @@ from adapters.outbound.channels.bodies import at, text
 from adapters.outbound.channels.outcomes import by_status, exchange
 from adapters.outbound.http.paths import segment
 from domain.channels.messages import Config, Outcome, Sent
-from ports.channels import Kit, PlatformError
+from ports.channels import ChannelDependencies, PlatformError
 from ports.http import FormFile, HttpAnswer, HttpFailed, HttpRequest
 
 from .webhook import bot_token
@@ -41,7 +41,7 @@ class Refused:
 class BotApi:
     """Knows the addresses and the answers of the Bot API; the token in an address never leaves here."""
 
-    def __init__(self, kit: Kit) -> None:
+    def __init__(self, kit: ChannelDependencies) -> None:
         self._kit = kit
 
     def file_address(self, config: Config, path: str) -> str:

@@ -10,9 +10,9 @@ from domain.channels.limits import Limits
 from domain.channels.messages import (
     Answer,
     Attachment,
+    ChannelMetadata,
     ClosedPrompt,
     Config,
-    Facts,
     Part,
     RawCall,
     Received,
@@ -20,7 +20,7 @@ from domain.channels.messages import (
     Target,
 )
 from domain.channels.model import ChannelDefinition
-from ports.channels import Kit, PlatformError, Registration
+from ports.channels import ChannelDependencies, PlatformError, Registration
 from ports.http import HttpFailed, HttpRequest
 
 from . import webhook
@@ -41,7 +41,7 @@ class BotMessenger:
     typing_seconds = 4.0
     """Telegram shows it for five seconds."""
 
-    def __init__(self, kit: Kit) -> None:
+    def __init__(self, kit: ChannelDependencies) -> None:
         self._kit = kit
         self._api = BotApi(kit)
         self._delivery = Delivery(self._api, kit.artifacts)
@@ -50,10 +50,10 @@ class BotMessenger:
     def definition(self) -> ChannelDefinition:
         return DEFINITION
 
-    def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
+    def receive(self, config: Config, call: RawCall, known: ChannelMetadata, now: datetime) -> Received:
         return webhook.receive(config, call, known)
 
-    async def facts(self, config: Config) -> Facts:
+    async def facts(self, config: Config) -> ChannelMetadata:
         """The bot's own username, by which it is mentioned in groups."""
         me = await self._api.ask(config, "getMe", timeout=2.0)
         return {"username": text(me, "username")}
@@ -137,5 +137,5 @@ class BotMessenger:
             raise PlatformError(f"Telegram: {words}") from None
 
 
-def build(kit: Kit) -> BotMessenger:
+def build(kit: ChannelDependencies) -> BotMessenger:
     return BotMessenger(kit)

@@ -7,7 +7,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from adapters.outbound.channels.bodies import at, json_object, same, text
-from domain.channels.messages import Config, Event, Facts, Identity, Merge, RawCall, Received, Sender
+from domain.channels.messages import (
+    ChannelMetadata,
+    Config,
+    Event,
+    Identity,
+    Merge,
+    RawCall,
+    Received,
+    Sender,
+)
 from domain.refusals import NotFound, Unauthenticated
 
 from .content import attachments_of, described
@@ -27,7 +36,7 @@ def secret_of(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def receive(config: Config, call: RawCall, known: Facts) -> Received:
+def receive(config: Config, call: RawCall, known: ChannelMetadata) -> Received:
     """Proves that a call comes from Telegram and reads its update."""
     if call.callback != "webhook":
         raise NotFound(f"There is no callback '{call.callback}' on this channel; use 'webhook'.")

@@ -11,7 +11,7 @@ from adapters.outbound.channels.outcomes import by_status, exchange
 from adapters.outbound.http.paths import segment
 from domain.channels.limits import Scope
 from domain.channels.messages import Config, Outcome, Sent
-from ports.channels import Kit, PlatformError
+from ports.channels import ChannelDependencies, PlatformError
 from ports.http import FormFile, HttpAnswer, HttpFailed, HttpRequest
 
 from .definition import DEFAULT_API_VERSION
@@ -41,7 +41,7 @@ _TRY_AGAIN = frozenset({1, 2, 131000, 131016, 131057, 133004, 135000})
 class GraphApi:
     """Knows the addresses and the answers of the Graph API."""
 
-    def __init__(self, kit: Kit) -> None:
+    def __init__(self, kit: ChannelDependencies) -> None:
         self._kit = kit
 
     async def ask(self, config: Config, node: str, timeout: float = 15.0, **query: str) -> Mapping[str, Any]:

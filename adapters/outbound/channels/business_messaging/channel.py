@@ -10,8 +10,8 @@ from domain.channels.limits import Limits
 from domain.channels.messages import (
     Answer,
     Attachment,
+    ChannelMetadata,
     Config,
-    Facts,
     Part,
     RawCall,
     Received,
@@ -19,7 +19,7 @@ from domain.channels.messages import (
     Target,
 )
 from domain.channels.model import ChannelDefinition
-from ports.channels import Kit, PlatformError
+from ports.channels import ChannelDependencies, PlatformError
 from ports.http import HttpFailed, HttpRequest
 
 from . import webhook
@@ -32,12 +32,12 @@ FETCH_TIMEOUT = 120.0
 
 
 class BusinessMessaging:
-    """WhatsApp, as the faces of `ports.channels` see it. Sent messages cannot be changed: no `Decides`."""
+    """WhatsApp, as the faces of `ports.channels` see it. Sent messages cannot be changed: no `PromptCloser`."""
 
     typing_seconds = 20.0
     """WhatsApp shows it for up to 25 seconds."""
 
-    def __init__(self, kit: Kit) -> None:
+    def __init__(self, kit: ChannelDependencies) -> None:
         self._kit = kit
         self._api = GraphApi(kit)
         self._delivery = Delivery(self._api, kit.artifacts)
@@ -46,7 +46,7 @@ class BusinessMessaging:
     def definition(self) -> ChannelDefinition:
         return DEFINITION
 
-    def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
+    def receive(self, config: Config, call: RawCall, known: ChannelMetadata, now: datetime) -> Received:
         return webhook.receive(config, call)
 
     def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
@@ -88,5 +88,5 @@ class BusinessMessaging:
             raise PlatformError(f"WhatsApp: {error}") from None
 
 
-def build(kit: Kit) -> BusinessMessaging:
+def build(kit: ChannelDependencies) -> BusinessMessaging:
     return BusinessMessaging(kit)

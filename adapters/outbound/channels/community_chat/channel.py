@@ -15,8 +15,8 @@ from domain.channels.limits import Limits
 from domain.channels.messages import (
     Answer,
     Attachment,
+    ChannelMetadata,
     Config,
-    Facts,
     Part,
     RawCall,
     Received,
@@ -25,7 +25,7 @@ from domain.channels.messages import (
     Target,
 )
 from domain.channels.model import ChannelDefinition
-from ports.channels import Kit, PlatformError
+from ports.channels import ChannelDependencies, PlatformError
 
 _POST_ANYWHERE = {"system_admin", "system_post_all"}
 """Roles that post in channels of which they are no members."""
@@ -40,7 +40,7 @@ class Mattermost:
     typing_seconds = 4.0
     """Clients show it for five seconds, unless the server's TimeBetweenUserTypingUpdatesMilliseconds is changed."""
 
-    def __init__(self, kit: Kit) -> None:
+    def __init__(self, kit: ChannelDependencies) -> None:
         self._kit = kit
         self._bots = Bots(kit.clock)
 
@@ -48,7 +48,7 @@ class Mattermost:
     def definition(self) -> ChannelDefinition:
         return DEFINITION
 
-    async def facts(self, config: Config) -> Facts:
+    async def facts(self, config: Config) -> ChannelMetadata:
         """The bot's own user id and name: its own posts are no messages. Raises `PlatformError`."""
         me = await self._server(config).me(_SOON)
         return {"userId": me.get("id", ""), "username": me.get("username", "")}
@@ -57,7 +57,7 @@ class Mattermost:
         """Posts of bots set outgoing webhooks off as well, and the payload does not tell them from people's."""
         return await self._bots.has(self._server(config), sender.external_id)
 
-    def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
+    def receive(self, config: Config, call: RawCall, known: ChannelMetadata, now: datetime) -> Received:
         return webhook.receive(config, call, known)
 
     def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
@@ -112,6 +112,6 @@ def _where(config: Config, target: Target) -> Target:
     return {**target, "channel": target.get("channel") or config["channelId"]}
 
 
-def build(kit: Kit) -> Mattermost:
+def build(kit: ChannelDependencies) -> Mattermost:
     """The channel, ready for use."""
     return Mattermost(kit)

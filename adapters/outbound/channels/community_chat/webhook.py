@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 from adapters.outbound.channels.bodies import form, json_object, query, same, text
 from domain.channels.messages import (
     Attachment,
+    ChannelMetadata,
     Config,
     Event,
-    Facts,
     Identity,
     RawAnswer,
     RawCall,
@@ -31,7 +31,7 @@ ACKNOWLEDGED = RawAnswer(200, b"{}", {"content-type": "application/json"})
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
-def receive(config: Config, call: RawCall, known: Facts) -> Received:
+def receive(config: Config, call: RawCall, known: ChannelMetadata) -> Received:
     """Proves the origin of a call and reads it. Raises `Unauthenticated`, `Invalid`, `NotFound`."""
     if call.callback != "webhook":
         raise NotFound(f"This channel has no callback '{call.callback}'; its callback is 'webhook'.")

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from adapters.outbound.channels.cron.definition import DEFINITION
 from adapters.outbound.channels.cron.schedule import next_fire
 from adapters.outbound.channels.cron.webhook import firing, receive
-from domain.channels.messages import Config, Event, Facts, RawCall, Received
+from domain.channels.messages import ChannelMetadata, Config, Event, RawCall, Received
 from domain.channels.model import ChannelDefinition
-from ports.channels import Kit
+from ports.channels import ChannelDependencies
 
 
 class Cron:
@@ -33,10 +33,10 @@ class Cron:
     def fires_once(self, config: Config) -> bool:
         return config.get("oneShot") is True
 
-    def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
+    def receive(self, config: Config, call: RawCall, known: ChannelMetadata, now: datetime) -> Received:
         return receive(config, call)
 
 
-def build(kit: Kit) -> Cron:
+def build(kit: ChannelDependencies) -> Cron:
     """The channel, ready for use."""
     return Cron()

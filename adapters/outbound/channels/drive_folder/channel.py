@@ -15,9 +15,19 @@ from adapters.outbound.oauth.google import GoogleTokens
 from adapters.outbound.oauth.google_api import GoogleApi, words_of
 from adapters.outbound.oauth.tokens import TokenRefused, TokenUnavailable
 from domain.channels.limits import Limits
-from domain.channels.messages import Answer, Attachment, Config, Facts, Part, RawCall, Received, Sent, Target
+from domain.channels.messages import (
+    Answer,
+    Attachment,
+    ChannelMetadata,
+    Config,
+    Part,
+    RawCall,
+    Received,
+    Sent,
+    Target,
+)
 from domain.channels.model import ChannelDefinition
-from ports.channels import Kit, PlatformError, Polled, PollFailed, Registration
+from ports.channels import ChannelDependencies, PlatformError, Polled, PollFailed, Registration
 from ports.http import HttpAnswer
 
 WRITING_SCOPES = (
@@ -33,7 +43,7 @@ class DriveFolder:
 
     default_interval_minutes = 10.0
 
-    def __init__(self, kit: Kit) -> None:
+    def __init__(self, kit: ChannelDependencies) -> None:
         self._kit = kit
         self._tokens = GoogleTokens(kit.http, kit.clock, kit.address)
         self._api = GoogleApi(kit.http, self._tokens)
@@ -47,7 +57,7 @@ class DriveFolder:
     ) -> Polled:
         return await polling.poll(self._drive, config, cursor, now, since)
 
-    def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
+    def receive(self, config: Config, call: RawCall, known: ChannelMetadata, now: datetime) -> Received:
         return push.receive(config, call)
 
     def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
@@ -146,6 +156,6 @@ class DriveFolder:
         return Drive(self._api, self._kit.address("DRIVE_FOLDER_API_URL"))
 
 
-def build(kit: Kit) -> DriveFolder:
+def build(kit: ChannelDependencies) -> DriveFolder:
     """The channel, ready for use."""
     return DriveFolder(kit)

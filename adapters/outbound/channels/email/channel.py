@@ -26,7 +26,7 @@ from adapters.outbound.mail.sockets import TlsContexts, checked_tls
 from domain.channels.limits import Limits
 from domain.channels.messages import Answer, Attachment, Config, Event, Outcome, Part, Sent, Target
 from domain.channels.model import ChannelDefinition
-from ports.channels import Kit, PlatformError, Polled, PollFailed
+from ports.channels import ChannelDependencies, PlatformError, Polled, PollFailed
 from ports.http import HttpFailed
 
 MAX_WATCHED = 100
@@ -44,7 +44,7 @@ class Email:
 
     default_interval_minutes = 5.0
 
-    def __init__(self, kit: Kit, tls_contexts: TlsContexts = checked_tls) -> None:
+    def __init__(self, kit: ChannelDependencies, tls_contexts: TlsContexts = checked_tls) -> None:
         self._clock = kit.clock
         self._mailboxes = Mailboxes(kit.hosts, tls_contexts)
         self._submission = Submission(kit.hosts, tls_contexts)
@@ -197,6 +197,6 @@ def _idle(box: MailBox, seconds: float, expected: int) -> _Idle:
     return _Idle.HUNG_UP if time.monotonic() < until else _Idle.SILENCE
 
 
-def build(kit: Kit) -> Email:
+def build(kit: ChannelDependencies) -> Email:
     """The channel, wired with what the kit holds."""
     return Email(kit)

@@ -18,10 +18,10 @@ from domain.channels.limits import Limits
 from domain.channels.messages import (
     Answer,
     Attachment,
+    ChannelMetadata,
     ClosedPrompt,
     Config,
     Event,
-    Facts,
     Outcome,
     Part,
     RawCall,
@@ -30,7 +30,7 @@ from domain.channels.messages import (
     Target,
 )
 from domain.channels.model import ChannelDefinition
-from ports.channels import Kit, PlatformError
+from ports.channels import ChannelDependencies, PlatformError
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
 
 log = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ class Teams:
     typing_seconds = 3.0
     """Teams shows it for about three seconds."""
 
-    def __init__(self, kit: Kit) -> None:
+    def __init__(self, kit: ChannelDependencies) -> None:
         self._kit = kit
         self._connector = Connector(kit)
         # An emulator is answered without webhookUrl and appId.
@@ -58,7 +58,7 @@ class Teams:
     def definition(self) -> ChannelDefinition:
         return self._definition
 
-    async def facts(self, config: Config) -> Facts:
+    async def facts(self, config: Config) -> ChannelMetadata:
         """Issuer and signing keys of inbound tokens, none without an appId. Raises `PlatformError`."""
         if not config.get("appId"):
             return {}
@@ -66,7 +66,7 @@ class Teams:
         keys = await self._read(text(metadata, "jwks_uri"))
         return {"issuer": text(metadata, "issuer"), "keys": items(keys, "keys")}
 
-    def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
+    def receive(self, config: Config, call: RawCall, known: ChannelMetadata, now: datetime) -> Received:
         received = webhook.receive(config, call, known, now)
         return replace(received, events=tuple(self._with_way(config, event) for event in received.events))
 
@@ -148,6 +148,6 @@ class Teams:
         return body
 
 
-def build(kit: Kit) -> Teams:
+def build(kit: ChannelDependencies) -> Teams:
     """The channel, ready for use."""
     return Teams(kit)

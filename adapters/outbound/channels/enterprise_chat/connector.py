@@ -15,7 +15,7 @@ from adapters.outbound.channels.outcomes import by_status, exchange
 from adapters.outbound.http.paths import base_address, segment
 from adapters.outbound.oauth.tokens import TokenRefused, Tokens, TokenUnavailable
 from domain.channels.messages import Config, Outcome, Sent, Target
-from ports.channels import Kit
+from ports.channels import ChannelDependencies
 from ports.http import HttpAnswer, HttpRequest
 
 LOGIN = "ENTERPRISE_CHAT_LOGIN_URL"
@@ -35,7 +35,7 @@ _CONFLICT = 412
 class Connector:
     """Sends activities as the bot of a config."""
 
-    def __init__(self, kit: Kit) -> None:
+    def __init__(self, kit: ChannelDependencies) -> None:
         self._kit = kit
         self._tokens = Tokens(kit.http, kit.clock)
 

@@ -14,9 +14,9 @@ from typing import Any
 import jwt
 
 from adapters.outbound.channels.bodies import at, items, same, text
-from domain.channels.messages import Facts, RawCall
+from domain.channels.messages import ChannelMetadata, RawCall
 from domain.refusals import Forbidden, Unauthenticated, Unavailable
-from ports.channels import StaleFacts
+from ports.channels import StaleMetadata
 
 ALGORITHM = "RS256"
 LEEWAY = 300.0
@@ -42,10 +42,10 @@ class Proof:
             raise Forbidden("The key of the bearer token does not speak for the activity's channelId.")
 
 
-def prove(app_id: str, call: RawCall, known: Facts, now: datetime) -> Proof:
+def prove(app_id: str, call: RawCall, known: ChannelMetadata, now: datetime) -> Proof:
     """Checks the token of a call against the keys in `known`, before anybody reads the body.
 
-    Raises `Unauthenticated`, `StaleFacts` (signed with a key that is not known yet), `Unavailable` (no keys could
+    Raises `Unauthenticated`, `StaleMetadata` (signed with a key that is not known yet), `Unavailable` (no keys could
     be fetched).
     """
     token = _bearer(call)
@@ -74,13 +74,13 @@ def _header(token: str) -> Mapping[str, Any]:
     return header
 
 
-def _key(kid: str, known: Facts) -> Mapping[str, Any]:
+def _key(kid: str, known: ChannelMetadata) -> Mapping[str, Any]:
     keys = [key for key in items(known, "keys") if text(key, "kty") == "RSA"]
     if not keys:
         raise Unavailable("The Bot Framework's signing keys could not be fetched; try again.")
     found = next((key for key in keys if kid and text(key, "kid") == kid), None)
     if found is None:
-        raise StaleFacts("The bearer token is signed with an unknown key.")
+        raise StaleMetadata("The bearer token is signed with an unknown key.")
     return found  # type: ignore[no-any-return]
 
 
@@ -95,7 +95,7 @@ def _claims(token: str, key: Mapping[str, Any]) -> Mapping[str, Any]:
     return claims
 
 
-def _check_audience(claims: Mapping[str, Any], app_id: str, known: Facts) -> None:
+def _check_audience(claims: Mapping[str, Any], app_id: str, known: ChannelMetadata) -> None:
     audience = claims.get("aud")
     audiences = audience if isinstance(audience, list) else [audience]
     if not any(same(str(each), app_id) for each in audiences):

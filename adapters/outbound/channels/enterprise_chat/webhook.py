@@ -7,11 +7,11 @@ from datetime import datetime
 
 from adapters.outbound.channels.bodies import json_object
 from adapters.outbound.channels.enterprise_chat import activities, tokens
-from domain.channels.messages import Config, Facts, RawCall, Received
+from domain.channels.messages import ChannelMetadata, Config, RawCall, Received
 from domain.refusals import Invalid, NotFound
 
 
-def receive(config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
+def receive(config: Config, call: RawCall, known: ChannelMetadata, now: datetime) -> Received:
     """Proves the origin of a call and reads it.
 
     Raises `Unauthenticated`, `Forbidden`, `Unavailable` (see `tokens.prove`), `Invalid`, `NotFound`.

@@ -13,7 +13,7 @@ from adapters.outbound.channels.erp_events.rpc import OdooError, sign_in
 from domain.channels.limits import Limits
 from domain.channels.messages import Answer, Config, Part, Sent, Target
 from domain.channels.model import ChannelDefinition
-from ports.channels import Kit, PlatformError, Polled
+from ports.channels import ChannelDependencies, PlatformError, Polled
 
 
 class Odoo:
@@ -21,7 +21,7 @@ class Odoo:
 
     default_interval_minutes = 5.0
 
-    def __init__(self, kit: Kit) -> None:
+    def __init__(self, kit: ChannelDependencies) -> None:
         self._kit = kit
 
     @property
@@ -55,6 +55,6 @@ class Odoo:
             raise PlatformError(str(error)) from error
 
 
-def build(kit: Kit) -> Odoo:
+def build(kit: ChannelDependencies) -> Odoo:
     """The channel, ready for use."""
     return Odoo(kit)

@@ -14,7 +14,7 @@ from adapters.outbound.channels.outcomes import by_status, exchange
 from adapters.outbound.http.paths import segment
 from domain.channels.limits import Scope
 from domain.channels.messages import Config, Outcome, Sent
-from ports.channels import Kit, PlatformError
+from ports.channels import ChannelDependencies, PlatformError
 from ports.http import FormFile, HttpAnswer, HttpFailed, HttpRequest
 
 SEND_TIMEOUT = 15.0
@@ -36,7 +36,7 @@ class Tried:
 class DiscordApi:
     """Knows the addresses and the answers; an interaction's token in an address never leaves here."""
 
-    def __init__(self, kit: Kit) -> None:
+    def __init__(self, kit: ChannelDependencies) -> None:
         self._kit = kit
 
     async def ask(self, config: Config, path: str, timeout: float = 15.0) -> Mapping[str, Any]:

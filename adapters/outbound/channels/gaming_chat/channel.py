@@ -10,9 +10,9 @@ from domain.channels.limits import Limits
 from domain.channels.messages import (
     Answer,
     Attachment,
+    ChannelMetadata,
     ClosedPrompt,
     Config,
-    Facts,
     Part,
     RawCall,
     Received,
@@ -20,7 +20,7 @@ from domain.channels.messages import (
     Target,
 )
 from domain.channels.model import ChannelDefinition
-from ports.channels import Emit, Kit, PlatformError
+from ports.channels import ChannelDependencies, Emit, PlatformError
 from ports.http import HttpFailed, HttpRequest
 from ports.linked_device import LinkRecorder
 
@@ -41,7 +41,7 @@ class GamingChat:
     typing_seconds = 8.0
     """Discord shows it for ten seconds."""
 
-    def __init__(self, kit: Kit) -> None:
+    def __init__(self, kit: ChannelDependencies) -> None:
         self._kit = kit
         self._api = DiscordApi(kit)
         self._delivery = Delivery(kit, self._api)
@@ -51,7 +51,7 @@ class GamingChat:
     def definition(self) -> ChannelDefinition:
         return DEFINITION
 
-    def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
+    def receive(self, config: Config, call: RawCall, known: ChannelMetadata, now: datetime) -> Received:
         return webhook.receive(config, call, now)
 
     async def listen(self, instance_id: int, config: Config, emit: Emit, desk: LinkRecorder) -> None:
@@ -111,5 +111,5 @@ class GamingChat:
             raise PlatformError(f"Discord: {error}") from None
 
 
-def build(kit: Kit) -> GamingChat:
+def build(kit: ChannelDependencies) -> GamingChat:
     return GamingChat(kit)

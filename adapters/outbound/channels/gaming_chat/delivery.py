@@ -21,7 +21,7 @@ from adapters.outbound.channels.prompts import closed_text, parted
 from adapters.outbound.http.paths import segment
 from adapters.outbound.rendering import Markup, render
 from domain.channels.messages import Answer, ClosedPrompt, Config, Outcome, Part, Sent, Target
-from ports.channels import Kit
+from ports.channels import ChannelDependencies
 from ports.http import FormFile
 
 from .api import DiscordApi, Tried, bot
@@ -70,7 +70,7 @@ def _text_part(words: str) -> dict[str, Any]:
 class Delivery:
     """Sends parts by the interaction's token while it holds, else as messages of the bot."""
 
-    def __init__(self, kit: Kit, api: DiscordApi) -> None:
+    def __init__(self, kit: ChannelDependencies, api: DiscordApi) -> None:
         self._kit = kit
         self._api = api
 

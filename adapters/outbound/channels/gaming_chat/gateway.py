@@ -19,7 +19,7 @@ from adapters.outbound.channels.bodies import at, json_value, text
 from adapters.outbound.http.paths import segment
 from domain.channels.messages import Config
 from domain.refusals import Invalid
-from ports.channels import Emit, Kit, PlatformError
+from ports.channels import ChannelDependencies, Emit, PlatformError
 from ports.linked_device import LinkRecorder
 
 from .api import DiscordApi
@@ -76,7 +76,7 @@ class _Session:
 class Gateway:
     """One connection for each instance; where one broke off, the next goes on."""
 
-    def __init__(self, kit: Kit, api: DiscordApi) -> None:
+    def __init__(self, kit: ChannelDependencies, api: DiscordApi) -> None:
         self._kit = kit
         self._api = api
         self._sessions: dict[int, _Session] = {}
@@ -137,7 +137,7 @@ def _pause(failures: int, error: PlatformError) -> float:
 class _Connection:
     def __init__(
         self,
-        kit: Kit,
+        kit: ChannelDependencies,
         api: DiscordApi,
         socket: aiohttp.ClientWebSocketResponse,
         session: _Session,

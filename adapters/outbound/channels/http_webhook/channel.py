@@ -16,9 +16,9 @@ from domain.channels.limits import Limits
 from domain.channels.messages import (
     Answer,
     CallOutcome,
+    ChannelMetadata,
     Config,
     Event,
-    Facts,
     Outcome,
     Part,
     RawAnswer,
@@ -28,7 +28,7 @@ from domain.channels.messages import (
     Target,
 )
 from domain.channels.model import ChannelDefinition
-from ports.channels import Channel, Kit
+from ports.channels import Channel, ChannelDependencies
 from ports.http import HttpRequest
 
 UNSETTABLE = frozenset({"host", "content-length", "transfer-encoding", "connection"})
@@ -40,7 +40,7 @@ class HttpWebhook:
 
     wait_seconds = 30.0
 
-    def __init__(self, kit: Kit) -> None:
+    def __init__(self, kit: ChannelDependencies) -> None:
         self._http = kit.http
         self._clock = kit.clock
 
@@ -48,7 +48,7 @@ class HttpWebhook:
     def definition(self) -> ChannelDefinition:
         return DEFINITION
 
-    def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
+    def receive(self, config: Config, call: RawCall, known: ChannelMetadata, now: datetime) -> Received:
         return receive(config, call, now)
 
     def answer_in_call(
@@ -115,5 +115,5 @@ def _joined(*layers: Mapping[str, str]) -> dict[str, str]:
     return dict(named.values())
 
 
-def build(kit: Kit) -> Channel:
+def build(kit: ChannelDependencies) -> Channel:
     return HttpWebhook(kit)

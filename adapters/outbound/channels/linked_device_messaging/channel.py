@@ -26,7 +26,7 @@ from domain.channels.messages import (
     Target,
 )
 from domain.channels.model import ChannelDefinition
-from ports.channels import Emit, Kit, PlatformError
+from ports.channels import ChannelDependencies, Emit, PlatformError
 from ports.linked_device import DeviceError, LinkedDevice, LinkRecorder, OutgoingFile
 
 log = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ class LinkedDeviceMessaging:
         " Link with phone number instead, and enter the code."
     )
 
-    def __init__(self, kit: Kit) -> None:
+    def __init__(self, kit: ChannelDependencies) -> None:
         self._devices = kit.devices
         self._artifacts = kit.artifacts
         self._clock = kit.clock
@@ -173,6 +173,6 @@ def _as_payload(artifact: Artifact) -> dict[str, object]:
     }
 
 
-def build(kit: Kit) -> LinkedDeviceMessaging:
+def build(kit: ChannelDependencies) -> LinkedDeviceMessaging:
     """The channel, wired with what the kit holds."""
     return LinkedDeviceMessaging(kit)

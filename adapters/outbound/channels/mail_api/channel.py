@@ -22,7 +22,7 @@ from adapters.outbound.oauth.tokens import TokenRefused, TokenUnavailable
 from domain.channels.limits import Limits
 from domain.channels.messages import Answer, Attachment, Config, Outcome, Part, Sent, Target
 from domain.channels.model import ChannelDefinition
-from ports.channels import Kit, PlatformError, Polled
+from ports.channels import ChannelDependencies, PlatformError, Polled
 from ports.http import HttpAnswer, HttpFailed
 
 SENDING_SCOPES = (
@@ -39,7 +39,7 @@ class MailApi:
 
     default_interval_minutes = 5.0
 
-    def __init__(self, kit: Kit) -> None:
+    def __init__(self, kit: ChannelDependencies) -> None:
         self._clock = kit.clock
         self._tokens = GoogleTokens(kit.http, kit.clock, kit.address)
         self._gmail = Gmail(kit.http, self._tokens, kit.address)
@@ -117,6 +117,6 @@ def _sent(answer: HttpAnswer) -> Sent:
     return by_status(answer, words_of(answer), ref=text(answer.json(), "id"))
 
 
-def build(kit: Kit) -> MailApi:
+def build(kit: ChannelDependencies) -> MailApi:
     """The channel, wired with what the kit holds."""
     return MailApi(kit)

@@ -15,8 +15,8 @@ from domain.channels.limits import Limits
 from domain.channels.messages import (
     Answer,
     Attachment,
+    ChannelMetadata,
     Config,
-    Facts,
     Part,
     RawCall,
     Received,
@@ -24,7 +24,7 @@ from domain.channels.messages import (
     Target,
 )
 from domain.channels.model import ChannelDefinition
-from ports.channels import Kit, PlatformError
+from ports.channels import ChannelDependencies, PlatformError
 from ports.http import HttpFailed, HttpRequest
 
 BASE = "SMS_PROVIDER_API_URL"
@@ -33,14 +33,14 @@ BASE = "SMS_PROVIDER_API_URL"
 class TwilioSms:
     """Webhook in, Messages resource out. Has no buttons and no sign of typing: choices are typed."""
 
-    def __init__(self, kit: Kit) -> None:
+    def __init__(self, kit: ChannelDependencies) -> None:
         self._kit = kit
 
     @property
     def definition(self) -> ChannelDefinition:
         return DEFINITION
 
-    def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
+    def receive(self, config: Config, call: RawCall, known: ChannelMetadata, now: datetime) -> Received:
         return webhook.receive(config, call)
 
     def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
@@ -85,6 +85,6 @@ class TwilioSms:
         return theirs.scheme == "https" and (theirs.hostname or "").endswith(".twilio.com")
 
 
-def build(kit: Kit) -> TwilioSms:
+def build(kit: ChannelDependencies) -> TwilioSms:
     """The channel, ready for use."""
     return TwilioSms(kit)

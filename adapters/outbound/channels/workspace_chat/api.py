@@ -9,7 +9,7 @@ from adapters.outbound.channels.bodies import at, text
 from adapters.outbound.channels.outcomes import by_status, exchange
 from domain.channels.limits import Scope
 from domain.channels.messages import Config, Outcome, Sent
-from ports.channels import Kit, PlatformError
+from ports.channels import ChannelDependencies, PlatformError
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
 
 SEND_TIMEOUT = 15.0
@@ -33,7 +33,7 @@ _TOO_OFTEN = frozenset({"ratelimited", "rate_limited", _WORKSPACE_LIMIT})
 class WebApi:
     """Slack answers most errors with status 200 and 'ok': false."""
 
-    def __init__(self, kit: Kit) -> None:
+    def __init__(self, kit: ChannelDependencies) -> None:
         self._kit = kit
 
     async def ask(

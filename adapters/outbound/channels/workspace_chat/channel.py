@@ -11,9 +11,9 @@ from domain.channels.limits import Limits
 from domain.channels.messages import (
     Answer,
     Attachment,
+    ChannelMetadata,
     ClosedPrompt,
     Config,
-    Facts,
     Part,
     RawCall,
     Received,
@@ -21,14 +21,14 @@ from domain.channels.messages import (
     Target,
 )
 from domain.channels.model import ChannelDefinition
-from ports.channels import Kit
+from ports.channels import ChannelDependencies
 
 from . import drafts, prompts, webhook
 from .api import WebApi
 from .definition import DEFINITION
 from .delivery import Messages, is_command, render_answer
 from .downloads import Downloads
-from .drafts import Drafts
+from .drafts import StreamingReply
 from .limits import limits
 from .prompts import Prompts
 from .uploads import Uploads
@@ -40,9 +40,9 @@ class WorkspaceChat:
     facts_ttl = 3600.0
     draft_seconds = 1.5
 
-    def __init__(self, kit: Kit) -> None:
+    def __init__(self, kit: ChannelDependencies) -> None:
         self._api = WebApi(kit)
-        self._drafts = Drafts(self._api)
+        self._drafts = StreamingReply(self._api)
         self._messages = Messages(kit, self._api, self._drafts)
         self._uploads = Uploads(kit, self._api, self._messages)
         self._downloads = Downloads(kit, self._api)
@@ -52,10 +52,10 @@ class WorkspaceChat:
     def definition(self) -> ChannelDefinition:
         return DEFINITION
 
-    def receive(self, config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
+    def receive(self, config: Config, call: RawCall, known: ChannelMetadata, now: datetime) -> Received:
         return webhook.receive(config, call, known, now)
 
-    async def facts(self, config: Config) -> Facts:
+    async def facts(self, config: Config) -> ChannelMetadata:
         """The bot's own user id, by which it is mentioned."""
         me = await self._api.ask(config, "auth.test", timeout=2.0)
         return {"user_id": text(me, "user_id")}
@@ -97,5 +97,5 @@ class WorkspaceChat:
         return self._downloads.fetch(config, attachment)
 
 
-def build(kit: Kit) -> WorkspaceChat:
+def build(kit: ChannelDependencies) -> WorkspaceChat:
     return WorkspaceChat(kit)

@@ -12,12 +12,12 @@ from adapters.outbound.channels.outcomes import by_status, exchange
 from adapters.outbound.channels.prompts import parted
 from adapters.outbound.rendering import Markup, Rendered, render
 from domain.channels.messages import Answer, Config, Outcome, Part, Sent, Target
-from ports.channels import Kit
+from ports.channels import ChannelDependencies
 from ports.http import HttpRequest
 
 from .api import WebApi, judged
 from .definition import TEXT_LIMIT
-from .drafts import Drafts, is_gone
+from .drafts import StreamingReply, is_gone
 from .messages import BLOCK_LIMIT, message_id, message_of
 
 RESPONSE_URL_SECONDS = 30 * 60 - 30
@@ -64,7 +64,7 @@ def _text_part(rendered: Rendered) -> dict[str, Any]:
 class Messages:
     """Sends one message by the first way that works."""
 
-    def __init__(self, kit: Kit, api: WebApi, drafts: Drafts) -> None:
+    def __init__(self, kit: ChannelDependencies, api: WebApi, drafts: StreamingReply) -> None:
         self._kit = kit
         self._api = api
         self._drafts = drafts

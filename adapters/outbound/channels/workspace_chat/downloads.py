@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from adapters.outbound.channels.bodies import text
 from domain.channels.messages import Attachment, Config
-from ports.channels import Kit, PlatformError
+from ports.channels import ChannelDependencies, PlatformError
 from ports.http import HttpFailed, HttpRequest
 
 from .api import WebApi, bearer
@@ -20,7 +20,7 @@ _HOSTS = ("slack.com", "slack-files.com")
 class Downloads:
     """A file needs the bot's token and the scope files:read; the token goes to Slack's own hosts alone."""
 
-    def __init__(self, kit: Kit, api: WebApi) -> None:
+    def __init__(self, kit: ChannelDependencies, api: WebApi) -> None:
         self._kit = kit
         self._api = api
 

@@ -35,7 +35,7 @@ def beginning(target: Target, words: str) -> str:
     return f"{pieces[0].text}{_MORE}" if pieces else ""
 
 
-class Drafts:
+class StreamingReply:
     """A draft's name holds the conversation as Slack gave it, which changing the message needs."""
 
     def __init__(self, api: WebApi) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from adapters.outbound.channels.bodies import at, items, text
-from domain.channels.messages import Attachment, Event, Facts, Identity, Sender
+from domain.channels.messages import Attachment, ChannelMetadata, Event, Identity, Sender
 
 from .wording import GREETING, leading_mention, mentions, plain, without_mention
 
@@ -18,7 +18,7 @@ _SLACKBOT = "USLACKBOT"
 """Slack's own bot, which posts reminders and answers without a bot_id."""
 
 
-def read_event(body: Mapping[str, Any], known: Facts) -> Event | str:
+def read_event(body: Mapping[str, Any], known: ChannelMetadata) -> Event | str:
     """The event of a mention or a direct message, or a word that says why there is none.
 
     A mention arrives both as 'message' and as 'app_mention': both have the same key.
@@ -71,7 +71,7 @@ def _unwanted(event: Mapping[str, Any], bot: str) -> str:
     return "own" if bot and user == bot else ""
 
 
-def _bot_user(body: Mapping[str, Any], known: Facts) -> str:
+def _bot_user(body: Mapping[str, Any], known: ChannelMetadata) -> str:
     """The bot's own user id: as Slack told us, else as the event itself names it."""
     if user := text(known, "user_id"):
         return user

@@ -10,7 +10,7 @@ from adapters.outbound.channels.outcomes import by_status, exchange
 from adapters.outbound.channels.prompts import closed_text
 from adapters.outbound.rendering import Markup
 from domain.channels.messages import ClosedPrompt, Config, Outcome, Part, Sent, Target
-from ports.channels import Kit
+from ports.channels import ChannelDependencies
 from ports.http import HttpRequest
 
 from .api import WebApi
@@ -30,7 +30,7 @@ def as_pressed(config: Config, target: Target, part: Part, ref: str, press: Targ
 class Prompts:
     """The press brings an address for this along; where it does not work, chat.update is tried."""
 
-    def __init__(self, kit: Kit, api: WebApi) -> None:
+    def __init__(self, kit: ChannelDependencies, api: WebApi) -> None:
         self._kit = kit
         self._api = api
 

@@ -11,7 +11,7 @@ from adapters.outbound.channels.bodies import text
 from adapters.outbound.channels.files import FileUnavailable, artifact_of, content_of, link_text
 from adapters.outbound.channels.outcomes import by_status, exchange
 from domain.channels.messages import Artifact, Config, Outcome, Sent, Target
-from ports.channels import Kit
+from ports.channels import ChannelDependencies
 from ports.http import HttpRequest
 
 from .api import WebApi
@@ -25,7 +25,7 @@ UPLOAD_TIMEOUT = 120.0
 class Uploads:
     """Sends files; where Slack does not take one, its link is sent."""
 
-    def __init__(self, kit: Kit, api: WebApi, messages: Messages) -> None:
+    def __init__(self, kit: ChannelDependencies, api: WebApi, messages: Messages) -> None:
         self._kit = kit
         self._api = api
         self._messages = messages

@@ -9,7 +9,16 @@ from typing import Any
 import orjson
 
 from adapters.outbound.channels.bodies import at, form, json_object, text
-from domain.channels.messages import Config, Event, Facts, Identity, RawAnswer, RawCall, Received, Sender
+from domain.channels.messages import (
+    ChannelMetadata,
+    Config,
+    Event,
+    Identity,
+    RawAnswer,
+    RawCall,
+    Received,
+    Sender,
+)
 from domain.refusals import Invalid, NotFound
 
 from .events import read_event
@@ -20,7 +29,7 @@ from .wording import GREETING, plain_command, without_mention
 WORKING_ON_IT = "Working on it…"
 
 
-def receive(config: Config, call: RawCall, known: Facts, now: datetime) -> Received:
+def receive(config: Config, call: RawCall, known: ChannelMetadata, now: datetime) -> Received:
     """Proves that a call comes from Slack and reads it."""
     if call.callback != "webhook":
         raise NotFound(f"There is no callback '{call.callback}' on this channel; use 'webhook'.")
@@ -41,7 +50,7 @@ def _is_json(call: RawCall) -> bool:
     return "json" in call.headers.get("content-type", "").lower() or call.body[:1] == b"{"
 
 
-def _read_json(body: Mapping[str, Any], known: Facts) -> Received:
+def _read_json(body: Mapping[str, Any], known: ChannelMetadata) -> Received:
     kind = text(body, "type")
     if kind == "url_verification":
         return _challenged(body)

@@ -12,16 +12,16 @@ from adapters.outbound.channels.bot_messenger.channel import BotMessenger, build
 from adapters.outbound.channels.bot_messenger.webhook import secret_of
 from domain.channels.messages import Answer, Artifact, Attachment, Choice, ClosedPrompt, Outcome, Sent
 from ports.channels import (
+    ButtonAck,
     Channel,
-    Decides,
     Fetches,
     NeedsFacts,
-    Notices,
     PlatformError,
     Probed,
+    PromptCloser,
     Registers,
     Replies,
-    Types,
+    TypingIndicator,
     Webhook,
 )
 from tests.support.channels import Files, client, kit
@@ -60,7 +60,18 @@ async def deliver(
 
 
 async def test_has_the_faces_of_a_bot(channel: BotMessenger) -> None:
-    faces = (Channel, Webhook, Replies, NeedsFacts, Registers, Probed, Fetches, Types, Notices, Decides)
+    faces = (
+        Channel,
+        Webhook,
+        Replies,
+        NeedsFacts,
+        Registers,
+        Probed,
+        Fetches,
+        TypingIndicator,
+        ButtonAck,
+        PromptCloser,
+    )
     assert all(isinstance(channel, face) for face in faces)
 
 

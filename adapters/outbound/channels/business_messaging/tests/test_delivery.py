@@ -9,7 +9,7 @@ import pytest
 
 from adapters.outbound.channels.business_messaging.channel import BusinessMessaging, build
 from domain.channels.messages import Answer, Artifact, Attachment, Choice, Outcome, Sent
-from ports.channels import Channel, Fetches, PlatformError, Probed, Replies, Types, Webhook
+from ports.channels import Channel, Fetches, PlatformError, Probed, Replies, TypingIndicator, Webhook
 from tests.support.channels import Files, client, kit
 from tests.support.platforms.whatsapp import WhatsApp, refusal
 
@@ -48,7 +48,7 @@ async def deliver(
 
 
 async def test_has_the_faces_of_a_business_number(channel: BusinessMessaging) -> None:
-    faces = (Channel, Webhook, Replies, Probed, Fetches, Types)
+    faces = (Channel, Webhook, Replies, Probed, Fetches, TypingIndicator)
     assert all(isinstance(channel, face) for face in faces)
 
 

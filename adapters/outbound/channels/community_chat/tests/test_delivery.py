@@ -17,8 +17,8 @@ from ports.channels import (
     PlatformError,
     Probed,
     Replies,
-    Screens,
-    Types,
+    SenderFilter,
+    TypingIndicator,
     Webhook,
 )
 from ports.http import HttpFailed
@@ -54,7 +54,7 @@ async def deliver(channel: Channel, config: dict[str, Any], answer: Answer, /, *
 
 
 async def test_has_the_faces_of_a_chat_server(channel: Channel) -> None:
-    faces = (Webhook, Replies, NeedsFacts, Types, Probed, Fetches, Describes, Screens)
+    faces = (Webhook, Replies, NeedsFacts, TypingIndicator, Probed, Fetches, Describes, SenderFilter)
     assert all(isinstance(channel, face) for face in faces)
 
 

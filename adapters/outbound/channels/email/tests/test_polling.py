@@ -20,7 +20,16 @@ from adapters.outbound.channels.email.polling import MAX_MAILS
 from adapters.outbound.channels.email.tests.conftest import mail, settings
 from adapters.outbound.http.addresses import AllowedAddresses
 from adapters.outbound.http.policy import AddressPolicy
-from ports.channels import ConfirmsPolls, Fetches, PlatformError, PollFailed, Polls, Probed, Replies, Watches
+from ports.channels import (
+    ConfirmsPolls,
+    Fetches,
+    PlatformError,
+    PollFailed,
+    Polls,
+    Probed,
+    PushWatcher,
+    Replies,
+)
 from tests.support.channels import NOW
 from tests.support.mail import Certificate, Mailbox, Postbox, imap_server
 from tests.support.servers import listening
@@ -41,7 +50,7 @@ def moved(another_server: Mailbox) -> Mailbox:
 
 
 def test_the_channel_has_the_faces_of_a_mailbox(channel: Email) -> None:
-    for face in (Polls, ConfirmsPolls, Watches, Replies, Probed, Fetches):
+    for face in (Polls, ConfirmsPolls, PushWatcher, Replies, Probed, Fetches):
         assert isinstance(channel, face)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from adapters.outbound.channels.enterprise_chat.channel import Teams as Channel
 from domain.channels.messages import Answer, ClosedPrompt, Outcome
-from ports.channels import Decides, Fetches, NeedsFacts, Probed, Replies, Types, Webhook
+from ports.channels import Fetches, NeedsFacts, Probed, PromptCloser, Replies, TypingIndicator, Webhook
 from tests.support.channels import SetClock
 from tests.support.platforms.teams import APP_ID, PASSWORD, TENANT, Teams
 
@@ -19,7 +19,7 @@ CLOSED = ClosedPrompt("**Approved** it", "Approved", "**Approved**")
 
 
 async def test_has_the_faces_of_a_bot(channel: Channel) -> None:
-    faces = (Webhook, Replies, NeedsFacts, Types, Probed, Fetches, Decides)
+    faces = (Webhook, Replies, NeedsFacts, TypingIndicator, Probed, Fetches, PromptCloser)
     assert all(isinstance(channel, face) for face in faces)
 
 

@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.outbound.channels.enterprise_chat.webhook import receive
-from domain.channels.messages import Event, Facts, Identity, RawCall, Received
+from domain.channels.messages import ChannelMetadata, Event, Identity, RawCall, Received
 from domain.refusals import Forbidden, Invalid, NotFound, Refusal, Unauthenticated, Unavailable
-from ports.channels import StaleFacts
+from ports.channels import StaleMetadata
 from tests.support.channels import NOW, call
 from tests.support.platforms.teams import APP_ID, ISSUER, KID, private_key, public_jwk, token
 
@@ -28,7 +28,7 @@ SERVICE = "https://smba.trafficmanager.net/emea/"
 CONVERSATION = "a:1kQ7mZ3xW9pT4nLs8RcGd2HfJv6Yb"
 
 
-def known(*keys: dict[str, Any]) -> Facts:
+def known(*keys: dict[str, Any]) -> ChannelMetadata:
     return {"issuer": ISSUER, "keys": list(keys) or [public_jwk()]}
 
 
@@ -149,7 +149,7 @@ def test_refuses_an_elliptic_key() -> None:
 
 
 def test_an_unknown_key_says_that_the_facts_may_be_old() -> None:
-    with pytest.raises(StaleFacts):
+    with pytest.raises(StaleMetadata):
         receive(CONFIG, signed(fixture("message_personal"), kid="key-2"), known(), NOW)
     assert receive(
         CONFIG, signed(fixture("message_personal"), kid="key-2"), known(public_jwk("key-2")), NOW
@@ -159,7 +159,7 @@ def test_an_unknown_key_says_that_the_facts_may_be_old() -> None:
 @pytest.mark.parametrize(
     "facts", [{}, {"keys": []}, {"issuer": ISSUER, "keys": "x"}, {"keys": [{"kty": "EC", "kid": KID}]}]
 )
-def test_without_keys_the_call_is_put_off(facts: Facts) -> None:
+def test_without_keys_the_call_is_put_off(facts: ChannelMetadata) -> None:
     with pytest.raises(Unavailable):
         receive(CONFIG, signed(fixture("message_personal")), facts, NOW)
 

@@ -12,12 +12,12 @@ from domain.channels.messages import Answer, Artifact, Attachment, Choice, Close
 from ports.channels import (
     Channel,
     Connected,
-    Decides,
     Fetches,
     PlatformError,
     Probed,
+    PromptCloser,
     Replies,
-    Types,
+    TypingIndicator,
     Webhook,
 )
 from tests.support.channels import NOW, Files, SetClock, client, kit
@@ -72,7 +72,7 @@ async def deliver(
 
 
 async def test_has_the_faces_of_a_bot(channel: GamingChat) -> None:
-    faces = (Channel, Webhook, Connected, Replies, Probed, Fetches, Types, Decides)
+    faces = (Channel, Webhook, Connected, Replies, Probed, Fetches, TypingIndicator, PromptCloser)
     assert all(isinstance(channel, face) for face in faces)
 
 

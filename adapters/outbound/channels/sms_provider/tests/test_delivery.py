@@ -10,7 +10,7 @@ import pytest
 
 from adapters.outbound.channels.sms_provider.channel import TwilioSms, build
 from domain.channels.messages import Answer, Artifact, Attachment, Outcome, Part, Sent
-from ports.channels import Fetches, Kit, PlatformError, Probed, Replies, Webhook
+from ports.channels import ChannelDependencies, Fetches, PlatformError, Probed, Replies, Webhook
 from ports.http import HttpAnswer, HttpRequest
 from tests.support.channels import client, kit
 from tests.support.platforms.twilio import ACCOUNT, TOKEN, Twilio
@@ -197,7 +197,7 @@ async def test_the_credentials_go_to_twilio_alone(url: str, is_twilio: bool) -> 
             seen.append(request)
             yield b""
 
-    set_up: Kit = kit(Recording(), {"SMS_PROVIDER_API_URL": "https://api.twilio.com"})
+    set_up: ChannelDependencies = kit(Recording(), {"SMS_PROVIDER_API_URL": "https://api.twilio.com"})
     source = Attachment("x", "image/png", {"url": url})
     assert [piece async for piece in build(set_up).fetch(CONFIG, source)] == [b""]
     assert ("authorization" in seen[0].headers) == is_twilio

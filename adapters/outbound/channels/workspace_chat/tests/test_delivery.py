@@ -11,11 +11,11 @@ from adapters.outbound.channels.workspace_chat.channel import WorkspaceChat, bui
 from domain.channels.messages import Answer, Artifact, Attachment, Choice, ClosedPrompt, Outcome, Sent
 from ports.channels import (
     Channel,
-    Decides,
     Fetches,
     NeedsFacts,
     PlatformError,
     Probed,
+    PromptCloser,
     Replies,
     Webhook,
 )
@@ -70,7 +70,7 @@ async def deliver(
 
 
 async def test_has_the_faces_of_a_workspace_bot(channel: WorkspaceChat) -> None:
-    faces = (Channel, Webhook, Replies, NeedsFacts, Probed, Fetches, Decides)
+    faces = (Channel, Webhook, Replies, NeedsFacts, Probed, Fetches, PromptCloser)
     assert all(isinstance(channel, face) for face in faces)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from adapters.outbound.channels.workspace_chat.channel import WorkspaceChat, build
 from domain.channels.messages import Answer, Artifact, Choice, Outcome, Sent
-from ports.channels import Drafts
+from ports.channels import StreamingReply
 from tests.support.channels import Files, client, kit
 from tests.support.platforms.slack import Slack, refused
 
@@ -41,7 +41,7 @@ async def finished(channel: WorkspaceChat, answer: Answer) -> list[Sent]:
 
 
 async def test_has_the_face(channel: WorkspaceChat) -> None:
-    assert isinstance(channel, Drafts)
+    assert isinstance(channel, StreamingReply)
     assert channel.draft_seconds >= 1
 
 
