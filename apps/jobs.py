@@ -10,8 +10,8 @@ from adapters.inbound.jobs.polls import PollRuns
 from adapters.inbound.jobs.watching import Watchers
 from adapters.outbound.jobs.arq_queue import QUEUE
 from adapters.outbound.storage.retention import Retention
+from apps.components import GRACE
 from apps.container import Container
-from apps.parts import GRACE
 from apps.process import Phase
 from domain.polling.service import RUN
 

@@ -15,8 +15,8 @@ from dependency_injector import providers
 
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
+from apps.components import StoragePart, WorkerPart
 from apps.container import Container
-from apps.parts import StoragePart, WorkerPart
 from bench.ours import settings
 from domain.channels.messages import Event, Sender
 from domain.instances.model import NewInstance

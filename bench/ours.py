@@ -17,10 +17,10 @@ import uvloop
 
 from adapters.outbound.core_client.callbacks import RemoteCallbacks
 from adapters.outbound.core_client.connection import CoreConnection
+from apps.components import RestPart, StoragePart, WorkerPart
 from apps.container import Container
 from apps.grpc_server.part import GrpcPart
 from apps.http_gateway.main import build_remote_gateway
-from apps.parts import RestPart, StoragePart, WorkerPart
 from apps.process import Part, run
 from apps.rest import build_gateway
 from apps.settings import Settings, load

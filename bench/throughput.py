@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import orjson
 import psycopg
 
+from apps.components import StoragePart
 from apps.container import Container
-from apps.parts import StoragePart
 from bench.engine import Stub, events
 from bench.measuring import LOAD_CORE, ROOT, SERVER_CORE, cpu_seconds, pinned, python
 from bench.ours import settings

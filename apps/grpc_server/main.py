@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from apps import logs
+from apps.components import StoragePart
 from apps.container import Container
 from apps.grpc_server.part import GrpcPart, listening_address
 from apps.knowledge import ModelPart, ReadersPart
-from apps.parts import StoragePart
 from apps.process import Part, run, serve
 from apps.secrets import complete
 from apps.settings import Settings

@@ -9,8 +9,8 @@ import grpc
 from adapters.inbound.grpc.health import Health
 from adapters.inbound.grpc.server import build
 from apps import logs
+from apps.components import CALL_GRACE
 from apps.container import Container
-from apps.parts import CALL_GRACE
 from apps.process import Phase
 from apps.settings import Settings
 from apps.starting import StartError

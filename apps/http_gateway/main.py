@@ -21,7 +21,7 @@ from adapters.outbound.core_client.message_files import RemoteSharedFiles
 from adapters.outbound.core_client.verification import RemoteVerification
 from adapters.outbound.metrics import PrometheusMeter
 from apps import logs
-from apps.parts import RestPart
+from apps.components import RestPart
 from apps.process import Phase, run, serve
 from apps.settings import Settings
 from apps.starting import listen

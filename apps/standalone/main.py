@@ -6,11 +6,11 @@ import asyncio
 import sys
 
 from apps import logs
+from apps.components import RestPart, SocketsPart, StoragePart, WorkerPart
 from apps.container import Container
 from apps.grpc_server.part import GrpcPart
 from apps.jobs import JobsPart
 from apps.knowledge import KnowledgePart, ModelPart, ReadersPart
-from apps.parts import RestPart, SocketsPart, StoragePart, WorkerPart
 from apps.process import Part, Phase, run, serve
 from apps.rest import build_gateway
 from apps.secrets import complete

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from apps import logs
+from apps.components import SocketsPart, StoragePart, WorkerPart
 from apps.container import Container
 from apps.jobs import JobsPart
 from apps.knowledge import KnowledgePart, ModelPart, ReadersPart
-from apps.parts import SocketsPart, StoragePart, WorkerPart
 from apps.process import Part, run, serve
 from apps.secrets import complete
 from apps.settings import Settings

@@ -16,11 +16,11 @@ from dependency_injector import providers
 
 from adapters.outbound.embedding.hashed import HashedEmbedder
 from adapters.outbound.security.encryption import new_key
+from apps.components import StoragePart, WorkerPart
 from apps.container import Container
 from apps.grpc_server.part import GrpcPart
 from apps.jobs import JobsPart
 from apps.knowledge import KnowledgePart, ReadersPart
-from apps.parts import StoragePart, WorkerPart
 from apps.process import Part
 from apps.settings import Settings, load
 from domain.access.model import Role

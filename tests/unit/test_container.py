@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from adapters.outbound.security.encryption import new_key
+from apps.components import WorkerPart
 from apps.container import Container
 from apps.knowledge import KnowledgePart
-from apps.parts import WorkerPart
 from apps.settings import load
 
 

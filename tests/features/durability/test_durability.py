@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from apps.parts import WorkerPart
+from apps.components import WorkerPart
 from domain.confirmations.rules import question, unclear
 from domain.routing.model import Confirmation, RunRequest, RunResult
 from domain.routing.words import GAVE_UP

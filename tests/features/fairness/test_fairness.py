@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from apps.parts import WorkerPart
+from apps.components import WorkerPart
 from domain.routing.model import RunRequest, RunResult
 from tests.drivers.receiver import Receiver
 from tests.drivers.ways import UseCases

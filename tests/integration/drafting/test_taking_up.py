@@ -13,7 +13,7 @@ import pytest
 from adapters.outbound.channels.workspace_chat.channel import WorkspaceChat
 from adapters.outbound.channels.workspace_chat.tests import samples
 from adapters.outbound.security.encryption import new_key
-from apps.parts import WorkerPart
+from apps.components import WorkerPart
 from domain.routing.model import RunRequest, RunResult
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.ways import UseCases
