@@ -17,7 +17,7 @@ from adapters.outbound.oauth.identity import Client, OAuthIdentities
 from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.storage.identities import PostgresIdentities
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.verifications import PairingStore, PostgresCodes, PostgresStates
+from adapters.outbound.storage.verifications import DeepLinkStore, PostgresCodes, PostgresStates
 from adapters.outbound.verification.telegram_bot import TelegramVerificationBot
 from apps.process import Phase
 from apps.settings import Settings
@@ -96,7 +96,7 @@ def service(
     return VerificationService(
         identities,
         PostgresCodes(database),
-        PairingStore(database),
+        DeepLinkStore(database),
         PostgresStates(database, seal),
         mailer(settings, clock, ids),
         OAuthIdentities(http, _clients(settings), settings.addresses.__getitem__, settings.platform_url),

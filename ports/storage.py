@@ -220,8 +220,8 @@ class EventOutcome:
 
     `result` is kept for the HTTP call that waits for this event, if one does: then the parts go out only
     when nobody waits any more. `last` releases the conversation. `request_id` is the event's: what the keys of
-    its parts are made from. `require_sync_commit`: worked on once more, the event may come to something else, so that the
-    outcome must not be forgotten with a dying database. `prompt`: one of the parts has buttons, which a typed
+    its parts are made from. `require_sync_commit`: the event may have another outcome when it is processed again, so
+    that this one must survive a crash of the database. `prompt`: one of the parts has buttons, which a typed
     reply makes void. `merged` are further events of the conversation that have this outcome too. `event` is what was
     worked on: the parts of an echo are not sent. `by_person`: a person caused it, which ends any loop.
     """

@@ -91,7 +91,9 @@ def _warnings(
         return [UNDECRYPTED]
     warnings = advice(channel.definition, instance.config)
     if record.missing_proof_field:
-        warnings.append(f"{missing_proof(record.unproved_for)}: calls are accepted without proof of origin")
+        warnings.append(
+            f"{missing_proof(record.missing_proof_field)}: calls are accepted without proof of origin"
+        )
     if instance.resource_id is None:
         warnings.append("downStreamResourceId is not set: messages are answered with a note only")
     if record.webhook_error and isinstance(channel, Registers) and not record.webhook_registered:

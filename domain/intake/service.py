@@ -120,8 +120,8 @@ class IntakeService:
     def _prove(self, instance: Instance, received: Received) -> None:
         if received.missing_proof_field and self._rules.require_signatures:
             raise Unauthenticated(
-                f"{missing_proof(received.unproved_for)}, so the origin of this call cannot be proved, and this"
-                " server requires proof (REQUIRE_SIGNATURES)"
+                f"{missing_proof(received.missing_proof_field)}, so the origin of this call cannot be proved, and"
+                " this server requires proof (REQUIRE_SIGNATURES)"
             )
 
     async def _store(self, instance: Instance, channel: Channel, received: Received) -> RawAnswer:

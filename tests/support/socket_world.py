@@ -13,7 +13,7 @@ from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.inbox import PostgresInbox
 from adapters.outbound.storage.instances import PostgresInstances
-from adapters.outbound.storage.links import PostgresLinks
+from adapters.outbound.storage.links import PairingStore
 from adapters.outbound.storage.pool import Database
 from domain.instances.model import Instance, NewInstance
 from domain.pairing.service import PairingService
@@ -46,7 +46,7 @@ class SocketWorld:
         self.told = Told()
         self.instances = PostgresInstances(database, seal, lambda _: None)
         self.health = PostgresHealth(database)
-        self.links = PostgresLinks(database, owner, self.instances, self.health, self.told)
+        self.links = PairingStore(database, owner, self.instances, self.health, self.told)
         channels = Registry((LinkedDeviceMessaging(kit(NO_HTTP, devices=self.devices)),))
         self.channels = channels
         inbox = PostgresInbox(database, lambda: None)

@@ -53,9 +53,9 @@ def _all_open() -> Mapping[int, int]:
 class QueueWorker(Generic[L]):
     """One of the two loops of a worker, and the `ports.direct_dispatch.LocalWorker` for its kind of lanes.
 
-    `concurrency` is how many lanes are worked on at once; `SlotAllocator` says how they are shared out. `reclaim` frees
-    what was leased in this process's name but is not among the given lanes: called after an outage, in which the
-    answer to a lease may be lost.
+    `concurrency` is how many lanes are worked on at once; `SlotAllocator` shares them out. `reclaim` frees what was
+    leased in this process's name but is not among the given lanes: called after an outage, in which the answer to a
+    lease may be lost.
     """
 
     def __init__(

@@ -68,7 +68,7 @@ class Run:
 class StyledText:
     """The visible text and its runs, in order and without gaps.
 
-    `ends` tells where spans that `begin` end; `keep_with_next` are the ends of headings, which belong to what follows.
+    `ends` tells where spans that `begin` end; `keep_with_next`: the ends of headings, which belong to what follows.
     """
 
     text: str

@@ -70,7 +70,7 @@ async def _wait(connection: Connection, column: str, value: str, limit: int, now
     return max(1.0, (row[0] + HOUR - now).total_seconds()) if row else None
 
 
-class PostgresLinks:
+class DeepLinkStore:
     """`ports.verification.LinkStore`."""
 
     def __init__(self, database: Database) -> None:

@@ -21,7 +21,7 @@ from adapters.outbound.oauth.identity import Client, OAuthIdentities
 from adapters.outbound.security.encryption import ConfigCipher, new_key
 from adapters.outbound.storage.identities import PostgresIdentities
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.verifications import PostgresCodes, PostgresLinks, PostgresStates
+from adapters.outbound.storage.verifications import DeepLinkStore, PostgresCodes, PostgresStates
 from adapters.outbound.verification.telegram_bot import TelegramVerificationBot
 from domain.access.model import Caller
 from domain.refusals import Unauthenticated
@@ -106,7 +106,7 @@ class Made:
         return VerificationService(
             PostgresIdentities(self.database),
             PostgresCodes(self.database),
-            PostgresLinks(self.database),
+            DeepLinkStore(self.database),
             PostgresStates(self.database, ConfigCipher(new_key())),
             SmtpMailer(submission, server, "verify@switchboard.example", self.clock, ids),
             OAuthIdentities(self.http, clients, urls.__getitem__, platform_url),

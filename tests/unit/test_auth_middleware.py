@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from adapters.inbound.rest.auth_middleware import Gate
+from adapters.inbound.rest.auth_middleware import AuthMiddleware
 from adapters.outbound.clock import RandomIds
 
 NOTHING = re.compile("nothing")
@@ -36,7 +36,7 @@ async def cut_off(client: Client, *, after_the_head: bool) -> None:
         await asyncio.Event().wait()
 
     unused: Any = None
-    gate = Gate(
+    gate = AuthMiddleware(
         app,
         unused,
         RandomIds(),

@@ -26,7 +26,7 @@ class Statements:
 
 
 @pytest.mark.parametrize(
-    ("parts", "firm", "relaxed"),
+    ("parts", "require_sync_commit", "relaxed"),
     [
         ((Part({"text": "hi"}),), False, True),
         ((Part({"text": "hi"}),), True, False),
