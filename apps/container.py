@@ -67,6 +67,8 @@ from apps.downstream import Resources
 from apps.readiness import checks_of
 from apps.settings import Settings
 from domain.access.service import AccessService
+from domain.callbacks.model import CallbackRules
+from domain.callbacks.service import CallbackService
 from domain.channels.service import CatalogueService
 from domain.confirmations.service import ConfirmationService
 from domain.delivery.concurrency.service import ConcurrencyLimiter
@@ -75,8 +77,6 @@ from domain.delivery.reads.service import ReadLimiter
 from domain.delivery.service import DeliveryService
 from domain.files.service import MessageFilesService, StoredFiles
 from domain.instances.service import InstanceService
-from domain.intake.model import IntakeRules
-from domain.intake.service import IntakeService
 from domain.knowledge.answers.service import AnswersService
 from domain.knowledge.bases.service import BaseAccess, BasesService
 from domain.knowledge.files.service import FilesService, UploadLimits, UploadService
@@ -241,7 +241,7 @@ class Container(containers.DeclarativeContainer):
         largest_file,
         file_life,
     )
-    kit = providers.Singleton(
+    channel_dependencies = providers.Singleton(
         ChannelDependencies,
         http=traced_http,
         artifacts=providers.Singleton(Artifacts, blobs, http, largest_file),
@@ -251,7 +251,7 @@ class Container(containers.DeclarativeContainer):
         hosts=providers.Singleton(AllowedAddresses, policy),
         devices=providers.Singleton(_devices, settings),
     )
-    channels = providers.Singleton(Registry.build, kit)
+    channels = providers.Singleton(Registry.build, channel_dependencies)
     slots = providers.Singleton(ConcurrencyLimiter)
     reads = providers.Singleton(ReadLimiter, slots)
     files = providers.Singleton(MessageFilesService, shared_files, channels, health, reads)
@@ -352,7 +352,7 @@ class Container(containers.DeclarativeContainer):
         settings.provided.agent_url,
     )
     intake = providers.Singleton(
-        IntakeService,
+        CallbackService,
         instances,
         channels,
         inbox,
@@ -366,7 +366,7 @@ class Container(containers.DeclarativeContainer):
         meter,
         providers.Singleton(PostgresSessions, database),
         providers.Singleton(
-            IntakeRules, settings.provided.demands_signatures, settings.provided.max_webhook_body_kb
+            CallbackRules, settings.provided.demands_signatures, settings.provided.max_webhook_body_kb
         ),
     )
     use_cases = providers.Singleton(

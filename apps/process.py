@@ -1,4 +1,4 @@
-"""Runs the parts of a process: starts them in order, stops them in phases, ends when one of them dies."""
+"""Runs the components of a process: starts them in order, stops them in phases, ends when one of them dies."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from domain.refusals import Unavailable
 log = logging.getLogger("switchboard")
 
 CANCEL_SECONDS = 0.3
-"""What tasks of parts get that have stopped already."""
+"""What tasks of components get that have stopped already."""
 
 
 @unique
 class Phase(Enum):
-    """When a part stops. The value is how many seconds its `stop` may take before it is left behind."""
+    """When a component stops. The value is how many seconds its `stop` may take before it is left behind."""
 
     CALLS = 2.5
     """What lets calls in."""
@@ -34,18 +34,18 @@ class Phase(Enum):
     """What everything else stands on."""
 
 
-class Part(Protocol):
+class Component(Protocol):
     """Something that runs beside others in one process."""
 
     name: str
     phase: Phase
 
     async def start(self) -> None:
-        """Returns once the part is ready. Cancelled when the process is told to stop meanwhile."""
+        """Returns once the component is ready. Cancelled when the process is told to stop meanwhile."""
         ...
 
     async def run(self) -> None:
-        """Returns or raises only when the part has ended."""
+        """Returns or raises only when the component has ended."""
         ...
 
     async def stop(self) -> None:
@@ -55,7 +55,7 @@ class Part(Protocol):
 
 @runtime_checkable
 class Reloads(Protocol):
-    """A part that can read its files again."""
+    """A component that can read its files again."""
 
     def reload(self) -> None: ...
 
@@ -77,27 +77,27 @@ async def _end_all(loop: asyncio.AbstractEventLoop) -> None:
     await asyncio.wait([asyncio.create_task(loop.shutdown_asyncgens())], timeout=CANCEL_SECONDS)
 
 
-async def run(parts: Sequence[Part], ready: Callable[[], None]) -> int:
-    """Runs until SIGTERM, SIGINT, or the end of a part; the exit status."""
+async def run(components: Sequence[Component], ready: Callable[[], None]) -> int:
+    """Runs until SIGTERM, SIGINT, or the end of a component; the exit status."""
     asked = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(loop_failed)
     with PROCESS.asking(lambda: loop.call_soon_threadsafe(asked.set)):
-        return await _run(parts, ready, asyncio.create_task(asked.wait()))
+        return await _run(components, ready, asyncio.create_task(asked.wait()))
 
 
-async def _run(parts: Sequence[Part], ready: Callable[[], None], asked: asyncio.Task[Any]) -> int:
-    started: list[Part] = []
+async def _run(components: Sequence[Component], ready: Callable[[], None], asked: asyncio.Task[Any]) -> int:
+    started: list[Component] = []
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, _reload, started)
     running: dict[asyncio.Task[None], str] = {}
     try:
-        for part in parts:
-            if not await _started(part, asked):
-                started.append(part)  # it may have opened something
-                log.warning("told to stop while starting: %s", part.name)
+        for component in components:
+            if not await _started(component, asked):
+                started.append(component)  # it may have opened something
+                log.warning("told to stop while starting: %s", component.name)
                 return INTERRUPTED
-            started.append(part)
-            running[asyncio.create_task(part.run())] = part.name
+            started.append(component)
+            running[asyncio.create_task(component.run())] = component.name
         ready()
         PROCESS.stage = "running"
         await asyncio.wait([asked, *running], return_when=asyncio.FIRST_COMPLETED)
@@ -106,29 +106,29 @@ async def _run(parts: Sequence[Part], ready: Callable[[], None], asked: asyncio.
         PROCESS.begin()
         await _stop(started)
         PROCESS.stage = "ending tasks"
-        await end([*running, asked], "parts that were stopped", CANCEL_SECONDS)
+        await end([*running, asked], "components that were stopped", CANCEL_SECONDS)
         PROCESS.stage = "ending threads"
 
 
-async def _started(part: Part, asked: asyncio.Task[Any]) -> bool:
-    """Whether the part is ready; False when the process was told to stop before. Raises what its start raises."""
-    starting = asyncio.create_task(part.start())
+async def _started(component: Component, asked: asyncio.Task[Any]) -> bool:
+    """Whether it is ready; False when the process was told to stop before. Raises what its start raises."""
+    starting = asyncio.create_task(component.start())
     await asyncio.wait([starting, asked], return_when=asyncio.FIRST_COMPLETED)
     if starting.done():
         starting.result()
         return not asked.done()
-    await end([starting], part.name, CANCEL_SECONDS)
+    await end([starting], component.name, CANCEL_SECONDS)
     return False
 
 
-def _reload(parts: Sequence[Part]) -> None:
-    for part in parts:
-        if isinstance(part, Reloads):
-            part.reload()
+def _reload(components: Sequence[Component]) -> None:
+    for component in components:
+        if isinstance(component, Reloads):
+            component.reload()
 
 
 def _report(running: dict[asyncio.Task[None], str]) -> int:
-    """1 when a part ended by itself, which none should."""
+    """1 when a component ended by itself, which none should."""
     dead = [task for task in running if task.done()]
     for task in dead:
         error = task.exception() if not task.cancelled() else None
@@ -136,24 +136,26 @@ def _report(running: dict[asyncio.Task[None], str]) -> int:
     return 1 if dead else 0
 
 
-async def _stop(started: Sequence[Part]) -> None:
-    """Phase by phase; the parts of one phase at the same time."""
+async def _stop(started: Sequence[Component]) -> None:
+    """Phase by phase; the components of one phase at the same time."""
     for phase in Phase:
         PROCESS.stage = f"stopping {phase.name.lower()}"
-        await asyncio.gather(*(_stopped(part) for part in started if part.phase is phase))
+        await asyncio.gather(*(_stopped(component) for component in started if component.phase is phase))
 
 
-async def _stopped(part: Part) -> None:
-    """Enforced from outside: a part may ignore its cancellation, or wait for something that never comes."""
-    stopping = asyncio.create_task(part.stop())
-    await asyncio.wait([stopping], timeout=part.phase.value)
+async def _stopped(component: Component) -> None:
+    """Enforced from outside: a component may ignore its cancellation, or wait for something that never comes."""
+    stopping = asyncio.create_task(component.stop())
+    await asyncio.wait([stopping], timeout=component.phase.value)
     if not stopping.done():
-        log.error("%s did not stop within %g seconds and is left behind", part.name, part.phase.value)
+        log.error(
+            "%s did not stop within %g seconds and is left behind", component.name, component.phase.value
+        )
         stopping.cancel()
         return
     if stopping.cancelled():
-        log.warning("%s broke off while stopping", part.name)
+        log.warning("%s broke off while stopping", component.name)
     elif isinstance(stopping.exception(), Unavailable):
-        log.warning("%s stopped without leaving a note: %s", part.name, stopping.exception())
+        log.warning("%s stopped without leaving a note: %s", component.name, stopping.exception())
     elif stopping.exception():
-        log.error("%s did not stop cleanly", part.name, exc_info=stopping.exception())
+        log.error("%s did not stop cleanly", component.name, exc_info=stopping.exception())

@@ -21,7 +21,7 @@ from apps.components import RestPart, StoragePart, WorkerPart
 from apps.container import Container
 from apps.grpc_server.part import GrpcPart
 from apps.http_gateway.main import build_remote_gateway
-from apps.process import Part, run
+from apps.process import Component, run
 from apps.rest import build_gateway
 from apps.settings import Settings, load
 from apps.starting import listen
@@ -74,7 +74,7 @@ async def _core(dsn: str, port: str, platform: str) -> int:
 async def _gateway(port: int, target: str) -> int:
     core = CoreConnection(target)
     app = build_remote_gateway(settings(), core, RemoteCallbacks(core))
-    parts: list[Part] = [RestPart(app, listen("127.0.0.1", port, "PORT"), settings())]
+    parts: list[Component] = [RestPart(app, listen("127.0.0.1", port, "PORT"), settings())]
     return await run(parts, _ready)
 
 

@@ -17,7 +17,7 @@ from domain.channels.messages import (
     ClosedPrompt,
     Config,
     Event,
-    Part,
+    OutboundMessage,
     RawAnswer,
     RawCall,
     Received,
@@ -58,11 +58,11 @@ class Webhook(Protocol, metaclass=Face):
 class Replies(Protocol, metaclass=Face):
     """A channel that sends answers back."""
 
-    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
+    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[OutboundMessage]:
         """Pure: the answer in the platform's markup, split into parts within its limit."""
         ...
 
-    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
+    async def send(self, config: Config, target: Target, part: OutboundMessage, key: str) -> Sent:
         """Sends one part. `key` is the same for every try of this part: the idempotency key.
 
         Never raises for what the platform or the network does: that is what `Sent` tells.
@@ -317,7 +317,7 @@ class PromptCloser(Protocol, metaclass=Face):
         ...
 
     def as_pressed(
-        self, config: Config, target: Target, part: Part, ref: str, press: Target
+        self, config: Config, target: Target, part: OutboundMessage, ref: str, press: Target
     ) -> Target | None:
         """Pure: what `decided` needs of a prompt on record, whatever message the press of its button names.
 

@@ -8,7 +8,15 @@ from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
 from domain.access.model import ApiKey, Role
-from domain.channels.messages import Answer, CallOutcome, DeliveryStatus, Event, Merge, Part, Target
+from domain.channels.messages import (
+    Answer,
+    CallOutcome,
+    DeliveryStatus,
+    Event,
+    Merge,
+    OutboundMessage,
+    Target,
+)
 from domain.instances.model import (
     Activity,
     ActivityHealth,
@@ -229,7 +237,7 @@ class EventOutcome:
     lane: QueueKey
     inbox_id: int
     target: Target
-    parts: Sequence[Part] = ()
+    parts: Sequence[OutboundMessage] = ()
     error: str | None = None
     result: CallResult | None = None
     last: bool = False
@@ -347,7 +355,7 @@ class QueuedMessage:
     """
 
     id: int
-    part: Part
+    part: OutboundMessage
     target: Target
     key: str
     attempts: int
@@ -365,7 +373,7 @@ class QueuedMessages:
 class SentPart:
     """A part that the platform took, and what the platform calls it."""
 
-    part: Part
+    part: OutboundMessage
     target: Target
     ref: str
 

@@ -7,7 +7,7 @@ from apps.components import StoragePart
 from apps.container import Container
 from apps.grpc_server.part import GrpcPart, listening_address
 from apps.knowledge import ModelPart, ReadersPart
-from apps.process import Part, run, serve
+from apps.process import Component, run, serve
 from apps.secrets import complete
 from apps.settings import Settings
 from apps.starting import check_free, migrated, shared_database, unlocked
@@ -22,7 +22,7 @@ def main(settings: Settings) -> int:
 
     async def core() -> int:
         container = Container(settings=settings, dsn=dsn, solitary=False)
-        parts: list[Part] = [
+        parts: list[Component] = [
             StoragePart(container, "core"),
             ReadersPart(container),
             ModelPart(container),

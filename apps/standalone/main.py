@@ -11,7 +11,7 @@ from apps.container import Container
 from apps.grpc_server.part import GrpcPart
 from apps.jobs import JobsPart
 from apps.knowledge import KnowledgePart, ModelPart, ReadersPart
-from apps.process import Part, Phase, run, serve
+from apps.process import Component, Phase, run, serve
 from apps.rest import build_gateway
 from apps.secrets import complete
 from apps.settings import Settings
@@ -36,7 +36,7 @@ async def _serve(settings: Settings, dsn: str, listener) -> int:  # type: ignore
     container = Container(settings=settings, dsn=dsn, solitary=True)
     first = _FirstKey(container)
     grpc = GrpcPart(container)
-    parts: list[Part] = [
+    parts: list[Component] = [
         StoragePart(container, "standalone"),
         first,
         WorkerPart(container),

@@ -7,7 +7,7 @@ from apps.components import SocketsPart, StoragePart, WorkerPart
 from apps.container import Container
 from apps.jobs import JobsPart
 from apps.knowledge import KnowledgePart, ModelPart, ReadersPart
-from apps.process import Part, run, serve
+from apps.process import Component, run, serve
 from apps.secrets import complete
 from apps.settings import Settings
 from apps.starting import migrated, shared_database, unlocked
@@ -22,7 +22,7 @@ def main(settings: Settings) -> int:
 
     async def worker() -> int:
         container = Container(settings=settings, dsn=dsn, solitary=False)
-        parts: list[Part] = [
+        parts: list[Component] = [
             StoragePart(container, "worker"),
             WorkerPart(container),
             JobsPart(container),

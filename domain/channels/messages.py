@@ -225,7 +225,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class OutboundMessage:
     """One message to the platform: a JSON object that only the channel itself reads."""
 
     payload: Mapping[str, Any]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import product
 
-from domain.channels.messages import Answer, CallOutcome, Event, Part
+from domain.channels.messages import Answer, CallOutcome, Event, OutboundMessage
 from domain.instances.model import Activity, Instance
 from domain.refusals import Refusal, StorageAway, Unavailable
 from domain.routing.albums import merged, settles_in
@@ -92,7 +92,7 @@ class ConversationService:
     async def work(self, conversation: Conversation) -> None:
         """Works off the events of one lease. An outage of the database leaves them for later; so does a database
         that forgot an outcome of before. Any other failure is counted, and ends the work on its event."""
-        talk: ConversationContext | None = None
+        context: ConversationContext | None = None
         rows = deque(conversation.waiting)
         while rows:
             waiting = rows.popleft()
@@ -103,28 +103,28 @@ class ConversationService:
                         return await self._conversations.postpone(conversation.lane, seconds)
                     waiting = merged(waiting, album.rows)
                     rows = deque(row for row in rows if row.id not in waiting.merged)
-                talk = talk or await self._talk(conversation)
-                recorded = await self._worked(conversation.lane, waiting, talk, last=not rows)
+                context = context or await self._context(conversation)
+                recorded = await self._worked(conversation.lane, waiting, context, last=not rows)
             except StorageAway:
                 raise
             except Exception as failure:  # noqa: BLE001 - logged there
-                return await self._failed(conversation.lane, waiting, talk, failure)
+                return await self._failed(conversation.lane, waiting, context, failure)
             self._unrecorded.pop(_name(waiting), None)
             if not recorded:
                 log.info("a conversation is taken up anew", extra={"instance": conversation.lane.instance_id})
                 return await self._conversations.release(conversation.lane)
-            if talk is not None:
-                await self._succeeded(talk, waiting)
+            if context is not None:
+                await self._succeeded(context, waiting)
         return None
 
-    async def _succeeded(self, talk: ConversationContext, waiting: QueuedEvent) -> None:
+    async def _succeeded(self, context: ConversationContext, waiting: QueuedEvent) -> None:
         """After the outcome is on record, as no reply should wait for a note of success."""
-        await self._health.succeeded(talk.instance.id, Activity.RECEIVING, waiting.received_at)
-        if talk.answered:
-            await self._health.succeeded(talk.instance.id, Activity.PROCESSING)
-            talk.answered = False
+        await self._health.succeeded(context.instance.id, Activity.RECEIVING, waiting.received_at)
+        if context.answered:
+            await self._health.succeeded(context.instance.id, Activity.PROCESSING)
+            context.answered = False
 
-    async def _talk(self, conversation: Conversation) -> ConversationContext | None:
+    async def _context(self, conversation: Conversation) -> ConversationContext | None:
         """None where the instance is gone."""
         instance = await self._instances.cached(conversation.lane.instance_id)
         channel = self._channels.find(instance.channel_id) if instance else None
@@ -135,27 +135,27 @@ class ConversationService:
         )
 
     async def _worked(
-        self, lane: QueueKey, waiting: QueuedEvent, talk: ConversationContext | None, last: bool
+        self, lane: QueueKey, waiting: QueuedEvent, context: ConversationContext | None, last: bool
     ) -> bool:
         """Whether the outcome is on record. Raises what is tried again after a while."""
         hopeless = waiting.event.unreadable or self._known(waiting).outcome
-        if talk is None or hopeless:
-            reason = hopeless if talk else "the instance is gone"
-            if talk:
+        if context is None or hopeless:
+            reason = hopeless if context else "the instance is gone"
+            if context:
                 await self._health.failed(lane.instance_id, Activity.PROCESSING, reason)
             return await self._conversations.record(_failed(lane, waiting, reason, last))
         try:
-            return await self._answered(lane, waiting, talk, last)
+            return await self._answered(lane, waiting, context, last)
         finally:
-            talk.stop_typing()
+            context.stop_typing()
 
     async def _answered(
-        self, lane: QueueKey, waiting: QueuedEvent, talk: ConversationContext, last: bool
+        self, lane: QueueKey, waiting: QueuedEvent, context: ConversationContext, last: bool
     ) -> bool:
         """As `_worked`. The sender sees that an answer is being written until the outcome is on record."""
-        answer, error = await self._processed(lane, waiting, talk)
+        answer, error = await self._processed(lane, waiting, context)
         try:
-            outcome = await self._outcome(lane, waiting, talk, answer, error, last)
+            outcome = await self._outcome(lane, waiting, context, answer, error, last)
             if waiting.event.correspondent and outcome.parts:
                 await self._rounds.replied(lane, waiting.event.correspondent)
             return await self._conversations.record(outcome)
@@ -164,10 +164,10 @@ class ConversationService:
         except Exception as unexpected:
             log.exception("an outcome could not be stored", extra={"instance": lane.instance_id})
             reason = f"{_reason(unexpected)} on storing the outcome"
-            return await self._give_up(lane, waiting, talk, reason, last)
+            return await self._give_up(lane, waiting, context, reason, last)
 
     async def _failed(
-        self, lane: QueueKey, waiting: QueuedEvent, talk: ConversationContext | None, failure: Exception
+        self, lane: QueueKey, waiting: QueuedEvent, context: ConversationContext | None, failure: Exception
     ) -> None:
         """The event is tried again after a while, a bounded number of times."""
         log.error("the work on a message failed", exc_info=failure, extra={"instance": lane.instance_id})
@@ -177,7 +177,7 @@ class ConversationService:
             await self._health.failed(lane.instance_id, Activity.PROCESSING, reason)
             await self._try_again(lane, waiting, reason, RETRIES[failures])
         else:
-            await self._give_up(lane, waiting, talk, given_up(failures + 1, reason), last=True)
+            await self._give_up(lane, waiting, context, given_up(failures + 1, reason), last=True)
             self._unrecorded.pop(_name(waiting), None)
 
     async def _try_again(self, lane: QueueKey, waiting: QueuedEvent, reason: str, delay: float) -> None:
@@ -192,12 +192,17 @@ class ConversationService:
         return await self._conversations.release(lane, delay)
 
     async def _give_up(
-        self, lane: QueueKey, waiting: QueuedEvent, talk: ConversationContext | None, error: str, last: bool
+        self,
+        lane: QueueKey,
+        waiting: QueuedEvent,
+        context: ConversationContext | None,
+        error: str,
+        last: bool,
     ) -> bool:
         """The sender gets an apology, unless that cannot be rendered or stored either. A message of which the
         database took no failure down, and takes no outcome, is removed."""
         await self._health.failed(lane.instance_id, Activity.PROCESSING, error)
-        outcomes = await self._apology(lane, waiting, talk, error, last) if talk else []
+        outcomes = await self._apology(lane, waiting, context, error, last) if context else []
         outcomes.append(_failed(lane, waiting, error, last))
         stores = [self._conversations.record]
         if self._known(waiting).failures >= len(RETRIES):
@@ -216,12 +221,12 @@ class ConversationService:
         raise refusals[-1]
 
     async def _apology(
-        self, lane: QueueKey, waiting: QueuedEvent, talk: ConversationContext, error: str, last: bool
+        self, lane: QueueKey, waiting: QueuedEvent, context: ConversationContext, error: str, last: bool
     ) -> list[EventOutcome]:
         """None where it cannot be rendered."""
-        talk.answered = False
+        context.answered = False
         try:
-            return [await self._outcome(lane, waiting, talk, Answer(GAVE_UP), error, last)]
+            return [await self._outcome(lane, waiting, context, Answer(GAVE_UP), error, last)]
         except StorageAway:
             raise
         except Exception:
@@ -237,14 +242,14 @@ class ConversationService:
         return self._unrecorded.setdefault(_name(waiting), _Unrecorded())
 
     async def _processed(
-        self, lane: QueueKey, waiting: QueuedEvent, talk: ConversationContext
+        self, lane: QueueKey, waiting: QueuedEvent, context: ConversationContext
     ) -> tuple[Answer | None, str | None]:
         """The answer, if there is one, and what is on record against it. Raises `Unavailable`."""
-        instance, error = talk.instance, None
-        talk.draft, talk.noticed = waiting.draft, False
+        instance, error = context.instance, None
+        context.draft, context.noticed = waiting.draft, False
         started = self._clock.now()
         try:
-            answer = await self._answer(lane, waiting, talk)
+            answer = await self._answer(lane, waiting, context)
         except LoopStopped:
             answer, error = None, STOPPED
         except ProcessingFailed as gave_up:
@@ -254,9 +259,9 @@ class ConversationService:
         except Exception as unexpected:
             log.exception("an event could not be worked on", extra={"instance": instance.id})
             answer, error = Answer(GAVE_UP), _reason(unexpected)
-        self._asking.ended(talk, waiting.event)
+        self._asking.ended(context, waiting.event)
         if error:
-            talk.answered = False
+            context.answered = False
             log.warning("a message is not answered: %s", error, extra={"instance": instance.id})
             await self._health.failed(instance.id, Activity.PROCESSING, error)
         outcome = "failed" if error else "answered" if answer else "silent"
@@ -268,21 +273,21 @@ class ConversationService:
         self,
         lane: QueueKey,
         waiting: QueuedEvent,
-        talk: ConversationContext,
+        context: ConversationContext,
         answer: Answer | None,
         error: str | None,
         last: bool,
     ) -> EventOutcome:
-        event, channel = waiting.event, talk.channel
-        parts: tuple[Part, ...] = ()
-        if answer is None and (talk.draft or _shows_waiting(talk, event)):
+        event, channel = waiting.event, context.channel
+        parts: tuple[OutboundMessage, ...] = ()
+        if answer is None and (context.draft or _shows_waiting(context, event)):
             answer = Answer("")
         if answer is not None:
             answer = replace(
-                answer, request_id=event.request_id, session_id=event.session_id, draft=talk.draft
+                answer, request_id=event.request_id, session_id=event.session_id, draft=context.draft
             )
             if isinstance(channel, Replies):
-                parts = tuple(await _rendered(channel, talk.instance, event, answer))
+                parts = tuple(await _rendered(channel, context.instance, event, answer))
         result = None
         if event.awaits_reply:
             result = CallResult(CallOutcome.FAILED if error else CallOutcome.ANSWERED, answer)
@@ -295,34 +300,36 @@ class ConversationService:
             result,
             last,
             event.request_id,
-            require_sync_commit=talk.has_open_approval,
+            require_sync_commit=context.has_open_approval,
             prompt=answer is not None and bool(answer.choices),
             merged=waiting.merged,
             event=event,
-            by_person=not talk.automated,
+            by_person=not context.automated,
         )
 
-    async def _answer(self, lane: QueueKey, waiting: QueuedEvent, talk: ConversationContext) -> Answer | None:
-        event, instance = waiting.event, talk.instance
-        talk.automated = event.automated
-        if event.only_decides and not talk.has_open_approval:
+    async def _answer(
+        self, lane: QueueKey, waiting: QueuedEvent, context: ConversationContext
+    ) -> Answer | None:
+        event, instance = waiting.event, context.instance
+        context.automated = event.automated
+        if event.only_decides and not context.has_open_approval:
             return None
         if waiting.attempts >= MAX_CRASHES:
             raise ProcessingFailed(GAVE_UP, TOO_MANY_CRASHES)
-        if isinstance(talk.channel, SenderFilter):
-            is_bot = await talk.channel.is_bot(instance.config, event.sender)
+        if isinstance(context.channel, SenderFilter):
+            is_bot = await context.channel.is_bot(instance.config, event.sender)
             if is_bot:
                 return None
-            talk.automated = event.automated or is_bot is None
-        if talk.automated and await self._is_echo(lane, waiting):
+            context.automated = event.automated or is_bot is None
+        if context.automated and await self._is_echo(lane, waiting):
             return None
-        user_id = await self._user(talk, event)
-        if talk.channel.definition.allows_only_known(instance.config) and user_id is None:
+        user_id = await self._user(context, event)
+        if context.channel.definition.allows_only_known(instance.config) and user_id is None:
             return await self._notice(instance, event)
         if event.canned_reply is not None:
-            await self._asking.passed_over(talk, waiting)
+            await self._asking.passed_over(context, waiting)
             return Answer(event.canned_reply)
-        return await self._asking.answer(talk, waiting, user_id)
+        return await self._asking.answer(context, waiting, user_id)
 
     async def _is_echo(self, lane: QueueKey, waiting: QueuedEvent) -> bool:
         """Counts the round. Raises `LoopStopped`."""
@@ -331,8 +338,8 @@ class ConversationService:
             raise LoopStopped
         return counted.echo
 
-    async def _user(self, talk: ConversationContext, event: Event) -> str | None:
-        if not talk.channel.definition.identifies(talk.instance.config):
+    async def _user(self, context: ConversationContext, event: Event) -> str | None:
+        if not context.channel.definition.identifies(context.instance.config):
             return None
         return await self._people.resolve(event.sender.identities)
 
@@ -354,12 +361,14 @@ def _failed(lane: QueueKey, waiting: QueuedEvent, error: str, last: bool) -> Eve
     return EventOutcome(lane, waiting.id, {}, error=error, last=last, merged=waiting.merged)
 
 
-def _shows_waiting(talk: ConversationContext, event: Event) -> bool:
-    channel = talk.channel
-    return isinstance(channel, ShowsWaiting) and channel.shows_waiting(talk.instance.config, event.target)
+def _shows_waiting(context: ConversationContext, event: Event) -> bool:
+    channel = context.channel
+    return isinstance(channel, ShowsWaiting) and channel.shows_waiting(context.instance.config, event.target)
 
 
-async def _rendered(channel: Replies, instance: Instance, event: Event, answer: Answer) -> Sequence[Part]:
+async def _rendered(
+    channel: Replies, instance: Instance, event: Event, answer: Answer
+) -> Sequence[OutboundMessage]:
     """Long texts are rendered beside the others' work, as that takes a while."""
     if len(answer.text) < LONG_TEXT:
         return channel.render(instance.config, event.target, answer)

@@ -27,7 +27,7 @@ from ports.channels import (
 )
 from ports.http import AddressRefused, HttpAnswer, HttpFailed
 from tests.support.channel_samples import Sample, Scripted, folder_of, sample_of
-from tests.support.channels import NOW, kit
+from tests.support.channels import NOW, dependencies
 
 ROOT = Path(__file__).parents[2]
 OK = HttpAnswer(200, {}, b"{}")
@@ -82,7 +82,7 @@ FIELDS = {
 }
 """The catalogue, in its order: each field with its type, R where it is required."""
 
-REGISTRY = Registry.build(kit(Scripted((), OK)))
+REGISTRY = Registry.build(dependencies(Scripted((), OK)))
 SAMPLES = {
     channel.definition.id: sample
     for channel in REGISTRY.all()
@@ -96,7 +96,7 @@ DEFINITIONS = pytest.mark.parametrize(
 def built(channel_id: str, then: HttpAnswer | HttpFailed = OK) -> Channel:
     sample = SAMPLES[channel_id]
     scripted = Scripted(sample.prelude, then)
-    channel = Registry.build(kit(scripted, sample.addresses)).find(channel_id)
+    channel = Registry.build(dependencies(scripted, sample.addresses)).find(channel_id)
     assert channel is not None
     return channel
 
@@ -379,7 +379,7 @@ async def test_trouble_with_showing_that_an_answer_is_being_written(
 
 def test_one_channel_pairs_and_two_keep_connections() -> None:
     """Who pairs gets a waStatus in the configuration, and is asked for codes."""
-    everybody = Registry.build(kit(Scripted([], OK))).all()
+    everybody = Registry.build(dependencies(Scripted([], OK))).all()
     assert [each.definition.id for each in everybody if isinstance(each, SupportsPairing)] == [
         "linked-device-messaging"
     ]

@@ -32,7 +32,7 @@ from ports.channels import (
 )
 from ports.http import HttpAnswer, HttpFailed, HttpRequest, NoAddress
 from tests.support.channel_samples import Sample, Scripted, sample_of
-from tests.support.channels import NOW, kit
+from tests.support.channels import NOW, dependencies
 from tests.support.hostile import Place, places, replaced
 
 HOSTILE = [
@@ -64,7 +64,7 @@ ATTACHMENTS = {
 }
 
 CHECKED = (Format.ID, Format.BASE_URL)
-REGISTRY = Registry.build(kit(Scripted((), HttpAnswer(200, {}, ANSWER))))
+REGISTRY = Registry.build(dependencies(Scripted((), HttpAnswer(200, {}, ANSWER))))
 SAMPLES: dict[str, Sample] = {
     channel.definition.id: sample
     for channel in REGISTRY.all()
@@ -98,7 +98,7 @@ async def called(channel_id: str, config: Any, target: Any, attachment: Any) -> 
     """The shapes of all addresses that the channel calls with these values."""
     sample = SAMPLES[channel_id]
     platform = Platform(sample.prelude)
-    channel = Registry.build(kit(platform, sample.addresses)).find(channel_id)
+    channel = Registry.build(dependencies(platform, sample.addresses)).find(channel_id)
     assert channel is not None
     for work in _works(channel, config, target, attachment):
         with contextlib.suppress(*EXPECTED):
@@ -140,9 +140,9 @@ def targets(channel_id: str) -> list[Mapping[str, Any]]:
     found = [sample.target] if sample.target else []
     if isinstance(channel, Webhook):
         for call in sample.genuine.values():
-            built = Registry.build(kit(Scripted((), HttpAnswer(200, {}, b"{}")), sample.addresses)).find(
-                channel_id
-            )
+            built = Registry.build(
+                dependencies(Scripted((), HttpAnswer(200, {}, b"{}")), sample.addresses)
+            ).find(channel_id)
             assert isinstance(built, Webhook)
             found += [each.target for each in built.receive(sample.config, call, sample.known, NOW).events]
     return found

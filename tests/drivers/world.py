@@ -21,7 +21,7 @@ from apps.container import Container
 from apps.grpc_server.part import GrpcPart
 from apps.jobs import JobsPart
 from apps.knowledge import KnowledgePart, ReadersPart
-from apps.process import Part
+from apps.process import Component
 from apps.settings import Settings, load
 from domain.access.model import Role
 from domain.refusals import Unavailable
@@ -62,7 +62,10 @@ class World:
         self.container.clock.override(providers.Object(self.clock))
         self.container.embedder.override(providers.Object(HashedEmbedder()))
         self.grpc = GrpcPart(self.container)
-        self.parts: list[Part] = [StoragePart(self.container, "standalone"), ReadersPart(self.container)]
+        self.parts: list[Component] = [
+            StoragePart(self.container, "standalone"),
+            ReadersPart(self.container),
+        ]
         if worker:
             self.parts += [
                 WorkerPart(self.container),

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 
-from domain.channels.messages import ChannelMetadata, Config, Part, RawCall, Target
+from domain.channels.messages import ChannelMetadata, Config, OutboundMessage, RawCall, Target
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
 
 FOLDERS = "adapters.outbound.channels"
@@ -28,7 +28,7 @@ class Sample:
     known: ChannelMetadata = field(default_factory=dict)
     target: Target = field(default_factory=dict)
     addresses: Mapping[str, str] = field(default_factory=dict)
-    shown: Callable[[Part], str] | None = None
+    shown: Callable[[OutboundMessage], str] | None = None
     prelude: Sequence[HttpAnswer] = ()
     over_http: bool = True
 

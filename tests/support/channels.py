@@ -71,7 +71,7 @@ class Files:
             yield content[start : start + 4096]
 
 
-def kit(
+def dependencies(
     http: Http,
     addresses: Mapping[str, str] | None = None,
     files: Files | None = None,

@@ -18,7 +18,7 @@ from adapters.outbound.storage.pool import Database
 from domain.instances.model import Instance, NewInstance
 from domain.pairing.service import PairingService
 from ports.http import Http
-from tests.support.channels import kit
+from tests.support.channels import dependencies
 from tests.support.linked_device import ScriptedDevice, ScriptedDevices
 
 CHANNEL = "linked-device-messaging"
@@ -47,7 +47,7 @@ class SocketWorld:
         self.instances = PostgresInstances(database, seal, lambda _: None)
         self.health = PostgresHealth(database)
         self.links = PairingStore(database, owner, self.instances, self.health, self.told)
-        channels = Registry((LinkedDeviceMessaging(kit(NO_HTTP, devices=self.devices)),))
+        channels = Registry((LinkedDeviceMessaging(dependencies(NO_HTTP, devices=self.devices)),))
         self.channels = channels
         inbox = PostgresInbox(database, lambda: None)
         self.inbox = inbox

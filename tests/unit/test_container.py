@@ -11,9 +11,9 @@ from apps.settings import load
 
 def test_channels_get_the_addresses_of_the_settings() -> None:
     settings = load({"MAIL_API_URL": "https://mail.example/"}, None)
-    kit = Container(settings=settings, dsn="", solitary=True).kit()
-    assert kit.address("MAIL_API_URL") == "https://mail.example"
-    assert kit.address("SMS_PROVIDER_API_URL") == "https://api.twilio.com"
+    dependencies = Container(settings=settings, dsn="", solitary=True).channel_dependencies()
+    assert dependencies.address("MAIL_API_URL") == "https://mail.example"
+    assert dependencies.address("SMS_PROVIDER_API_URL") == "https://api.twilio.com"
 
 
 async def test_a_worker_has_no_place_for_what_goes_over_another_ones_connection() -> None:

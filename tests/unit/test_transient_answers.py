@@ -18,7 +18,7 @@ from adapters.outbound.channels.workspace_chat.api import judged as slack
 from adapters.outbound.oauth.google_api import is_rate_limit
 from domain.channels.messages import Outcome
 from ports.http import HttpAnswer
-from tests.support.channels import client, kit
+from tests.support.channels import client, dependencies
 
 
 def answer(status: int, body: Any) -> HttpAnswer:
@@ -195,5 +195,5 @@ def test_an_overloaded_discord_is_tried_again() -> None:
 async def test_telegram_behind_a_proxy_says_the_status_in_the_body(code: int, expected: Outcome) -> None:
     async with client() as http:
         body = {"ok": False, "error_code": code, "description": "words"}
-        sent, _ = BotApi(kit(http))._judged({"botToken": "1:a"}, answer(200, body))
+        sent, _ = BotApi(dependencies(http))._judged({"botToken": "1:a"}, answer(200, body))
     assert sent.outcome is expected

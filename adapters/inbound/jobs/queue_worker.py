@@ -65,7 +65,7 @@ class QueueWorker(Generic[L]):
         work: Callable[[L], Awaitable[None]],
         release: Callable[[QueueKey, float], Awaitable[None]],
         reclaim: Callable[[Collection[QueueKey]], Awaitable[None]],
-        bell: Waits,
+        wakeup: Waits,
         *,
         concurrency: int = 256,
         throttled: Callable[[], Mapping[int, int]] = _all_open,
@@ -75,7 +75,7 @@ class QueueWorker(Generic[L]):
         self._work = work
         self._release = release
         self._reclaim = reclaim
-        self._bell = bell
+        self._wakeup = wakeup
         self._places = SlotAllocator(concurrency, throttled)
         self._tasks: dict[asyncio.Task[None], QueueKey] = {}
         self._handed_back: set[asyncio.Task[None]] = set()
@@ -99,10 +99,10 @@ class QueueWorker(Generic[L]):
     def decline(self, lanes: Iterable[QueueKey], *, lease_uncertain: bool) -> None:
         for lane in lanes:
             if self._places.cancel(lane):
-                self._bell.ring()
+                self._wakeup.ring()
         if lease_uncertain:
             self._lease_uncertain = True
-            self._bell.ring()
+            self._wakeup.ring()
 
     def _taken(self, leased: L) -> None:
         self._places.cancel(leased.lane)
@@ -135,7 +135,7 @@ class QueueWorker(Generic[L]):
                     log.exception("%s: nothing can be leased, waiting", self._name)
                 away, pause, self._lease_uncertain = True, SWEEP_SECONDS, True
             if pause:
-                await self._bell.wait(pause)
+                await self._wakeup.wait(pause)
             if len(self._tasks) >= BUSY and not self._stopping:
                 await asyncio.sleep(GATHER_SECONDS)
 
@@ -177,7 +177,7 @@ class QueueWorker(Generic[L]):
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         if self._places.release(self._tasks.pop(task)):
-            self._bell.ring()
+            self._wakeup.ring()
 
     async def _worked(self, leased: L) -> None:
         try:
@@ -218,7 +218,7 @@ class QueueWorker(Generic[L]):
     async def stop(self, grace: float) -> None:
         """Takes no more; waits `grace` seconds for what is under way, then gives it back."""
         self._stopping, self._offers = True, False
-        self._bell.ring()
+        self._wakeup.ring()
         if self._tasks:
             _, unfinished = await asyncio.wait(self._tasks, timeout=grace)
             await end([*unfinished, *self._tasks], self._name, GIVE_BACK_SECONDS)

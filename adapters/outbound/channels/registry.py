@@ -45,8 +45,8 @@ class Registry:
         self._channels = {channel.definition.id: channel for channel in channels}
 
     @classmethod
-    def build(cls, kit: ChannelDependencies) -> Registry:
-        return cls(tuple(builder(kit) for builder in BUILDERS))
+    def build(cls, dependencies: ChannelDependencies) -> Registry:
+        return cls(tuple(builder(dependencies) for builder in BUILDERS))
 
     def all(self) -> tuple[Channel, ...]:
         return tuple(self._channels.values())

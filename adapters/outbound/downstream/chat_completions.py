@@ -80,16 +80,16 @@ class ChatCompletionsRunner:
     async def stream(self, request: RunRequest) -> AsyncIterator[RunDelta]:
         """Raises `DownstreamFailed`; not retryable once a tool has run, which must not run twice."""
         deadline = asyncio.get_running_loop().time() + request.timeout
-        talk = _Talk(request, deadline, await self._earlier(request))
+        context = _Talk(request, deadline, await self._earlier(request))
         try:
-            async for delta in self._rounds(talk):
+            async for delta in self._rounds(context):
                 yield delta
         except BadAnswer as error:
             raise DownstreamFailed(
-                f"the model's answer is unusable: {error}", retryable=False, begun=talk.ran_tool
+                f"the model's answer is unusable: {error}", retryable=False, begun=context.ran_tool
             ) from error
         except DownstreamFailed as failed:
-            if talk.ran_tool:
+            if context.ran_tool:
                 raise DownstreamFailed(f"{failed}, after a tool was run", retryable=False) from failed
             failed.begun = False
             raise
@@ -97,79 +97,79 @@ class ChatCompletionsRunner:
     async def _earlier(self, request: RunRequest) -> Sequence[Turn]:
         return await self._history.load(request.instance_id, request.session_id, request.request_id)
 
-    async def _rounds(self, talk: _Talk) -> AsyncIterator[RunDelta]:
-        await self._open(talk)
+    async def _rounds(self, context: _Talk) -> AsyncIterator[RunDelta]:
+        await self._open(context)
         gap = ""
         for _ in range(MAX_ROUNDS):
             reply = Reply()
-            async for text in self._ask(talk, reply):
+            async for text in self._ask(context, reply):
                 yield RunDelta(gap + text)
                 gap = ""
             gap = "\n\n" if reply.text else gap
             if reply.text or not reply.calls:
-                talk.added.append(Turn(Role.ASSISTANT, reply.text))
-            confirmation = await self._work_off(talk, reply.calls)
+                context.added.append(Turn(Role.ASSISTANT, reply.text))
+            confirmation = await self._work_off(context, reply.calls)
             if confirmation or not reply.calls:
                 break
         else:
             raise DownstreamFailed(f"the model asks for tools over {MAX_ROUNDS} times", retryable=False)
-        await self._remember(talk)
+        await self._remember(context)
         if confirmation:
             yield RunDelta(confirmation=confirmation)
 
-    async def _remember(self, talk: _Talk, *more: Turn) -> None:
-        request = talk.request
-        added = [*talk.added, *more]
+    async def _remember(self, context: _Talk, *more: Turn) -> None:
+        request = context.request
+        added = [*context.added, *more]
         await self._history.append(request.instance_id, request.session_id, request.request_id, added)
 
-    async def _open(self, talk: _Talk) -> None:
+    async def _open(self, context: _Talk) -> None:
         """Adds what is new: the message, or the outcome of the tool call that was waiting for a decision."""
-        last = talk.earlier[-1] if talk.earlier else None
+        last = context.earlier[-1] if context.earlier else None
         pending = ToolCall.of(last) if last and last.role is Role.TOOL_CALL else None
-        approval = talk.request.approval
+        approval = context.request.approval
         if pending and approval and approval.tool == pending.name:
-            talk.added.append(pending.result(await self._decided(talk, pending, approval)))
+            context.added.append(pending.result(await self._decided(context, pending, approval)))
             return
         if pending:
-            talk.added.append(pending.result(UNDECIDED))
-        elif approval and (put_off := _put_off(talk.earlier, approval.tool)):
-            talk.added.append(put_off.turn())
-            talk.added.append(put_off.result(await self._decided(talk, put_off, approval)))
+            context.added.append(pending.result(UNDECIDED))
+        elif approval and (put_off := _put_off(context.earlier, approval.tool)):
+            context.added.append(put_off.turn())
+            context.added.append(put_off.result(await self._decided(context, put_off, approval)))
             return
-        talk.added.append(Turn(Role.USER, _words(talk.request)))
+        context.added.append(Turn(Role.USER, _words(context.request)))
 
-    async def _decided(self, talk: _Talk, pending: ToolCall, approval: Approval) -> str:
-        return await self._call(talk, pending) if approval.permits else REJECTED_BY_USER
+    async def _decided(self, context: _Talk, pending: ToolCall, approval: Approval) -> str:
+        return await self._call(context, pending) if approval.permits else REJECTED_BY_USER
 
-    async def _work_off(self, talk: _Talk, calls: Sequence[ToolCall]) -> Confirmation | None:
+    async def _work_off(self, context: _Talk, calls: Sequence[ToolCall]) -> Confirmation | None:
         """Runs the tools in order, up to the first that waits for a decision; the rest is asked for again."""
         for call in calls:
-            talk.added.append(call.turn())
+            context.added.append(call.turn())
             parameters = call.parameters()
-            if parameters is not None and self._needs_decision(talk, call):
+            if parameters is not None and self._needs_decision(context, call):
                 return checked_confirmation(call.name, parameters)
-            talk.added.append(call.result(await self._call(talk, call)))
+            context.added.append(call.result(await self._call(context, call)))
         return None
 
-    def _needs_decision(self, talk: _Talk, call: ToolCall) -> bool:
+    def _needs_decision(self, context: _Talk, call: ToolCall) -> bool:
         tool = self._tools.get(call.name)
-        return tool is not None and tool.confirm and call.name not in talk.request.approved_tools
+        return tool is not None and tool.confirm and call.name not in context.request.approved_tools
 
-    async def _call(self, talk: _Talk, call: ToolCall) -> str:
+    async def _call(self, context: _Talk, call: ToolCall) -> str:
         """The tool's answer. What the model will read of the call is on record before the tool runs, and again
         before the model is asked: neither a crash nor a failure of the model makes it believe anything wrong."""
         tool = self._tools.get(call.name)
         if tool is not None:
-            await self._remember(talk, call.result(INTERRUPTED))
-            talk.ran_tool = True
-        told = await call_tool(self._http, tool, call, talk.request.request_id, talk.seconds)
+            await self._remember(context, call.result(INTERRUPTED))
+            context.ran_tool = True
+        told = await call_tool(self._http, tool, call, context.request.request_id, context.seconds)
         if tool is not None:
-            await self._remember(talk, call.result(told))
+            await self._remember(context, call.result(told))
         return told
 
-    async def _ask(self, talk: _Talk, reply: Reply) -> AsyncIterator[str]:
+    async def _ask(self, context: _Talk, reply: Reply) -> AsyncIterator[str]:
         """The texts of one answer of the model; `reply` holds all of it afterwards."""
-        request = self._request(talk)
+        request = self._request(context)
         try:
             if self._model.stream:
                 async for text in self._streamed(request, reply):
@@ -198,7 +198,7 @@ class ChatCompletionsRunner:
         if whole.text and not told:
             yield whole.text
 
-    def _request(self, talk: _Talk) -> HttpRequest:
+    def _request(self, context: _Talk) -> HttpRequest:
         headers = {"Accept": "text/event-stream" if self._model.stream else "application/json"}
         if self._model.token:
             headers["Authorization"] = f"Bearer {self._model.token}"
@@ -206,15 +206,15 @@ class ChatCompletionsRunner:
             "POST",
             self._model.url.rstrip("/") + "/chat/completions",
             headers=headers,
-            json=self._body(talk),
-            timeout=talk.seconds,
+            json=self._body(context),
+            timeout=context.seconds,
             max_bytes=MAX_ANSWER_BYTES,
         )
 
-    def _body(self, talk: _Talk) -> dict[str, Any]:
+    def _body(self, context: _Talk) -> dict[str, Any]:
         model = self._model
         system = [{"role": "system", "content": model.system}] if model.system else []
-        turns = [*self._remembered(talk), *talk.added]
+        turns = [*self._remembered(context), *context.added]
         body: dict[str, Any] = {
             "model": model.model,
             "messages": system + [message_of(turn) for turn in turns],
@@ -227,10 +227,10 @@ class ChatCompletionsRunner:
         }
         return body | {name: value for name, value in optional.items() if value is not None}
 
-    def _remembered(self, talk: _Talk) -> Sequence[Turn]:
+    def _remembered(self, context: _Talk) -> Sequence[Turn]:
         """Earlier turns within the budget. A tool's result needs the call before it, whatever the budget."""
-        needs_call = bool(talk.added) and talk.added[0].role is Role.TOOL_RESULT
-        body, call = (talk.earlier[:-1], talk.earlier[-1:]) if needs_call else (talk.earlier, ())
+        needs_call = bool(context.added) and context.added[0].role is Role.TOOL_RESULT
+        body, call = (context.earlier[:-1], context.earlier[-1:]) if needs_call else (context.earlier, ())
         return [*within_budget(body, self._model.history_tokens), *call]
 
 

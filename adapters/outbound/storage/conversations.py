@@ -43,7 +43,7 @@ from adapters.outbound.storage.leases import (
 from adapters.outbound.storage.outages import waited_out
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.statements import compact
-from domain.channels.messages import CallOutcome, Merge, Part
+from domain.channels.messages import CallOutcome, Merge, OutboundMessage
 from ports.storage import (
     Album,
     Capacity,
@@ -423,5 +423,7 @@ def _leased(stored: Sequence[_Stored], rows: Sequence[tuple[Any, ...]]) -> dict[
             found = parts.setdefault(each.lane, [])
             if len(found) < ROWS_PER_LANE:
                 target = orjson.loads(each.target)
-                found.append(QueuedMessage(id, Part(orjson.loads(part)), target, key, 0, each.apology))
+                found.append(
+                    QueuedMessage(id, OutboundMessage(orjson.loads(part)), target, key, 0, each.apology)
+                )
     return {lane: QueuedMessages(lane, found) for lane, found in parts.items()}

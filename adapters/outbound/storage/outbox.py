@@ -21,7 +21,7 @@ from adapters.outbound.storage.leases import (
 )
 from adapters.outbound.storage.outages import waited_out
 from adapters.outbound.storage.pool import Database
-from domain.channels.messages import DeliveryStatus, Part
+from domain.channels.messages import DeliveryStatus, OutboundMessage
 from domain.instances.model import Deliveries, Delivery, Page
 from ports.storage import Capacity, Leases, QueuedMessage, QueuedMessages, QueueKey, SentPart
 
@@ -182,7 +182,10 @@ class PostgresOutbox:
 
     async def asked(self, instance_id: int, inbox_id: int) -> Sequence[SentPart]:
         rows = await self._database.fetch(ASKED, (inbox_id, instance_id))
-        return [SentPart(Part(orjson.loads(part)), orjson.loads(target), ref) for part, target, ref in rows]
+        return [
+            SentPart(OutboundMessage(orjson.loads(part)), orjson.loads(target), ref)
+            for part, target, ref in rows
+        ]
 
     async def list(self, instance_id: int, status: str | None, limit: int, offset: int) -> Deliveries:
         code = STATUS[status] if status else None
@@ -219,7 +222,9 @@ class PostgresOutbox:
 def _outgoing(id: int, part: str, target: str, key: str, attempts: int, apology: bool) -> QueuedMessage:
     """A row that cannot be read concerns itself alone: the part says why."""
     try:
-        return QueuedMessage(id, Part(orjson.loads(part)), orjson.loads(target), key, attempts, apology)
+        return QueuedMessage(
+            id, OutboundMessage(orjson.loads(part)), orjson.loads(target), key, attempts, apology
+        )
     except ValueError as error:
         reason = f"the stored part cannot be read: {error}"
-        return QueuedMessage(id, Part({}), {}, key, attempts, apology, unreadable=reason)
+        return QueuedMessage(id, OutboundMessage({}), {}, key, attempts, apology, unreadable=reason)

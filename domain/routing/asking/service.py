@@ -70,75 +70,75 @@ class InvocationService:
         self._courtesies: set[asyncio.Task[None]] = set()
 
     async def answer(
-        self, talk: ConversationContext, waiting: QueuedEvent, user_id: str | None
+        self, context: ConversationContext, waiting: QueuedEvent, user_id: str | None
     ) -> Answer | None:
         """The answer to a message, None where it gets none. Raises `ProcessingFailed`."""
         event = waiting.event
-        if talk.instance.resource_id is None:
+        if context.instance.resource_id is None:
             return Answer(NO_RESOURCE)
-        asker = ApprovalScope(talk.instance.id, event.session_id, event.sender.external_id)
+        asker = ApprovalScope(context.instance.id, event.session_id, event.sender.external_id)
         said = _said(waiting)
-        ruling = await self._ruling(talk, event, asker, said)
+        ruling = await self._ruling(context, event, asker, said)
         if ruling.prompt is not None:
             return Answer(ruling.prompt.text, (), ruling.prompt.choices, question=ruling.prompt.text)
         decision = ruling.decision
         if decision is None and event.only_decides:
             return None
         if decision is None and _presses_prompt(event):
-            return self._in_vain(talk, event, ruling)
-        self._seen(talk, event, ruling)
-        if isinstance(talk.channel, TypingIndicator):
-            talk.typing = RepeatedTyping(talk.channel, talk.instance.config, event.target)
-        taken = await self._files.taken_in(talk.instance, event)
-        request = _request(talk.instance, event, user_id, ruling, taken.files)
+            return self._in_vain(context, event, ruling)
+        self._seen(context, event, ruling)
+        if isinstance(context.channel, TypingIndicator):
+            context.typing = RepeatedTyping(context.channel, context.instance.config, event.target)
+        taken = await self._files.taken_in(context.instance, event)
+        request = _request(context.instance, event, user_id, ruling, taken.files)
         if decision is not None and not await self._approvals.begin(asker, decision):
             return Answer(unclear(decision.tool))
-        answer = await self._asked(talk, event, asker, said, request)
-        talk.answered = taken.complete
+        answer = await self._asked(context, event, asker, said, request)
+        context.answered = taken.complete
         return answer
 
-    async def passed_over(self, talk: ConversationContext, waiting: QueuedEvent) -> None:
+    async def passed_over(self, context: ConversationContext, waiting: QueuedEvent) -> None:
         """A message that gets its answer from the channel: like any other it clears the sender's question."""
         event = waiting.event
-        if talk.has_open_approval:
-            asker = ApprovalScope(talk.instance.id, event.session_id, event.sender.external_id)
+        if context.has_open_approval:
+            asker = ApprovalScope(context.instance.id, event.session_id, event.sender.external_id)
             ruling = await self._approvals.decide(asker, _said(waiting))
-            self._close(talk, ruling.over)
+            self._close(context, ruling.over)
 
     async def _ruling(
-        self, talk: ConversationContext, event: Event, asker: ApprovalScope, said: ReceivedText
+        self, context: ConversationContext, event: Event, asker: ApprovalScope, said: ReceivedText
     ) -> ApprovalResult:
         """A press may concern a question of another session, such as that of the person who was asked."""
-        if talk.has_open_approval or _presses_prompt(event):
+        if context.has_open_approval or _presses_prompt(event):
             return await self._approvals.decide(asker, said)
         return ApprovalResult()
 
     async def _asked(
         self,
-        talk: ConversationContext,
+        context: ConversationContext,
         event: Event,
         asker: ApprovalScope,
         said: ReceivedText,
         request: RunRequest,
     ) -> Answer:
-        result = await self._shown(talk, event, said, request)
+        result = await self._shown(context, event, said, request)
         artifacts = tuple(await self._files.given_out(result.artifacts))
         wanted = result.confirmation
         if wanted is None:
             return Answer(result.text, artifacts)
         prompt = await self._approvals.ask(asker, said, request.text, wanted.tool, wanted.parameters)
-        talk.has_open_approval = True
-        self._close(talk, prompt.replaced)
+        context.has_open_approval = True
+        self._close(context, prompt.replaced)
         text = f"{result.text}\n\n{prompt.text}" if result.text else prompt.text
         return Answer(text, artifacts, prompt.choices, question=prompt.text)
 
     async def _shown(
-        self, talk: ConversationContext, event: Event, said: ReceivedText, request: RunRequest
+        self, context: ConversationContext, event: Event, said: ReceivedText, request: RunRequest
     ) -> RunResult:
         """The result, shown while it is being made where the channel can do that."""
-        if not isinstance(talk.channel, StreamingReply):
+        if not isinstance(context.channel, StreamingReply):
             return await self._settled(request)
-        async with Drafting(talk.channel, self._drafts, talk, event, said.event_id) as drafting:
+        async with Drafting(context.channel, self._drafts, context, event, said.event_id) as drafting:
             return await self._settled(replace(request, progress=drafting.told))
 
     async def _settled(self, request: RunRequest) -> RunResult:
@@ -175,30 +175,30 @@ class InvocationService:
             seconds = (self._clock.now() - started).total_seconds()
             self._meter.downstream(request.resource.kind, outcome, seconds)
 
-    def _in_vain(self, talk: ConversationContext, event: Event, ruling: ApprovalResult) -> Answer | None:
+    def _in_vain(self, context: ConversationContext, event: Event, ruling: ApprovalResult) -> Answer | None:
         """A press that decides nothing: the prompt shows what it came to, or who pressed is told why. Where the
         channel can do neither, that is the answer."""
         if ruling.repeated is None:
-            self._notice(talk, event, ruling.notice)
+            self._notice(context, event, ruling.notice)
         else:
-            self._show(talk, event, ruling.repeated)
-        if isinstance(talk.channel, (PromptCloser, ButtonAck)):
+            self._show(context, event, ruling.repeated)
+        if isinstance(context.channel, (PromptCloser, ButtonAck)):
             return None
         return Answer(ruling.repeated.closed.outcome if ruling.repeated else ruling.notice)
 
-    def _seen(self, talk: ConversationContext, event: Event, ruling: ApprovalResult) -> None:
+    def _seen(self, context: ConversationContext, event: Event, ruling: ApprovalResult) -> None:
         """The platform shows that a button was pressed, and a prompt that is over loses its buttons."""
         if ruling.over is not None and _presses_prompt(event):
-            self._show(talk, event, ruling.over)
+            self._show(context, event, ruling.over)
             return
         if event.choice is not None:
-            self._notice(talk, event)
-        self._close(talk, ruling.over)
+            self._notice(context, event)
+        self._close(context, ruling.over)
 
-    def _close(self, talk: ConversationContext, over: OverPrompt | None) -> None:
+    def _close(self, context: ConversationContext, over: OverPrompt | None) -> None:
         """A typed message names no prompt: the one that was asked is on record."""
-        if over is not None and isinstance(talk.channel, PromptCloser):
-            self._aside(partial(self._replace, talk.channel, talk.instance, over, {}))
+        if over is not None and isinstance(context.channel, PromptCloser):
+            self._aside(partial(self._replace, context.channel, context.instance, over, {}))
 
     async def _replace(
         self, channel: PromptCloser, instance: Instance, over: OverPrompt, press: Target
@@ -211,20 +211,20 @@ class InvocationService:
         if place := next(filter(None, recorded), press):
             await channel.decided(config, place, over.closed)
 
-    def ended(self, talk: ConversationContext, event: Event) -> None:
+    def ended(self, context: ConversationContext, event: Event) -> None:
         """The work on an event is over, however it ended: no button goes on waiting for it."""
-        if event.choice is not None and not talk.noticed:
-            self._notice(talk, event)
+        if event.choice is not None and not context.noticed:
+            self._notice(context, event)
 
-    def _notice(self, talk: ConversationContext, event: Event, words: str = "") -> None:
-        talk.noticed = True
-        if isinstance(talk.channel, ButtonAck):
-            self._aside(partial(talk.channel.noticed, talk.instance.config, event.target, words))
+    def _notice(self, context: ConversationContext, event: Event, words: str = "") -> None:
+        context.noticed = True
+        if isinstance(context.channel, ButtonAck):
+            self._aside(partial(context.channel.noticed, context.instance.config, event.target, words))
 
-    def _show(self, talk: ConversationContext, event: Event, over: OverPrompt) -> None:
-        talk.noticed = True
-        if isinstance(talk.channel, PromptCloser):
-            self._aside(partial(self._replace, talk.channel, talk.instance, over, event.target))
+    def _show(self, context: ConversationContext, event: Event, over: OverPrompt) -> None:
+        context.noticed = True
+        if isinstance(context.channel, PromptCloser):
+            self._aside(partial(self._replace, context.channel, context.instance, over, event.target))
 
     def _aside(self, courtesy: Callable[[], Awaitable[None]]) -> None:
         """Does beside the work what a slow platform must not hold it up with."""

@@ -26,13 +26,13 @@ class Drafting:
         self,
         channel: StreamingReply,
         store: DraftStore,
-        talk: ConversationContext,
+        context: ConversationContext,
         event: Event,
         event_id: int,
     ) -> None:
         self._channel = channel
         self._store = store
-        self._talk = talk
+        self._context = context
         self._event = event
         self._event_id = event_id
         self._text = ""
@@ -59,7 +59,7 @@ class Drafting:
             await self._task
 
     async def _show(self) -> None:
-        config, target = self._talk.instance.config, self._event.target
+        config, target = self._context.instance.config, self._event.target
         shown, seconds = "", self._channel.draft_seconds
         while not await self._is_over_within(seconds):
             beginning = self._channel.beginning(config, target, self._text)
@@ -67,9 +67,11 @@ class Drafting:
                 continue
             key = f"draft:{self._event.request_id}"
             try:
-                sent = await self._channel.draft(config, target, beginning, self._talk.draft, key)
+                sent = await self._channel.draft(config, target, beginning, self._context.draft, key)
             except Exception:
-                log.exception("a channel failed to show a draft", extra={"instance": self._talk.instance.id})
+                log.exception(
+                    "a channel failed to show a draft", extra={"instance": self._context.instance.id}
+                )
                 return
             if not await self._goes_on(sent):
                 return
@@ -81,15 +83,15 @@ class Drafting:
 
         A failure of the database does not cost the answer: the draft is known here until it is finished.
         """
-        if sent.outcome is Outcome.SENT and sent.ref and sent.ref != self._talk.draft:
-            self._talk.draft = sent.ref
+        if sent.outcome is Outcome.SENT and sent.ref and sent.ref != self._context.draft:
+            self._context.draft = sent.ref
             try:
                 await self._store.drafted(self._event_id, sent.ref)
             except Exception:
                 log.exception(
-                    "a draft could not be put on record", extra={"instance": self._talk.instance.id}
+                    "a draft could not be put on record", extra={"instance": self._context.instance.id}
                 )
-        lost = sent.outcome is Outcome.UNKNOWN and not self._talk.draft
+        lost = sent.outcome is Outcome.UNKNOWN and not self._context.draft
         return not lost and sent.outcome is not Outcome.PERMANENT
 
     async def _is_over_within(self, seconds: float) -> bool:

@@ -82,7 +82,7 @@ def synchronous_failing(world: World, hook: Hook, receiver: Receiver) -> None:
 
 @given("a synchronous http-webhook whose resource does not answer yet")
 def synchronous_waiting(world: World, hook: Hook, silent: Silent, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("domain.intake.service.LOOK_AGAIN", 0.05)
+    monkeypatch.setattr("domain.callbacks.service.LOOK_AGAIN", 0.05)
     monkeypatch.setattr(world.container.resources().runner._inner, "_default", silent)
     hook.create({"syncResponse": True}, "agent::somewhere")
 

@@ -9,7 +9,7 @@ from adapters.outbound.storage.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.inbox import PostgresInbox
 from adapters.outbound.storage.leases import ROWS_PER_LANE, LeaseStore
 from adapters.outbound.storage.pool import Database
-from domain.channels.messages import Event, Merge, Part, Sender
+from domain.channels.messages import Event, Merge, OutboundMessage, Sender
 from domain.routing.albums import merged
 from ports.storage import Capacity, Conversation, EventOutcome, QueuedEvent
 
@@ -51,7 +51,7 @@ async def whole(conversations: PostgresConversations, conversation: Conversation
 
 
 def outcome(conversation: Conversation, waiting: QueuedEvent, error: str | None = None) -> EventOutcome:
-    part = Part({"text": waiting.event.text})
+    part = OutboundMessage({"text": waiting.event.text})
     return EventOutcome(conversation.lane, waiting.id, {}, [part], error, last=True, merged=waiting.merged)
 
 

@@ -18,7 +18,7 @@ from adapters.outbound.storage.leases import LeaseStore
 from adapters.outbound.storage.outbox import PostgresOutbox
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.schedules import PostgresSchedules
-from domain.channels.messages import Answer, CallOutcome, Event, Part, Sender
+from domain.channels.messages import Answer, CallOutcome, Event, OutboundMessage, Sender
 from domain.instances.model import Activity
 from ports.schedules import Due
 from ports.storage import CallResult, Capacity, EventOutcome, QueueKey
@@ -75,7 +75,7 @@ async def test_a_message_that_cannot_be_read_is_leased_beside_the_others(
 async def test_a_part_that_cannot_be_read_is_leased_beside_the_others(store: Store, instance: int) -> None:
     await store.inbox.add(instance, [event("bad"), event("good")])
     for each in (await store.conversations.lease(ROOM)).lanes:
-        parts = (Part({"text": each.lane.key}),)
+        parts = (OutboundMessage({"text": each.lane.key}),)
         await store.conversations.record(EventOutcome(each.lane, each.waiting[0].id, {}, parts, last=True))
     await store.database.execute("UPDATE outbox SET part = '{no JSON' WHERE lane_key = 'bad'")
 
@@ -119,7 +119,9 @@ async def test_an_outcome_that_cannot_be_stored_costs_those_of_its_batch_nothing
     results = await asyncio.gather(
         *(
             store.conversations.record(
-                EventOutcome(each.lane, each.waiting[0].id, {}, (Part({}),), last=True, request_id="r")
+                EventOutcome(
+                    each.lane, each.waiting[0].id, {}, (OutboundMessage({}),), last=True, request_id="r"
+                )
             )
             for each in leased
         ),
@@ -138,7 +140,9 @@ async def test_an_answer_nobody_took_that_cannot_go_out_holds_up_no_other(
     await store.inbox.add(instance, [event(name, awaits_reply=True) for name in names], wait=600.0)
     for each in (await store.conversations.lease(ROOM)).lanes:
         answer = CallResult(CallOutcome.ANSWERED, Answer("hello"))
-        outcome = EventOutcome(each.lane, each.waiting[0].id, {}, (Part({}),), result=answer, last=True)
+        outcome = EventOutcome(
+            each.lane, each.waiting[0].id, {}, (OutboundMessage({}),), result=answer, last=True
+        )
         await store.conversations.record(outcome)
     await store.refuse("lane_key = 'refused'", "outbox")
     await store.database.execute("UPDATE inbox SET await_until = now() - interval '1 hour'")
@@ -231,7 +235,9 @@ async def test_an_answer_nobody_took_that_cannot_be_taken_up_holds_up_no_other(
     )
     for each in (await store.conversations.lease(ROOM)).lanes:
         answer = CallResult(CallOutcome.ANSWERED, Answer("hello"))
-        outcome = EventOutcome(each.lane, each.waiting[0].id, {}, (Part({}),), result=answer, last=True)
+        outcome = EventOutcome(
+            each.lane, each.waiting[0].id, {}, (OutboundMessage({}),), result=answer, last=True
+        )
         await store.conversations.record(outcome)
     await store.database.execute("UPDATE inbox SET await_until = now() - interval '1 hour'")
     await store.refuse("lane_key = 'refused' AND taken")
@@ -275,7 +281,9 @@ async def test_a_message_that_takes_no_outcome_can_be_removed_with_an_apology(
     )
     leased = {each.lane.key: each for each in (await store.conversations.lease(ROOM)).lanes}["s"]
     first = leased.waiting[0].id
-    outcome = EventOutcome(leased.lane, first, {"to": "s"}, (Part({"text": "sorry"}),), "no", last=True)
+    outcome = EventOutcome(
+        leased.lane, first, {"to": "s"}, (OutboundMessage({"text": "sorry"}),), "no", last=True
+    )
     with pytest.raises(RaiseException):
         await store.conversations.record(outcome)
     with pytest.raises(RaiseException):

@@ -11,7 +11,7 @@ from adapters.outbound.storage.leases import LeaseStore
 from adapters.outbound.storage.outbox import PostgresOutbox
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.schedules import PostgresSchedules
-from domain.channels.messages import Event, Part, Sender
+from domain.channels.messages import Event, OutboundMessage, Sender
 from ports.storage import Capacity, Conversation, EventOutcome, QueuedMessages
 from tests.support.database import an_instance
 
@@ -43,7 +43,7 @@ class Storage:
 
     async def answer(self, conversation: Conversation) -> None:
         [waiting] = conversation.waiting
-        parts = [Part({"text": "answer"})]
+        parts = [OutboundMessage({"text": "answer"})]
         await self.conversations.record(
             EventOutcome(conversation.lane, waiting.id, {}, parts, last=True, event=waiting.event)
         )

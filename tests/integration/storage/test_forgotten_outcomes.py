@@ -9,7 +9,7 @@ from adapters.outbound.storage.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.inbox import PostgresInbox
 from adapters.outbound.storage.leases import LeaseStore
 from adapters.outbound.storage.pool import Database
-from domain.channels.messages import Event, Part, Sender
+from domain.channels.messages import Event, OutboundMessage, Sender
 from ports.storage import Capacity, Conversation, EventOutcome, QueuedEvent
 
 ROOM = Capacity(100, 100, 100)
@@ -21,7 +21,9 @@ def event(text: str, session: str = "s") -> Event:
 
 
 def outcome(conversation: Conversation, waiting: QueuedEvent, *, last: bool = False) -> EventOutcome:
-    return EventOutcome(conversation.lane, waiting.id, {}, [Part({"text": waiting.event.text})], last=last)
+    return EventOutcome(
+        conversation.lane, waiting.id, {}, [OutboundMessage({"text": waiting.event.text})], last=last
+    )
 
 
 @pytest.fixture

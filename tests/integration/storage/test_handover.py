@@ -16,7 +16,7 @@ from adapters.outbound.storage.inbox import PostgresInbox
 from adapters.outbound.storage.leases import ROWS_PER_LANE, LeaseStore
 from adapters.outbound.storage.outbox import PostgresOutbox
 from adapters.outbound.storage.pool import Database
-from domain.channels.messages import Event, Part, Sender
+from domain.channels.messages import Event, OutboundMessage, Sender
 from domain.refusals import Unavailable
 from ports.storage import Capacity, Conversation, EventOutcome, QueueKey
 from tests.support.database import an_instance
@@ -63,7 +63,7 @@ class Process:
     ) -> None:
         """The first event is answered, and the conversation given back."""
         first = conversation.waiting[0]
-        made = [Part({"text": f"{first.event.text} {number}"}) for number in range(parts)]
+        made = [OutboundMessage({"text": f"{first.event.text} {number}"}) for number in range(parts)]
         await self.conversations.record(
             EventOutcome(
                 conversation.lane,

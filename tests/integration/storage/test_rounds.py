@@ -7,7 +7,7 @@ import pytest
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.rounds import PostgresRounds
-from domain.channels.messages import Event, Part, Sender
+from domain.channels.messages import Event, OutboundMessage, Sender
 from domain.instances.model import Activity
 from domain.routing.rounds import MOST_ROUNDS, WINDOW
 from ports.storage import EventOutcome
@@ -56,7 +56,7 @@ class Talk:
                         leased.lane,
                         waiting.id,
                         {},
-                        [Part({"text": "answer"})] if replies else [],
+                        [OutboundMessage({"text": "answer"})] if replies else [],
                         last=waiting is leased.waiting[-1],
                         by_person=by_person,
                     )

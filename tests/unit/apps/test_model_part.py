@@ -32,8 +32,8 @@ class ChannelDependencies:
             raise self.refusal
 
 
-async def started(kit: ChannelDependencies) -> asyncio.Task[None]:
-    part: Any = ModelPart(kit)  # type: ignore[arg-type]
+async def started(dependencies: ChannelDependencies) -> asyncio.Task[None]:
+    part: Any = ModelPart(dependencies)  # type: ignore[arg-type]
     await part.start()
     running = asyncio.create_task(part.run())
     for _ in range(5):  # turns of the event loop: all that it does without waiting
@@ -43,17 +43,17 @@ async def started(kit: ChannelDependencies) -> asyncio.Task[None]:
 
 @pytest.mark.parametrize("refusal", [None, Unavailable("not installed")], ids=["loaded", "missing"])
 async def test_the_process_goes_on_whether_the_model_is_there_or_not(refusal: Unavailable | None) -> None:
-    kit = ChannelDependencies(refusal)
-    running = await started(kit)
-    assert kit.asked.is_set()
+    dependencies = ChannelDependencies(refusal)
+    running = await started(dependencies)
+    assert dependencies.asked.is_set()
     assert not running.done()
     running.cancel()
 
 
 async def test_unasked_nothing_is_loaded() -> None:
-    kit = ChannelDependencies()
-    kit.embedding_preload = False
-    running = await started(kit)
-    assert not kit.asked.is_set()
+    dependencies = ChannelDependencies()
+    dependencies.embedding_preload = False
+    running = await started(dependencies)
+    assert not dependencies.asked.is_set()
     assert not running.done()
     running.cancel()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from domain.channels.messages import Outcome, Part, Sent
+from domain.channels.messages import OutboundMessage, Outcome, Sent
 from domain.delivery.service import MOST_FAULTS, DeliveryService
 from domain.instances.model import Instance
 from domain.refusals import Invalid, StorageAway, Unavailable
@@ -18,17 +18,17 @@ from ports.storage import QueuedMessage, QueuedMessages, QueueKey
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 LANE = QueueKey(7, "s")
 INSTANCE = Instance(7, "ann", "x", "n", {}, None, NOW, NOW)
-PART = QueuedMessage(1, Part({"text": "hi"}), {}, "key", 0)
+PART = QueuedMessage(1, OutboundMessage({"text": "hi"}), {}, "key", 0)
 
 
 class Channel:
     def __init__(self) -> None:
-        self.sent: list[Part] = []
+        self.sent: list[OutboundMessage] = []
 
-    def render(self, *_: object) -> list[Part]:
+    def render(self, *_: object) -> list[OutboundMessage]:
         return []
 
-    async def send(self, config: object, target: object, part: Part, key: str) -> Sent:
+    async def send(self, config: object, target: object, part: OutboundMessage, key: str) -> Sent:
         self.sent.append(part)
         return Sent(Outcome.SENT, ref="r" * 6000)
 

@@ -47,14 +47,14 @@ class World:
         self.go_on = asyncio.Event()
         self.lease_failures: list[Exception] = []
         self.reclaimed: list[set[QueueKey]] = []
-        self.bell = Wakeup()
+        self.wakeup = Wakeup()
         self.loop: QueueWorker[Leased] = QueueWorker(
-            "test", self.lease, self.work, self.release, self.reclaim, self.bell
+            "test", self.lease, self.work, self.release, self.reclaim, self.wakeup
         )
 
     async def lease(self, room: Capacity) -> Leases[Leased]:
         if self.lease_failures:
-            self.bell.ring()
+            self.wakeup.ring()
             raise self.lease_failures.pop()
         leased, self.to_lease = self.to_lease[: room.lanes], self.to_lease[room.lanes :]
         return Leases(leased, more=False)
@@ -176,14 +176,14 @@ class Crowd:
         self.waiting = lanes
         self.locked: set[QueueKey] = set()
         self.rooms: list[Capacity] = []
-        self.bell = Wakeup()
+        self.wakeup = Wakeup()
         self.loop: QueueWorker[Leased] = QueueWorker(
             "test",
             self.lease,
             self.work,
             self.release,
             self.reclaim,
-            self.bell,
+            self.wakeup,
             concurrency=16,
             throttled=lambda: throttled or {},
         )
@@ -218,7 +218,7 @@ class Crowd:
 
     async def held(self) -> list[QueueKey]:
         running = asyncio.create_task(self.loop.run())
-        self.bell.ring()
+        self.wakeup.ring()
         await asyncio.wait_for(self.settled.wait(), 30)
         found = sorted(self.loop.held, key=lambda each: (each.instance_id, each.key))
         await self.loop.stop(0)
@@ -259,7 +259,7 @@ class Quick(Crowd):
         self.all_done = asyncio.Event()
         self.left = len(lanes)
         self.pauses: list[float] = []
-        ring_or_fail = self.bell.wait
+        ring_or_fail = self.wakeup.wait
 
         async def wait(seconds: float) -> None:
             self.pauses.append(seconds)
@@ -267,7 +267,7 @@ class Quick(Crowd):
             if seconds >= queue_worker.SWEEP_SECONDS:
                 await ring_or_fail(seconds)
 
-        self.bell.wait = wait  # type: ignore[method-assign]
+        self.wakeup.wait = wait  # type: ignore[method-assign]
 
     async def lease(self, room: Capacity) -> Leases[Leased]:
         leases = await super().lease(room)
@@ -317,7 +317,7 @@ async def test_a_busy_worker_gathers_what_wakes_it(
     await world.working.wait()
     one_more = QueueKey(1000, "x", "user")
     world.to_lease = [Leased(one_more)]
-    world.bell.ring()
+    world.wakeup.ring()
     for _ in range(20):
         await asyncio.sleep(0)
     assert (one_more in world.loop.held) is at_once
@@ -427,7 +427,7 @@ async def test_a_lane_whose_work_keeps_failing_is_taken_up_ever_later(
     async def failing_again(lane: QueueKey) -> float:
         world.given_back.clear()
         world.to_lease = [Leased(lane)]
-        world.bell.ring()
+        world.wakeup.ring()
         await asyncio.wait_for(world.given_back.wait(), 30)
         return world.returned[-1][1]
 

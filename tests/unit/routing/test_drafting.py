@@ -60,20 +60,20 @@ def a_talk(draft: str = "") -> ConversationContext:
     return ConversationContext(instance, None, False, draft)
 
 
-def drafting(platform: Platform, store: Store, talk: ConversationContext) -> Drafting:
-    return Drafting(platform, store, talk, EVENT, 5)
+def drafting(platform: Platform, store: Store, context: ConversationContext) -> Drafting:
+    return Drafting(platform, store, context, EVENT, 5)
 
 
 async def test_the_message_is_sent_once_kept_and_then_changed() -> None:
-    platform, store, talk = Platform(), Store(), a_talk()
-    async with drafting(platform, store, talk) as draft:
+    platform, store, context = Platform(), Store(), a_talk()
+    async with drafting(platform, store, context) as draft:
         draft.told("One")
         await platform.seen(1)
         draft.told("One two")
         await platform.seen(2)
     assert platform.shown == [("One", "", "draft:r1"), ("One two", "m1", "draft:r1")]
     assert store.kept == [(5, "m1")]
-    assert talk.draft == "m1"
+    assert context.draft == "m1"
 
 
 async def test_an_answer_that_comes_at_once_is_not_shown_before() -> None:
@@ -105,11 +105,11 @@ async def test_a_draft_of_an_earlier_try_is_taken_up() -> None:
 
 
 async def test_leaving_waits_for_what_is_on_its_way() -> None:
-    platform, store, talk = Platform(), Store(), a_talk()
+    platform, store, context = Platform(), Store(), a_talk()
     platform.hold = asyncio.Event()
 
     async def answered() -> None:
-        async with drafting(platform, store, talk) as draft:
+        async with drafting(platform, store, context) as draft:
             draft.told("One")
             await platform.seen(1)
 
@@ -119,7 +119,7 @@ async def test_leaving_waits_for_what_is_on_its_way() -> None:
     assert not work.done()
     platform.hold.set()
     await work
-    assert (store.kept, talk.draft) == ([(5, "m1")], "m1")
+    assert (store.kept, context.draft) == ([(5, "m1")], "m1")
 
 
 @pytest.mark.parametrize(
@@ -164,11 +164,11 @@ async def test_an_outage_of_the_database_does_not_cost_the_answer() -> None:
         async def drafted(self, inbox_id: int, draft: str) -> None:
             raise Unavailable("away")
 
-    platform, talk = Platform(), a_talk()
-    async with drafting(platform, Away(), talk) as draft:
+    platform, context = Platform(), a_talk()
+    async with drafting(platform, Away(), context) as draft:
         draft.told("One")
         await platform.seen(1)
         draft.told("One two")
         await platform.seen(2)
-    assert talk.draft == "m1", "the finished answer takes its place"
+    assert context.draft == "m1", "the finished answer takes its place"
     assert [each[1] for each in platform.shown] == ["", "m1"]

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from domain.channels.messages import Answer, Event, Part, Sender
+from domain.channels.messages import Answer, Event, OutboundMessage, Sender
 from domain.instances.model import Instance
 from domain.routing.service import LONG_TEXT, _rendered
 
@@ -22,9 +22,9 @@ class Channel:
     def __init__(self) -> None:
         self.thread: threading.Thread | None = None
 
-    def render(self, config: object, target: object, answer: Answer) -> list[Part]:
+    def render(self, config: object, target: object, answer: Answer) -> list[OutboundMessage]:
         self.thread = threading.current_thread()
-        return [Part({"length": len(answer.text), "target": target})]
+        return [OutboundMessage({"length": len(answer.text), "target": target})]
 
 
 @pytest.mark.parametrize(("length", "beside"), [(LONG_TEXT - 1, False), (LONG_TEXT, True)])

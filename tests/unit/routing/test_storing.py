@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from domain.channels.messages import Answer, Event, Part, Sender
+from domain.channels.messages import Answer, Event, OutboundMessage, Sender
 from domain.instances.model import Instance
 from domain.refusals import Invalid, StorageAway, Unavailable
 from domain.routing.service import RETRIES, ConversationService
@@ -32,10 +32,10 @@ class Channel:
             allows_only_known=lambda _config: False, identifies=lambda _config: False
         )
 
-    def render(self, config: object, target: object, answer: Answer) -> Sequence[Part]:
+    def render(self, config: object, target: object, answer: Answer) -> Sequence[OutboundMessage]:
         if self.mute or "odd" in answer.text:
             raise ZeroDivisionError("no")
-        return [Part({"text": answer.text})]
+        return [OutboundMessage({"text": answer.text})]
 
     async def send(self, *_: object) -> None:
         return None

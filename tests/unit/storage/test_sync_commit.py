@@ -10,7 +10,7 @@ import pytest
 from adapters.outbound.storage.conversations import PostgresConversations, Wakes
 from adapters.outbound.storage.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.leases import LeaseStore
-from domain.channels.messages import Part
+from domain.channels.messages import OutboundMessage
 from ports.storage import EventOutcome, QueueKey
 
 
@@ -28,13 +28,13 @@ class Statements:
 @pytest.mark.parametrize(
     ("parts", "require_sync_commit", "relaxed"),
     [
-        ((Part({"text": "hi"}),), False, True),
-        ((Part({"text": "hi"}),), True, False),
+        ((OutboundMessage({"text": "hi"}),), False, True),
+        ((OutboundMessage({"text": "hi"}),), True, False),
         ((), False, False),
     ],
 )
 async def test_only_what_can_be_made_again_may_be_forgotten(
-    parts: tuple[Part, ...], require_sync_commit: bool, relaxed: bool
+    parts: tuple[OutboundMessage, ...], require_sync_commit: bool, relaxed: bool
 ) -> None:
     statements: Any = Statements()
     nobody = Wakes(lambda: None, lambda: None, lambda _: None)

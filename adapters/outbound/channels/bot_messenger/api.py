@@ -41,8 +41,8 @@ class Refused:
 class BotApi:
     """Knows the addresses and the answers of the Bot API; the token in an address never leaves here."""
 
-    def __init__(self, kit: ChannelDependencies) -> None:
-        self._kit = kit
+    def __init__(self, dependencies: ChannelDependencies) -> None:
+        self._dependencies = dependencies
 
     def file_address(self, config: Config, path: str) -> str:
         return f"{self._base()}/file/bot{_token(config)}/{quote(path, errors='replace')}"
@@ -53,7 +53,7 @@ class BotApi:
         """The result of a method. Raises `PlatformError`."""
         request = HttpRequest("POST", self._method(config, method), json=dict(payload or {}), timeout=timeout)
         try:
-            answer = await self._kit.http.send(request)
+            answer = await self._dependencies.http.send(request)
         except HttpFailed as error:
             raise PlatformError(self._safe(config, f"Telegram: {error}")) from None
         body = answer.json()
@@ -74,7 +74,7 @@ class BotApi:
             request = HttpRequest("POST", url, fields=_fields(payload), files=files, timeout=UPLOAD_TIMEOUT)
         else:
             request = HttpRequest("POST", url, json=dict(payload), timeout=SEND_TIMEOUT)
-        answer = await exchange(self._kit.http, request)
+        answer = await exchange(self._dependencies.http, request)
         if isinstance(answer, Sent):
             return Sent(answer.outcome, self._safe(config, answer.detail), answer.retry_after), None
         return self._judged(config, answer)
@@ -101,7 +101,7 @@ class BotApi:
         return f"{self._base()}/bot{_token(config)}/{method}"
 
     def _base(self) -> str:
-        return self._kit.address("BOT_MESSENGER_API_URL").rstrip("/")
+        return self._dependencies.address("BOT_MESSENGER_API_URL").rstrip("/")
 
     def _safe(self, config: Config, words: str) -> str:
         for token in filter(None, (bot_token(config), _token(config))):

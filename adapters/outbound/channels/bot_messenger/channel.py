@@ -13,7 +13,7 @@ from domain.channels.messages import (
     ChannelMetadata,
     ClosedPrompt,
     Config,
-    Part,
+    OutboundMessage,
     RawCall,
     Received,
     Sent,
@@ -41,10 +41,10 @@ class BotMessenger:
     typing_seconds = 4.0
     """Telegram shows it for five seconds."""
 
-    def __init__(self, kit: ChannelDependencies) -> None:
-        self._kit = kit
-        self._api = BotApi(kit)
-        self._delivery = Delivery(self._api, kit.artifacts)
+    def __init__(self, dependencies: ChannelDependencies) -> None:
+        self._dependencies = dependencies
+        self._api = BotApi(dependencies)
+        self._delivery = Delivery(self._api, dependencies.artifacts)
 
     @property
     def definition(self) -> ChannelDefinition:
@@ -58,13 +58,13 @@ class BotMessenger:
         me = await self._api.ask(config, "getMe", timeout=2.0)
         return {"username": text(me, "username")}
 
-    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
+    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[OutboundMessage]:
         return render_answer(config, answer)
 
     def limits(self, config: Config, target: Target) -> Limits:
         return limits(config, target)
 
-    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
+    async def send(self, config: Config, target: Target, part: OutboundMessage, key: str) -> Sent:
         return await self._delivery.send(config, target, part)
 
     async def typing(self, config: Config, target: Target) -> Sent | None:
@@ -88,7 +88,7 @@ class BotMessenger:
             await self._delivery.close(config, target, closed)
 
     def as_pressed(
-        self, config: Config, target: Target, part: Part, ref: str, press: Target
+        self, config: Config, target: Target, part: OutboundMessage, ref: str, press: Target
     ) -> Target | None:
         if not part.payload.get("choices") or not ref.isdigit():
             return None
@@ -130,12 +130,12 @@ class BotMessenger:
         address = self._api.file_address(config, text(file, "file_path"))
         request = HttpRequest("GET", address, timeout=FETCH_TIMEOUT, max_bytes=MAX_DOWNLOAD)
         try:
-            async for piece in self._kit.http.stream(request):
+            async for piece in self._dependencies.http.stream(request):
                 yield piece
         except HttpFailed as error:
             words = str(error).replace(webhook.bot_token(config), "***")
             raise PlatformError(f"Telegram: {words}") from None
 
 
-def build(kit: ChannelDependencies) -> BotMessenger:
-    return BotMessenger(kit)
+def build(dependencies: ChannelDependencies) -> BotMessenger:
+    return BotMessenger(dependencies)

@@ -15,7 +15,7 @@ from adapters.outbound.channels.files import (
 )
 from adapters.outbound.channels.prompts import closed_text, parted
 from adapters.outbound.rendering import Markup, Rendered, render
-from domain.channels.messages import Answer, Artifact, ClosedPrompt, Config, Part, Sent, Target
+from domain.channels.messages import Answer, Artifact, ClosedPrompt, Config, OutboundMessage, Sent, Target
 from ports.channels import ArtifactReader
 from ports.http import FormFile
 
@@ -33,7 +33,7 @@ _AMENDMENTS = 4
 """How often one part is sent again in another form, each time for another reason."""
 
 
-def render_answer(config: Config, answer: Answer) -> list[Part]:
+def render_answer(config: Config, answer: Answer) -> list[OutboundMessage]:
     """The answer as parts: texts, the choices under the last of them, then each file."""
     mode = parse_mode(config)
     pieces = [each for text in parted(answer) for each in render(_MARKUPS[mode], text, TEXT_LIMIT)]
@@ -44,7 +44,7 @@ def render_answer(config: Config, answer: Answer) -> list[Part]:
     parts = texts + [file_payload(each) for each in answer.artifacts]
     for each in parts[:1]:
         each["first"] = True
-    return [Part(each) for each in parts]
+    return [OutboundMessage(each) for each in parts]
 
 
 def parse_mode(config: Config) -> str:
@@ -64,7 +64,7 @@ class Delivery:
         self._api = api
         self._artifacts = artifacts
 
-    async def send(self, config: Config, target: Target, part: Part) -> Sent:
+    async def send(self, config: Config, target: Target, part: OutboundMessage) -> Sent:
         if part.payload.get("kind") == FILE:
             return await self._send_file(config, target, part.payload)
         return await self._send_text(config, _message(config, target, part.payload), part.payload["plain"])

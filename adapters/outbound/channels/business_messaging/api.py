@@ -41,15 +41,15 @@ _TRY_AGAIN = frozenset({1, 2, 131000, 131016, 131057, 133004, 135000})
 class GraphApi:
     """Knows the addresses and the answers of the Graph API."""
 
-    def __init__(self, kit: ChannelDependencies) -> None:
-        self._kit = kit
+    def __init__(self, dependencies: ChannelDependencies) -> None:
+        self._dependencies = dependencies
 
     async def ask(self, config: Config, node: str, timeout: float = 15.0, **query: str) -> Mapping[str, Any]:
         """The fields of a node. Raises `PlatformError`."""
         more = f"?{urlencode(query)}" if query else ""
         request = HttpRequest("GET", self._address(config, node) + more, bearer(config), timeout=timeout)
         try:
-            answer = await self._kit.http.send(request)
+            answer = await self._dependencies.http.send(request)
         except HttpFailed as error:
             raise PlatformError(f"WhatsApp: {error}") from None
         body = answer.json()
@@ -110,14 +110,14 @@ class GraphApi:
             files=files,
             timeout=timeout,
         )
-        answer = await exchange(self._kit.http, request)
+        answer = await exchange(self._dependencies.http, request)
         if isinstance(answer, Sent):
             return answer, {}
         body = answer.json()
         return judged(answer), body if isinstance(body, dict) else {}
 
     def _address(self, config: Config, node: str) -> str:
-        base = self._kit.address("BUSINESS_MESSAGING_API_URL").rstrip("/")
+        base = self._dependencies.address("BUSINESS_MESSAGING_API_URL").rstrip("/")
         version = text(config, "apiVersion") or DEFAULT_API_VERSION
         return f"{base}/{segment(version)}/{segment(node)}"
 

@@ -12,7 +12,7 @@ from domain.channels.messages import (
     Attachment,
     ChannelMetadata,
     Config,
-    Part,
+    OutboundMessage,
     RawCall,
     Received,
     Sent,
@@ -37,10 +37,10 @@ class BusinessMessaging:
     typing_seconds = 20.0
     """WhatsApp shows it for up to 25 seconds."""
 
-    def __init__(self, kit: ChannelDependencies) -> None:
-        self._kit = kit
-        self._api = GraphApi(kit)
-        self._delivery = Delivery(self._api, kit.artifacts)
+    def __init__(self, dependencies: ChannelDependencies) -> None:
+        self._dependencies = dependencies
+        self._api = GraphApi(dependencies)
+        self._delivery = Delivery(self._api, dependencies.artifacts)
 
     @property
     def definition(self) -> ChannelDefinition:
@@ -49,13 +49,13 @@ class BusinessMessaging:
     def receive(self, config: Config, call: RawCall, known: ChannelMetadata, now: datetime) -> Received:
         return webhook.receive(config, call)
 
-    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
+    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[OutboundMessage]:
         return render_answer(answer)
 
     def limits(self, config: Config, target: Target) -> Limits:
         return limits(config, target)
 
-    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
+    async def send(self, config: Config, target: Target, part: OutboundMessage, key: str) -> Sent:
         """The key comes back with the statuses of the message: a message whose sending broke off is known by it."""
         return await self._delivery.send(config, target, part, key)
 
@@ -82,11 +82,11 @@ class BusinessMessaging:
             max_bytes=MAX_DOCUMENT,
         )
         try:
-            async for piece in self._kit.http.stream(request):
+            async for piece in self._dependencies.http.stream(request):
                 yield piece
         except HttpFailed as error:
             raise PlatformError(f"WhatsApp: {error}") from None
 
 
-def build(kit: ChannelDependencies) -> BusinessMessaging:
-    return BusinessMessaging(kit)
+def build(dependencies: ChannelDependencies) -> BusinessMessaging:
+    return BusinessMessaging(dependencies)

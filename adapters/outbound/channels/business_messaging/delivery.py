@@ -16,7 +16,7 @@ from adapters.outbound.channels.files import (
     link_text,
 )
 from adapters.outbound.rendering import Markup, Rendered, render
-from domain.channels.messages import Answer, Artifact, Choice, Config, Outcome, Part, Sent, Target
+from domain.channels.messages import Answer, Artifact, Choice, Config, OutboundMessage, Outcome, Sent, Target
 from domain.channels.model import TextLimit
 from ports.channels import ArtifactReader
 from ports.http import FormFile
@@ -39,7 +39,7 @@ STATUS_SECONDS = 20.0
 MAX_DOCUMENT = 100 * _MB
 
 
-def render_answer(answer: Answer) -> list[Part]:
+def render_answer(answer: Answer) -> list[OutboundMessage]:
     """The answer as parts: texts, the choices under the last of them, then each file."""
     buttons = 0 < len(answer.choices) <= BUTTONS
     limit = _BUTTON_BODY if buttons else TEXT_LIMIT
@@ -48,7 +48,7 @@ def render_answer(answer: Answer) -> list[Part]:
     if buttons:
         texts = texts or [_text_part(Rendered("?", "?"))]
         texts[-1]["choices"] = [[each.label, each.value] for each in answer.choices]
-    return [Part(each) for each in texts + [file_payload(each) for each in answer.artifacts]]
+    return [OutboundMessage(each) for each in texts + [file_payload(each) for each in answer.artifacts]]
 
 
 def _text_part(rendered: Rendered) -> dict[str, Any]:
@@ -68,7 +68,7 @@ class Delivery:
         self._api = api
         self._artifacts = artifacts
 
-    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
+    async def send(self, config: Config, target: Target, part: OutboundMessage, key: str) -> Sent:
         if part.payload.get("kind") == FILE:
             return await self._send_file(config, target, part.payload, key)
         return await self._sent(config, target, _content(part.payload), key)

@@ -17,7 +17,7 @@ from domain.channels.messages import (
     Attachment,
     ChannelMetadata,
     Config,
-    Part,
+    OutboundMessage,
     RawCall,
     Received,
     Sender,
@@ -40,9 +40,9 @@ class Mattermost:
     typing_seconds = 4.0
     """Clients show it for five seconds, unless the server's TimeBetweenUserTypingUpdatesMilliseconds is changed."""
 
-    def __init__(self, kit: ChannelDependencies) -> None:
-        self._kit = kit
-        self._bots = Bots(kit.clock)
+    def __init__(self, dependencies: ChannelDependencies) -> None:
+        self._dependencies = dependencies
+        self._bots = Bots(dependencies.clock)
 
     @property
     def definition(self) -> ChannelDefinition:
@@ -60,15 +60,15 @@ class Mattermost:
     def receive(self, config: Config, call: RawCall, known: ChannelMetadata, now: datetime) -> Received:
         return webhook.receive(config, call, known)
 
-    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
+    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[OutboundMessage]:
         return delivery.parts(answer)
 
     def limits(self, config: Config, target: Target) -> Limits:
         return limits(config, target)
 
-    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
+    async def send(self, config: Config, target: Target, part: OutboundMessage, key: str) -> Sent:
         return await delivery.send(
-            self._server(config), self._kit.artifacts, _where(config, target), part, key
+            self._server(config), self._dependencies.artifacts, _where(config, target), part, key
         )
 
     async def typing(self, config: Config, target: Target) -> Sent | None:
@@ -105,13 +105,13 @@ class Mattermost:
         return self._server(config).download(str(attachment.source["fileId"]))
 
     def _server(self, config: Config) -> Server:
-        return Server(self._kit.http, config)
+        return Server(self._dependencies.http, config)
 
 
 def _where(config: Config, target: Target) -> Target:
     return {**target, "channel": target.get("channel") or config["channelId"]}
 
 
-def build(kit: ChannelDependencies) -> Mattermost:
+def build(dependencies: ChannelDependencies) -> Mattermost:
     """The channel, ready for use."""
-    return Mattermost(kit)
+    return Mattermost(dependencies)

@@ -18,7 +18,7 @@ from adapters.outbound.channels.files import (
 )
 from adapters.outbound.channels.outcomes import failed
 from adapters.outbound.rendering import Markup, render
-from domain.channels.messages import Answer, Outcome, Part, Sent, Target
+from domain.channels.messages import Answer, OutboundMessage, Outcome, Sent, Target
 from ports.channels import ArtifactReader
 from ports.http import FormFile, HttpAnswer, HttpFailed
 
@@ -28,14 +28,16 @@ MAX_FILE_BYTES = 100 * 1024 * 1024
 _TOO_LARGE = 413
 
 
-def parts(answer: Answer) -> Sequence[Part]:
+def parts(answer: Answer) -> Sequence[OutboundMessage]:
     """The text split within the limit, then one post for each file."""
     rendered = render(Markup.MATTERMOST, answer.text, POST_LIMIT) if answer.text.strip() else []
-    posts = [Part({"kind": "text", "message": each.text}) for each in rendered]
-    return [*posts, *(Part(file_payload(artifact)) for artifact in answer.artifacts)]
+    posts = [OutboundMessage({"kind": "text", "message": each.text}) for each in rendered]
+    return [*posts, *(OutboundMessage(file_payload(artifact)) for artifact in answer.artifacts)]
 
 
-async def send(server: Server, reader: ArtifactReader, target: Target, part: Part, key: str) -> Sent:
+async def send(
+    server: Server, reader: ArtifactReader, target: Target, part: OutboundMessage, key: str
+) -> Sent:
     """Sends one part; `key` keeps the server from making the same post twice."""
     if part.payload["kind"] == FILE:
         return await _send_file(server, reader, target, part, key)
@@ -52,7 +54,9 @@ async def _send_text(server: Server, target: Target, message: str, key: str) -> 
     return sent
 
 
-async def _send_file(server: Server, reader: ArtifactReader, target: Target, part: Part, key: str) -> Sent:
+async def _send_file(
+    server: Server, reader: ArtifactReader, target: Target, part: OutboundMessage, key: str
+) -> Sent:
     artifact = artifact_of(part.payload)
     try:
         content = await content_of(reader, artifact, MAX_FILE_BYTES)

@@ -37,6 +37,6 @@ class Cron:
         return receive(config, call)
 
 
-def build(kit: ChannelDependencies) -> Cron:
+def build(dependencies: ChannelDependencies) -> Cron:
     """The channel, ready for use."""
     return Cron()

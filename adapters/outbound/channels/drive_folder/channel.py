@@ -20,7 +20,7 @@ from domain.channels.messages import (
     Attachment,
     ChannelMetadata,
     Config,
-    Part,
+    OutboundMessage,
     RawCall,
     Received,
     Sent,
@@ -43,10 +43,10 @@ class DriveFolder:
 
     default_interval_minutes = 10.0
 
-    def __init__(self, kit: ChannelDependencies) -> None:
-        self._kit = kit
-        self._tokens = GoogleTokens(kit.http, kit.clock, kit.address)
-        self._api = GoogleApi(kit.http, self._tokens)
+    def __init__(self, dependencies: ChannelDependencies) -> None:
+        self._dependencies = dependencies
+        self._tokens = GoogleTokens(dependencies.http, dependencies.clock, dependencies.address)
+        self._api = GoogleApi(dependencies.http, self._tokens)
 
     @property
     def definition(self) -> ChannelDefinition:
@@ -60,14 +60,14 @@ class DriveFolder:
     def receive(self, config: Config, call: RawCall, known: ChannelMetadata, now: datetime) -> Received:
         return push.receive(config, call)
 
-    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
+    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[OutboundMessage]:
         return delivery.parts(target, answer)
 
     def limits(self, config: Config, target: Target) -> Limits:
         return limits(config, target)
 
-    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
-        return await delivery.send(self._drive, self._kit.artifacts, config, part, key)
+    async def send(self, config: Config, target: Target, part: OutboundMessage, key: str) -> Sent:
+        return await delivery.send(self._drive, self._dependencies.artifacts, config, part, key)
 
     async def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:
         """The bytes of a file. Raises `HttpFailed`, `PlatformError` when the credentials are not taken."""
@@ -105,7 +105,7 @@ class DriveFolder:
         if not push.can_be_called(reported_to):
             await self.probe(config)
             return kept
-        channel = push.channel(config, reported_to, self._kit.clock.now())
+        channel = push.channel(config, reported_to, self._dependencies.clock.now())
         resource = await self._watch(config, channel)
         return push.remembered(kept, channel["id"], resource) if resource else kept
 
@@ -153,9 +153,9 @@ class DriveFolder:
 
     @property
     def _drive(self) -> Drive:
-        return Drive(self._api, self._kit.address("DRIVE_FOLDER_API_URL"))
+        return Drive(self._api, self._dependencies.address("DRIVE_FOLDER_API_URL"))
 
 
-def build(kit: ChannelDependencies) -> DriveFolder:
+def build(dependencies: ChannelDependencies) -> DriveFolder:
     """The channel, ready for use."""
-    return DriveFolder(kit)
+    return DriveFolder(dependencies)

@@ -19,7 +19,7 @@ from adapters.outbound.channels.files import (
 from adapters.outbound.channels.outcomes import by_status, failed
 from adapters.outbound.oauth.google_api import is_rate_limit, words_of
 from adapters.outbound.oauth.tokens import TokenRefused, TokenUnavailable
-from domain.channels.messages import Answer, Config, Outcome, Part, Sent, Target
+from domain.channels.messages import Answer, Config, OutboundMessage, Outcome, Sent, Target
 from ports.channels import ArtifactReader
 from ports.http import HttpAnswer, HttpFailed
 
@@ -28,14 +28,16 @@ TEXT = "text/plain"
 _DELIVERY = "switchboardDelivery"
 
 
-def parts(target: Target, answer: Answer) -> Sequence[Part]:
+def parts(target: Target, answer: Answer) -> Sequence[OutboundMessage]:
     """The text as one document, then one part for each file."""
     name = f"{target['name']} - answer.txt" if target.get("name") else "answer.txt"
-    texts = [Part({"kind": "text", "name": name, "text": answer.text})] if answer.text.strip() else []
-    return [*texts, *(Part(file_payload(artifact)) for artifact in answer.artifacts)]
+    texts = (
+        [OutboundMessage({"kind": "text", "name": name, "text": answer.text})] if answer.text.strip() else []
+    )
+    return [*texts, *(OutboundMessage(file_payload(artifact)) for artifact in answer.artifacts)]
 
 
-async def send(drive: Drive, reader: ArtifactReader, config: Config, part: Part, key: str) -> Sent:
+async def send(drive: Drive, reader: ArtifactReader, config: Config, part: OutboundMessage, key: str) -> Sent:
     """Writes one file, unless an earlier try has: the file bears the key of its delivery."""
     name, mime_type, content = await _content(reader, part)
     delivery = hashlib.sha256(key.encode()).hexdigest()[:32]
@@ -72,7 +74,7 @@ def _not_doubled(sent: Sent) -> Sent:
     return Sent(Outcome.TRANSIENT, sent.detail) if sent.outcome is Outcome.UNKNOWN else sent
 
 
-async def _content(reader: ArtifactReader, part: Part) -> tuple[str, str, bytes]:
+async def _content(reader: ArtifactReader, part: OutboundMessage) -> tuple[str, str, bytes]:
     """Name, type and bytes of what is written; a file that cannot be read is written as its link."""
     if part.payload["kind"] != FILE:
         return part.payload["name"], TEXT, part.payload["text"].encode()

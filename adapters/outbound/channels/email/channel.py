@@ -24,7 +24,7 @@ from adapters.outbound.mail.mime import read_mail
 from adapters.outbound.mail.smtp import SmtpServer, Submission, classify
 from adapters.outbound.mail.sockets import TlsContexts, checked_tls
 from domain.channels.limits import Limits
-from domain.channels.messages import Answer, Attachment, Config, Event, Outcome, Part, Sent, Target
+from domain.channels.messages import Answer, Attachment, Config, Event, OutboundMessage, Outcome, Sent, Target
 from domain.channels.model import ChannelDefinition
 from ports.channels import ChannelDependencies, PlatformError, Polled, PollFailed
 from ports.http import HttpFailed
@@ -44,10 +44,10 @@ class Email:
 
     default_interval_minutes = 5.0
 
-    def __init__(self, kit: ChannelDependencies, tls_contexts: TlsContexts = checked_tls) -> None:
-        self._clock = kit.clock
-        self._mailboxes = Mailboxes(kit.hosts, tls_contexts)
-        self._submission = Submission(kit.hosts, tls_contexts)
+    def __init__(self, dependencies: ChannelDependencies, tls_contexts: TlsContexts = checked_tls) -> None:
+        self._clock = dependencies.clock
+        self._mailboxes = Mailboxes(dependencies.hosts, tls_contexts)
+        self._submission = Submission(dependencies.hosts, tls_contexts)
         self._expected: dict[tuple[str, ...], int] = {}
         self._hung_up: dict[tuple[str, ...], int] = {}
         self._watchers: CapacityLimiter | None = None
@@ -99,9 +99,9 @@ class Email:
         if self._hung_up[account] > MAX_HUNG_UP:
             raise PollFailed("the server ends IDLE at once, again and again")
 
-    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
+    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[OutboundMessage]:
         body = render_body(answer)
-        return [Part({"plain": body.plain, "html": body.html})] if body else []
+        return [OutboundMessage({"plain": body.plain, "html": body.html})] if body else []
 
     def limits(self, config: Config, target: Target) -> Limits:
         return limits(config, target)
@@ -109,7 +109,7 @@ class Email:
     def read_limits(self, config: Config) -> Limits:
         return read_limits(config)
 
-    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
+    async def send(self, config: Config, target: Target, part: OutboundMessage, key: str) -> Sent:
         body = Body(str(part.payload["plain"]), str(part.payload["html"]))
         own = str(config["fromEmail"]).strip()
         try:
@@ -197,6 +197,6 @@ def _idle(box: MailBox, seconds: float, expected: int) -> _Idle:
     return _Idle.HUNG_UP if time.monotonic() < until else _Idle.SILENCE
 
 
-def build(kit: ChannelDependencies) -> Email:
+def build(dependencies: ChannelDependencies) -> Email:
     """The channel, wired with what the kit holds."""
-    return Email(kit)
+    return Email(dependencies)

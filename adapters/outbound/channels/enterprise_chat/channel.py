@@ -22,8 +22,8 @@ from domain.channels.messages import (
     ClosedPrompt,
     Config,
     Event,
+    OutboundMessage,
     Outcome,
-    Part,
     RawCall,
     Received,
     Sent,
@@ -48,11 +48,11 @@ class Teams:
     typing_seconds = 3.0
     """Teams shows it for about three seconds."""
 
-    def __init__(self, kit: ChannelDependencies) -> None:
-        self._kit = kit
-        self._connector = Connector(kit)
+    def __init__(self, dependencies: ChannelDependencies) -> None:
+        self._dependencies = dependencies
+        self._connector = Connector(dependencies)
         # An emulator is answered without webhookUrl and appId.
-        self._definition = replace(DEFINITION, advice=()) if kit.address(EMULATOR) else DEFINITION
+        self._definition = replace(DEFINITION, advice=()) if dependencies.address(EMULATOR) else DEFINITION
 
     @property
     def definition(self) -> ChannelDefinition:
@@ -76,15 +76,15 @@ class Teams:
             return event
         return replace(event, target={**event.target, "emulator": True})
 
-    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
+    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[OutboundMessage]:
         return delivery.parts(config, target, answer)
 
     def limits(self, config: Config, target: Target) -> Limits:
         return limits(config, target)
 
-    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
+    async def send(self, config: Config, target: Target, part: OutboundMessage, key: str) -> Sent:
         """The Bot Connector has no idempotency key."""
-        return await delivery.send(self._kit.http, self._connector, config, target, part.payload)
+        return await delivery.send(self._dependencies.http, self._connector, config, target, part.payload)
 
     async def typing(self, config: Config, target: Target) -> Sent | None:
         if delivery.way(config, target) != delivery.BOT:
@@ -103,7 +103,7 @@ class Teams:
             log.warning("a decided prompt could not be replaced: %s", sent.detail)
 
     def as_pressed(
-        self, config: Config, target: Target, part: Part, ref: str, press: Target
+        self, config: Config, target: Target, part: OutboundMessage, ref: str, press: Target
     ) -> Target | None:
         return {**target, "prompt": ref} if delivery.is_prompt(part.payload) else None
 
@@ -113,7 +113,7 @@ class Teams:
         Raises `PlatformError`.
         """
         if not (config.get("appId") and config.get("appPassword")):
-            if not config.get("webhookUrl") and not self._kit.address(EMULATOR):
+            if not config.get("webhookUrl") and not self._dependencies.address(EMULATOR):
                 raise PlatformError(
                     "Neither webhookUrl nor appId with appPassword is set: answers go nowhere."
                 )
@@ -133,13 +133,13 @@ class Teams:
             raise PlatformError(str(error)) from error
 
     def _metadata_url(self) -> str:
-        base = self._kit.address(OPENID).rstrip("/")
+        base = self._dependencies.address(OPENID).rstrip("/")
         return base if urlsplit(base).path else f"{base}{_METADATA_PATH}"
 
     async def _read(self, url: str) -> object:
         """A JSON document of the Bot Framework. Raises `PlatformError`."""
         try:
-            answer: HttpAnswer = await self._kit.http.send(HttpRequest("GET", url, timeout=_SOON))
+            answer: HttpAnswer = await self._dependencies.http.send(HttpRequest("GET", url, timeout=_SOON))
         except HttpFailed as error:
             raise PlatformError(f"The Bot Framework's signing keys cannot be fetched: {error}") from error
         body: object = answer.json()
@@ -148,6 +148,6 @@ class Teams:
         return body
 
 
-def build(kit: ChannelDependencies) -> Teams:
+def build(dependencies: ChannelDependencies) -> Teams:
     """The channel, ready for use."""
-    return Teams(kit)
+    return Teams(dependencies)

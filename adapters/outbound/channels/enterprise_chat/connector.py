@@ -35,9 +35,9 @@ _CONFLICT = 412
 class Connector:
     """Sends activities as the bot of a config."""
 
-    def __init__(self, kit: ChannelDependencies) -> None:
-        self._kit = kit
-        self._tokens = Tokens(kit.http, kit.clock)
+    def __init__(self, dependencies: ChannelDependencies) -> None:
+        self._dependencies = dependencies
+        self._tokens = Tokens(dependencies.http, dependencies.clock)
 
     async def bearer(self, config: Config) -> str:
         """The value of the Authorization header. Raises `TokenRefused`, `TokenUnavailable`."""
@@ -49,12 +49,16 @@ class Connector:
 
     def trusts(self, service_url: str) -> bool:
         """Whether the bot's token may be sent there."""
-        own = (self._kit.address(LOGIN), self._kit.address(OPENID))
-        return is_trusted(service_url, own, tuple(self._kit.address(TRUSTED_HOSTS).split(",")))
+        own = (self._dependencies.address(LOGIN), self._dependencies.address(OPENID))
+        return is_trusted(service_url, own, tuple(self._dependencies.address(TRUSTED_HOSTS).split(",")))
 
     def is_emulator(self, config: Config, service_url: str) -> bool:
         """Whether a conversation is held in an emulator on this machine: no app, no tokens."""
-        return bool(self._kit.address(EMULATOR)) and not config.get("appId") and is_loopback(service_url)
+        return (
+            bool(self._dependencies.address(EMULATOR))
+            and not config.get("appId")
+            and is_loopback(service_url)
+        )
 
     async def send(
         self,
@@ -69,7 +73,9 @@ class Connector:
         service_url = str(target.get("serviceUrl") or "")
         method, url = _address(service_url, target, body, replaces)
         if self.is_emulator(config, service_url):
-            plain = await exchange(self._kit.http, HttpRequest(method, url, json=body, timeout=timeout))
+            plain = await exchange(
+                self._dependencies.http, HttpRequest(method, url, json=body, timeout=timeout)
+            )
             return plain if isinstance(plain, Sent) else outcome(plain)
         if not (config.get("appId") and config.get("appPassword")):
             return Sent(
@@ -98,25 +104,25 @@ class Connector:
             waits = Outcome.RETRY_AFTER if error.retry_after is not None else Outcome.TRANSIENT
             return Sent(waits, str(error), retry_after=error.retry_after)
         request = HttpRequest(method, url, headers=headers, json=body, timeout=timeout)
-        return await exchange(self._kit.http, request)
+        return await exchange(self._dependencies.http, request)
 
     async def download(self, config: Config, url: str) -> AsyncIterator[bytes]:
         """The bytes of an attachment; the token goes to trusted hosts alone."""
         trusted = self.trusts(url) and bool(config.get("appId") and config.get("appPassword"))
         headers = {"authorization": await self.bearer(config)} if trusted else {}
         request = HttpRequest("GET", url, headers=headers, user_address=not trusted, follow_redirects=True)
-        async for piece in self._kit.http.stream(request):
+        async for piece in self._dependencies.http.stream(request):
             yield piece
 
     def _login(self, config: Config) -> str:
-        base = self._kit.address(LOGIN).rstrip("/")
+        base = self._dependencies.address(LOGIN).rstrip("/")
         if base.endswith("/token"):
             return base
         tenant = segment(config.get("tenantId") or _MULTI_TENANT)
         return f"{base}/{tenant}/oauth2/v2.0/token"
 
     def _grant(self, config: Config) -> dict[str, str]:
-        government = "microsoftonline.us" in self._kit.address(LOGIN)
+        government = "microsoftonline.us" in self._dependencies.address(LOGIN)
         return {
             "grant_type": "client_credentials",
             "client_id": str(config["appId"]),

@@ -19,8 +19,8 @@ from domain.channels.messages import (
     Choice,
     ClosedPrompt,
     Config,
+    OutboundMessage,
     Outcome,
-    Part,
     Sent,
     Target,
 )
@@ -49,13 +49,13 @@ def way(config: Config, target: Target) -> str:
     return WEBHOOK if config.get("webhookUrl") else NOWHERE
 
 
-def parts(config: Config, target: Target, answer: Answer) -> Sequence[Part]:
+def parts(config: Config, target: Target, answer: Answer) -> Sequence[OutboundMessage]:
     """The answer as messages, each within the limit of the way that it goes."""
     chosen = way(config, target)
     if chosen == BOT:
-        return [Part({"way": BOT, **payload}) for payload in _bot_payloads(answer)]
+        return [OutboundMessage({"way": BOT, **payload}) for payload in _bot_payloads(answer)]
     legacy = chosen == WEBHOOK and incoming_webhook.takes_message_cards(str(config["webhookUrl"]))
-    return [Part({"way": chosen, "body": body}) for body in _webhook_bodies(answer, legacy=legacy)]
+    return [OutboundMessage({"way": chosen, "body": body}) for body in _webhook_bodies(answer, legacy=legacy)]
 
 
 def _bot_payloads(answer: Answer) -> list[dict[str, Any]]:

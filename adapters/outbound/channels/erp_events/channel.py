@@ -11,7 +11,7 @@ from adapters.outbound.channels.erp_events.definition import DEFINITION
 from adapters.outbound.channels.erp_events.limits import limits
 from adapters.outbound.channels.erp_events.rpc import OdooError, sign_in
 from domain.channels.limits import Limits
-from domain.channels.messages import Answer, Config, Part, Sent, Target
+from domain.channels.messages import Answer, Config, OutboundMessage, Sent, Target
 from domain.channels.model import ChannelDefinition
 from ports.channels import ChannelDependencies, PlatformError, Polled
 
@@ -21,8 +21,8 @@ class Odoo:
 
     default_interval_minutes = 5.0
 
-    def __init__(self, kit: ChannelDependencies) -> None:
-        self._kit = kit
+    def __init__(self, dependencies: ChannelDependencies) -> None:
+        self._dependencies = dependencies
 
     @property
     def definition(self) -> ChannelDefinition:
@@ -31,23 +31,23 @@ class Odoo:
     async def poll(
         self, config: Config, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
     ) -> Polled:
-        return await polling.poll(self._kit.http, config, cursor, now, since)
+        return await polling.poll(self._dependencies.http, config, cursor, now, since)
 
-    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
+    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[OutboundMessage]:
         return delivery.parts(config, target, answer)
 
     def limits(self, config: Config, target: Target) -> Limits:
         return limits(config, target)
 
-    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
+    async def send(self, config: Config, target: Target, part: OutboundMessage, key: str) -> Sent:
         """Odoo has no idempotency key; a POST to webhookUrl carries the event's identity as webhook-id."""
-        stamp = int(self._kit.clock.now().timestamp())
-        return await delivery.send(self._kit.http, config, target, part, stamp)
+        stamp = int(self._dependencies.clock.now().timestamp())
+        return await delivery.send(self._dependencies.http, config, target, part, stamp)
 
     async def probe(self, config: Config) -> None:
         """Signs in, reads the fields of each model and the own e-mail address. Raises `PlatformError`."""
         try:
-            session = await sign_in(self._kit.http, config)
+            session = await sign_in(self._dependencies.http, config)
             for model in polling.listed(config, "models"):
                 await session.call(model, "fields_get", attributes=["type"])
             await delivery.check_sender(session, str(config["username"]))
@@ -55,6 +55,6 @@ class Odoo:
             raise PlatformError(str(error)) from error
 
 
-def build(kit: ChannelDependencies) -> Odoo:
+def build(dependencies: ChannelDependencies) -> Odoo:
     """The channel, ready for use."""
-    return Odoo(kit)
+    return Odoo(dependencies)

@@ -14,7 +14,7 @@ from adapters.outbound.channels.erp_events.rpc import OdooError, Session, sign_i
 from adapters.outbound.channels.erp_events.watching import UNLINK
 from adapters.outbound.channels.outcomes import by_status, exchange
 from adapters.outbound.rendering import Markup, render
-from domain.channels.messages import Answer, Config, Outcome, Part, Sent, Target
+from domain.channels.messages import Answer, Config, OutboundMessage, Outcome, Sent, Target
 from ports.http import Http, HttpRequest
 
 NOTE, EVENT = "note", "event"
@@ -23,14 +23,14 @@ _HTML_SINCE = 17
 """The first version that takes a text for text; before, every body is HTML."""
 
 
-def parts(config: Config, target: Target, answer: Answer) -> Sequence[Part]:
+def parts(config: Config, target: Target, answer: Answer) -> Sequence[OutboundMessage]:
     """The note, when there is a record to put it on, and the event for `webhookUrl`, when that is set."""
-    found: list[Part] = []
+    found: list[OutboundMessage] = []
     html = _html(answer)
     if html and target.get("recordId") and target.get("event") != UNLINK:
-        found.append(Part({"kind": NOTE, "body": html}))
+        found.append(OutboundMessage({"kind": NOTE, "body": html}))
     if config.get("webhookUrl") and target.get("event"):
-        found.append(Part({"kind": EVENT, "body": _notification(target)}))
+        found.append(OutboundMessage({"kind": EVENT, "body": _notification(target)}))
     return found
 
 
@@ -53,7 +53,7 @@ def _notification(target: Target) -> str:
     return json.dumps({name: target[name] for name in names}, ensure_ascii=False, separators=(",", ":"))
 
 
-async def send(http: Http, config: Config, target: Target, part: Part, stamp: int) -> Sent:
+async def send(http: Http, config: Config, target: Target, part: OutboundMessage, stamp: int) -> Sent:
     """Sends one part; `stamp` is the present time in seconds."""
     if part.payload["kind"] == EVENT:
         return await _notify(http, config, target, part.payload["body"], stamp)

@@ -36,14 +36,14 @@ class Tried:
 class DiscordApi:
     """Knows the addresses and the answers; an interaction's token in an address never leaves here."""
 
-    def __init__(self, kit: ChannelDependencies) -> None:
-        self._kit = kit
+    def __init__(self, dependencies: ChannelDependencies) -> None:
+        self._dependencies = dependencies
 
     async def ask(self, config: Config, path: str, timeout: float = 15.0) -> Mapping[str, Any]:
         """A resource, read in the bot's name. Raises `PlatformError`."""
         request = HttpRequest("GET", self._base() + path, headers=bot(config), timeout=timeout)
         try:
-            answer = await self._kit.http.send(request)
+            answer = await self._dependencies.http.send(request)
         except HttpFailed as error:
             raise PlatformError(f"Discord: {error}") from None
         body = answer.json()
@@ -71,14 +71,14 @@ class DiscordApi:
             files=(file,) if file else (),
             timeout=UPLOAD_TIMEOUT if file else SEND_TIMEOUT,
         )
-        answer = await exchange(self._kit.http, request)
+        answer = await exchange(self._dependencies.http, request)
         if isinstance(answer, Sent):
             detail = answer.detail.replace(segment(secret), "***") if secret else answer.detail
             return Tried(Sent(answer.outcome, detail, answer.retry_after))
         return _judged(answer)
 
     def _base(self) -> str:
-        return self._kit.address("GAMING_CHAT_API_URL").rstrip("/")
+        return self._dependencies.address("GAMING_CHAT_API_URL").rstrip("/")
 
 
 def bot(config: Config) -> dict[str, str]:

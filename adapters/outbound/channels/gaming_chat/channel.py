@@ -13,7 +13,7 @@ from domain.channels.messages import (
     ChannelMetadata,
     ClosedPrompt,
     Config,
-    Part,
+    OutboundMessage,
     RawCall,
     Received,
     Sent,
@@ -41,11 +41,11 @@ class GamingChat:
     typing_seconds = 8.0
     """Discord shows it for ten seconds."""
 
-    def __init__(self, kit: ChannelDependencies) -> None:
-        self._kit = kit
-        self._api = DiscordApi(kit)
-        self._delivery = Delivery(kit, self._api)
-        self._gateway = Gateway(kit, self._api)
+    def __init__(self, dependencies: ChannelDependencies) -> None:
+        self._dependencies = dependencies
+        self._api = DiscordApi(dependencies)
+        self._delivery = Delivery(dependencies, self._api)
+        self._gateway = Gateway(dependencies, self._api)
 
     @property
     def definition(self) -> ChannelDefinition:
@@ -66,13 +66,13 @@ class GamingChat:
     def lacks(self) -> str | None:
         return None
 
-    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
+    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[OutboundMessage]:
         return render_answer(target, answer)
 
     def limits(self, config: Config, target: Target) -> Limits:
         return limits(config, target)
 
-    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
+    async def send(self, config: Config, target: Target, part: OutboundMessage, key: str) -> Sent:
         return await self._delivery.send(config, target, part, key)
 
     async def typing(self, config: Config, target: Target) -> Sent | None:
@@ -82,7 +82,7 @@ class GamingChat:
         return is_deferred(target)
 
     def as_pressed(
-        self, config: Config, target: Target, part: Part, ref: str, press: Target
+        self, config: Config, target: Target, part: OutboundMessage, ref: str, press: Target
     ) -> Target | None:
         return as_pressed(config, target, part, ref, press)
 
@@ -105,11 +105,11 @@ class GamingChat:
             user_address=True,
         )
         try:
-            async for piece in self._kit.http.stream(request):
+            async for piece in self._dependencies.http.stream(request):
                 yield piece
         except HttpFailed as error:
             raise PlatformError(f"Discord: {error}") from None
 
 
-def build(kit: ChannelDependencies) -> GamingChat:
-    return GamingChat(kit)
+def build(dependencies: ChannelDependencies) -> GamingChat:
+    return GamingChat(dependencies)

@@ -20,7 +20,7 @@ from adapters.outbound.channels.files import (
 from adapters.outbound.channels.prompts import closed_text, parted
 from adapters.outbound.http.paths import segment
 from adapters.outbound.rendering import Markup, render
-from domain.channels.messages import Answer, ClosedPrompt, Config, Outcome, Part, Sent, Target
+from domain.channels.messages import Answer, ClosedPrompt, Config, OutboundMessage, Outcome, Sent, Target
 from ports.channels import ChannelDependencies
 from ports.http import FormFile
 
@@ -49,7 +49,7 @@ def is_deferred(target: Target) -> bool:
     return target.get("deferred") is True
 
 
-def render_answer(target: Target, answer: Answer) -> list[Part]:
+def render_answer(target: Target, answer: Answer) -> list[OutboundMessage]:
     """The answer as parts: texts, the choices under the last of them, then each file. Where it has none of these,
     'is thinking' is taken away."""
     pieces = [each for text in parted(answer) for each in render(Markup.DISCORD, text, TEXT_LIMIT)]
@@ -60,7 +60,7 @@ def render_answer(target: Target, answer: Answer) -> list[Part]:
     parts = texts + [file_payload(each) for each in answer.artifacts]
     if not parts and is_deferred(target):
         parts = [{"kind": WITHDRAWN}]
-    return [Part({**each, "index": index}) for index, each in enumerate(parts)]
+    return [OutboundMessage({**each, "index": index}) for index, each in enumerate(parts)]
 
 
 def _text_part(words: str) -> dict[str, Any]:
@@ -70,11 +70,11 @@ def _text_part(words: str) -> dict[str, Any]:
 class Delivery:
     """Sends parts by the interaction's token while it holds, else as messages of the bot."""
 
-    def __init__(self, kit: ChannelDependencies, api: DiscordApi) -> None:
-        self._kit = kit
+    def __init__(self, dependencies: ChannelDependencies, api: DiscordApi) -> None:
+        self._dependencies = dependencies
         self._api = api
 
-    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
+    async def send(self, config: Config, target: Target, part: OutboundMessage, key: str) -> Sent:
         if part.payload.get("kind") == WITHDRAWN:
             return await self._withdraw(target)
         first = part.payload.get("index", 0) == 0
@@ -108,7 +108,7 @@ class Delivery:
         link = _message(link_text(artifact), ())
         try:
             limit = min(int(target.get("max_file", MAX_FILE)), _MAX_HELD)
-            content = await content_of(self._kit.artifacts, artifact, limit)
+            content = await content_of(self._dependencies.artifacts, artifact, limit)
         except FileUnavailable:
             return (await self._deliver(config, target, link, key, first)).sent
         message = {
@@ -141,7 +141,7 @@ class Delivery:
 
     def _age(self, target: Target) -> float:
         since = target.get("since")
-        return self._kit.clock.now().timestamp() - since if isinstance(since, int | float) else 0.0
+        return self._dependencies.clock.now().timestamp() - since if isinstance(since, int | float) else 0.0
 
     async def _respond(
         self, target: Target, message: Mapping[str, Any], first: bool, file: FormFile | None
@@ -211,7 +211,9 @@ class Delivery:
             await self._api.call("PATCH", path, body, headers=bot(config))
 
 
-def as_pressed(config: Config, target: Target, part: Part, ref: str, press: Target) -> Target | None:
+def as_pressed(
+    config: Config, target: Target, part: OutboundMessage, ref: str, press: Target
+) -> Target | None:
     """A prompt that was sent. What the token of a command calls the original may be another message; the token of a
     press is good for the message with the button, which Discord names itself."""
     channel = text(target, "channel_id") or text(config, "defaultChannelId")

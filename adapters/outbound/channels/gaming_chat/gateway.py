@@ -76,8 +76,8 @@ class _Session:
 class Gateway:
     """One connection for each instance; where one broke off, the next goes on."""
 
-    def __init__(self, kit: ChannelDependencies, api: DiscordApi) -> None:
-        self._kit = kit
+    def __init__(self, dependencies: ChannelDependencies, api: DiscordApi) -> None:
+        self._dependencies = dependencies
         self._api = api
         self._sessions: dict[int, _Session] = {}
 
@@ -120,7 +120,7 @@ class Gateway:
                 session.address = ""
                 reason = type(error).__name__
                 raise PlatformError(f"Discord: the gateway cannot be reached: {reason}") from None
-            await _Connection(self._kit, self._api, socket, session, config, emit, desk).run()
+            await _Connection(self._dependencies, self._api, socket, session, config, emit, desk).run()
 
 
 class _Refused(PlatformError):
@@ -137,7 +137,7 @@ def _pause(failures: int, error: PlatformError) -> float:
 class _Connection:
     def __init__(
         self,
-        kit: ChannelDependencies,
+        dependencies: ChannelDependencies,
         api: DiscordApi,
         socket: aiohttp.ClientWebSocketResponse,
         session: _Session,
@@ -145,7 +145,7 @@ class _Connection:
         emit: Emit,
         desk: LinkRecorder,
     ) -> None:
-        self._kit = kit
+        self._dependencies = dependencies
         self._api = api
         self._socket = socket
         self._session = session
@@ -208,7 +208,7 @@ class _Connection:
     async def _beat(self, seconds: float) -> None:
         """Beats until cancelled; a beat without an answer closes a connection that is dead."""
         try:
-            await asyncio.sleep(seconds * self._kit.ids.chance())
+            await asyncio.sleep(seconds * self._dependencies.ids.chance())
             while self._acknowledged:
                 self._acknowledged = False
                 await self._send(_Op.HEARTBEAT, self._session.sequence)
@@ -260,11 +260,11 @@ class _Connection:
 
     async def _up(self) -> None:
         self._session.greeted = True
-        await self._desk.up(self._kit.clock.now())
+        await self._desk.up(self._dependencies.clock.now())
 
     async def _interact(self, data: Mapping[str, Any]) -> None:
         """Interactions come here while the application has no Interactions Endpoint URL."""
-        read = read_interaction(self._config, data, self._kit.clock.now())
+        read = read_interaction(self._config, data, self._dependencies.clock.now())
         if read.event:
             await self._emit(read.event)
         token = text(data, "token")

@@ -19,8 +19,8 @@ from domain.channels.messages import (
     ChannelMetadata,
     Config,
     Event,
+    OutboundMessage,
     Outcome,
-    Part,
     RawAnswer,
     RawCall,
     Received,
@@ -40,9 +40,9 @@ class HttpWebhook:
 
     wait_seconds = 30.0
 
-    def __init__(self, kit: ChannelDependencies) -> None:
-        self._http = kit.http
-        self._clock = kit.clock
+    def __init__(self, dependencies: ChannelDependencies) -> None:
+        self._http = dependencies.http
+        self._clock = dependencies.clock
 
     @property
     def definition(self) -> ChannelDefinition:
@@ -67,11 +67,11 @@ class HttpWebhook:
             body["artifacts"] = _artifacts(answer)
         return json_answer(body)
 
-    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
+    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[OutboundMessage]:
         if not target.get("url"):
             return []
         return [
-            Part(
+            OutboundMessage(
                 {
                     "status": "success",
                     "requestId": answer.request_id,
@@ -85,7 +85,7 @@ class HttpWebhook:
     def limits(self, config: Config, target: Target) -> Limits:
         return limits(config, target)
 
-    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
+    async def send(self, config: Config, target: Target, part: OutboundMessage, key: str) -> Sent:
         body = json.dumps(part.payload, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
         headers = {"Content-Type": "application/json", "Idempotency-Key": key}
         secret = config.get("webhookSecret")
@@ -115,5 +115,5 @@ def _joined(*layers: Mapping[str, str]) -> dict[str, str]:
     return dict(named.values())
 
 
-def build(kit: ChannelDependencies) -> Channel:
-    return HttpWebhook(kit)
+def build(dependencies: ChannelDependencies) -> Channel:
+    return HttpWebhook(dependencies)

@@ -20,8 +20,8 @@ from domain.channels.messages import (
     Artifact,
     Attachment,
     Config,
+    OutboundMessage,
     Outcome,
-    Part,
     Sent,
     Target,
 )
@@ -46,10 +46,10 @@ class LinkedDeviceMessaging:
         " Link with phone number instead, and enter the code."
     )
 
-    def __init__(self, kit: ChannelDependencies) -> None:
-        self._devices = kit.devices
-        self._artifacts = kit.artifacts
-        self._clock = kit.clock
+    def __init__(self, dependencies: ChannelDependencies) -> None:
+        self._devices = dependencies.devices
+        self._artifacts = dependencies.artifacts
+        self._clock = dependencies.clock
 
     @property
     def definition(self) -> ChannelDefinition:
@@ -92,15 +92,15 @@ class LinkedDeviceMessaging:
             )
         await self._devices.forget(instance_id)
 
-    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
+    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[OutboundMessage]:
         texts = render(Markup.WHATSAPP, answer.text, DEFINITION.text_limit) if answer.text.strip() else []
-        parts = [Part({"text": each.text}) for each in texts]
-        return [*parts, *(Part({"file": _as_payload(each)}) for each in answer.artifacts)]
+        parts = [OutboundMessage({"text": each.text}) for each in texts]
+        return [*parts, *(OutboundMessage({"file": _as_payload(each)}) for each in answer.artifacts)]
 
     def limits(self, config: Config, target: Target) -> Limits:
         return limits(config, target)
 
-    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
+    async def send(self, config: Config, target: Target, part: OutboundMessage, key: str) -> Sent:
         device = self._devices.running(int(target["instance"]))
         if device is None:
             return Sent(Outcome.TRANSIENT, NO_DEVICE)
@@ -173,6 +173,6 @@ def _as_payload(artifact: Artifact) -> dict[str, object]:
     }
 
 
-def build(kit: ChannelDependencies) -> LinkedDeviceMessaging:
+def build(dependencies: ChannelDependencies) -> LinkedDeviceMessaging:
     """The channel, wired with what the kit holds."""
-    return LinkedDeviceMessaging(kit)
+    return LinkedDeviceMessaging(dependencies)

@@ -20,7 +20,7 @@ from adapters.outbound.oauth.google import GoogleTokens
 from adapters.outbound.oauth.google_api import is_rate_limit
 from adapters.outbound.oauth.tokens import TokenRefused, TokenUnavailable
 from domain.channels.limits import Limits
-from domain.channels.messages import Answer, Attachment, Config, Outcome, Part, Sent, Target
+from domain.channels.messages import Answer, Attachment, Config, OutboundMessage, Outcome, Sent, Target
 from domain.channels.model import ChannelDefinition
 from ports.channels import ChannelDependencies, PlatformError, Polled
 from ports.http import HttpAnswer, HttpFailed
@@ -39,10 +39,10 @@ class MailApi:
 
     default_interval_minutes = 5.0
 
-    def __init__(self, kit: ChannelDependencies) -> None:
-        self._clock = kit.clock
-        self._tokens = GoogleTokens(kit.http, kit.clock, kit.address)
-        self._gmail = Gmail(kit.http, self._tokens, kit.address)
+    def __init__(self, dependencies: ChannelDependencies) -> None:
+        self._clock = dependencies.clock
+        self._tokens = GoogleTokens(dependencies.http, dependencies.clock, dependencies.address)
+        self._gmail = Gmail(dependencies.http, self._tokens, dependencies.address)
         self._poller = Poller(self._gmail)
 
     @property
@@ -54,14 +54,14 @@ class MailApi:
     ) -> Polled:
         return await self._poller.step(config, cursor, now, since)
 
-    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
+    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[OutboundMessage]:
         body = render_body(answer)
-        return [Part({"plain": body.plain, "html": body.html})] if body else []
+        return [OutboundMessage({"plain": body.plain, "html": body.html})] if body else []
 
     def limits(self, config: Config, target: Target) -> Limits:
         return limits(config, target)
 
-    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
+    async def send(self, config: Config, target: Target, part: OutboundMessage, key: str) -> Sent:
         body = Body(str(part.payload["plain"]), str(part.payload["html"]))
         try:
             mail = compose_reply(str(target["from"]), target, body, key, self._clock.now())
@@ -117,6 +117,6 @@ def _sent(answer: HttpAnswer) -> Sent:
     return by_status(answer, words_of(answer), ref=text(answer.json(), "id"))
 
 
-def build(kit: ChannelDependencies) -> MailApi:
+def build(dependencies: ChannelDependencies) -> MailApi:
     """The channel, wired with what the kit holds."""
-    return MailApi(kit)
+    return MailApi(dependencies)

@@ -26,7 +26,7 @@ _NOT_INCOMING = frozenset({"SENT", "DRAFT", "SPAM", "TRASH", "CHAT"})
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MimePart:
     """A leaf of the MIME tree, as messages.get shows it."""
 
     id: str
@@ -38,12 +38,12 @@ class Part:
     size: int | None
 
 
-def parts_of(message: Mapping[str, Any]) -> list[Part]:
+def parts_of(message: Mapping[str, Any]) -> list[MimePart]:
     """The leaves in their order."""
     return list(_leaves(at(message, "payload")))
 
 
-def _leaves(payload: object) -> Iterator[Part]:
+def _leaves(payload: object) -> Iterator[MimePart]:
     pending = [payload]
     for _ in range(MAX_PARTS):
         if not pending:
@@ -56,9 +56,9 @@ def _leaves(payload: object) -> Iterator[Part]:
             yield _leaf(part)
 
 
-def _leaf(part: Mapping[str, Any]) -> Part:
+def _leaf(part: Mapping[str, Any]) -> MimePart:
     size = at(part, "body", "size")
-    return Part(
+    return MimePart(
         id=text(part, "partId"),
         mime_type=clean(text(part, "mimeType")).lower() or "application/octet-stream",
         name=clean(text(part, "filename")).replace("/", "_").replace("\\", "_")[:200],
@@ -82,14 +82,14 @@ def from_base64url(data: str) -> bytes:
         return b""
 
 
-def text_of(parts: list[Part], subject: str = "") -> str:
+def text_of(parts: list[MimePart], subject: str = "") -> str:
     """What the writer wrote: the text/plain parts, else the HTML."""
     forwarded = is_forwarded(subject)
     plain = _joined(parts, "text/plain", forwarded=forwarded)
     return (plain or _joined(parts, "text/html", forwarded=forwarded))[:MAX_TEXT]
 
 
-def _joined(parts: list[Part], mime_type: str, *, forwarded: bool) -> str:
+def _joined(parts: list[MimePart], mime_type: str, *, forwarded: bool) -> str:
     texts = []
     for part in parts:
         if part.mime_type == mime_type and not part.name and part.data:
@@ -100,7 +100,7 @@ def _joined(parts: list[Part], mime_type: str, *, forwarded: bool) -> str:
     return clean("\n\n".join(each for each in texts if each))
 
 
-def _charset(part: Part) -> str:
+def _charset(part: MimePart) -> str:
     """UTF-8 when the bytes are that, whatever is declared: Gmail converts most texts."""
     try:
         (part.data or b"").decode()
@@ -110,7 +110,7 @@ def _charset(part: Part) -> str:
     return "utf-8"
 
 
-def missing_text(parts: list[Part]) -> list[Part]:
+def missing_text(parts: list[MimePart]) -> list[MimePart]:
     """Texts so long that Gmail gives them only as attachments."""
     readable = ("text/plain", "text/html")
     return [
@@ -130,7 +130,7 @@ def ignored_for(message: Mapping[str, Any], own_address: str) -> str | None:
     return reason_not_to_answer(headers_of(at(message, "payload")), own_address)
 
 
-def event_of(message: Mapping[str, Any], parts: list[Part], own_address: str) -> Event:
+def event_of(message: Mapping[str, Any], parts: list[MimePart], own_address: str) -> Event:
     """The event of a mail; its session is Gmail's thread."""
     headers = headers_of(at(message, "payload"))
     sender = headers.addresses("From")[0]
@@ -161,11 +161,11 @@ def event_of(message: Mapping[str, Any], parts: list[Part], own_address: str) ->
     )
 
 
-def _is_file(part: Part) -> bool:
+def _is_file(part: MimePart) -> bool:
     return bool(part.name) or (not part.mime_type.startswith("text/") and bool(part.attachment_id))
 
 
-def _attachment(message_id: str, part: Part) -> Attachment:
+def _attachment(message_id: str, part: MimePart) -> Attachment:
     return Attachment(
         name=part.name or f"file-{part.id}",
         mime_type=part.mime_type,

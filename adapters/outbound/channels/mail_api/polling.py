@@ -11,7 +11,7 @@ from typing import Any
 from adapters.outbound.channels.bodies import at, items, text
 from adapters.outbound.channels.mail_api.gmail import Gmail, words_of
 from adapters.outbound.channels.mail_api.messages import (
-    Part,
+    MimePart,
     event_of,
     from_base64url,
     ignored_for,
@@ -190,7 +190,9 @@ class Poller:
             events.append(event_of(message, parts, position.address))
         return events
 
-    async def _with_long_texts(self, config: Config, message_id: str, parts: list[Part]) -> list[Part]:
+    async def _with_long_texts(
+        self, config: Config, message_id: str, parts: list[MimePart]
+    ) -> list[MimePart]:
         for part in missing_text(parts):
             answer = checked(await self._gmail.attachment(config, message_id, part.attachment_id))
             whole = replace(part, data=from_base64url(text(answer.json(), "data")), attachment_id="")

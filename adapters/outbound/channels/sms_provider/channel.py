@@ -17,7 +17,7 @@ from domain.channels.messages import (
     Attachment,
     ChannelMetadata,
     Config,
-    Part,
+    OutboundMessage,
     RawCall,
     Received,
     Sent,
@@ -33,8 +33,8 @@ BASE = "SMS_PROVIDER_API_URL"
 class TwilioSms:
     """Webhook in, Messages resource out. Has no buttons and no sign of typing: choices are typed."""
 
-    def __init__(self, kit: ChannelDependencies) -> None:
-        self._kit = kit
+    def __init__(self, dependencies: ChannelDependencies) -> None:
+        self._dependencies = dependencies
 
     @property
     def definition(self) -> ChannelDefinition:
@@ -43,22 +43,24 @@ class TwilioSms:
     def receive(self, config: Config, call: RawCall, known: ChannelMetadata, now: datetime) -> Received:
         return webhook.receive(config, call)
 
-    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
+    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[OutboundMessage]:
         return delivery.parts(answer)
 
     def limits(self, config: Config, target: Target) -> Limits:
         return limits(config, target)
 
-    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
+    async def send(self, config: Config, target: Target, part: OutboundMessage, key: str) -> Sent:
         """Twilio has no idempotency key for messages, but calls back with the key of a message that it took."""
-        return await delivery.send(self._kit.http, self._kit.address(BASE), config, target, part, key)
+        return await delivery.send(
+            self._dependencies.http, self._dependencies.address(BASE), config, target, part, key
+        )
 
     async def probe(self, config: Config) -> None:
         """Reads the account. Raises `PlatformError` when it cannot be read, or is closed."""
-        url = f"{delivery.account_url(self._kit.address(BASE), config)}.json"
+        url = f"{delivery.account_url(self._dependencies.address(BASE), config)}.json"
         headers = {"authorization": delivery.credentials(config)}
         try:
-            answer = await self._kit.http.send(HttpRequest("GET", url, headers=headers))
+            answer = await self._dependencies.http.send(HttpRequest("GET", url, headers=headers))
         except HttpFailed as error:
             raise PlatformError(f"Twilio cannot be reached: {error}") from error
         body = answer.json()
@@ -74,17 +76,17 @@ class TwilioSms:
         url = str(attachment.source["url"])
         is_twilio = self._is_twilio(url)
         headers = {"authorization": delivery.credentials(config)} if is_twilio else {}
-        return self._kit.http.stream(
+        return self._dependencies.http.stream(
             HttpRequest("GET", url, headers=headers, user_address=not is_twilio, follow_redirects=True)
         )
 
     def _is_twilio(self, url: str) -> bool:
-        ours, theirs = urlsplit(self._kit.address(BASE)), urlsplit(url)
+        ours, theirs = urlsplit(self._dependencies.address(BASE)), urlsplit(url)
         if (ours.scheme, ours.netloc) == (theirs.scheme, theirs.netloc):
             return True
         return theirs.scheme == "https" and (theirs.hostname or "").endswith(".twilio.com")
 
 
-def build(kit: ChannelDependencies) -> TwilioSms:
+def build(dependencies: ChannelDependencies) -> TwilioSms:
     """The channel, ready for use."""
-    return TwilioSms(kit)
+    return TwilioSms(dependencies)

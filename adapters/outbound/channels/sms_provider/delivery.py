@@ -17,7 +17,7 @@ from adapters.outbound.channels.outcomes import by_status, exchange
 from adapters.outbound.channels.sms_provider.definition import SMS_LIMIT
 from adapters.outbound.http.paths import segment
 from adapters.outbound.rendering import Markup, render
-from domain.channels.messages import Answer, Artifact, Config, Outcome, Part, Sent, Target
+from domain.channels.messages import Answer, Artifact, Config, OutboundMessage, Outcome, Sent, Target
 from ports.http import Http, HttpAnswer, HttpRequest
 
 API_VERSION = "2010-04-01"
@@ -37,25 +37,27 @@ _MEDIA_REFUSED = frozenset({12300, 21620, 21623})
 """Twilio does not take the picture (its type, its address, too many): a link goes in its place."""
 
 
-def parts(answer: Answer) -> Sequence[Part]:
+def parts(answer: Answer) -> Sequence[OutboundMessage]:
     """The answer as messages: the text split within the limit, pictures as MMS, other files as links."""
     rendered = render(Markup.PLAIN, answer.text, SMS_LIMIT) if answer.text.strip() else []
-    messages = [Part({"body": each.text}) for each in rendered]
+    messages = [OutboundMessage({"body": each.text}) for each in rendered]
     return [*messages, *(_file(artifact) for artifact in answer.artifacts)]
 
 
-def _file(artifact: Artifact) -> Part:
+def _file(artifact: Artifact) -> OutboundMessage:
     fits = artifact.size is None or artifact.size <= MAX_MEDIA_BYTES
     if artifact.is_image and fits:
-        return Part({"body": "", "media": artifact.url, "name": artifact.name})
-    return Part({"body": _link(artifact.name, artifact.url)})
+        return OutboundMessage({"body": "", "media": artifact.url, "name": artifact.name})
+    return OutboundMessage({"body": _link(artifact.name, artifact.url)})
 
 
 def _link(name: str, url: str) -> str:
     return f"{name[: SMS_LIMIT.size // 4]}: {url}" if len(url) < SMS_LIMIT.size // 2 else url
 
 
-async def send(http: Http, base: str, config: Config, target: Target, part: Part, key: str) -> Sent:
+async def send(
+    http: Http, base: str, config: Config, target: Target, part: OutboundMessage, key: str
+) -> Sent:
     """Sends one message; a refused picture is sent again as a link."""
     sent = await _post(http, base, config, _fields(config, target, part.payload, key))
     if sent.outcome is Outcome.PERMANENT and "media" in part.payload and _code(sent.detail) in _MEDIA_REFUSED:

@@ -33,8 +33,8 @@ _TOO_OFTEN = frozenset({"ratelimited", "rate_limited", _WORKSPACE_LIMIT})
 class WebApi:
     """Slack answers most errors with status 200 and 'ok': false."""
 
-    def __init__(self, kit: ChannelDependencies) -> None:
-        self._kit = kit
+    def __init__(self, dependencies: ChannelDependencies) -> None:
+        self._dependencies = dependencies
 
     async def ask(
         self, config: Config, method: str, timeout: float = 15.0, **fields: str
@@ -61,7 +61,9 @@ class WebApi:
         self, config: Config, method: str, timeout: float, fields: Mapping[str, str]
     ) -> HttpAnswer:
         try:
-            answer = await self._kit.http.send(self.request(config, method, form=fields, timeout=timeout))
+            answer = await self._dependencies.http.send(
+                self.request(config, method, form=fields, timeout=timeout)
+            )
         except HttpFailed as error:
             raise PlatformError(f"Slack: {error}") from None
         body = answer.json()
@@ -71,7 +73,7 @@ class WebApi:
 
     async def deliver(self, request: HttpRequest) -> tuple[Sent, Mapping[str, Any]]:
         """How a call ended, and Slack's answer to it."""
-        answer = await exchange(self._kit.http, request)
+        answer = await exchange(self._dependencies.http, request)
         if isinstance(answer, Sent):
             return answer, {}
         body = answer.json()
@@ -89,7 +91,7 @@ class WebApi:
         """A call of a method in the bot's name."""
         return HttpRequest(
             "POST",
-            f"{self._kit.address('WORKSPACE_CHAT_API_URL').rstrip('/')}/{method}",
+            f"{self._dependencies.address('WORKSPACE_CHAT_API_URL').rstrip('/')}/{method}",
             headers=bearer(config),
             json=json,
             form=form,

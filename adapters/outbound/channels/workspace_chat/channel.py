@@ -14,7 +14,7 @@ from domain.channels.messages import (
     ChannelMetadata,
     ClosedPrompt,
     Config,
-    Part,
+    OutboundMessage,
     RawCall,
     Received,
     Sent,
@@ -40,13 +40,13 @@ class WorkspaceChat:
     facts_ttl = 3600.0
     draft_seconds = 1.5
 
-    def __init__(self, kit: ChannelDependencies) -> None:
-        self._api = WebApi(kit)
+    def __init__(self, dependencies: ChannelDependencies) -> None:
+        self._api = WebApi(dependencies)
         self._drafts = StreamingReply(self._api)
-        self._messages = Messages(kit, self._api, self._drafts)
-        self._uploads = Uploads(kit, self._api, self._messages)
-        self._downloads = Downloads(kit, self._api)
-        self._prompts = Prompts(kit, self._api)
+        self._messages = Messages(dependencies, self._api, self._drafts)
+        self._uploads = Uploads(dependencies, self._api, self._messages)
+        self._downloads = Downloads(dependencies, self._api)
+        self._prompts = Prompts(dependencies, self._api)
 
     @property
     def definition(self) -> ChannelDefinition:
@@ -60,13 +60,13 @@ class WorkspaceChat:
         me = await self._api.ask(config, "auth.test", timeout=2.0)
         return {"user_id": text(me, "user_id")}
 
-    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[Part]:
+    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[OutboundMessage]:
         return render_answer(target, answer)
 
     def limits(self, config: Config, target: Target) -> Limits:
         return limits(config, target)
 
-    async def send(self, config: Config, target: Target, part: Part, key: str) -> Sent:
+    async def send(self, config: Config, target: Target, part: OutboundMessage, key: str) -> Sent:
         sender = self._uploads if part.payload.get("kind") == FILE else self._messages
         return await sender.send(config, target, part.payload, key)
 
@@ -86,7 +86,7 @@ class WorkspaceChat:
         await self._prompts.noticed(config, target, words)
 
     def as_pressed(
-        self, config: Config, target: Target, part: Part, ref: str, press: Target
+        self, config: Config, target: Target, part: OutboundMessage, ref: str, press: Target
     ) -> Target | None:
         return prompts.as_pressed(config, target, part, ref, press)
 
@@ -97,5 +97,5 @@ class WorkspaceChat:
         return self._downloads.fetch(config, attachment)
 
 
-def build(kit: ChannelDependencies) -> WorkspaceChat:
-    return WorkspaceChat(kit)
+def build(dependencies: ChannelDependencies) -> WorkspaceChat:
+    return WorkspaceChat(dependencies)

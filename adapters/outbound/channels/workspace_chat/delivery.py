@@ -11,7 +11,7 @@ from adapters.outbound.channels.files import file_payload
 from adapters.outbound.channels.outcomes import by_status, exchange
 from adapters.outbound.channels.prompts import parted
 from adapters.outbound.rendering import Markup, Rendered, render
-from domain.channels.messages import Answer, Config, Outcome, Part, Sent, Target
+from domain.channels.messages import Answer, Config, OutboundMessage, Outcome, Sent, Target
 from ports.channels import ChannelDependencies
 from ports.http import HttpRequest
 
@@ -34,7 +34,7 @@ def is_command(target: Target) -> bool:
     return bool(text(target, "response_url"))
 
 
-def render_answer(target: Target, answer: Answer) -> list[Part]:
+def render_answer(target: Target, answer: Answer) -> list[OutboundMessage]:
     """The answer as parts: texts, the choices under the last of them, then each file. Where a command gets none of
     these, its sender is told so."""
     before, question = parted(answer)
@@ -46,7 +46,7 @@ def render_answer(target: Target, answer: Answer) -> list[Part]:
     parts = _in_place_of(answer.draft, texts) + [file_payload(each) for each in answer.artifacts]
     if not texts and not answer.artifacts and is_command(target):
         parts.append({"kind": UNANSWERED})
-    return [Part({**each, "index": index}) for index, each in enumerate(parts)]
+    return [OutboundMessage({**each, "index": index}) for index, each in enumerate(parts)]
 
 
 def _in_place_of(draft: str, texts: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -64,8 +64,8 @@ def _text_part(rendered: Rendered) -> dict[str, Any]:
 class Messages:
     """Sends one message by the first way that works."""
 
-    def __init__(self, kit: ChannelDependencies, api: WebApi, drafts: StreamingReply) -> None:
-        self._kit = kit
+    def __init__(self, dependencies: ChannelDependencies, api: WebApi, drafts: StreamingReply) -> None:
+        self._dependencies = dependencies
         self._api = api
         self._drafts = drafts
 
@@ -122,7 +122,7 @@ class Messages:
 
     def _is_fresh(self, target: Target) -> bool:
         since = target.get("since")
-        age = self._kit.clock.now().timestamp() - since if isinstance(since, int | float) else 0.0
+        age = self._dependencies.clock.now().timestamp() - since if isinstance(since, int | float) else 0.0
         return age < RESPONSE_URL_SECONDS
 
     async def _unanswered(self, target: Target) -> Sent:
@@ -136,7 +136,7 @@ class Messages:
     async def _respond(self, address: str, message: Mapping[str, Any]) -> Sent:
         body = {"response_type": "in_channel", "replace_original": False, **message}
         request = HttpRequest("POST", address, json=body, user_address=True)
-        answer = await exchange(self._kit.http, request)
+        answer = await exchange(self._dependencies.http, request)
         if isinstance(answer, Sent):
             return replace(answer, detail=f"{_RESPONSE_URL}: {answer.detail}")
         if at(answer.json(), "ok") is False:

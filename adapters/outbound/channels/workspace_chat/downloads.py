@@ -20,8 +20,8 @@ _HOSTS = ("slack.com", "slack-files.com")
 class Downloads:
     """A file needs the bot's token and the scope files:read; the token goes to Slack's own hosts alone."""
 
-    def __init__(self, kit: ChannelDependencies, api: WebApi) -> None:
-        self._kit = kit
+    def __init__(self, dependencies: ChannelDependencies, api: WebApi) -> None:
+        self._dependencies = dependencies
         self._api = api
 
     async def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:
@@ -39,7 +39,7 @@ class Downloads:
         )
         first = True
         try:
-            async for piece in self._kit.http.stream(request):
+            async for piece in self._dependencies.http.stream(request):
                 if first and _is_sign_in(piece, attachment):
                     raise PlatformError(
                         "Slack: the file is not given out; the bot needs the scope files:read."
@@ -57,7 +57,7 @@ class Downloads:
     def _is_slack(self, address: str) -> bool:
         try:
             given = urlsplit(address)
-            own = urlsplit(self._kit.address("WORKSPACE_CHAT_API_URL"))
+            own = urlsplit(self._dependencies.address("WORKSPACE_CHAT_API_URL"))
             same_origin = (given.scheme, given.netloc) == (own.scheme, own.netloc)
             host = given.hostname or ""
         except ValueError:

@@ -9,7 +9,7 @@ from adapters.outbound.channels.bodies import text
 from adapters.outbound.channels.outcomes import by_status, exchange
 from adapters.outbound.channels.prompts import closed_text
 from adapters.outbound.rendering import Markup
-from domain.channels.messages import ClosedPrompt, Config, Outcome, Part, Sent, Target
+from domain.channels.messages import ClosedPrompt, Config, OutboundMessage, Outcome, Sent, Target
 from ports.channels import ChannelDependencies
 from ports.http import HttpRequest
 
@@ -17,7 +17,9 @@ from .api import WebApi
 from .messages import BLOCK_LIMIT, section
 
 
-def as_pressed(config: Config, target: Target, part: Part, ref: str, press: Target) -> Target | None:
+def as_pressed(
+    config: Config, target: Target, part: OutboundMessage, ref: str, press: Target
+) -> Target | None:
     """A prompt that was sent: its `ts`, behind its conversation where it took the place of a draft. The message of a
     press is named by Slack itself, also where the prompt went to the sender directly."""
     place, _, ts = ref.rpartition(":")
@@ -30,8 +32,8 @@ def as_pressed(config: Config, target: Target, part: Part, ref: str, press: Targ
 class Prompts:
     """The press brings an address for this along; where it does not work, chat.update is tried."""
 
-    def __init__(self, kit: ChannelDependencies, api: WebApi) -> None:
-        self._kit = kit
+    def __init__(self, dependencies: ChannelDependencies, api: WebApi) -> None:
+        self._dependencies = dependencies
         self._api = api
 
     async def decided(self, config: Config, target: Target, closed: ClosedPrompt) -> None:
@@ -59,7 +61,9 @@ class Prompts:
         address = text(target, "prompt_url")
         if not address:
             return False
-        answer = await exchange(self._kit.http, HttpRequest("POST", address, json=body, user_address=True))
+        answer = await exchange(
+            self._dependencies.http, HttpRequest("POST", address, json=body, user_address=True)
+        )
         sent = answer if isinstance(answer, Sent) else by_status(answer)
         return sent.outcome is Outcome.SENT
 

@@ -25,15 +25,15 @@ UPLOAD_TIMEOUT = 120.0
 class Uploads:
     """Sends files; where Slack does not take one, its link is sent."""
 
-    def __init__(self, kit: ChannelDependencies, api: WebApi, messages: Messages) -> None:
-        self._kit = kit
+    def __init__(self, dependencies: ChannelDependencies, api: WebApi, messages: Messages) -> None:
+        self._dependencies = dependencies
         self._api = api
         self._messages = messages
 
     async def send(self, config: Config, target: Target, payload: Mapping[str, Any], key: str) -> Sent:
         artifact = artifact_of(payload)
         try:
-            content = await content_of(self._kit.artifacts, artifact, MAX_FILE)
+            content = await content_of(self._dependencies.artifacts, artifact, MAX_FILE)
         except FileUnavailable:
             return await self._send_link(config, target, payload, key)
         sent = await self._upload(config, target, artifact, content)
@@ -46,7 +46,7 @@ class Uploads:
         if asked.outcome is not Outcome.SENT:
             return asked
         request = HttpRequest("POST", text(place, "upload_url"), content=content, timeout=UPLOAD_TIMEOUT)
-        answer = await exchange(self._kit.http, request)
+        answer = await exchange(self._dependencies.http, request)
         carried = answer if isinstance(answer, Sent) else by_status(answer)
         if carried.outcome is not Outcome.SENT:
             return _repeatable(carried)

@@ -24,7 +24,7 @@ from ports.channels import (
     TypingIndicator,
     Webhook,
 )
-from tests.support.channels import Files, client, kit
+from tests.support.channels import Files, client, dependencies
 from tests.support.platforms.telegram import TOKEN, USERNAME, Telegram, refusal
 
 from .samples import CONFIG, SETTING, TARGET
@@ -48,7 +48,7 @@ async def server() -> AsyncIterator[Telegram]:
 async def channel(server: Telegram) -> AsyncIterator[BotMessenger]:
     files = Files(**{"engine.png": BYTES, "plan.pdf": BYTES, "empty.txt": b""})
     async with client() as http:
-        yield build(kit(http, {SETTING: server.url + "/"}, files))
+        yield build(dependencies(http, {SETTING: server.url + "/"}, files))
 
 
 async def deliver(
@@ -244,7 +244,7 @@ async def test_a_server_that_hangs_is_unknown(channel: BotMessenger, server: Tel
 
 async def test_a_server_that_is_not_there_can_be_tried_again() -> None:
     async with client() as http:
-        lost = build(kit(http, {SETTING: "http://127.0.0.1:1"}))
+        lost = build(dependencies(http, {SETTING: "http://127.0.0.1:1"}))
         (sent,) = await deliver(lost, Answer("Hi"))
         assert sent.outcome is Outcome.TRANSIENT
         await lost.typing(CONFIG, TARGET)

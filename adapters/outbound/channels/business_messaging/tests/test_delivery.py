@@ -10,7 +10,7 @@ import pytest
 from adapters.outbound.channels.business_messaging.channel import BusinessMessaging, build
 from domain.channels.messages import Answer, Artifact, Attachment, Choice, Outcome, Sent
 from ports.channels import Channel, Fetches, PlatformError, Probed, Replies, TypingIndicator, Webhook
-from tests.support.channels import Files, client, kit
+from tests.support.channels import Files, client, dependencies
 from tests.support.platforms.whatsapp import WhatsApp, refusal
 
 from .samples import CONFIG, SETTING, TARGET
@@ -37,7 +37,7 @@ async def server() -> AsyncIterator[WhatsApp]:
 async def channel(server: WhatsApp) -> AsyncIterator[BusinessMessaging]:
     files = Files(**dict.fromkeys(("a.png", "a.webp", "a.mp4", "a.mp3", "a.pdf", "a.zip"), BYTES))
     async with client() as http:
-        yield build(kit(http, {SETTING: server.url}, files))
+        yield build(dependencies(http, {SETTING: server.url}, files))
 
 
 async def deliver(
@@ -215,7 +215,7 @@ async def test_a_server_that_hangs_is_unknown(channel: BusinessMessaging, server
 
 async def test_a_server_that_is_not_there_can_be_tried_again() -> None:
     async with client() as http:
-        lost = build(kit(http, {SETTING: "http://127.0.0.1:1"}))
+        lost = build(dependencies(http, {SETTING: "http://127.0.0.1:1"}))
         (sent,) = await deliver(lost, Answer("Hi"))
         assert sent.outcome is Outcome.TRANSIENT
         await lost.typing(CONFIG, TARGET)

@@ -22,7 +22,7 @@ from ports.channels import (
     Webhook,
 )
 from ports.http import HttpFailed
-from tests.support.channels import Files, SetClock, client, kit
+from tests.support.channels import Files, SetClock, client, dependencies
 from tests.support.platforms.mattermost import BOT, CHANNEL, OTHER_BOT, TOKEN, Mattermost
 
 TARGET = {"channel": CHANNEL, "root": ""}
@@ -39,7 +39,7 @@ async def server() -> AsyncIterator[Mattermost]:
 @pytest.fixture
 async def channel() -> AsyncIterator[Channel]:
     async with client() as http:
-        yield build(kit(http, files=Files(**{"menu.png": CONTENT})))
+        yield build(dependencies(http, files=Files(**{"menu.png": CONTENT})))
 
 
 @pytest.fixture
@@ -216,7 +216,7 @@ async def test_a_connection_that_breaks_leaves_the_outcome_unknown(
 
 async def test_the_outbound_policy_holds_for_the_server(server: Mattermost, config: dict[str, Any]) -> None:
     async with client("public-only") as http:
-        (sent,) = await deliver(build(kit(http)), config, Answer("Hello"))
+        (sent,) = await deliver(build(dependencies(http)), config, Answer("Hello"))
     assert sent.outcome is Outcome.PERMANENT
     assert server.seen == []
 
@@ -294,7 +294,7 @@ async def test_a_user_is_asked_for_once_an_hour_whether_it_is_a_bot(
 ) -> None:
     clock = SetClock()
     async with client() as http:
-        channel = build(kit(http, clock=clock))
+        channel = build(dependencies(http, clock=clock))
 
         async def asked() -> tuple[bool, bool, int]:
             before = len(server.seen)
@@ -313,7 +313,7 @@ async def test_the_account_of_an_instance_may_be_a_machine_for_all_others(
 ) -> None:
     """Two instances with tokens of ordinary users would answer each other without end, and nobody be a bot."""
     async with client() as http:
-        channel = build(kit(http))
+        channel = build(dependencies(http))
         assert await channel.is_bot(config, Sender("ada")) is False
         server.bots.remove(BOT["id"])
         assert await channel.is_bot(config, Sender(BOT["id"])) is None
@@ -324,7 +324,7 @@ async def test_a_server_that_does_not_tell_makes_nobody_a_bot_and_is_asked_again
 ) -> None:
     clock = SetClock()
     async with client() as http:
-        channel = build(kit(http, clock=clock))
+        channel = build(dependencies(http, clock=clock))
         server.next_reply(403, {"message": "no"})
         server.next_reply(500, {})
         for _ in range(2):

@@ -9,7 +9,7 @@ import pytest
 
 from adapters.outbound.channels.drive_folder.channel import DriveFolder, build
 from domain.channels.messages import Answer, Artifact, Outcome, Sent
-from tests.support.channels import NOW, Files, client, kit
+from tests.support.channels import NOW, Files, client, dependencies
 from tests.support.platforms.drive import CLIENT, FOLDER, Drive, error
 
 CONFIG: dict[str, Any] = {**CLIENT, "folderId": FOLDER}
@@ -28,7 +28,7 @@ async def drive() -> AsyncIterator[Drive]:
 async def channel(drive: Drive) -> AsyncIterator[DriveFolder]:
     addresses = {"DRIVE_FOLDER_API_URL": drive.url, "GOOGLE_TOKEN_URL": f"{drive.url}/token"}
     async with client() as http:
-        yield build(kit(http, addresses, files=Files(**{"chart.png": CONTENT})))
+        yield build(dependencies(http, addresses, files=Files(**{"chart.png": CONTENT})))
 
 
 async def deliver(channel: DriveFolder, answer: Answer, target: dict[str, Any] = TARGET) -> list[Sent]:

@@ -24,7 +24,7 @@ from ports.channels import (
     Webhook,
 )
 from ports.http import HttpFailed
-from tests.support.channels import NOW, client, kit
+from tests.support.channels import NOW, client, dependencies
 from tests.support.platforms.drive import CLIENT, DOCUMENT, FOLDER, Drive, error
 
 CONFIG: dict[str, Any] = {**CLIENT, "folderId": FOLDER}
@@ -40,7 +40,7 @@ async def drive() -> AsyncIterator[Drive]:
 async def channel(drive: Drive) -> AsyncIterator[DriveFolder]:
     addresses = {"DRIVE_FOLDER_API_URL": drive.url, "GOOGLE_TOKEN_URL": f"{drive.url}/token"}
     async with client() as http:
-        yield build(kit(http, addresses))
+        yield build(dependencies(http, addresses))
 
 
 class Poller:

@@ -15,7 +15,7 @@ from adapters.outbound.channels.drive_folder.channel import DriveFolder, build
 from domain.channels.messages import RawCall
 from domain.refusals import NotFound, Refusal, Unauthenticated
 from ports.channels import PlatformError
-from tests.support.channels import NOW, SetClock, call, client, kit
+from tests.support.channels import NOW, SetClock, call, client, dependencies
 from tests.support.platforms.drive import CLIENT, FOLDER, Drive, error
 
 CONFIG: dict[str, Any] = {**CLIENT, "folderId": FOLDER}
@@ -37,7 +37,7 @@ def clock() -> SetClock:
 async def channel(drive: Drive, clock: SetClock) -> AsyncIterator[DriveFolder]:
     addresses = {"DRIVE_FOLDER_API_URL": drive.url, "GOOGLE_TOKEN_URL": f"{drive.url}/token"}
     async with client() as http:
-        yield build(kit(http, addresses, clock=clock))
+        yield build(dependencies(http, addresses, clock=clock))
 
 
 def notification(state: str = "change", **changes: str) -> RawCall:
@@ -182,7 +182,7 @@ async def test_channels_are_stopped_by_any_process(
     clock.advance(3600)
     kept = await channel.register(CONFIG, ADDRESS, json.loads(json.dumps(kept)))
     assert await channel.register(CONFIG, ADDRESS, kept) == kept
-    other = build(channel._kit)
+    other = build(channel._dependencies)
     await other.unregister(CONFIG, kept)
     assert drive.watching == {}
     assert len(drive.stopped) == 2

@@ -12,7 +12,7 @@ from adapters.outbound.channels.email import channel as channel_module
 from adapters.outbound.channels.email import mailbox as mailbox_module
 from adapters.outbound.channels.email.channel import Email
 from ports.http import Http
-from tests.support.channels import kit
+from tests.support.channels import dependencies
 from tests.support.mail import (
     PASSWORD,
     USER,
@@ -60,13 +60,13 @@ def smtp() -> Iterator[Postbox]:
 
 @pytest.fixture
 def channel(certificate: Certificate) -> Email:
-    return Email(kit(NO_HTTP), tls_contexts=certificate.client)
+    return Email(dependencies(NO_HTTP), tls_contexts=certificate.client)
 
 
 @pytest.fixture
 def distrustful() -> Email:
     """A channel that trusts only the system's authorities."""
-    return Email(kit(NO_HTTP))
+    return Email(dependencies(NO_HTTP))
 
 
 def settings(**changes: Any) -> dict[str, Any]:

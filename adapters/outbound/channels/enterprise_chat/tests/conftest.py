@@ -9,7 +9,7 @@ import pytest
 
 from adapters.outbound.channels.enterprise_chat.channel import Teams as Channel
 from adapters.outbound.channels.enterprise_chat.channel import build
-from tests.support.channels import SetClock, client, kit
+from tests.support.channels import SetClock, client, dependencies
 from tests.support.platforms.teams import APP_ID, Teams
 
 from .answering import CONVERSATION
@@ -30,7 +30,7 @@ def clock() -> SetClock:
 async def channel(teams: Teams, clock: SetClock) -> AsyncIterator[Channel]:
     addresses = {"ENTERPRISE_CHAT_LOGIN_URL": teams.url, "ENTERPRISE_CHAT_OPENID_URL": teams.url}
     async with client() as http:
-        yield build(kit(http, addresses, clock=clock))
+        yield build(dependencies(http, addresses, clock=clock))
 
 
 @pytest.fixture

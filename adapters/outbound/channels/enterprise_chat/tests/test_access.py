@@ -9,7 +9,7 @@ from adapters.outbound.channels.enterprise_chat.channel import build
 from domain.channels.messages import Attachment
 from ports.channels import PlatformError
 from ports.http import HttpFailed
-from tests.support.channels import client, kit
+from tests.support.channels import client, dependencies
 from tests.support.platforms.teams import ISSUER, KID, Teams
 
 from .answering import BOT, LEGACY
@@ -29,7 +29,7 @@ async def test_facts_are_issuer_and_keys(channel: Channel, teams: Teams) -> None
 async def test_the_metadata_address_may_be_given_in_full(teams: Teams) -> None:
     full = f"{teams.url}/v1/.well-known/openidconfiguration"
     async with client() as http:
-        channel = build(kit(http, {"ENTERPRISE_CHAT_OPENID_URL": full}))
+        channel = build(dependencies(http, {"ENTERPRISE_CHAT_OPENID_URL": full}))
         assert (await channel.facts(BOT))["issuer"] == ISSUER
 
 

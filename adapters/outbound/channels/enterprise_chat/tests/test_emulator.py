@@ -13,7 +13,7 @@ from adapters.outbound.channels.enterprise_chat.channel import Teams as Channel
 from adapters.outbound.channels.enterprise_chat.channel import build
 from domain.channels.messages import Answer, ClosedPrompt, Outcome, Target
 from ports.channels import PlatformError
-from tests.support.channels import NOW, call, client, kit
+from tests.support.channels import NOW, call, client, dependencies
 from tests.support.platforms.teams import Teams
 
 from .answering import BOT, CHOICES, deliver
@@ -34,7 +34,7 @@ def setting() -> str:
 async def channel(teams: Teams, setting: str) -> AsyncIterator[Channel]:
     teams.is_emulator = True
     async with client() as http:
-        yield build(kit(http, {**PUBLIC, "ENTERPRISE_CHAT_EMULATOR": setting}))
+        yield build(dependencies(http, {**PUBLIC, "ENTERPRISE_CHAT_EMULATOR": setting}))
 
 
 def received(channel: Channel, service_url: str, config: dict[str, Any] | None = None) -> Target:

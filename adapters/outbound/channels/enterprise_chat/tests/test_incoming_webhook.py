@@ -13,7 +13,7 @@ from adapters.outbound.channels.enterprise_chat.channel import Teams as Channel
 from adapters.outbound.channels.enterprise_chat.channel import build
 from domain.channels.messages import Answer, Outcome
 from ports.http import HttpAnswer
-from tests.support.channels import client, kit
+from tests.support.channels import client, dependencies
 from tests.support.platforms.teams import APP_ID, PASSWORD, Teams
 
 from .answering import BOT, LEGACY, PDF, deliver
@@ -153,7 +153,7 @@ def test_throttling_that_comes_as_success_is_noticed(status: int, body: bytes, o
 async def test_the_outbound_policy_holds_for_a_webhook(teams: Teams, target: dict[str, Any]) -> None:
     async with client("public-only") as http:
         addresses = {"ENTERPRISE_CHAT_LOGIN_URL": teams.url, "ENTERPRISE_CHAT_OPENID_URL": teams.url}
-        channel = build(kit(http, addresses))
+        channel = build(dependencies(http, addresses))
         (sent,) = await deliver(channel, {"webhookUrl": f"{teams.url}/webhook"}, target, Answer("Hi"))
     assert (sent.outcome, teams.seen) == (Outcome.PERMANENT, [])
 

@@ -13,7 +13,7 @@ import pytest
 from adapters.outbound.channels.erp_events.channel import Odoo as Channel
 from adapters.outbound.channels.erp_events.channel import build
 from domain.channels.messages import Answer, Artifact, Outcome, Sent
-from tests.support.channels import NOW, client, kit
+from tests.support.channels import NOW, client, dependencies
 from tests.support.platforms.odoo import DATABASE, KEY, LOGIN, Odoo
 from tests.support.platforms.standin import Reply, Seen, StandIn
 
@@ -38,7 +38,7 @@ async def odoo(request: pytest.FixtureRequest) -> AsyncIterator[Odoo]:
 @pytest.fixture
 async def channel() -> AsyncIterator[Channel]:
     async with client() as http:
-        yield build(kit(http))
+        yield build(dependencies(http))
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from adapters.outbound.channels.erp_events.channel import Odoo as Channel
 from adapters.outbound.channels.erp_events.channel import build
 from domain.channels.messages import Answer, Event, Outcome
 from ports.channels import PlatformError, Polled, PollFailed, Polls, Probed, Replies
-from tests.support.channels import NOW, client, kit
+from tests.support.channels import NOW, client, dependencies
 from tests.support.platforms.odoo import DATABASE, KEY, LOGIN, OURSELVES, Odoo
 
 
@@ -27,7 +27,7 @@ async def odoo(request: pytest.FixtureRequest) -> AsyncIterator[Odoo]:
 @pytest.fixture
 async def channel() -> AsyncIterator[Channel]:
     async with client() as http:
-        yield build(kit(http))
+        yield build(dependencies(http))
 
 
 @pytest.fixture
@@ -403,7 +403,7 @@ async def test_a_server_that_answers_nonsense_is_survived(odoo: Odoo, poll: Poll
 async def test_the_outbound_policy_holds(odoo: Odoo, config: dict[str, Any]) -> None:
     async with client("public-only") as http:
         with pytest.raises(PollFailed):
-            await build(kit(http)).poll(config, None, NOW, NOW)
+            await build(dependencies(http)).poll(config, None, NOW, NOW)
     assert odoo.seen == []
 
 

@@ -20,7 +20,7 @@ from ports.channels import (
     TypingIndicator,
     Webhook,
 )
-from tests.support.channels import NOW, Files, SetClock, client, kit
+from tests.support.channels import NOW, Files, SetClock, client, dependencies
 from tests.support.platforms.discord import APPLICATION, CHANNELS, INTERACTION, Discord, refusal
 
 from .samples import CONFIG, SETTING, TARGET
@@ -61,7 +61,7 @@ def clock() -> SetClock:
 async def channel(server: Discord, clock: SetClock) -> AsyncIterator[GamingChat]:
     files = Files(**{"engine.png": BYTES, "film.mkv": BYTES})
     async with client() as http:
-        yield build(kit(http, {SETTING: server.url + "/api/v10"}, files, clock))
+        yield build(dependencies(http, {SETTING: server.url + "/api/v10"}, files, clock))
 
 
 async def deliver(
@@ -241,7 +241,7 @@ async def test_a_server_that_hangs_is_unknown(channel: GamingChat, server: Disco
 
 async def test_a_server_that_is_not_there_can_be_tried_again() -> None:
     async with client() as http:
-        lost = build(kit(http, {SETTING: "http://127.0.0.1:1"}))
+        lost = build(dependencies(http, {SETTING: "http://127.0.0.1:1"}))
         (sent,) = await deliver(lost, Answer("Hi"))
         assert sent.outcome is Outcome.TRANSIENT
         await lost.typing(CONFIG, TARGET)
@@ -314,7 +314,7 @@ async def test_fetches_files(channel: GamingChat, server: Discord) -> None:
 async def test_a_file_inside_the_network_is_not_fetched(server: Discord) -> None:
     file = Attachment("engine.png", "image/png", {"url": f"{server.url}/attachments/1/engine.png"})
     async with client("public-only") as http:
-        channel = build(kit(http, {SETTING: server.url}))
+        channel = build(dependencies(http, {SETTING: server.url}))
         with pytest.raises(PlatformError):
             [piece async for piece in channel.fetch(CONFIG, file)]
 
@@ -334,7 +334,7 @@ async def test_thinking_that_is_not_there_is_looked_for_while_it_may_come(
     clock = SetClock()
     server.original_gone = True
     async with client() as http:
-        channel = build(kit(http, {SETTING: f"{server.url}/api/v10"}, clock=clock))
+        channel = build(dependencies(http, {SETTING: f"{server.url}/api/v10"}, clock=clock))
         target = {**COMMAND, "since": clock.now().timestamp()}
         clock.advance(age)
         (part,) = channel.render(CONFIG, target, Answer(""))

@@ -14,7 +14,7 @@ from adapters.outbound.channels.gaming_chat.channel import GamingChat, build
 from adapters.outbound.channels.gaming_chat.gateway import INTENTS
 from domain.channels.messages import Event
 from ports.channels import Emit, PlatformError
-from tests.support.channels import client, kit
+from tests.support.channels import client, dependencies
 from tests.support.platforms.discord import APPLICATION, INTERVAL, TOKEN, Discord
 from tests.support.waiting import let_pass
 
@@ -74,7 +74,7 @@ async def server() -> AsyncIterator[Discord]:
 @pytest.fixture
 async def listener(server: Discord) -> AsyncIterator[Listener]:
     async with client() as http:
-        found = Listener(build(kit(http, {SETTING: server.url + "/api/v10"})))
+        found = Listener(build(dependencies(http, {SETTING: server.url + "/api/v10"})))
         yield found
         await found.stop()
 
@@ -158,7 +158,7 @@ async def test_an_error_of_our_own_ends_the_listening(server: Discord) -> None:
 
     desk = Desk()
     async with client() as http:
-        channel = build(kit(http, {SETTING: server.url + "/api/v10"}))
+        channel = build(dependencies(http, {SETTING: server.url + "/api/v10"}))
         running = asyncio.create_task(channel.listen(7, CONFIG, broken, desk))
         await server.gateway.heard.get()
         server.gateway.dispatch("READY", dict(READY), 1)
@@ -233,7 +233,7 @@ async def test_odd_frames_are_passed_over(server: Discord, listener: Listener, f
 
 async def test_without_a_gateway_it_says_so() -> None:
     async with client() as http:
-        listener = Listener(build(kit(http, {SETTING: "http://127.0.0.1:1"})))
+        listener = Listener(build(dependencies(http, {SETTING: "http://127.0.0.1:1"})))
         listener.start()
         assert "127.0.0.1:1" in await listener.desk.troubles.get()
         await listener.stop()

@@ -11,7 +11,7 @@ from adapters.outbound.channels.http_webhook.channel import HttpWebhook
 from adapters.outbound.channels.http_webhook.tests.samples import signature
 from domain.channels.messages import Answer, Artifact, CallOutcome, Event, Outcome, Sender
 from ports.http import AddressRefused, HttpAnswer, HttpFailed, HttpRequest
-from tests.support.channels import kit
+from tests.support.channels import dependencies
 
 TARGET = {"url": "https://app.example/answers"}
 ANSWER = Answer(
@@ -40,7 +40,7 @@ class Recorder:
 
 async def test_an_answer_names_its_request_session_and_files() -> None:
     http = Recorder()
-    channel = HttpWebhook(kit(http))
+    channel = HttpWebhook(dependencies(http))
     [part] = channel.render({}, TARGET, ANSWER)
 
     sent = await channel.send({}, TARGET, part, "key-1")
@@ -62,7 +62,7 @@ async def test_an_answer_names_its_request_session_and_files() -> None:
 
 async def test_the_same_part_is_signed_over_its_bytes_and_keeps_its_key() -> None:
     http = Recorder()
-    channel = HttpWebhook(kit(http))
+    channel = HttpWebhook(dependencies(http))
     config = {"webhookSecret": "whsec_c2VjcmV0", "responseHeaders": '{"X-Team": "a", "Host": "evil.example"}'}
     [part] = channel.render(config, TARGET, ANSWER)
 
@@ -94,7 +94,7 @@ async def test_the_same_part_is_signed_over_its_bytes_and_keeps_its_key() -> Non
     ],
 )
 async def test_what_the_address_answers_decides(outcome: HttpAnswer | HttpFailed, expected: Outcome) -> None:
-    channel = HttpWebhook(kit(Recorder(outcome)))
+    channel = HttpWebhook(dependencies(Recorder(outcome)))
     [part] = channel.render({}, TARGET, ANSWER)
 
     sent = await channel.send({}, TARGET, part, "key-1")
@@ -104,7 +104,7 @@ async def test_what_the_address_answers_decides(outcome: HttpAnswer | HttpFailed
 
 
 def test_without_an_address_nothing_is_sent() -> None:
-    assert HttpWebhook(kit(Recorder())).render({}, {"url": None}, ANSWER) == []
+    assert HttpWebhook(dependencies(Recorder())).render({}, {"url": None}, ANSWER) == []
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_without_an_address_nothing_is_sent() -> None:
 def test_the_answer_in_the_call(
     outcome: CallOutcome, answer: Answer | None, status: int, keys: set[str]
 ) -> None:
-    raw = HttpWebhook(kit(Recorder())).answer_in_call({}, EVENT, outcome, answer)
+    raw = HttpWebhook(dependencies(Recorder())).answer_in_call({}, EVENT, outcome, answer)
 
     assert raw.status == status
     body = json.loads(raw.body)

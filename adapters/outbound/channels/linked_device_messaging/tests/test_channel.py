@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from adapters.outbound.channels.linked_device_messaging.channel import NO_DEVICE, LinkedDeviceMessaging
-from domain.channels.messages import Answer, Artifact, Attachment, Outcome, Part, Sent
+from domain.channels.messages import Answer, Artifact, Attachment, OutboundMessage, Outcome, Sent
 from ports.channels import Connected, Fetches, PlatformError, Probed, Replies
 from ports.http import Http
 from ports.linked_device import DeviceError
-from tests.support.channels import Files, kit
+from tests.support.channels import Files, dependencies
 from tests.support.linked_device import Desk, ScriptedDevice, ScriptedDevices
 
 NO_HTTP: Http = object()  # type: ignore[assignment]
@@ -26,7 +26,7 @@ def device() -> ScriptedDevice:
 def channel(device: ScriptedDevice) -> LinkedDeviceMessaging:
     devices = ScriptedDevices(device)
     devices.opened.append(7)
-    return LinkedDeviceMessaging(kit(NO_HTTP, devices=devices, files=Files(**{"a.png": b"PNG"})))
+    return LinkedDeviceMessaging(dependencies(NO_HTTP, devices=devices, files=Files(**{"a.png": b"PNG"})))
 
 
 def test_the_channel_has_the_faces_of_a_connection(channel: LinkedDeviceMessaging) -> None:
@@ -50,7 +50,7 @@ async def test_text_is_split_and_files_are_sent_natively(
 
 async def test_a_second_try_bears_the_same_id(channel: LinkedDeviceMessaging, device: ScriptedDevice) -> None:
     for _ in range(2):
-        await channel.send(CONFIG, TARGET, Part({"text": "x"}), "key")
+        await channel.send(CONFIG, TARGET, OutboundMessage({"text": "x"}), "key")
     assert device.sent[0][4] == device.sent[1][4]
 
 
@@ -59,11 +59,11 @@ async def test_failures(
     channel: LinkedDeviceMessaging, device: ScriptedDevice, before: bool, outcome: Outcome
 ) -> None:
     device.failure = DeviceError("broken", before_sending=before)
-    assert (await channel.send(CONFIG, TARGET, Part({"text": "x"}), "key")).outcome is outcome
+    assert (await channel.send(CONFIG, TARGET, OutboundMessage({"text": "x"}), "key")).outcome is outcome
 
 
 async def test_a_device_that_does_not_run_is_waited_for(channel: LinkedDeviceMessaging) -> None:
-    sent = await channel.send(CONFIG, {**TARGET, "instance": 8}, Part({"text": "x"}), "key")
+    sent = await channel.send(CONFIG, {**TARGET, "instance": 8}, OutboundMessage({"text": "x"}), "key")
     assert sent.outcome is Outcome.TRANSIENT
 
 
@@ -79,7 +79,7 @@ async def test_media_is_downloaded(channel: LinkedDeviceMessaging, device: Scrip
 
 async def test_without_the_extra_the_channel_says_so() -> None:
     devices = ScriptedDevices(ScriptedDevice(), lack="this server lacks the extra 'linked-device'")
-    channel = LinkedDeviceMessaging(kit(NO_HTTP, devices=devices))
+    channel = LinkedDeviceMessaging(dependencies(NO_HTTP, devices=devices))
     assert channel.lacks() == devices.lack
     with pytest.raises(PlatformError, match="lacks the extra"):
         await channel.probe(CONFIG)
@@ -91,7 +91,7 @@ async def test_without_the_extra_the_channel_says_so() -> None:
 
 async def test_a_removed_instance_is_unlinked_and_forgotten(device: ScriptedDevice) -> None:
     devices = ScriptedDevices(device)
-    channel = LinkedDeviceMessaging(kit(NO_HTTP, devices=devices))
+    channel = LinkedDeviceMessaging(dependencies(NO_HTTP, devices=devices))
     await channel.unlink(7)
     assert device.did == ["logout", "close"]
     assert devices.forgotten == [7]
@@ -100,7 +100,7 @@ async def test_a_removed_instance_is_unlinked_and_forgotten(device: ScriptedDevi
 async def test_shows_that_somebody_is_writing() -> None:
     device = ScriptedDevice()
     devices = ScriptedDevices(device)
-    channel = LinkedDeviceMessaging(kit(NO_HTTP, devices=devices))
+    channel = LinkedDeviceMessaging(dependencies(NO_HTTP, devices=devices))
     target = {"instance": 7, "chat": "49@s.whatsapp.net"}
     assert (await channel.typing({}, target)) == Sent(Outcome.TRANSIENT, NO_DEVICE)
     await devices.open(7)

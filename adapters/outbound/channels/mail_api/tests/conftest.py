@@ -10,7 +10,7 @@ import pytest
 from adapters.outbound.channels.mail_api.channel import MailApi
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
-from tests.support.channels import SetClock, kit
+from tests.support.channels import SetClock, dependencies
 from tests.support.platforms.gmail import Gmail
 
 
@@ -34,5 +34,5 @@ async def gmail(anyio_backend: Any) -> AsyncIterator[Gmail]:
 async def channel(anyio_backend: Any, gmail: Gmail, clock: SetClock) -> AsyncIterator[MailApi]:
     http = AioHttp(AddressPolicy())
     settings = {"MAIL_API_URL": gmail.url, "GOOGLE_TOKEN_URL": f"{gmail.url}/token"}
-    yield MailApi(kit(http, settings, clock=clock))
+    yield MailApi(dependencies(http, settings, clock=clock))
     await http.close()

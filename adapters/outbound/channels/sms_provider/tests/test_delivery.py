@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from adapters.outbound.channels.sms_provider.channel import TwilioSms, build
-from domain.channels.messages import Answer, Artifact, Attachment, Outcome, Part, Sent
+from domain.channels.messages import Answer, Artifact, Attachment, OutboundMessage, Outcome, Sent
 from ports.channels import ChannelDependencies, Fetches, PlatformError, Probed, Replies, Webhook
 from ports.http import HttpAnswer, HttpRequest
-from tests.support.channels import client, kit
+from tests.support.channels import client, dependencies
 from tests.support.platforms.twilio import ACCOUNT, TOKEN, Twilio
 
 CONFIG = {"accountSid": ACCOUNT, "authToken": TOKEN, "providerPhoneNumber": "+4915735980001"}
@@ -33,7 +33,7 @@ async def twilio() -> AsyncIterator[Twilio]:
 @pytest.fixture
 async def channel(twilio: Twilio) -> AsyncIterator[TwilioSms]:
     async with client() as http:
-        yield build(kit(http, {"SMS_PROVIDER_API_URL": twilio.url}))
+        yield build(dependencies(http, {"SMS_PROVIDER_API_URL": twilio.url}))
 
 
 async def deliver(channel: TwilioSms, answer: Answer, config: dict[str, Any] = CONFIG) -> list[Sent]:
@@ -109,7 +109,7 @@ async def test_a_picture_that_twilio_refuses_goes_as_a_link(channel: TwilioSms, 
 
 async def test_the_parts_can_be_stored(channel: TwilioSms) -> None:
     for part in channel.render(CONFIG, TARGET, Answer("Hello", (PICTURE, PDF))):
-        assert Part(dict(part.payload)) == part
+        assert OutboundMessage(dict(part.payload)) == part
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ async def test_a_connection_that_breaks_leaves_the_outcome_unknown(
 
 async def test_a_server_that_is_away_can_be_tried_again() -> None:
     async with client() as http:
-        channel = build(kit(http, {"SMS_PROVIDER_API_URL": "http://127.0.0.1:1"}))
+        channel = build(dependencies(http, {"SMS_PROVIDER_API_URL": "http://127.0.0.1:1"}))
         (sent,) = await deliver(channel, Answer("Hello"))
     assert sent.outcome is Outcome.TRANSIENT
 
@@ -197,7 +197,9 @@ async def test_the_credentials_go_to_twilio_alone(url: str, is_twilio: bool) -> 
             seen.append(request)
             yield b""
 
-    set_up: ChannelDependencies = kit(Recording(), {"SMS_PROVIDER_API_URL": "https://api.twilio.com"})
+    set_up: ChannelDependencies = dependencies(
+        Recording(), {"SMS_PROVIDER_API_URL": "https://api.twilio.com"}
+    )
     source = Attachment("x", "image/png", {"url": url})
     assert [piece async for piece in build(set_up).fetch(CONFIG, source)] == [b""]
     assert ("authorization" in seen[0].headers) == is_twilio

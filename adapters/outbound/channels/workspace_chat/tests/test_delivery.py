@@ -19,7 +19,7 @@ from ports.channels import (
     Replies,
     Webhook,
 )
-from tests.support.channels import NOW, Files, SetClock, client, kit
+from tests.support.channels import NOW, Files, SetClock, client, dependencies
 from tests.support.platforms.slack import BOT, Slack, refused
 
 from .samples import CONFIG, SETTING, TARGET
@@ -49,7 +49,7 @@ def clock() -> SetClock:
 async def channel(server: Slack, clock: SetClock) -> AsyncIterator[WorkspaceChat]:
     files = Files(**{"engine.png": BYTES, "empty.txt": b""})
     async with client() as http:
-        yield build(kit(http, {SETTING: server.url + "/api"}, files, clock))
+        yield build(dependencies(http, {SETTING: server.url + "/api"}, files, clock))
 
 
 def command(server: Slack, channel: str = "C0ROOM") -> dict[str, Any]:
@@ -193,7 +193,7 @@ async def test_a_response_url_that_cannot_be_reached_gives_way_to_the_conversati
 
 async def test_a_response_url_inside_the_network_is_not_called(server: Slack) -> None:
     async with client("public-only") as http:
-        channel = build(kit(http, {SETTING: server.url + "/api"}))
+        channel = build(dependencies(http, {SETTING: server.url + "/api"}))
         (sent,) = await deliver(channel, Answer("Hi"), command(server))
     assert sent.outcome is Outcome.SENT
     assert (len(server.responses), len(server.messages)) == (0, 1)
@@ -287,7 +287,7 @@ async def test_a_server_that_hangs_is_unknown(channel: WorkspaceChat, server: Sl
 
 async def test_a_server_that_is_not_there_can_be_tried_again() -> None:
     async with client() as http:
-        lost = build(kit(http, {SETTING: "http://127.0.0.1:1"}))
+        lost = build(dependencies(http, {SETTING: "http://127.0.0.1:1"}))
         (sent,) = await deliver(lost, Answer("Hi"))
         assert sent.outcome is Outcome.TRANSIENT
         with pytest.raises(PlatformError):

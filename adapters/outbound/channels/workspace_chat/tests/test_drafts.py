@@ -10,7 +10,7 @@ import pytest
 from adapters.outbound.channels.workspace_chat.channel import WorkspaceChat, build
 from domain.channels.messages import Answer, Artifact, Choice, Outcome, Sent
 from ports.channels import StreamingReply
-from tests.support.channels import Files, client, kit
+from tests.support.channels import Files, client, dependencies
 from tests.support.platforms.slack import Slack, refused
 
 from .samples import CONFIG, SETTING
@@ -28,7 +28,7 @@ async def server() -> AsyncIterator[Slack]:
 @pytest.fixture
 async def channel(server: Slack) -> AsyncIterator[WorkspaceChat]:
     async with client() as http:
-        yield build(kit(http, {SETTING: server.url + "/api"}, Files(**{"a.txt": b"x"})))
+        yield build(dependencies(http, {SETTING: server.url + "/api"}, Files(**{"a.txt": b"x"})))
 
 
 async def shown(channel: WorkspaceChat, words: str, draft: str = "") -> Sent:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
+from domain.callbacks.model import CallbackRules
 from domain.channels.messages import CallOutcome, Event, RawAnswer, RawCall, Received
 from domain.channels.proof import missing_proof
 from domain.instances.model import ACTIVE, Activity, Instance
-from domain.intake.model import IntakeRules
 from domain.refusals import (
     Forbidden,
     Invalid,
@@ -34,7 +34,7 @@ LOOK_AGAIN = 5.0
 """Seconds after which a waiting call looks for its answer without having been told of one."""
 
 
-class IntakeService:
+class CallbackService:
     """The use case behind the callback address."""
 
     def __init__(
@@ -51,7 +51,7 @@ class IntakeService:
         clock: Clock,
         meter: Meter,
         sessions: Sessions,
-        rules: IntakeRules,
+        rules: CallbackRules,
     ) -> None:
         self._instances = instances
         self._channels = channels

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class IntakeRules:
+class CallbackRules:
     """`require_signatures`: a call that nothing could be checked of is refused. `max_body_kb`: the largest body."""
 
     require_signatures: bool
