@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.outbound.channels.bodies import (
+from adapters.outbound.channels.common.bodies import (
     at,
     clean,
     form,

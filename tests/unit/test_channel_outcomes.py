@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.outbound.channels.outcomes import by_status, failed
+from adapters.outbound.channels.common.outcomes import by_status, failed
 from domain.channels.messages import Outcome
 from ports.http import AddressRefused, HttpAnswer, HttpFailed, NoAddress
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
-from adapters.outbound.channels.bodies import items, text
+from adapters.outbound.channels.common.bodies import items, text
 from adapters.outbound.oauth.google import GoogleTokens
 from domain.channels.messages import Config
 from ports.http import Http, HttpAnswer, HttpRequest

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from urllib.parse import urlencode, urlsplit
 
-from adapters.outbound.channels.bodies import text
+from adapters.outbound.channels.common.bodies import text
 from domain.channels.messages import Identity
 from domain.verification.codes import challenge
 from domain.verification.model import Provider

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from adapters.outbound.channels.bodies import at, text
+from adapters.outbound.channels.common.bodies import at, text
 from ports.clock import Clock
 from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
 

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from adapters.outbound.channels.bodies import at, json_object, same, text
+from adapters.outbound.channels.common.bodies import at, json_object, same, text
 from domain.refusals import Unauthenticated
 from domain.verification.model import BotMessage
 from ports.channels import PlatformError

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
 
-from adapters.outbound.channels.bodies import at, text
-from adapters.outbound.channels.outcomes import by_status, exchange
+from adapters.outbound.channels.common.bodies import at, text
+from adapters.outbound.channels.common.outcomes import by_status, exchange
 from adapters.outbound.http.paths import segment
 from domain.channels.messages import Config, Outcome, Sent
 from ports.channels import ChannelDependencies, PlatformError

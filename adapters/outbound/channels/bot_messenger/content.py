@@ -6,7 +6,7 @@ import mimetypes
 from collections.abc import Mapping
 from typing import Any
 
-from adapters.outbound.channels.bodies import at, items, text
+from adapters.outbound.channels.common.bodies import at, items, text
 from domain.channels.messages import Attachment
 
 _MIME_TYPES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from adapters.outbound.channels.files import (
+from adapters.outbound.channels.common.files import (
     FILE,
     FileUnavailable,
     artifact_of,
@@ -13,7 +13,7 @@ from adapters.outbound.channels.files import (
     file_payload,
     link_text,
 )
-from adapters.outbound.channels.prompts import closed_text, parted
+from adapters.outbound.channels.common.prompts import closed_text, parted
 from adapters.outbound.rendering import Markup, Rendered, render
 from domain.channels.messages import Answer, Artifact, ClosedPrompt, Config, OutboundMessage, Sent, Target
 from ports.channels import ArtifactReader

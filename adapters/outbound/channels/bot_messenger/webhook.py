@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from adapters.outbound.channels.bodies import at, json_object, same, text
+from adapters.outbound.channels.common.bodies import at, json_object, same, text
 from domain.channels.messages import (
     ChannelMetadata,
     Config,

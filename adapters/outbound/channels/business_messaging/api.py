@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-from adapters.outbound.channels.bodies import at, items, text
-from adapters.outbound.channels.outcomes import by_status, exchange
+from adapters.outbound.channels.common.bodies import at, items, text
+from adapters.outbound.channels.common.outcomes import by_status, exchange
 from adapters.outbound.http.paths import segment
 from domain.channels.limits import Scope
 from domain.channels.messages import Config, Outcome, Sent

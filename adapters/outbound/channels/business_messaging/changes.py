@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from adapters.outbound.channels.bodies import at, items, text
+from adapters.outbound.channels.common.bodies import at, items, text
 from domain.channels.messages import SessionRename
 
 _CHANGES = ("user_changed_number", "customer_changed_number", "user_changed_user_id")

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from adapters.outbound.channels.bodies import text
-from adapters.outbound.channels.files import (
+from adapters.outbound.channels.common.bodies import text
+from adapters.outbound.channels.common.files import (
     FILE,
     FileUnavailable,
     artifact_of,

@@ -4,7 +4,7 @@ after a burst of 45 (https://developers.facebook.com/docs/whatsapp/cloud-api/ove
 
 from __future__ import annotations
 
-from adapters.outbound.channels.bodies import text
+from adapters.outbound.channels.common.bodies import text
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Config, Target
 

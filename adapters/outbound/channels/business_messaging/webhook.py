@@ -10,7 +10,7 @@ import hmac
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from adapters.outbound.channels.bodies import at, items, json_object, same, text
+from adapters.outbound.channels.common.bodies import at, items, json_object, same, text
 from domain.channels.messages import (
     Config,
     DeliveryStatus,

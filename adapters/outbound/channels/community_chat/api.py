@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from adapters.outbound.channels.bodies import text
-from adapters.outbound.channels.outcomes import by_status, excerpt
+from adapters.outbound.channels.common.bodies import text
+from adapters.outbound.channels.common.outcomes import by_status, excerpt
 from adapters.outbound.http.paths import base_address, segment
 from domain.channels.messages import Config, Outcome, Sent
 from ports.channels import PlatformError

@@ -5,7 +5,7 @@ Source: https://developers.mattermost.com/api-documentation/ (users, `is_bot`)
 
 from __future__ import annotations
 
-from adapters.outbound.channels.bodies import at, text
+from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.community_chat.api import Server
 from ports.channels import PlatformError
 from ports.clock import Clock

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 
-from adapters.outbound.channels.bodies import at, text
+from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.community_chat import delivery, webhook
 from adapters.outbound.channels.community_chat.api import Server
 from adapters.outbound.channels.community_chat.bots import Bots

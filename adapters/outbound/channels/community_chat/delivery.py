@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Sequence
 from typing import Any
 
-from adapters.outbound.channels.bodies import at, items, text
-from adapters.outbound.channels.community_chat.api import Server, outcome
-from adapters.outbound.channels.community_chat.definition import POST_LIMIT
-from adapters.outbound.channels.files import (
+from adapters.outbound.channels.common.bodies import at, items, text
+from adapters.outbound.channels.common.files import (
     FILE,
     FileUnavailable,
     artifact_of,
@@ -16,7 +14,9 @@ from adapters.outbound.channels.files import (
     file_payload,
     link_text,
 )
-from adapters.outbound.channels.outcomes import failed
+from adapters.outbound.channels.common.outcomes import failed
+from adapters.outbound.channels.community_chat.api import Server, outcome
+from adapters.outbound.channels.community_chat.definition import POST_LIMIT
 from adapters.outbound.rendering import Markup, render
 from domain.channels.messages import Answer, OutboundMessage, Outcome, Sent, Target
 from ports.channels import ArtifactReader

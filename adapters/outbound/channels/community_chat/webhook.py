@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from adapters.outbound.channels.bodies import form, json_object, query, same, text
+from adapters.outbound.channels.common.bodies import form, json_object, query, same, text
 from domain.channels.messages import (
     Attachment,
     ChannelMetadata,

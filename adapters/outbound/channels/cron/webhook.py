@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from adapters.outbound.channels.bodies import json_object, same
+from adapters.outbound.channels.common.bodies import json_object, same
 from domain.channels.messages import Config, Event, RawAnswer, RawCall, Received, Sender
 from domain.refusals import Fault, Invalid, NotFound, Unauthenticated
 

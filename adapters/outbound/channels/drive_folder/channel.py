@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from adapters.outbound.channels.bodies import at, text
+from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.drive_folder import delivery, polling, push
 from adapters.outbound.channels.drive_folder.api import Drive
 from adapters.outbound.channels.drive_folder.definition import DEFINITION

@@ -5,10 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from adapters.outbound.channels.bodies import items, text
-from adapters.outbound.channels.drive_folder.api import Drive
-from adapters.outbound.channels.drive_folder.polling import DEFAULT_WAIT, MARK
-from adapters.outbound.channels.files import (
+from adapters.outbound.channels.common.bodies import items, text
+from adapters.outbound.channels.common.files import (
     FILE,
     FileUnavailable,
     artifact_of,
@@ -16,7 +14,9 @@ from adapters.outbound.channels.files import (
     file_payload,
     link_text,
 )
-from adapters.outbound.channels.outcomes import by_status, failed
+from adapters.outbound.channels.common.outcomes import by_status, failed
+from adapters.outbound.channels.drive_folder.api import Drive
+from adapters.outbound.channels.drive_folder.polling import DEFAULT_WAIT, MARK
 from adapters.outbound.oauth.google_api import is_rate_limit, words_of
 from adapters.outbound.oauth.tokens import TokenRefused, TokenUnavailable
 from domain.channels.messages import Answer, Config, OutboundMessage, Outcome, Sent, Target

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from adapters.outbound.channels.bodies import at, items, text
+from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.channels.drive_folder.api import Drive
 from adapters.outbound.http.paths import segment
 from adapters.outbound.oauth.google_api import is_rate_limit, words_of

@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from adapters.outbound.channels.bodies import items, same, text
+from adapters.outbound.channels.common.bodies import items, same, text
 from domain.channels.messages import Config, RawAnswer, RawCall, Received
 from domain.refusals import NotFound, Unauthenticated
 

@@ -6,7 +6,7 @@ default), and the mail programs of the mailbox's owner count too.
 
 from __future__ import annotations
 
-from adapters.outbound.channels.bodies import text
+from adapters.outbound.channels.common.bodies import text
 from domain.channels.limits import Limits
 from domain.channels.messages import Config, Target
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from adapters.outbound.channels.bodies import at, items, text
+from adapters.outbound.channels.common.bodies import at, items, text
 from domain.channels.messages import Attachment, Event, Identity, RawAnswer, Received, Sender
 from domain.refusals import Invalid
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from urllib.parse import urlsplit
 
-from adapters.outbound.channels.bodies import items, text
+from adapters.outbound.channels.common.bodies import items, text
 from adapters.outbound.channels.enterprise_chat import delivery, webhook
 from adapters.outbound.channels.enterprise_chat.connector import EMULATOR, OPENID, Connector
 from adapters.outbound.channels.enterprise_chat.definition import DEFINITION

@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from adapters.outbound.channels.bodies import text
+from adapters.outbound.channels.common.bodies import text
+from adapters.outbound.channels.common.outcomes import by_status, exchange
 from adapters.outbound.channels.enterprise_chat.trust import is_loopback, is_trusted
-from adapters.outbound.channels.outcomes import by_status, exchange
 from adapters.outbound.http.paths import base_address, segment
 from adapters.outbound.oauth.tokens import TokenRefused, Tokens, TokenUnavailable
 from domain.channels.messages import Config, Outcome, Sent, Target

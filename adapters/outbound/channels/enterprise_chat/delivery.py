@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from adapters.outbound.channels.bodies import text
+from adapters.outbound.channels.common.bodies import text
+from adapters.outbound.channels.common.prompts import closed_text, parted
 from adapters.outbound.channels.enterprise_chat import cards, incoming_webhook
 from adapters.outbound.channels.enterprise_chat.connector import Connector
 from adapters.outbound.channels.enterprise_chat.definition import BOT_LIMIT, WEBHOOK_LIMIT
-from adapters.outbound.channels.prompts import closed_text, parted
 from adapters.outbound.rendering import Markup, Rendered, literal_body, render
 from domain.channels.messages import (
     Answer,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from adapters.outbound.channels.outcomes import by_status, excerpt, exchange
+from adapters.outbound.channels.common.outcomes import by_status, excerpt, exchange
 from domain.channels.messages import Outcome, Sent
 from ports.http import Http, HttpAnswer, HttpRequest
 

@@ -6,7 +6,7 @@ A bot: https://learn.microsoft.com/microsoftteams/platform/bots/how-to/rate-limi
 
 from __future__ import annotations
 
-from adapters.outbound.channels.bodies import text
+from adapters.outbound.channels.common.bodies import text
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Config, Target
 

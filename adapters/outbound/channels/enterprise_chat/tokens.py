@@ -13,7 +13,7 @@ from typing import Any
 
 import jwt
 
-from adapters.outbound.channels.bodies import at, items, same, text
+from adapters.outbound.channels.common.bodies import at, items, same, text
 from domain.channels.messages import ChannelMetadata, RawCall
 from domain.refusals import Forbidden, Unauthenticated, Unavailable
 from ports.channels import StaleMetadata

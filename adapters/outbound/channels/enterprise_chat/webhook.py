@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from adapters.outbound.channels.bodies import json_object
+from adapters.outbound.channels.common.bodies import json_object
 from adapters.outbound.channels.enterprise_chat import activities, tokens
 from domain.channels.messages import ChannelMetadata, Config, RawCall, Received
 from domain.refusals import Invalid, NotFound

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from adapters.outbound.channels.bodies import at
+from adapters.outbound.channels.common.bodies import at
+from adapters.outbound.channels.common.outcomes import by_status, exchange
 from adapters.outbound.channels.erp_events.rpc import OdooError, Session, sign_in
 from adapters.outbound.channels.erp_events.watching import UNLINK
-from adapters.outbound.channels.outcomes import by_status, exchange
 from adapters.outbound.rendering import Markup, render
 from domain.channels.messages import Answer, Config, OutboundMessage, Outcome, Sent, Target
 from ports.http import Http, HttpRequest

@@ -6,7 +6,7 @@ default (`db_maxconn`) for all its users, and one of a few workers: more than tw
 
 from __future__ import annotations
 
-from adapters.outbound.channels.bodies import text
+from adapters.outbound.channels.common.bodies import text
 from domain.channels.limits import Limits
 from domain.channels.messages import Config, Target
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Mapping
 from datetime import datetime
 from typing import Any
 
-from adapters.outbound.channels.bodies import at, items
+from adapters.outbound.channels.common.bodies import at, items
 from adapters.outbound.channels.erp_events.rpc import OdooError, sign_in
 from adapters.outbound.channels.erp_events.watching import Change, Look, Watcher
 from domain.channels.messages import Config, Event, Sender

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from adapters.outbound.channels.bodies import at, text
+from adapters.outbound.channels.common.bodies import at, text
+from adapters.outbound.channels.common.outcomes import excerpt
 from adapters.outbound.channels.erp_events.failures import is_transient
-from adapters.outbound.channels.outcomes import excerpt
 from adapters.outbound.http.paths import base_address, segment
 from domain.channels.messages import Config
 from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest

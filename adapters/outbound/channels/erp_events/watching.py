@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from adapters.outbound.channels.bodies import items, text
+from adapters.outbound.channels.common.bodies import items, text
 from adapters.outbound.channels.erp_events.idset import packed, unpacked
 from adapters.outbound.channels.erp_events.rpc import Session
 

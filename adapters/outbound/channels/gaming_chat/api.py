@@ -9,8 +9,8 @@ from typing import Any
 
 import orjson
 
-from adapters.outbound.channels.bodies import at, text
-from adapters.outbound.channels.outcomes import by_status, exchange
+from adapters.outbound.channels.common.bodies import at, text
+from adapters.outbound.channels.common.outcomes import by_status, exchange
 from adapters.outbound.http.paths import segment
 from domain.channels.limits import Scope
 from domain.channels.messages import Config, Outcome, Sent

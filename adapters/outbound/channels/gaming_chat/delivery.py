@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from adapters.outbound.channels.bodies import at, text
-from adapters.outbound.channels.files import (
+from adapters.outbound.channels.common.bodies import at, text
+from adapters.outbound.channels.common.files import (
     FILE,
     FileUnavailable,
     artifact_of,
@@ -17,7 +17,7 @@ from adapters.outbound.channels.files import (
     file_payload,
     link_text,
 )
-from adapters.outbound.channels.prompts import closed_text, parted
+from adapters.outbound.channels.common.prompts import closed_text, parted
 from adapters.outbound.http.paths import segment
 from adapters.outbound.rendering import Markup, render
 from domain.channels.messages import Answer, ClosedPrompt, Config, OutboundMessage, Outcome, Sent, Target

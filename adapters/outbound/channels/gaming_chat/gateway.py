@@ -15,7 +15,7 @@ from typing import Any
 import aiohttp
 import orjson
 
-from adapters.outbound.channels.bodies import at, json_value, text
+from adapters.outbound.channels.common.bodies import at, json_value, text
 from adapters.outbound.http.paths import segment
 from domain.channels.messages import Config
 from domain.refusals import Invalid

@@ -4,7 +4,7 @@ their numbers are not to be built in (https://docs.discord.com/developers/topics
 
 from __future__ import annotations
 
-from adapters.outbound.channels.bodies import text
+from adapters.outbound.channels.common.bodies import text
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Config, Target
 

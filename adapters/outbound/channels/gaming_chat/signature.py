@@ -10,7 +10,7 @@ from datetime import datetime
 from nacl.exceptions import BadSignatureError
 from nacl.signing import VerifyKey
 
-from adapters.outbound.channels.bodies import text
+from adapters.outbound.channels.common.bodies import text
 from domain.channels.messages import Config, RawCall
 from domain.refusals import Unauthenticated
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from adapters.outbound.channels.bodies import at, json_object, same, text
+from adapters.outbound.channels.common.bodies import at, json_object, same, text
 from domain.channels.messages import Config, RawAnswer, RawCall, Received
 from domain.refusals import NotFound, Unauthenticated
 

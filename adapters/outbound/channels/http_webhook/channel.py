@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from adapters.outbound.channels.common.outcomes import by_status, exchange
 from adapters.outbound.channels.http_webhook.definition import DEFINITION
 from adapters.outbound.channels.http_webhook.limits import limits
 from adapters.outbound.channels.http_webhook.signatures import BadSecret, sign
 from adapters.outbound.channels.http_webhook.webhook import json_answer, receive
-from adapters.outbound.channels.outcomes import by_status, exchange
 from domain.channels.limits import Limits
 from domain.channels.messages import (
     Answer,

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from adapters.outbound.channels.bodies import json_value
+from adapters.outbound.channels.common.bodies import json_value
 from adapters.outbound.channels.http_webhook.signatures import prove
 from domain.channels.messages import Config, Event, RawAnswer, RawCall, Received, Sender
 from domain.instances.validation import address_fault

@@ -5,7 +5,7 @@ All messages of an account go over one connection; four at a time are our choice
 
 from __future__ import annotations
 
-from adapters.outbound.channels.bodies import text
+from adapters.outbound.channels.common.bodies import text
 from domain.channels.limits import Limits
 from domain.channels.messages import Config, Target
 

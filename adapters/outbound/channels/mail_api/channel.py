@@ -8,13 +8,13 @@ from datetime import datetime
 from email.policy import SMTP
 from typing import Any
 
-from adapters.outbound.channels.bodies import text
+from adapters.outbound.channels.common.bodies import text
+from adapters.outbound.channels.common.outcomes import by_status, failed
 from adapters.outbound.channels.mail_api.definition import DEFINITION
 from adapters.outbound.channels.mail_api.gmail import Gmail, words_of
 from adapters.outbound.channels.mail_api.limits import limits
 from adapters.outbound.channels.mail_api.messages import from_base64url, parts_of
 from adapters.outbound.channels.mail_api.polling import DEFAULT_WAIT, Poller
-from adapters.outbound.channels.outcomes import by_status, failed
 from adapters.outbound.mail.compose import Body, compose_reply, render_body
 from adapters.outbound.oauth.google import GoogleTokens
 from adapters.outbound.oauth.google_api import is_rate_limit

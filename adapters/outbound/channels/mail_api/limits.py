@@ -5,7 +5,7 @@ does not publish to how many; four is our choice.
 
 from __future__ import annotations
 
-from adapters.outbound.channels.bodies import text
+from adapters.outbound.channels.common.bodies import text
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Config, Target
 

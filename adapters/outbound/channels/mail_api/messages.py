@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from adapters.outbound.channels.bodies import at, clean, items, text
+from adapters.outbound.channels.common.bodies import at, clean, items, text
 from adapters.outbound.mail.authentication import proven_sender
 from adapters.outbound.mail.charsets import decode_bytes
 from adapters.outbound.mail.compose import reply_target

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from adapters.outbound.channels.bodies import at, items, text
+from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.channels.mail_api.gmail import Gmail, words_of
 from adapters.outbound.channels.mail_api.messages import (
     MimePart,

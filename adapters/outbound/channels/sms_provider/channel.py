@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from urllib.parse import urlsplit
 
-from adapters.outbound.channels.bodies import text
-from adapters.outbound.channels.outcomes import excerpt
+from adapters.outbound.channels.common.bodies import text
+from adapters.outbound.channels.common.outcomes import excerpt
 from adapters.outbound.channels.sms_provider import delivery, webhook
 from adapters.outbound.channels.sms_provider.definition import DEFINITION
 from adapters.outbound.channels.sms_provider.limits import limits

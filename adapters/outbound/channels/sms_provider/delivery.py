@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from adapters.outbound.channels.bodies import at, text
-from adapters.outbound.channels.outcomes import by_status, exchange
+from adapters.outbound.channels.common.bodies import at, text
+from adapters.outbound.channels.common.outcomes import by_status, exchange
 from adapters.outbound.channels.sms_provider.definition import SMS_LIMIT
 from adapters.outbound.http.paths import segment
 from adapters.outbound.rendering import Markup, render

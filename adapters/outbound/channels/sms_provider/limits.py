@@ -5,7 +5,7 @@ It answers 429 only to too many requests at a time (https://www.twilio.com/docs/
 
 from __future__ import annotations
 
-from adapters.outbound.channels.bodies import text
+from adapters.outbound.channels.common.bodies import text
 from domain.channels.limits import Limits
 from domain.channels.messages import Config, Target
 

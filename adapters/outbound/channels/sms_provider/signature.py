@@ -13,7 +13,7 @@ import hmac
 from collections.abc import Iterator
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
-from adapters.outbound.channels.bodies import same
+from adapters.outbound.channels.common.bodies import same
 from domain.channels.messages import RawCall
 
 SIGNATURE = "x-twilio-signature"

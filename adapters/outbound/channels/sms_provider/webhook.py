@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
-from adapters.outbound.channels.bodies import form, json_object, query, same, text
+from adapters.outbound.channels.common.bodies import form, json_object, query, same, text
 from adapters.outbound.channels.sms_provider.delivery import KEY
 from adapters.outbound.channels.sms_provider.keywords import only_rejects, opt_out_type
 from adapters.outbound.channels.sms_provider.signature import SIGNATURE, is_valid

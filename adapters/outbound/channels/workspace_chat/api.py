@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from adapters.outbound.channels.bodies import at, text
-from adapters.outbound.channels.outcomes import by_status, exchange
+from adapters.outbound.channels.common.bodies import at, text
+from adapters.outbound.channels.common.outcomes import by_status, exchange
 from domain.channels.limits import Scope
 from domain.channels.messages import Config, Outcome, Sent
 from ports.channels import ChannelDependencies, PlatformError

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 
-from adapters.outbound.channels.bodies import text
-from adapters.outbound.channels.files import FILE
+from adapters.outbound.channels.common.bodies import text
+from adapters.outbound.channels.common.files import FILE
 from domain.channels.limits import Limits
 from domain.channels.messages import (
     Answer,

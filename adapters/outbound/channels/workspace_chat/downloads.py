@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
 
-from adapters.outbound.channels.bodies import text
+from adapters.outbound.channels.common.bodies import text
 from domain.channels.messages import Attachment, Config
 from ports.channels import ChannelDependencies, PlatformError
 from ports.http import HttpFailed, HttpRequest

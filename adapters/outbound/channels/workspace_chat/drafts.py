@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from adapters.outbound.channels.bodies import text
+from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.rendering import Markup, render
 from domain.channels.messages import Config, Outcome, Sent, Target
 from domain.channels.model import TextLimit

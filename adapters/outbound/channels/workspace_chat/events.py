@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from adapters.outbound.channels.bodies import at, items, text
+from adapters.outbound.channels.common.bodies import at, items, text
 from domain.channels.messages import Attachment, ChannelMetadata, Event, Identity, Sender
 
 from .wording import GREETING, leading_mention, mentions, plain, without_mention

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from adapters.outbound.channels.bodies import items, text
+from adapters.outbound.channels.common.bodies import items, text
 from domain.channels.messages import Event, Identity, Received, Sender
 
 

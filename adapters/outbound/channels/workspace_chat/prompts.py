@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from adapters.outbound.channels.bodies import text
-from adapters.outbound.channels.outcomes import by_status, exchange
-from adapters.outbound.channels.prompts import closed_text
+from adapters.outbound.channels.common.bodies import text
+from adapters.outbound.channels.common.outcomes import by_status, exchange
+from adapters.outbound.channels.common.prompts import closed_text
 from adapters.outbound.rendering import Markup
 from domain.channels.messages import ClosedPrompt, Config, OutboundMessage, Outcome, Sent, Target
 from ports.channels import ChannelDependencies

@@ -6,7 +6,7 @@ import hashlib
 import hmac
 from datetime import datetime
 
-from adapters.outbound.channels.bodies import same, text
+from adapters.outbound.channels.common.bodies import same, text
 from domain.channels.messages import Config, RawCall
 from domain.refusals import Unauthenticated
 

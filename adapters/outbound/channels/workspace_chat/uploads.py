@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from adapters.outbound.channels.bodies import text
-from adapters.outbound.channels.files import FileUnavailable, artifact_of, content_of, link_text
-from adapters.outbound.channels.outcomes import by_status, exchange
+from adapters.outbound.channels.common.bodies import text
+from adapters.outbound.channels.common.files import FileUnavailable, artifact_of, content_of, link_text
+from adapters.outbound.channels.common.outcomes import by_status, exchange
 from domain.channels.messages import Artifact, Config, Outcome, Sent, Target
 from ports.channels import ChannelDependencies
 from ports.http import HttpRequest

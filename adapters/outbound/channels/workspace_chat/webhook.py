@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from adapters.outbound.channels.bodies import at, form, json_object, text
+from adapters.outbound.channels.common.bodies import at, form, json_object, text
 from domain.channels.messages import (
     ChannelMetadata,
     Config,
