@@ -73,7 +73,7 @@ class PostgresHealth:
 
     async def find(self, instance_id: int) -> HealthRecord:
         row = await self._database.fetch_one(
-            "SELECT registration, unproved_for, webhook_registered,"
+            "SELECT registration, missing_proof_field, webhook_registered,"
             " webhook_error, pairing_code, next_run_at, CASE WHEN b.until > now() THEN 'open'"
             " WHEN b.until <= now() THEN 'half_open' ELSE 'closed' END, b.until, b.reason"
             " FROM channel_instance i LEFT JOIN instance_health h ON h.instance_id = i.id"
