@@ -13,7 +13,7 @@ from adapters.outbound.channels.common.files import (
     file_payload,
     link_text,
 )
-from adapters.outbound.channels.common.prompts import closed_text, parted
+from adapters.outbound.channels.common.messages import closed_text, parted
 from adapters.outbound.rendering import Markup, Rendered, render
 from domain.channels.messages import Answer, Artifact, ClosedPrompt, Config, OutboundMessage, Sent, Target
 from ports.channels import ArtifactReader

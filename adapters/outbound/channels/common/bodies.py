@@ -1,4 +1,4 @@
-"""Reads what platforms send, without trusting its shape: wrong types read as absent, never as a crash."""
+"""Reads bodies that platforms send. Values of a wrong type read as absent."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from domain.refusals import Invalid
 
 MAX_FORM_FIELDS = 1000
 
-_OBJECT = (dict, Mapping)  # the first spares the second, which is slow to ask
+_OBJECT = (dict, Mapping)  # checking dict first avoids the slow check of Mapping
 _NUMBER = (int, float)
 _LONG_NUMBER = re.compile(rb"\d{20}")
 
 
 def json_object(body: bytes) -> dict[str, Any]:
-    """The body as a JSON object, its texts clean (see `clean`). Raises `Invalid`."""
+    """The body as a JSON object, its strings cleaned (see `clean`). Raises `Invalid`."""
     value = json_value(body)
     if not isinstance(value, dict):
         raise Invalid("The body must be a JSON object.")
@@ -31,7 +31,7 @@ def json_object(body: bytes) -> dict[str, Any]:
 
 
 def json_value(body: bytes) -> Any:
-    """The body as JSON, its texts clean (see `clean`). Raises `Invalid`."""
+    """The body as JSON, its strings cleaned (see `clean`). Raises `Invalid`."""
     if is_too_deep(body):
         raise Invalid(f"The body {TOO_DEEP}.")
     try:
@@ -42,8 +42,8 @@ def json_value(body: bytes) -> Any:
 
 
 def _exact(body: bytes) -> Any:
-    """Takes what orjson refuses and a platform may send all the same: half of a surrogate pair. Keeps integers
-    of over 64 bits, which orjson rounds: two ids must not become one."""
+    """Parses half surrogate pairs, which orjson refuses and platforms send, and integers of over 64 bits, which
+    orjson rounds so that two ids could become one."""
     try:
         return _cleaned(loads(body, parse_constant=_refused))
     except TooLong:
@@ -60,9 +60,9 @@ def _cleaned(value: Any) -> Any:
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, dict):
-        return {clean(name): _cleaned(each) for name, each in value.items()}
+        return {clean(name): _cleaned(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [_cleaned(each) for each in value]
+        return [_cleaned(item) for item in value]
     return value
 
 
@@ -86,7 +86,7 @@ def form(body: bytes) -> dict[str, str]:
 
 
 def query(call: RawCall) -> dict[str, str]:
-    """The query parameters of a call, clean as the fields of a form."""
+    """The query parameters of a call, cleaned."""
     return {clean(name): clean(value) for name, value in call.query.items()}
 
 
@@ -104,7 +104,7 @@ def text(source: object, *path: str) -> str:
 
 
 def at(source: object, *path: str) -> Any:
-    """What stands at the end of the path of keys, None where it breaks off."""
+    """The value at the end of the path of keys, None where there is none."""
     for name in path:
         if not isinstance(source, _OBJECT):
             return None
@@ -116,6 +116,12 @@ def items(source: object, *path: str) -> list[Any]:
     """The list at the end of the path, empty where there is none."""
     value = at(source, *path)
     return value if isinstance(value, list) else []
+
+
+def size(source: object, *path: str) -> int | None:
+    """The number of bytes at the end of the path, None where there is none."""
+    value = at(source, *path)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def same(given: str, expected: str) -> bool:

@@ -1,11 +1,11 @@
-"""The files of an answer as parts to send, and their bytes within a platform's limit."""
+"""The files of an answer: their payloads, their content within a platform's limit, and links in their place."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from domain.channels.messages import Artifact
+from domain.channels.messages import Artifact, Sent
 from domain.refusals import NotFound
 from ports.channels import ArtifactReader
 from ports.http import HttpFailed
@@ -18,7 +18,7 @@ class FileUnavailable(Exception):
 
 
 def file_payload(artifact: Artifact) -> dict[str, Any]:
-    """The payload of a part that sends one file."""
+    """The payload of a message that sends one file."""
     return {
         "kind": FILE,
         "name": artifact.name,
@@ -41,8 +41,26 @@ def artifact_of(payload: Mapping[str, Any]) -> Artifact:
 
 
 def link_text(artifact: Artifact) -> str:
-    """What is sent in place of a file that cannot be sent."""
+    """The text that replaces a file which cannot be sent."""
     return f"{artifact.name}: {artifact.url}"
+
+
+async def send_file(
+    reader: ArtifactReader,
+    payload: Mapping[str, Any],
+    limit: int,
+    upload: Callable[[Artifact, bytes], Awaitable[Sent | None]],
+    send_text: Callable[[str], Awaitable[Sent]],
+) -> Sent:
+    """Sends the file of a payload with `upload`. Where the file is over `limit` bytes, cannot be read, or the
+    platform refuses it (`upload` returns None), `send_text` sends its link."""
+    artifact = artifact_of(payload)
+    try:
+        content = await content_of(reader, artifact, limit)
+    except FileUnavailable:
+        return await send_text(link_text(artifact))
+    sent = await upload(artifact, content)
+    return await send_text(link_text(artifact)) if sent is None else sent
 
 
 async def content_of(reader: ArtifactReader, artifact: Artifact, limit: int) -> bytes:

@@ -1,7 +1,11 @@
-"""What an exchange with a platform means for the part sent, where the platform has no words of its own."""
+"""Sends requests to a platform and classifies how they ended, where the platform has no rules of its own."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
+from adapters.outbound.oauth.tokens import TokenRefused, TokenUnavailable
 from domain.channels.messages import Outcome, Sent
 from ports.http import AddressRefused, Http, HttpAnswer, HttpFailed, HttpRequest, NoAddress
 
@@ -9,8 +13,14 @@ _WAIT_AND_TRY = frozenset({408, 425})
 _MAX_DETAIL = 300
 
 
+async def send(http: Http, request: HttpRequest, outcome: Callable[[HttpAnswer], Sent] | None = None) -> Sent:
+    """Sends a request; `outcome` classifies the answer, by its status where it is None."""
+    answer = await exchange(http, request)
+    return answer if isinstance(answer, Sent) else (outcome or by_status)(answer)
+
+
 async def exchange(http: Http, request: HttpRequest) -> HttpAnswer | Sent:
-    """The answer to a request, or how sending ended when there is none."""
+    """The answer to a request, or the outcome when there is none."""
     try:
         return await http.send(request)
     except HttpFailed as error:
@@ -18,7 +28,7 @@ async def exchange(http: Http, request: HttpRequest) -> HttpAnswer | Sent:
 
 
 def failed(error: HttpFailed) -> Sent:
-    """An exchange that came to no answer.
+    """The outcome of a request without an answer.
 
     A request that surely did not go out can be tried again; one that may have arrived is `UNKNOWN`.
     """
@@ -29,18 +39,31 @@ def failed(error: HttpFailed) -> Sent:
     return Sent(Outcome.UNKNOWN, str(error))
 
 
+def without_token(error: TokenRefused | TokenUnavailable) -> Sent:
+    """The outcome of a request for which there is no access token."""
+    if isinstance(error, TokenRefused):
+        return Sent(Outcome.PERMANENT, str(error))
+    outcome = Outcome.TRANSIENT if error.retry_after is None else Outcome.RETRY_AFTER
+    return Sent(outcome, str(error), retry_after=error.retry_after)
+
+
+def repeatable(sent: Sent) -> Sent:
+    """The outcome of a request that does no harm when it arrives twice: `UNKNOWN` is tried again."""
+    return replace(sent, outcome=Outcome.TRANSIENT) if sent.outcome is Outcome.UNKNOWN else sent
+
+
 def by_status(answer: HttpAnswer, detail: str = "", ref: str = "") -> Sent:
     """Classifies by status: 2xx sent, 429 and any other failure with Retry-After wait, 5xx try again."""
     if answer.ok:
         return Sent(Outcome.SENT, ref=ref)
-    words = f"HTTP {answer.status}: {detail or excerpt(answer)}".rstrip(": ")
+    message = f"HTTP {answer.status}: {detail or excerpt(answer)}".rstrip(": ")
     if answer.status == 429 or (answer.status >= 500 and answer.retry_after is not None):
-        return Sent(Outcome.RETRY_AFTER, words, retry_after=answer.retry_after)
+        return Sent(Outcome.RETRY_AFTER, message, retry_after=answer.retry_after)
     if answer.status >= 500 or answer.status in _WAIT_AND_TRY:
-        return Sent(Outcome.TRANSIENT, words)
-    return Sent(Outcome.PERMANENT, words)
+        return Sent(Outcome.TRANSIENT, message)
+    return Sent(Outcome.PERMANENT, message)
 
 
 def excerpt(answer: HttpAnswer) -> str:
-    """The beginning of the body, as words for an error message."""
+    """The beginning of the body, for an error message."""
     return " ".join(answer.body[: 4 * _MAX_DETAIL].decode("utf-8", "replace").split())[:_MAX_DETAIL]

@@ -17,7 +17,7 @@ from adapters.outbound.channels.common.files import (
     file_payload,
     link_text,
 )
-from adapters.outbound.channels.common.prompts import closed_text, parted
+from adapters.outbound.channels.common.messages import closed_text, parted
 from adapters.outbound.http.paths import segment
 from adapters.outbound.rendering import Markup, render
 from domain.channels.messages import Answer, ClosedPrompt, Config, OutboundMessage, Outcome, Sent, Target

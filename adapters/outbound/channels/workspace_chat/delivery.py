@@ -8,8 +8,8 @@ from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.common.files import file_payload
+from adapters.outbound.channels.common.messages import parted
 from adapters.outbound.channels.common.outcomes import by_status, exchange
-from adapters.outbound.channels.common.prompts import parted
 from adapters.outbound.rendering import Markup, Rendered, render
 from domain.channels.messages import Answer, Config, OutboundMessage, Outcome, Sent, Target
 from ports.channels import ChannelDependencies

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import text
+from adapters.outbound.channels.common.messages import closed_text
 from adapters.outbound.channels.common.outcomes import by_status, exchange
-from adapters.outbound.channels.common.prompts import closed_text
 from adapters.outbound.rendering import Markup
 from domain.channels.messages import ClosedPrompt, Config, OutboundMessage, Outcome, Sent, Target
 from ports.channels import ChannelDependencies

@@ -1,0 +1,90 @@
+"""Reads from a platform's HTTP API. Errors begin with the platform's name and hold no secret."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from ports.channels import PlatformError
+from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
+
+DOWNLOAD_TIMEOUT = 120.0
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+def is_object(answer: HttpAnswer) -> bool:
+    """Whether the status is 2xx and the body a JSON object."""
+    return answer.ok and isinstance(answer.json(), dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformClient:
+    """Reads from one platform.
+
+    `reason` gives the platform's own error message, empty without one; `succeeded` says whether an answer is one.
+    """
+
+    http: Http
+    platform: str
+    reason: Callable[[HttpAnswer], str]
+    succeeded: Callable[[HttpAnswer], bool] = is_object
+
+    async def read(self, request: HttpRequest, secrets: Sequence[str] = ()) -> dict[str, Any]:
+        """The JSON object that answers a request. Raises `PlatformError`, with `secrets` masked."""
+        body: dict[str, Any] = (await self.answer(request, secrets)).json()
+        return body
+
+    async def answer(self, request: HttpRequest, secrets: Sequence[str] = ()) -> HttpAnswer:
+        """The answer to a request that succeeded. Raises as `read`."""
+        try:
+            answer = await self.http.send(request)
+        except HttpFailed as error:
+            raise self._error(str(error), secrets) from None
+        if not self.succeeded(answer):
+            raise self._error(self.reason(answer) or f"HTTP {answer.status}", secrets)
+        return answer
+
+    async def download(self, request: HttpRequest, secrets: Sequence[str] = ()) -> AsyncIterator[bytes]:
+        """The bytes of a file. Raises as `read`."""
+        try:
+            async for piece in self.http.stream(request):
+                yield piece
+        except HttpFailed as error:
+            raise self._error(str(error), secrets) from None
+
+    def _error(self, message: str, secrets: Sequence[str]) -> PlatformError:
+        return PlatformError(masked(f"{self.platform}: {message}", secrets))
+
+
+def masked(message: str, secrets: Sequence[str]) -> str:
+    """The message with each secret replaced by ***."""
+    for secret in filter(None, secrets):
+        message = message.replace(secret, "***")
+    return message
+
+
+def is_address_of(url: str, base: str, domains: Sequence[str] = ()) -> bool:
+    """Whether a platform's credentials may be sent to an address.
+
+    True at the origin of `base`, and over https for each of `domains` and their subdomains.
+    """
+    given = origin(url)
+    if given is None:
+        return False
+    scheme, host, _ = given
+    in_domain = any(host == domain or host.endswith(f".{domain}") for domain in domains)
+    return given == origin(base) or (scheme == "https" and in_domain)
+
+
+def origin(url: str) -> tuple[str, str, int | None] | None:
+    """Scheme, host and port of an http or https address; None for any other, and for one with a user name."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or _DEFAULT_PORTS.get(parts.scheme)
+    except ValueError:
+        return None
+    if parts.username is not None or not parts.hostname or parts.scheme not in _DEFAULT_PORTS:
+        return None
+    return parts.scheme, parts.hostname, port
