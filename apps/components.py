@@ -1,4 +1,4 @@
-"""The parts that processes are made of."""
+"""The components that processes are made of."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NOTE_SECONDS = 0.5
 """Seconds for what the process leaves in the database at its end."""
 
 
-class StoragePart:
+class StorageComponent:
     """The database connection, the process's lock and wake-ups, and its heart-beat."""
 
     name = "storage"
@@ -52,7 +52,7 @@ class StoragePart:
         await self._beat()
 
     async def _beat(self) -> None:
-        await self._container.processes().beat(self._container.incarnation(), self._role)
+        await self._container.processes().beat(self._container.worker_id(), self._role)
 
     async def run(self) -> None:
         await PeriodicRunner([PeriodicTask("heart-beat", 3.0, self._beat)]).run()
@@ -73,52 +73,58 @@ class StoragePart:
         container = self._container
         for batched in (container.inbox(), container.conversations(), container.outbox()):
             await batched.close()
-        await container.processes().leave(container.incarnation())
+        await container.processes().leave(container.worker_id())
 
 
-class WorkerPart:
-    """The loops that work off conversations and deliveries, and the upkeep of leases."""
+class WorkerComponent:
+    """The loops that work off conversations and deliveries, and the periodic tasks of leases."""
 
     name = "worker"
     phase = Phase.WORK
 
     def __init__(self, container: Container) -> None:
         settings = container.settings()
-        self._lanes = lanes = container.lanes()
-        self._pacer, self._pace_news = container.pacer(), container.hub().pace
-        conversations, outbox, hub = container.conversations(), container.outbox(), container.hub()
-        elsewhere = container.supervisor().elsewhere
+        self._leases = leases = container.leases()
+        self._rate_limiter, self._pace_news = container.rate_limiter(), container.event_bus().pace
+        conversations, outbox, event_bus = (
+            container.conversations(),
+            container.outbox(),
+            container.event_bus(),
+        )
+        held_elsewhere = container.supervisor().elsewhere
         self._loops: list[QueueWorker[Any]] = [
             QueueWorker(
                 "conversations",
                 conversations.lease,
                 container.traces().work("conversation", container.conversation_service().work),
                 conversations.release,
-                partial(lanes.reclaim, CONVERSATIONS),
-                hub.inbound,
+                partial(leases.reclaim, CONVERSATIONS),
+                event_bus.inbound,
                 concurrency=settings.worker_concurrency,
-                throttled=elsewhere,
+                throttled=held_elsewhere,
             ),
             QueueWorker(
                 "deliveries",
                 outbox.lease,
                 container.traces().work("delivery", container.delivery_service().work),
                 outbox.release,
-                partial(lanes.reclaim, DELIVERIES),
-                hub.outbound,
+                partial(leases.reclaim, DELIVERIES),
+                event_bus.outbound,
                 concurrency=settings.worker_concurrency,
-                throttled=both(self._pacer.throttled, elsewhere),
+                throttled=both(self._rate_limiter.throttled, held_elsewhere),
             ),
         ]
-        self._handovers: list[DirectDispatch[Any]] = [container.arrivals(), container.replies()]
+        self._dispatches: list[DirectDispatch[Any]] = [container.arrivals(), container.replies()]
         self._resources = container.resources()
-        self._leases = AbandonedLeases(
-            lanes.abandoned, [lanes.free, container.schedules().free, container.links().free], hub.lost
+        abandoned = AbandonedLeases(
+            leases.abandoned,
+            [leases.free, container.schedules().free, container.links().free],
+            event_bus.lost,
         )
-        self._upkeep_task: asyncio.Task[None] | None = None
-        self._upkeep = PeriodicRunner(
+        self._periodic_task: asyncio.Task[None] | None = None
+        self._periodic = PeriodicRunner(
             [
-                PeriodicTask("abandoned leases", 1.0, self._leases.look),
+                PeriodicTask("abandoned leases", 1.0, abandoned.look),
                 PeriodicTask("lease renewal", 10.0, self._renew),
                 PeriodicTask("untaken answers", 1.0, conversations.send_untaken),
                 PeriodicTask("limits of platforms", 0.0, self._refresh_pace),
@@ -131,8 +137,8 @@ class WorkerPart:
 
     async def start(self) -> None:
         self._resources.load()
-        for handover, loop in zip(self._handovers, self._loops, strict=True):
-            handover.desk = loop
+        for dispatch, loop in zip(self._dispatches, self._loops, strict=True):
+            dispatch.desk = loop
 
     def reload(self) -> None:
         """Reads the resource rules again."""
@@ -142,12 +148,12 @@ class WorkerPart:
         async with asyncio.TaskGroup() as group:
             for loop in self._loops:
                 group.create_task(loop.run())
-            self._upkeep_task = group.create_task(self._upkeep.run())
+            self._periodic_task = group.create_task(self._periodic.run())
 
     async def _refresh_pace(self) -> None:
         """Every second, and at once when another worker found something."""
         try:
-            await self._pacer.refresh()
+            await self._rate_limiter.refresh()
         except Exception:
             await asyncio.sleep(1.0)
             raise
@@ -155,16 +161,16 @@ class WorkerPart:
 
     async def _renew(self) -> None:
         for side, loop in zip((CONVERSATIONS, DELIVERIES), self._loops, strict=True):
-            await self._lanes.renew(side, loop.held)
+            await self._leases.renew(side, loop.held)
 
     async def stop(self) -> None:
         await asyncio.gather(*(loop.stop(GRACE) for loop in self._loops))
-        if self._upkeep_task:
-            self._upkeep_task.cancel()
+        if self._periodic_task:
+            self._periodic_task.cancel()
         await self._resources.close()
 
 
-class SocketsPart:
+class SocketsComponent:
     """Keeps the connections of linked devices."""
 
     name = "sockets"
@@ -191,7 +197,7 @@ class _Server(uvicorn.Server):
         yield
 
 
-class RestPart:
+class RestComponent:
     """The REST gateway on a socket that was bound beforehand."""
 
     name = "REST gateway"

@@ -98,7 +98,7 @@ from ports.use_cases import UseCases
 T = TypeVar("T")
 
 
-def _incarnation() -> int:
+def _worker_id() -> int:
     """The number of this run of the process: the key of its advisory lock and the owner of its leases."""
     return secrets.randbits(62)
 
@@ -122,17 +122,17 @@ def _devices(settings: Settings) -> NeonizeDevices:
 
 
 def _instances(
-    database: Database, seal: ConfigCipher, hub: EventBus, facts: MemoryFacts
+    database: Database, config_cipher: ConfigCipher, event_bus: EventBus, metadata: MemoryFacts
 ) -> PostgresInstances:
-    store = PostgresInstances(database, seal, hub.changed)
-    hub.on_change(store.forget)
-    hub.on_change(facts.forget)
+    store = PostgresInstances(database, config_cipher, event_bus.changed)
+    event_bus.on_change(store.forget)
+    event_bus.on_change(metadata.forget)
     return store
 
 
-def _signals(database: Database, incarnation: int, hub: EventBus) -> Signals:
-    signals = Signals(database, incarnation, hub.on_notification, hub.lost)
-    hub.broadcast = signals.notify
+def _signals(database: Database, worker_id: int, event_bus: EventBus) -> Signals:
+    signals = Signals(database, worker_id, event_bus.on_notification, event_bus.lost)
+    event_bus.broadcast = signals.notify
     return signals
 
 
@@ -172,22 +172,22 @@ def _limits(settings: Settings) -> UploadLimits:
     return UploadLimits(settings.max_upload_mb * 1024 * 1024, settings.max_files_per_upload)
 
 
-def _wakes(hub: EventBus) -> Wakes:
-    return Wakes(hub.arrived, hub.waiting, hub.answered)
+def _wakes(event_bus: EventBus) -> Wakes:
+    return Wakes(event_bus.arrived, event_bus.waiting, event_bus.answered)
 
 
-def _pacer(
+def _rate_limiter(
     settings: Settings,
     pace: PostgresPace,
     clock: SystemClock,
-    hub: EventBus,
+    event_bus: EventBus,
     meter: PrometheusMeter,
     slots: ConcurrencyLimiter,
 ) -> RateLimiter:
     quotas = settings.platform_limits == "published"
-    pacer = RateLimiter(pace, clock, asyncio.sleep, hub.paced, meter, slots, quotas=quotas)
-    hub.on_change(pacer.forget)
-    return pacer
+    rate_limiter = RateLimiter(pace, clock, asyncio.sleep, event_bus.paced, meter, slots, quotas=quotas)
+    event_bus.on_change(rate_limiter.forget)
+    return rate_limiter
 
 
 class Container(containers.DeclarativeContainer):
@@ -200,41 +200,41 @@ class Container(containers.DeclarativeContainer):
     clock = providers.Singleton(SystemClock)
     ids = providers.Singleton(RandomIds)
     meter = providers.Singleton(PrometheusMeter)
-    incarnation = providers.Singleton(_incarnation)
+    worker_id = providers.Singleton(_worker_id)
     policy = providers.Singleton(_policy, settings)
     http = providers.Singleton(AioHttp, policy, observe=meter.provided.exchanged)
     traces = providers.Singleton(Traces, settings.provided.otlp_endpoint)
     traced_http = providers.Singleton(_traced, traces.provided.http, http)
 
     database = providers.Singleton(Database, dsn)
-    seal = providers.Singleton(ConfigCipher, settings.provided.config_encryption_key)
-    hub = providers.Singleton(EventBus, solitary=solitary)
-    facts = providers.Singleton(MemoryFacts)
-    signals = providers.Singleton(_signals, database, incarnation, hub)
+    config_cipher = providers.Singleton(ConfigCipher, settings.provided.config_encryption_key)
+    event_bus = providers.Singleton(EventBus, solitary=solitary)
+    metadata = providers.Singleton(MemoryFacts)
+    signals = providers.Singleton(_signals, database, worker_id, event_bus)
     health = providers.Singleton(PostgresHealth, database)
-    lanes = providers.Singleton(LeaseStore, database, incarnation, health)
-    wakes = providers.Singleton(_wakes, hub)
+    leases = providers.Singleton(LeaseStore, database, worker_id, health)
+    wakes = providers.Singleton(_wakes, event_bus)
 
     jobs = providers.Singleton(ArqQueue, providers.Singleton(connect, settings.provided.redis_url))
     checks = providers.Singleton(checks_of, database, jobs)
 
     keys = providers.Singleton(PostgresKeys, database)
-    instances = providers.Singleton(_instances, database, seal, hub, facts)
+    instances = providers.Singleton(_instances, database, config_cipher, event_bus, metadata)
     processes = providers.Singleton(PostgresProcesses, database)
     arrivals: providers.Singleton[DirectDispatch[Conversation]] = providers.Singleton(DirectDispatch)
     replies: providers.Singleton[DirectDispatch[QueuedMessages]] = providers.Singleton(DirectDispatch)
-    inbox = providers.Singleton(PostgresInbox, database, hub.provided.arrived, incarnation, arrivals)
-    conversations = providers.Singleton(PostgresConversations, database, lanes, wakes, replies)
-    outbox = providers.Singleton(PostgresOutbox, database, lanes, hub.provided.waiting)
+    inbox = providers.Singleton(PostgresInbox, database, event_bus.provided.arrived, worker_id, arrivals)
+    conversations = providers.Singleton(PostgresConversations, database, leases, wakes, replies)
+    outbox = providers.Singleton(PostgresOutbox, database, leases, event_bus.provided.waiting)
 
     largest_file = providers.Singleton(_largest_file, settings)
     blobs = providers.Singleton(_blobs, settings, http, clock)
     file_life = providers.Singleton(_file_life, settings)
-    blob_holds = providers.Singleton(PostgresBlobHolds, database, file_life)
+    blob_references = providers.Singleton(PostgresBlobHolds, database, file_life)
     shared_files = providers.Singleton(
         StoredFiles,
         blobs,
-        blob_holds,
+        blob_references,
         providers.Singleton(SignedTokens, settings.provided.config_encryption_key),
         clock,
         settings.provided.agent_url,
@@ -263,8 +263,8 @@ class Container(containers.DeclarativeContainer):
     uploads = providers.Singleton(PostgresUploads, database)
     chunk_index = providers.Singleton(PostgresChunkIndex, database)
     vector_indexes = providers.Singleton(VectorIndexes, database)
-    retention = providers.Singleton(Retention, blobs, blob_holds)
-    sweeper = providers.Singleton(Sweeper, blobs, blob_holds, uploads, retention, clock)
+    retention = providers.Singleton(Retention, blobs, blob_references)
+    sweeper = providers.Singleton(Sweeper, blobs, blob_references, uploads, retention, clock)
     base_access = providers.Singleton(
         BaseAccess, bases, providers.Singleton(ReadPolicy, settings.provided.kb_read_policy)
     )
@@ -276,7 +276,7 @@ class Container(containers.DeclarativeContainer):
         UploadService,
         base_access,
         blobs,
-        blob_holds,
+        blob_references,
         uploads,
         parser,
         retention,
@@ -299,7 +299,7 @@ class Container(containers.DeclarativeContainer):
         retention,
         clock,
         ids,
-        incarnation,
+        worker_id,
         upload_service.provided.ended,
     )
     reindexing = providers.Singleton(PostgresReindexing, database)
@@ -314,25 +314,27 @@ class Container(containers.DeclarativeContainer):
 
     resources = providers.Singleton(Resources, settings, http, chat_history, knowledge_answers)
     downstream = providers.Singleton(_traced, traces.provided.downstream, resources.provided.runner)
-    people = providers.Singleton(PostgresIdentities, database)
-    verification = providers.Singleton(verifying.service, settings, database, people, seal, http, clock, ids)
+    identities = providers.Singleton(PostgresIdentities, database)
+    verification = providers.Singleton(
+        verifying.service, settings, database, identities, config_cipher, http, clock, ids
+    )
     approvals = providers.Singleton(
         ConfirmationService, providers.Singleton(PostgresConfirmations, database), clock, ids
     )
     notifier = providers.Singleton(
         OwnerNotifier,
         instances,
-        people,
+        identities,
         providers.Singleton(verifying.mailer, settings, clock, ids),
         providers.Singleton(verifying.bot, settings, http),
         providers.Singleton(verifying.offered, settings),
     )
-    links = providers.Singleton(PairingStore, database, incarnation, instances, health, notifier)
+    links = providers.Singleton(PairingStore, database, worker_id, instances, health, notifier)
     pairings = providers.Singleton(PairingService, links, channels)
     sockets = links
     supervisor = providers.Singleton(Supervisor, links, instances, channels, inbox)
     schedules = providers.Singleton(
-        PostgresSchedules, database, incarnation, hub.provided.arrived, hub.provided.changed, health
+        PostgresSchedules, database, worker_id, event_bus.provided.arrived, event_bus.provided.changed, health
     )
     polling = providers.Singleton(
         PollingService, schedules, instances, channels, health, jobs, clock, meter, reads
@@ -351,17 +353,17 @@ class Container(containers.DeclarativeContainer):
         polling,
         settings.provided.agent_url,
     )
-    intake = providers.Singleton(
+    callback_service = providers.Singleton(
         CallbackService,
         instances,
         channels,
         inbox,
         outbox,
         health,
-        facts,
+        metadata,
         schedules,
         schedules,
-        hub,
+        event_bus,
         clock,
         meter,
         providers.Singleton(PostgresSessions, database),
@@ -374,7 +376,7 @@ class Container(containers.DeclarativeContainer):
         access=access,
         catalogue=catalogue,
         instances=instance_service,
-        callbacks=providers.Singleton(_traced, traces.provided.callbacks, intake),
+        callbacks=providers.Singleton(_traced, traces.provided.callbacks, callback_service),
         verification=verification,
         bases=base_service,
         files=file_service,
@@ -386,7 +388,7 @@ class Container(containers.DeclarativeContainer):
         conversations,
         instances,
         channels,
-        people,
+        identities,
         providers.Singleton(
             InvocationService, downstream, approvals, files, clock, ids, meter, conversations, outbox
         ),
@@ -397,7 +399,7 @@ class Container(containers.DeclarativeContainer):
         providers.Singleton(PostgresRounds, database),
     )
     pace = providers.Singleton(PostgresPace, database)
-    pacer = providers.Singleton(_pacer, settings, pace, clock, hub, meter, slots)
+    rate_limiter = providers.Singleton(_rate_limiter, settings, pace, clock, event_bus, meter, slots)
     delivery_service = providers.Singleton(
-        DeliveryService, outbox, instances, channels, health, pacer, clock, ids, meter
+        DeliveryService, outbox, instances, channels, health, rate_limiter, clock, ids, meter
     )

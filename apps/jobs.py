@@ -1,4 +1,4 @@
-"""The job queue and its worker as a part of a process."""
+"""The job queue and its worker as a component of a process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from domain.polling.service import RUN
 REGISTER = "register"
 
 
-class JobsPart:
+class JobsComponent:
     """Runs the jobs, and asks for those that come again and again."""
 
     name = "jobs"
@@ -34,16 +34,16 @@ class JobsPart:
             await retention.clean()
             await history.drop_old()
 
-        instances, hub = container.instances(), container.hub()
+        instances, event_bus = container.instances(), container.event_bus()
         self._watchers = Watchers(instances, container.channels(), schedules)
         runs = PollRuns(self._polling, instances, self._watchers.begin)
-        hub.on_change(runs.changed)
-        hub.on_change(self._watchers.changed)
+        event_bus.on_change(runs.changed)
+        event_bus.on_change(self._watchers.changed)
         jobs = {"clean": clean, RUN: runs.run, REGISTER: self._instances.keep_registered}
         self._resumed = False
-        self._upkeep_task: asyncio.Task[None] | None = None
+        self._periodic_task: asyncio.Task[None] | None = None
         self._worker = SupervisedWorker(self._queue.redis, QUEUE, jobs)
-        self._upkeep = PeriodicRunner(
+        self._periodic = PeriodicRunner(
             [
                 PeriodicTask("what is due", 1.0, self._due),
                 PeriodicTask("missing schedules", 60.0, self._polling.complete),
@@ -70,11 +70,11 @@ class JobsPart:
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._worker.run())
-            self._upkeep_task = group.create_task(self._upkeep.run())
+            self._periodic_task = group.create_task(self._periodic.run())
 
     async def stop(self) -> None:
         await self._worker.stop(GRACE)
         await self._watchers.stop()
-        if self._upkeep_task:
-            self._upkeep_task.cancel()
+        if self._periodic_task:
+            self._periodic_task.cancel()
         await self._queue.close()

@@ -68,7 +68,7 @@ def reseal(settings: Settings, *, drop_unreadable: bool) -> int:
         for instance_id in unreadable:
             await instances.remove(instance_id)
             print(f"removed the instance {instance_id}")
-        await asyncio.to_thread(replace_key, dsn, container.seal())
+        await asyncio.to_thread(replace_key, dsn, container.config_cipher())
 
     return _with_database(settings, run)
 

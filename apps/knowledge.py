@@ -14,7 +14,7 @@ from domain.refusals import Unavailable
 log = logging.getLogger(__name__)
 
 
-class ModelPart:
+class ModelComponent:
     """Loads the embedding model right after the start, where that is asked for; it keeps nobody waiting."""
 
     name = "embedding model"
@@ -38,7 +38,7 @@ class ModelPart:
         return
 
 
-class ReadersPart:
+class ReadersComponent:
     """Ends the processes and threads that read and embed files, once nobody works with them."""
 
     name = "file readers"
@@ -58,16 +58,16 @@ class ReadersPart:
         await self._container.parser().close()
 
 
-class KnowledgePart:
+class KnowledgeComponent:
     name = "knowledge bases"
     phase = Phase.WORK
 
     def __init__(self, container: Container) -> None:
         self._container = container
-        self._upkeep_task: asyncio.Task[None] | None = None
+        self._periodic_task: asyncio.Task[None] | None = None
         ingest, news = container.ingest(), container.upload_news()
         self._uploads = UploadLoop(ingest.take, ingest.work, news, container.settings().upload_concurrency)
-        self._upkeep = PeriodicRunner(
+        self._periodic = PeriodicRunner(
             [
                 PeriodicTask("memory nodes", 5.0, container.memory().work),
                 PeriodicTask("vector indexes", 60.0, container.vector_indexes().maintain),
@@ -81,9 +81,9 @@ class KnowledgePart:
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._uploads.run())
-            self._upkeep_task = group.create_task(self._upkeep.run())
+            self._periodic_task = group.create_task(self._periodic.run())
 
     async def stop(self) -> None:
-        if self._upkeep_task is not None:  # a process may be told to stop before its parts run
-            self._upkeep_task.cancel()
+        if self._periodic_task is not None:  # a process may be told to stop before its components run
+            self._periodic_task.cancel()
         await self._uploads.stop()

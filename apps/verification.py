@@ -108,7 +108,7 @@ def service(
     )
 
 
-class VerificationBotPart:
+class VerificationBotComponent:
     """Keeps the verification bot's webhook registered, where there is a bot."""
 
     name = "verification bot"

@@ -15,7 +15,7 @@ from dependency_injector import providers
 
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
-from apps.components import StoragePart, WorkerPart
+from apps.components import StorageComponent, WorkerComponent
 from apps.container import Container
 from bench.ours import settings
 from domain.channels.messages import Event, Sender
@@ -116,7 +116,7 @@ async def dispatch(dsn: str, count: int) -> tuple[Throughput, Throughput]:
     stub = Stub()
     url = await stub.start()
     container = Container(settings=settings(DOWNSTREAM_URL=url), dsn=dsn, solitary=True)
-    storage, worker = StoragePart(container, "worker"), WorkerPart(container)
+    storage, worker = StorageComponent(container, "worker"), WorkerComponent(container)
     await storage.start()
     await _filled(container, count, count // 4, {"url": url})
 
@@ -183,7 +183,7 @@ async def order(dsn: str, sessions: int, count: int) -> Order:
     parts: list[Any] = []
     for container in containers:
         container.downstream.override(providers.Object(recorder))
-        parts += [StoragePart(container, "worker"), WorkerPart(container)]
+        parts += [StorageComponent(container, "worker"), WorkerComponent(container)]
         await parts[-2].start()
     await _filled(containers[0], count, sessions, {"url": None})
 

@@ -17,9 +17,9 @@ import uvloop
 
 from adapters.outbound.core_client.callbacks import RemoteCallbacks
 from adapters.outbound.core_client.connection import CoreConnection
-from apps.components import RestPart, StoragePart, WorkerPart
+from apps.components import RestComponent, StorageComponent, WorkerComponent
 from apps.container import Container
-from apps.grpc_server.part import GrpcPart
+from apps.grpc_server.component import GrpcComponent
 from apps.http_gateway.main import build_remote_gateway
 from apps.process import Component, run
 from apps.rest import build_gateway
@@ -62,25 +62,25 @@ def _platforms(address: str) -> dict[str, str]:
 async def _intake(dsn: str, port: int, platform: str) -> int:
     container = Container(settings=settings(**_platforms(platform)), dsn=dsn, solitary=True)
     listener = listen("127.0.0.1", port, "PORT")
-    gateway = RestPart(build_gateway(container), listener, container.settings())
-    return await run([StoragePart(container, "standalone"), gateway], _ready)
+    gateway = RestComponent(build_gateway(container), listener, container.settings())
+    return await run([StorageComponent(container, "standalone"), gateway], _ready)
 
 
 async def _core(dsn: str, port: str, platform: str) -> int:
     container = Container(settings=settings(GRPC_PORT=port, **_platforms(platform)), dsn=dsn, solitary=True)
-    return await run([StoragePart(container, "core"), GrpcPart(container)], _ready)
+    return await run([StorageComponent(container, "core"), GrpcComponent(container)], _ready)
 
 
 async def _gateway(port: int, target: str) -> int:
     core = CoreConnection(target)
     app = build_remote_gateway(settings(), core, RemoteCallbacks(core))
-    parts: list[Component] = [RestPart(app, listen("127.0.0.1", port, "PORT"), settings())]
+    parts: list[Component] = [RestComponent(app, listen("127.0.0.1", port, "PORT"), settings())]
     return await run(parts, _ready)
 
 
 async def _worker(dsn: str, downstream: str) -> int:
     container = Container(settings=settings(DOWNSTREAM_URL=downstream), dsn=dsn, solitary=False)
-    return await run([StoragePart(container, "worker"), WorkerPart(container)], _ready)
+    return await run([StorageComponent(container, "worker"), WorkerComponent(container)], _ready)
 
 
 def _ready() -> None:

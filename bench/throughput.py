@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import orjson
 import psycopg
 
-from apps.components import StoragePart
+from apps.components import StorageComponent
 from apps.container import Container
 from bench.engine import Stub, events
 from bench.measuring import LOAD_CORE, ROOT, SERVER_CORE, cpu_seconds, pinned, python
@@ -57,7 +57,7 @@ async def measure(dsn: str, workers: int, conversations: int, count: int, rate: 
     replies = Replies()
     address = (await replies.start()).removesuffix("/run")
     container = Container(settings=settings(), dsn=dsn, solitary=False)
-    storage = StoragePart(container, "core")
+    storage = StorageComponent(container, "core")
     await storage.start()
     instances = [
         (

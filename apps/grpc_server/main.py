@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from apps import logs
-from apps.components import StoragePart
+from apps.components import StorageComponent
 from apps.container import Container
-from apps.grpc_server.part import GrpcPart, listening_address
-from apps.knowledge import ModelPart, ReadersPart
+from apps.grpc_server.component import GrpcComponent, listening_address
+from apps.knowledge import ModelComponent, ReadersComponent
 from apps.process import Component, run, serve
 from apps.secrets import complete
 from apps.settings import Settings
@@ -22,13 +22,13 @@ def main(settings: Settings) -> int:
 
     async def core() -> int:
         container = Container(settings=settings, dsn=dsn, solitary=False)
-        parts: list[Component] = [
-            StoragePart(container, "core"),
-            ReadersPart(container),
-            ModelPart(container),
-            GrpcPart(container),
+        components: list[Component] = [
+            StorageComponent(container, "core"),
+            ReadersComponent(container),
+            ModelComponent(container),
+            GrpcComponent(container),
         ]
         address = listening_address(settings)
-        return await run(parts, lambda: print(f"Switchboard core is ready at {address}", flush=True))
+        return await run(components, lambda: print(f"Switchboard core is ready at {address}", flush=True))
 
     return serve(core())

@@ -21,7 +21,7 @@ from adapters.outbound.core_client.message_files import RemoteSharedFiles
 from adapters.outbound.core_client.verification import RemoteVerification
 from adapters.outbound.metrics import PrometheusMeter
 from apps import logs
-from apps.components import RestPart
+from apps.components import RestComponent
 from apps.process import Phase, run, serve
 from apps.settings import Settings
 from apps.starting import listen
@@ -46,7 +46,7 @@ def main(settings: Settings) -> int:
     async def gateway() -> int:
         core = CoreConnection(target)
         callbacks = RemoteCallbacks(core)
-        rest = RestPart(build_remote_gateway(settings, core, callbacks), listener, settings)
+        rest = RestComponent(build_remote_gateway(settings, core, callbacks), listener, settings)
         return await run([_Core(core, callbacks), rest], lambda: _banner(host, port, target))
 
     return serve(gateway())

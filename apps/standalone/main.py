@@ -6,17 +6,17 @@ import asyncio
 import sys
 
 from apps import logs
-from apps.components import RestPart, SocketsPart, StoragePart, WorkerPart
+from apps.components import RestComponent, SocketsComponent, StorageComponent, WorkerComponent
 from apps.container import Container
-from apps.grpc_server.part import GrpcPart
-from apps.jobs import JobsPart
-from apps.knowledge import KnowledgePart, ModelPart, ReadersPart
+from apps.grpc_server.component import GrpcComponent
+from apps.jobs import JobsComponent
+from apps.knowledge import KnowledgeComponent, ModelComponent, ReadersComponent
 from apps.process import Component, Phase, run, serve
 from apps.rest import build_gateway
 from apps.secrets import complete
 from apps.settings import Settings
 from apps.starting import check_free, embedded_database, listen, migrated, unlocked
-from apps.verification import VerificationBotPart
+from apps.verification import VerificationBotComponent
 from domain.access.model import Role
 
 
@@ -35,22 +35,22 @@ def main(settings: Settings) -> int:
 async def _serve(settings: Settings, dsn: str, listener) -> int:  # type: ignore[no-untyped-def]
     container = Container(settings=settings, dsn=dsn, solitary=True)
     first = _FirstKey(container)
-    grpc = GrpcPart(container)
-    parts: list[Component] = [
-        StoragePart(container, "standalone"),
+    grpc = GrpcComponent(container)
+    components: list[Component] = [
+        StorageComponent(container, "standalone"),
         first,
-        WorkerPart(container),
-        JobsPart(container),
-        SocketsPart(container),
-        KnowledgePart(container),
-        ReadersPart(container),
-        ModelPart(container),
+        WorkerComponent(container),
+        JobsComponent(container),
+        SocketsComponent(container),
+        KnowledgeComponent(container),
+        ReadersComponent(container),
+        ModelComponent(container),
         grpc,
-        VerificationBotPart(settings, container.http()),
-        RestPart(build_gateway(container), listener, settings),
+        VerificationBotComponent(settings, container.http()),
+        RestComponent(build_gateway(container), listener, settings),
     ]
     host, port = listener.getsockname()[:2]
-    return await run(parts, lambda: _banner(f"{host}:{port}", grpc.port, settings, first.token))
+    return await run(components, lambda: _banner(f"{host}:{port}", grpc.port, settings, first.token))
 
 
 class _FirstKey:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from apps import logs
-from apps.components import SocketsPart, StoragePart, WorkerPart
+from apps.components import SocketsComponent, StorageComponent, WorkerComponent
 from apps.container import Container
-from apps.jobs import JobsPart
-from apps.knowledge import KnowledgePart, ModelPart, ReadersPart
+from apps.jobs import JobsComponent
+from apps.knowledge import KnowledgeComponent, ModelComponent, ReadersComponent
 from apps.process import Component, run, serve
 from apps.secrets import complete
 from apps.settings import Settings
 from apps.starting import migrated, shared_database, unlocked
-from apps.verification import VerificationBotPart
+from apps.verification import VerificationBotComponent
 
 
 def main(settings: Settings) -> int:
@@ -22,16 +22,16 @@ def main(settings: Settings) -> int:
 
     async def worker() -> int:
         container = Container(settings=settings, dsn=dsn, solitary=False)
-        parts: list[Component] = [
-            StoragePart(container, "worker"),
-            WorkerPart(container),
-            JobsPart(container),
-            SocketsPart(container),
-            VerificationBotPart(settings, container.http()),
-            KnowledgePart(container),
-            ReadersPart(container),
-            ModelPart(container),
+        components: list[Component] = [
+            StorageComponent(container, "worker"),
+            WorkerComponent(container),
+            JobsComponent(container),
+            SocketsComponent(container),
+            VerificationBotComponent(settings, container.http()),
+            KnowledgeComponent(container),
+            ReadersComponent(container),
+            ModelComponent(container),
         ]
-        return await run(parts, lambda: print("Switchboard worker is ready", flush=True))
+        return await run(components, lambda: print("Switchboard worker is ready", flush=True))
 
     return serve(worker())

@@ -32,5 +32,5 @@ async def _pass(world: World, by: timedelta) -> None:
     for statement in MOVED:
         await container.database().execute(statement, {"by": by, "far": FAR})
     world.clock.advance(by)
-    await container.pacer().refresh()
-    container.hub().outbound.ring()
+    await container.rate_limiter().refresh()
+    container.event_bus().outbound.ring()

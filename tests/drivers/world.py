@@ -16,11 +16,11 @@ from dependency_injector import providers
 
 from adapters.outbound.embedding.hashed import HashedEmbedder
 from adapters.outbound.security.encryption import new_key
-from apps.components import StoragePart, WorkerPart
+from apps.components import StorageComponent, WorkerComponent
 from apps.container import Container
-from apps.grpc_server.part import GrpcPart
-from apps.jobs import JobsPart
-from apps.knowledge import KnowledgePart, ReadersPart
+from apps.grpc_server.component import GrpcComponent
+from apps.jobs import JobsComponent
+from apps.knowledge import KnowledgeComponent, ReadersComponent
 from apps.process import Component
 from apps.settings import Settings, load
 from domain.access.model import Role
@@ -61,16 +61,16 @@ class World:
         self.container = Container(settings=self.settings, dsn=self._dsn, solitary=True)
         self.container.clock.override(providers.Object(self.clock))
         self.container.embedder.override(providers.Object(HashedEmbedder()))
-        self.grpc = GrpcPart(self.container)
+        self.grpc = GrpcComponent(self.container)
         self.parts: list[Component] = [
-            StoragePart(self.container, "standalone"),
-            ReadersPart(self.container),
+            StorageComponent(self.container, "standalone"),
+            ReadersComponent(self.container),
         ]
         if worker:
             self.parts += [
-                WorkerPart(self.container),
-                JobsPart(self.container),
-                KnowledgePart(self.container),
+                WorkerComponent(self.container),
+                JobsComponent(self.container),
+                KnowledgeComponent(self.container),
             ]
         self.parts.append(self.grpc)
         self._tasks = []
@@ -86,11 +86,11 @@ class World:
 
     async def _empty(self) -> None:
         await self._delete_all()
-        self.container.hub().lost()
+        self.container.event_bus().lost()
         await self.container.http().close()  # a later receiver may listen where an earlier one did
         if await self._let_end():
             await self._delete_all()
-            self.container.hub().lost()
+            self.container.event_bus().lost()
             await self.container.http().close()
 
     async def _let_end(self) -> bool:
@@ -107,12 +107,12 @@ class World:
         """What the worker has begun with: conversations, what it does beside them, deliveries, jobs and uploads."""
         tasks: list[asyncio.Task[Any]] = []
         for part in self.parts:
-            if isinstance(part, WorkerPart):
+            if isinstance(part, WorkerComponent):
                 tasks += [task for loop in part._loops for task in loop._tasks]
                 tasks += self.container.conversation_service()._asking._courtesies
-            if isinstance(part, JobsPart) and part._worker._worker is not None:
+            if isinstance(part, JobsComponent) and part._worker._worker is not None:
                 tasks += [task for task in part._worker._worker.tasks.values() if not task.done()]
-            if isinstance(part, KnowledgePart):
+            if isinstance(part, KnowledgeComponent):
                 tasks += part._uploads._running
         return tasks
 

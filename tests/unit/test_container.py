@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from adapters.outbound.security.encryption import new_key
-from apps.components import WorkerPart
+from apps.components import WorkerComponent
 from apps.container import Container
-from apps.knowledge import KnowledgePart
+from apps.knowledge import KnowledgeComponent
 from apps.settings import load
 
 
@@ -20,13 +20,13 @@ async def test_a_worker_has_no_place_for_what_goes_over_another_ones_connection(
     settings = load({"CONFIG_ENCRYPTION_KEY": new_key(), "INTERNAL_SERVICE_KEY": "k" * 32}, None)
     container = Container(settings=settings, dsn="", solitary=True)
     container.supervisor()._elsewhere = {7: 0}
-    worker = WorkerPart(container)
+    worker = WorkerComponent(container)
     assert [each._places.room().instances for each in worker._loops] == [{7: 0}, {7: 0}]
 
 
 async def test_knowledge_bases_stop_also_where_they_never_ran() -> None:
     """A process that is told to stop while it starts, or whose next part cannot start."""
     settings = load({"CONFIG_ENCRYPTION_KEY": new_key(), "INTERNAL_SERVICE_KEY": "k" * 32}, None)
-    part = KnowledgePart(Container(settings=settings, dsn="", solitary=True))
+    part = KnowledgeComponent(Container(settings=settings, dsn="", solitary=True))
     await part.start()
     await part.stop()

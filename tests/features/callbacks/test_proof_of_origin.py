@@ -95,7 +95,7 @@ def an_instance(caller: Caller, channel: str) -> None:
 
 @pytest.fixture
 def _given_back(world: World) -> Iterator[None]:
-    intake = world.container.intake()
+    intake = world.container.callback_service()
     rules = intake._rules
     yield
     intake._rules = rules
@@ -103,7 +103,7 @@ def _given_back(world: World) -> Iterator[None]:
 
 @given("a server that requires proof")
 def requires_proof(world: World, _given_back: None) -> None:
-    intake = world.container.intake()
+    intake = world.container.callback_service()
     intake._rules = replace(intake._rules, require_signatures=True)
 
 

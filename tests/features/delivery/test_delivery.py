@@ -213,7 +213,7 @@ def limits_kept(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     async def sleep(seconds: float) -> None:
         scene.world.clock.advance(timedelta(seconds=seconds))
 
-    pacer = scene.world.container.pacer()
+    pacer = scene.world.container.rate_limiter()
     monkeypatch.setattr(pacer, "_quotas", True)
     monkeypatch.setattr(pacer, "_sleep", sleep)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from apps.components import WorkerPart
+from apps.components import WorkerComponent
 from domain.confirmations.rules import question, unclear
 from domain.routing.model import Confirmation, RunRequest, RunResult
 from domain.routing.words import GAVE_UP
@@ -188,11 +188,11 @@ def approved(scene: Scene, valve: Resource) -> None:
 @given("the worker hangs while the tool runs")
 def hangs(valve: Resource) -> None:
     assert [request.approval is not None for request in valve.wait_for(2)] == [False, True]
-    worker = next(each for each in valve.world.parts if isinstance(each, WorkerPart))
+    worker = next(each for each in valve.world.parts if isinstance(each, WorkerComponent))
     valve.world.run(_no_upkeep(worker))
 
 
-async def _no_upkeep(worker: WorkerPart) -> None:
+async def _no_upkeep(worker: WorkerComponent) -> None:
     """A worker that hangs prolongs no lease."""
     assert worker._upkeep_task is not None
     worker._upkeep_task.cancel()

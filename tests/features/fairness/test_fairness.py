@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from apps.components import WorkerPart
+from apps.components import WorkerComponent
 from domain.routing.model import RunRequest, RunResult
 from tests.drivers.receiver import Receiver
 from tests.drivers.ways import UseCases
@@ -75,7 +75,7 @@ class Scene:
 
     def _held(self) -> int:
         """Conversations that the worker has leased."""
-        worker = next(each for each in self.world.parts if isinstance(each, WorkerPart))
+        worker = next(each for each in self.world.parts if isinstance(each, WorkerComponent))
         return len(worker._loops[0].held)
 
     def create(self, user: str, url: str | None = None) -> int:
@@ -173,7 +173,7 @@ async def _flooded(scene: Scene, count: int) -> None:
             "INSERT INTO lane (kind, instance_id, lane_key, pending)"
             " SELECT 0, instance_id, lane_key, 1 FROM inbox WHERE status = 0"
         )
-    scene.world.container.hub().inbound.ring()
+    scene.world.container.event_bus().inbound.ring()
 
 
 @when(parsers.parse("{count:d} conversations write to the first instance"))

@@ -13,7 +13,7 @@ import pytest
 from adapters.outbound.channels.workspace_chat.channel import WorkspaceChat
 from adapters.outbound.channels.workspace_chat.tests import samples
 from adapters.outbound.security.encryption import new_key
-from apps.components import WorkerPart
+from apps.components import WorkerComponent
 from domain.routing.model import RunRequest, RunResult
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.ways import UseCases
@@ -77,7 +77,7 @@ def test_the_answer_takes_the_place_of_what_a_dead_worker_showed(
     second = World(database_url, tmp_path, **settings)
     second.start(worker=False)
     Streaming(second, ends=True)
-    worker = WorkerPart(second.container)
+    worker = WorkerComponent(second.container)
     second.run(worker.start())
     working = second.begin(worker.run())
     try:

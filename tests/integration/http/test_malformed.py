@@ -13,7 +13,7 @@ from uvicorn import Config
 from uvicorn.server import ServerState
 
 from adapters.inbound.rest.protocol import LARGEST_HEAD, LARGEST_READ, HttpProtocol
-from apps.components import RestPart
+from apps.components import RestComponent
 from apps.settings import load
 
 HEAD = b"POST /x HTTP/1.1\r\nHost: x\r\n"
@@ -31,7 +31,7 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
 @pytest.fixture
 async def port() -> AsyncIterator[int]:
     listener = socket.create_server(("127.0.0.1", 0))
-    part = RestPart(app, listener, load({}, None))
+    part = RestComponent(app, listener, load({}, None))
     await part.start()
     yield listener.getsockname()[1]
     await part.stop()

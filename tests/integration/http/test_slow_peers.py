@@ -13,7 +13,7 @@ from uvicorn import Config
 from uvicorn.server import ServerState
 
 from adapters.inbound.rest.protocol import LARGEST_DISCARD, RESERVED, HttpProtocol, Limits
-from apps.components import RestPart
+from apps.components import RestComponent
 from apps.settings import load
 
 HEAD = b"POST /x HTTP/1.1\r\nHost: x\r\n"
@@ -341,7 +341,7 @@ async def refusing(scope: Any, receive: Any, send: Any) -> None:
 async def test_half_sent_heads_do_not_keep_others_out() -> None:
     """Through real sockets: 60 connections that never finish their head, where 20 are allowed."""
     listener = socket.create_server(("127.0.0.1", 0))
-    part = RestPart(app, listener, load({"HTTP_MAX_CONNECTIONS": "20", "HTTP_HEAD_TIMEOUT": "2"}, None))
+    part = RestComponent(app, listener, load({"HTTP_MAX_CONNECTIONS": "20", "HTTP_HEAD_TIMEOUT": "2"}, None))
     await part.start()
     running = asyncio.create_task(part.run())
     port = listener.getsockname()[1]

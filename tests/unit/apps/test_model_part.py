@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from apps.knowledge import ModelPart
+from apps.knowledge import ModelComponent
 from domain.refusals import Unavailable
 
 
@@ -33,7 +33,7 @@ class ChannelDependencies:
 
 
 async def started(dependencies: ChannelDependencies) -> asyncio.Task[None]:
-    part: Any = ModelPart(dependencies)  # type: ignore[arg-type]
+    part: Any = ModelComponent(dependencies)  # type: ignore[arg-type]
     await part.start()
     running = asyncio.create_task(part.run())
     for _ in range(5):  # turns of the event loop: all that it does without waiting

@@ -1,4 +1,4 @@
-"""The gRPC server as a part of a process."""
+"""The gRPC server as a component of a process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def listening_address(settings: Settings) -> str:
     return f"{host}:{settings.grpc_port}"
 
 
-class GrpcPart:
+class GrpcComponent:
     name = "gRPC core"
     phase = Phase.CALLS
 
