@@ -91,7 +91,7 @@ class WorkerComponent:
             container.outbox(),
             container.event_bus(),
         )
-        held_elsewhere = container.supervisor().elsewhere
+        held_by_other_process = container.supervisor().held_by_other_process
         self._loops: list[QueueWorker[Any]] = [
             QueueWorker(
                 "conversations",
@@ -101,7 +101,7 @@ class WorkerComponent:
                 partial(leases.reclaim, CONVERSATIONS),
                 event_bus.inbound,
                 concurrency=settings.worker_concurrency,
-                throttled=held_elsewhere,
+                throttled=held_by_other_process,
             ),
             QueueWorker(
                 "deliveries",
@@ -111,14 +111,14 @@ class WorkerComponent:
                 partial(leases.reclaim, DELIVERIES),
                 event_bus.outbound,
                 concurrency=settings.worker_concurrency,
-                throttled=both(self._rate_limiter.throttled, held_elsewhere),
+                throttled=both(self._rate_limiter.throttled, held_by_other_process),
             ),
         ]
         self._dispatches: list[DirectDispatch[Any]] = [container.arrivals(), container.replies()]
         self._resources = container.resources()
         abandoned = AbandonedLeases(
             leases.abandoned,
-            [leases.free, container.schedules().free, container.links().free],
+            [leases.free, container.schedules().free, container.links().release_of],
             event_bus.lost,
         )
         self._periodic_task: asyncio.Task[None] | None = None

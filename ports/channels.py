@@ -30,7 +30,8 @@ from domain.refusals import Unauthenticated
 from ports.clock import Clock, Ids
 from ports.faces import Face
 from ports.http import Addresses, Http
-from ports.linked_device import LinkedDevices, LinkRecorder
+from ports.linked_device import LinkedDevices
+from ports.links import LinkRecorder
 
 
 @runtime_checkable
@@ -335,7 +336,7 @@ Emit = Callable[[Event], Awaitable[None]]
 class Connected(Protocol, metaclass=Face):
     """A channel that keeps a connection; the supervisor calls `listen` under a lease."""
 
-    async def listen(self, instance_id: int, config: Config, emit: Emit, desk: LinkRecorder) -> None:
+    async def listen(self, instance_id: int, config: Config, emit: Emit, recorder: LinkRecorder) -> None:
         """Runs until it is cancelled; raises when it cannot go on."""
         ...
 

@@ -1,14 +1,11 @@
-"""A messaging account's linked device, and where its life is put on record."""
+"""A messaging account's linked device."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
-
-from domain.channels.linked_device import LinkStatus
 
 
 class DeviceError(Exception):
@@ -136,36 +133,4 @@ class LinkedDevices(Protocol):
 
     async def forget(self, instance_id: int) -> None:
         """Removes the stored state of an instance whose device does not run."""
-        ...
-
-
-class LinkRecorder(Protocol):
-    """Where the life of one instance's link is put on record."""
-
-    async def status(self) -> LinkStatus | None:
-        """The last status, None for a link that was never there."""
-        ...
-
-    async def moved(self, status: LinkStatus) -> None:
-        """Notes the status, in config.waStatus too."""
-        ...
-
-    async def code(self, code: str | None) -> None:
-        """Notes a new pairing code and tells the owner; None: the code is used or void."""
-        ...
-
-    async def no_code(self, reason: str) -> None:
-        """A code that was asked for could not be had."""
-        ...
-
-    async def up(self, since: datetime | None) -> None:
-        """The connection is up since then, or down (None)."""
-        ...
-
-    async def trouble(self, reason: str) -> None:
-        """The connection failed: what the instance's health shows."""
-        ...
-
-    async def code_wanted(self) -> None:
-        """Returns when somebody asks for a new pairing code."""
         ...

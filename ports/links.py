@@ -1,13 +1,62 @@
-"""Connections that are kept for instances: who keeps them, and what is asked of them."""
+"""Connections that are kept for instances: who keeps them, what is recorded of them, and pairing codes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
-from domain.channels.linked_device import LinkStatus
-from ports.linked_device import LinkRecorder
+
+class LinkRecorder(Protocol):
+    """Records the state of one instance's connection."""
+
+    async def status(self) -> str | None:
+        """The last status, None for a link that was never there."""
+        ...
+
+    async def set_status(self, status: str) -> None:
+        """Records the status, in the instance's configuration too."""
+        ...
+
+    async def record_code(self, code: str | None) -> None:
+        """Records a new pairing code and notifies the owner; None: the code is used or void."""
+        ...
+
+    async def record_pairing_failure(self, reason: str) -> None:
+        """Records why a requested pairing code could not be made."""
+        ...
+
+    async def set_connected_since(self, since: datetime | None) -> None:
+        """Records that the connection is up since then, or down (None)."""
+        ...
+
+    async def record_failure(self, reason: str) -> None:
+        """Records in the instance's health that the connection failed."""
+        ...
+
+    async def wait_for_code_request(self) -> None:
+        """Returns when somebody requests a new pairing code."""
+        ...
+
+
+class ConnectionLeases(Protocol):
+    """Gives each instance's connection to one process at a time."""
+
+    async def acquire(self, channel_ids: Sequence[str]) -> Sequence[int]:
+        """Takes and renews leases: the instances whose connections this process keeps from now on."""
+        ...
+
+    async def held_by_other_process(self, channel_ids: Sequence[str]) -> Sequence[int]: ...
+
+    async def release_all(self) -> None: ...
+
+    async def removed(self, instance_ids: Sequence[int]) -> Sequence[int]:
+        """Those of these instances that were removed. An id that this database never had is not among them: the
+        state may belong to another database."""
+        ...
+
+    def recorder(self, instance_id: int) -> LinkRecorder: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,46 +67,25 @@ class CodeAnswer:
     error: str
 
 
-class Links(Protocol):
-    """One keeper at a time per instance, over any number of processes."""
+class PairingRequests(Protocol):
+    """Carries requests for pairing codes to the process that keeps the connection."""
 
-    async def hold(self, channel_ids: Sequence[str]) -> Sequence[int]:
-        """Takes and renews leases: the instances whose connections this process keeps from now on."""
+    async def prepare(self, instance_id: int) -> None:
+        """Creates the link of a new instance, and writes its status into the configuration."""
         ...
 
-    async def elsewhere(self, channel_ids: Sequence[str]) -> Sequence[int]:
-        """The instances whose connections other processes keep."""
-        ...
-
-    async def let_go(self) -> None:
-        """Gives all leases back."""
-        ...
-
-    async def gone(self, instance_ids: Sequence[int]) -> Sequence[int]:
-        """Those of these instances that were removed. One that never was here is not gone: the state may
-        belong to another database."""
-        ...
-
-    async def note(self, instance_id: int) -> LinkStatus:
-        """Makes an instance's link known, and writes its status into config.waStatus."""
-        ...
-
-    async def ask(self, instance_id: int) -> int | None:
-        """Asks for a new pairing code: the number of the request, None when too many were made in the hour."""
+    async def request(self, instance_id: int) -> int | None:
+        """Requests a new pairing code: the number of the request, None after too many within the hour."""
         ...
 
     async def answer(self, instance_id: int, number: int) -> CodeAnswer | None:
         """The answer to a request, None while there is none."""
         ...
 
-    def desk(self, instance_id: int) -> LinkRecorder:
-        """Where the keeper of an instance's connection puts things on record."""
-        ...
-
 
 class Notifier(Protocol):
-    """Tells the owner of an instance."""
+    """Notifies the owner of an instance."""
 
     async def pairing_code(self, instance_id: int, code: str) -> None:
-        """Best effort, to the owner's verified e-mail or messenger identity."""
+        """Sends a pairing code to the owner's verified e-mail or messenger identity, best effort."""
         ...

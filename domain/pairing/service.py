@@ -1,24 +1,25 @@
-"""Pairing codes: asked for here, made by whoever keeps the connection."""
+"""Pairing codes: requested here, made by the process that keeps the connection."""
 
 from __future__ import annotations
 
 import asyncio
 
-from domain.channels.linked_device import PAIRING_WAIT
 from domain.instances.model import Instance, Pairing
 from domain.refusals import TooMany
 from ports.channels import Channels, SupportsPairing
-from ports.links import CodeAnswer, Links
+from ports.links import CodeAnswer, PairingRequests
 
-LOOK_EVERY = 0.2
-"""Seconds between two looks for the answer."""
+PAIRING_WAIT = 20.0
+"""Seconds that a request waits for its code."""
+POLL_SECONDS = 0.2
+"""Seconds between two queries for the answer."""
 
 
 class PairingService:
     """`ports.pairing.Pairings`."""
 
-    def __init__(self, links: Links, channels: Channels, wait: float = PAIRING_WAIT) -> None:
-        self._links = links
+    def __init__(self, requests: PairingRequests, channels: Channels, wait: float = PAIRING_WAIT) -> None:
+        self._requests = requests
         self._channels = channels
         self._wait = wait
 
@@ -27,10 +28,10 @@ class PairingService:
 
     async def saved(self, instance: Instance) -> None:
         if self.pairs(instance.channel_id):
-            await self._links.note(instance.id)
+            await self._requests.prepare(instance.id)
 
     async def removed(self, instance: Instance) -> None:
-        """The keeper of the connection sees that the instance is gone, and clears what it holds."""
+        """The process that keeps the connection notices by itself, and clears the stored state."""
 
     async def request(self, instance: Instance) -> Pairing:
         channel = self._channels.find(instance.channel_id)
@@ -38,7 +39,7 @@ class PairingService:
             return Pairing(False, None, f"No pairing code can be made: {instance.channel_id} pairs nothing")
         if lacking := channel.lacks():
             return Pairing(False, None, f"No pairing code can be made: {lacking}")
-        number = await self._links.ask(instance.id)
+        number = await self._requests.request(instance.id)
         if number is None:
             raise TooMany("too many pairing codes were asked for within the hour; try again later", 600)
         try:
@@ -52,7 +53,7 @@ class PairingService:
 
     async def _answered(self, instance_id: int, number: int) -> CodeAnswer:
         while True:
-            answer = await self._links.answer(instance_id, number)
+            answer = await self._requests.answer(instance_id, number)
             if answer is not None:
                 return answer
-            await asyncio.sleep(LOOK_EVERY)
+            await asyncio.sleep(POLL_SECONDS)

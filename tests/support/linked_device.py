@@ -1,4 +1,4 @@
-"""A linked device that follows a script, and a desk that remembers."""
+"""A linked device that follows a script, and a recorder that remembers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from domain.channels.linked_device import LinkStatus
 from ports.linked_device import DeviceError, DeviceEvent, OutgoingFile
 
 
@@ -95,31 +94,31 @@ class ScriptedDevices:
         self.forgotten.append(instance_id)
 
 
-class Desk:
+class Recorder:
     """Remembers what a link did."""
 
-    def __init__(self, status: LinkStatus | None = None) -> None:
-        self.statuses: list[LinkStatus] = []
+    def __init__(self, status: str | None = None) -> None:
+        self.statuses: list[str] = []
         self.codes: list[str | None] = []
         self.reasons: list[str] = []
         self.ups: list[bool] = []
         self.wanted: asyncio.Queue[None] = asyncio.Queue()
         self._stored = status
 
-    async def status(self) -> LinkStatus | None:
+    async def status(self) -> str | None:
         return self._stored
 
-    async def moved(self, status: LinkStatus) -> None:
+    async def set_status(self, status: str) -> None:
         self.statuses.append(status)
 
-    async def code(self, code: str | None) -> None:
+    async def record_code(self, code: str | None) -> None:
         self.codes.append(code)
 
-    async def no_code(self, reason: str) -> None:
+    async def record_pairing_failure(self, reason: str) -> None:
         self.reasons.append(reason)
 
-    async def up(self, since: datetime | None) -> None:
+    async def set_connected_since(self, since: datetime | None) -> None:
         self.ups.append(since is not None)
 
-    async def code_wanted(self) -> None:
+    async def wait_for_code_request(self) -> None:
         await self.wanted.get()

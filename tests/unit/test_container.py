@@ -19,7 +19,7 @@ def test_channels_get_the_addresses_of_the_settings() -> None:
 async def test_a_worker_has_no_place_for_what_goes_over_another_ones_connection() -> None:
     settings = load({"CONFIG_ENCRYPTION_KEY": new_key(), "INTERNAL_SERVICE_KEY": "k" * 32}, None)
     container = Container(settings=settings, dsn="", solitary=True)
-    container.supervisor()._elsewhere = {7: 0}
+    container.supervisor()._held_by_other_process = {7: 0}
     worker = WorkerComponent(container)
     assert [each._places.room().instances for each in worker._loops] == [{7: 0}, {7: 0}]
 

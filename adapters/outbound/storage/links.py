@@ -1,4 +1,4 @@
-"""Links of connected channels in PostgreSQL, and the desk where a connection's life is put on record."""
+"""Links of connected channels in PostgreSQL: leases, pairing codes, the state of connections."""
 
 from __future__ import annotations
 
@@ -10,22 +10,21 @@ from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.instances import PostgresInstances
 from adapters.outbound.storage.pool import Database
-from domain.channels.linked_device import LinkStatus
 from domain.instances.model import Activity, LiveSocket
 from ports.links import CodeAnswer, Notifier
 
 LEASE_SECONDS = 15
-ASKS_PER_HOUR = 20
-LOOK_EVERY = 0.5
-"""Seconds between two looks for a request for a code."""
+REQUESTS_PER_HOUR = 20
+POLL_SECONDS = 0.5
+"""Seconds between two queries for a code request."""
 
-KNOW = """
+ADD_LINKS = """
 INSERT INTO link (instance_id)
 SELECT id FROM channel_instance WHERE channel_id = ANY(%s) AND status = 'active'
 ON CONFLICT (instance_id) DO NOTHING
 """
 
-HOLD = f"""
+ACQUIRE = f"""
 UPDATE link l SET owner = %(owner)s, lease_until = now() + interval '{LEASE_SECONDS} seconds',
     up_since = CASE WHEN l.owner = %(owner)s THEN l.up_since END
 FROM (
@@ -37,20 +36,20 @@ FROM (
 WHERE l.instance_id = free.instance_id RETURNING l.instance_id
 """
 
-ELSEWHERE = """
+HELD_BY_OTHER_PROCESS = """
 SELECT k.instance_id FROM link k JOIN channel_instance i ON i.id = k.instance_id
 WHERE i.channel_id = ANY(%s) AND i.status = 'active' AND k.owner <> %s AND k.lease_until > now()
 """
 
-ASK = f"""
+REQUEST_CODE = f"""
 UPDATE link SET wanted = wanted + 1,
     asked = CASE WHEN asked_since < now() - interval '1 hour' THEN 1 ELSE asked + 1 END,
     asked_since = CASE WHEN asked_since < now() - interval '1 hour' THEN now() ELSE asked_since END
-WHERE instance_id = %s AND (asked < {ASKS_PER_HOUR} OR asked_since < now() - interval '1 hour')
+WHERE instance_id = %s AND (asked < {REQUESTS_PER_HOUR} OR asked_since < now() - interval '1 hour')
 RETURNING wanted
 """
 
-GONE = """
+REMOVED = """
 SELECT n FROM unnest(%s::bigint[]) AS t(n)
 WHERE n <= (SELECT last_value FROM channel_instance_id_seq)
     AND NOT EXISTS (SELECT FROM channel_instance i WHERE i.id = n) ORDER BY n
@@ -65,7 +64,7 @@ ORDER BY i.id
 
 
 class PairingStore:
-    """`ports.links.Links` and `ports.storage.SocketStore`."""
+    """`ports.links.ConnectionLeases`, `ports.links.PairingRequests` and `ports.storage.SocketStore`."""
 
     def __init__(
         self,
@@ -81,40 +80,39 @@ class PairingStore:
         self._health = health
         self._notifier = notifier
 
-    async def hold(self, channel_ids: Sequence[str]) -> Sequence[int]:
-        await self._database.execute(KNOW, (list(channel_ids),))
+    async def acquire(self, channel_ids: Sequence[str]) -> Sequence[int]:
+        await self._database.execute(ADD_LINKS, (list(channel_ids),))
         parameters = {"owner": self._owner, "channels": list(channel_ids)}
-        return [row[0] for row in await self._database.fetch(HOLD, parameters)]
+        return [row[0] for row in await self._database.fetch(ACQUIRE, parameters)]
 
-    async def elsewhere(self, channel_ids: Sequence[str]) -> Sequence[int]:
-        rows = await self._database.fetch(ELSEWHERE, (list(channel_ids), self._owner))
+    async def held_by_other_process(self, channel_ids: Sequence[str]) -> Sequence[int]:
+        rows = await self._database.fetch(HELD_BY_OTHER_PROCESS, (list(channel_ids), self._owner))
         return [row[0] for row in rows]
 
-    async def let_go(self) -> None:
-        await self.free([self._owner])
+    async def release_all(self) -> None:
+        await self.release_of([self._owner])
 
-    async def free(self, owners: Sequence[int]) -> None:
-        """Takes back what these processes held."""
+    async def release_of(self, owners: Sequence[int]) -> None:
+        """Releases the leases of these processes."""
         await self._database.execute(
             "UPDATE link SET owner = NULL, lease_until = NULL, up_since = NULL WHERE owner = ANY(%s)",
             (list(owners),),
         )
 
-    async def gone(self, instance_ids: Sequence[int]) -> Sequence[int]:
-        return [row[0] for row in await self._database.fetch(GONE, (list(instance_ids),))]
+    async def removed(self, instance_ids: Sequence[int]) -> Sequence[int]:
+        return [row[0] for row in await self._database.fetch(REMOVED, (list(instance_ids),))]
 
-    async def note(self, instance_id: int) -> LinkStatus:
+    async def prepare(self, instance_id: int) -> None:
         await self._database.execute(
             "INSERT INTO link (instance_id) SELECT id FROM channel_instance WHERE id = %s ON CONFLICT DO NOTHING",
             (instance_id,),
         )
         row = await self._database.fetch_one("SELECT status FROM link WHERE instance_id = %s", (instance_id,))
-        status = LinkStatus(row[0]) if row and row[0] else LinkStatus.PAIRING
-        await self._instances.annotate(instance_id, "waStatus", status.value)
-        return status
+        status = str(row[0]) if row and row[0] else "pairing"
+        await self._instances.annotate(instance_id, "waStatus", status)
 
-    async def ask(self, instance_id: int) -> int | None:
-        row = await self._database.fetch_one(ASK, (instance_id,))
+    async def request(self, instance_id: int) -> int | None:
+        row = await self._database.fetch_one(REQUEST_CODE, (instance_id,))
         return int(row[0]) if row else None
 
     async def answer(self, instance_id: int, number: int) -> CodeAnswer | None:
@@ -127,12 +125,14 @@ class PairingStore:
         rows = await self._database.fetch(LIVE, {"user": user_id})
         return [LiveSocket(row[0], row[1], row[2], row[3] or "connected", row[4]) for row in rows]
 
-    def desk(self, instance_id: int) -> PostgresLinkDesk:
-        return PostgresLinkDesk(self._database, instance_id, self._instances, self._health, self._notifier)
+    def recorder(self, instance_id: int) -> PostgresLinkRecorder:
+        return PostgresLinkRecorder(
+            self._database, instance_id, self._instances, self._health, self._notifier
+        )
 
 
-class PostgresLinkDesk:
-    """`ports.linked_device.LinkRecorder` of one instance."""
+class PostgresLinkRecorder:
+    """`ports.links.LinkRecorder` of one instance."""
 
     def __init__(
         self,
@@ -148,17 +148,15 @@ class PostgresLinkDesk:
         self._health = health
         self._notifier = notifier
 
-    async def status(self) -> LinkStatus | None:
+    async def status(self) -> str | None:
         row = await self._database.fetch_one("SELECT status FROM link WHERE instance_id = %s", (self._id,))
-        return LinkStatus(row[0]) if row and row[0] else None
+        return str(row[0]) if row and row[0] else None
 
-    async def moved(self, status: LinkStatus) -> None:
-        await self._database.execute(
-            "UPDATE link SET status = %s WHERE instance_id = %s", (status.value, self._id)
-        )
-        await self._instances.annotate(self._id, "waStatus", status.value)
+    async def set_status(self, status: str) -> None:
+        await self._database.execute("UPDATE link SET status = %s WHERE instance_id = %s", (status, self._id))
+        await self._instances.annotate(self._id, "waStatus", status)
 
-    async def code(self, code: str | None) -> None:
+    async def record_code(self, code: str | None) -> None:
         await self._health.pairing(self._id, code)
         if code is None:
             await self._database.execute("UPDATE link SET code = NULL WHERE instance_id = %s", (self._id,))
@@ -167,7 +165,7 @@ class PostgresLinkDesk:
         await self._answered(code, None)
         await self._notifier.pairing_code(self._id, code)
 
-    async def no_code(self, reason: str) -> None:
+    async def record_pairing_failure(self, reason: str) -> None:
         await self._answered(None, reason)
         await self._health.failed(self._id, Activity.RECEIVING, f"pairing: {reason}")
 
@@ -177,21 +175,21 @@ class PostgresLinkDesk:
             (code, storable(error) if error else error, self._id),
         )
 
-    async def up(self, since: datetime | None) -> None:
+    async def set_connected_since(self, since: datetime | None) -> None:
         await self._database.execute(
             "UPDATE link SET up_since = %s WHERE instance_id = %s", (since, self._id)
         )
         if since is not None:
             await self._health.succeeded(self._id, Activity.RECEIVING)
 
-    async def trouble(self, reason: str) -> None:
+    async def record_failure(self, reason: str) -> None:
         await self._health.failed(self._id, Activity.RECEIVING, reason)
 
-    async def code_wanted(self) -> None:
+    async def wait_for_code_request(self) -> None:
         while True:
             row = await self._database.fetch_one(
                 "SELECT wanted > answered FROM link WHERE instance_id = %s", (self._id,)
             )
             if row and row[0]:
                 return
-            await asyncio.sleep(LOOK_EVERY)
+            await asyncio.sleep(POLL_SECONDS)

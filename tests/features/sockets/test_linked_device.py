@@ -30,7 +30,7 @@ class Scene:
     def begin(self, lack: str | None = None) -> None:
         self.world = SocketWorld(self.database, ConfigCipher(new_key()), 1, lack)
         self.instance = self.runner.run(self.world.create())
-        self.runner.run(self.world.supervisor.look())
+        self.runner.run(self.world.supervisor.check())
         self.world.device.happen(Unlinked())
 
     def until(self, holds: Callable[[], object]) -> None:
@@ -155,7 +155,7 @@ def shows_none(scene: Scene) -> None:
 @then("it is among Ann's live connections")
 def is_live(scene: Scene) -> None:
     assert scene.world is not None
-    scene.runner.run(scene.world.supervisor.look())  # a lease ends after a while
+    scene.runner.run(scene.world.supervisor.check())  # a lease ends after a while
     (socket,) = scene.runner.run(scene.world.links.live("ann"))
     assert socket.instance_id == scene.world.only
 

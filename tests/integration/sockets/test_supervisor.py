@@ -40,7 +40,7 @@ async def test_from_creation_to_a_message(worlds: Callable[..., SocketWorld]) ->
     world = worlds()
     instance = await world.create()
     assert await world.wa_status(instance) == "pairing"
-    await world.supervisor.look()
+    await world.supervisor.check()
     world.device.happen(Unlinked())
     await until(lambda: world.told.codes == [(instance.id, "AAAA-1111")])
     assert (await world.health.find(instance.id)).pairing_code == "AAAA-1111"
@@ -48,7 +48,7 @@ async def test_from_creation_to_a_message(worlds: Callable[..., SocketWorld]) ->
     world.device.happen(Linked())
     await until(lambda: _is(world, instance, "connected"))
     await until(lambda: _has_no_code(world, instance))
-    await world.supervisor.look()  # prolongs the lease
+    await world.supervisor.check()  # prolongs the lease
     (socket,) = await world.links.live("ann")
     assert (socket.instance_id, socket.channel_id, socket.status) == (instance.id, CHANNEL, "connected")
     assert await world.links.live("bob") == []
@@ -75,8 +75,8 @@ async def _rows(world: SocketWorld, count: int) -> bool:
 async def test_a_code_can_be_asked_for_from_any_process(worlds: Callable[..., SocketWorld]) -> None:
     keeper, other = worlds(1), worlds(2)
     instance = await keeper.create()
-    await keeper.supervisor.look()
-    await other.supervisor.look()
+    await keeper.supervisor.check()
+    await other.supervisor.check()
     assert other.devices.opened == []
     keeper.device.happen(Unlinked())
     await until(lambda: keeper.told.codes)
@@ -107,7 +107,7 @@ async def test_asking_too_often_is_refused(worlds: Callable[..., SocketWorld]) -
     world = worlds()
     instance = await world.create()
     for _ in range(20):
-        assert await world.links.ask(instance.id) is not None
+        assert await world.links.request(instance.id) is not None
     with pytest.raises(TooMany):
         await world.pairing.request(instance)
 
@@ -115,14 +115,14 @@ async def test_asking_too_often_is_refused(worlds: Callable[..., SocketWorld]) -
 async def test_a_dead_keepers_connections_are_taken_over(worlds: Callable[..., SocketWorld]) -> None:
     keeper, heir = worlds(1), worlds(2)
     await keeper.create()
-    await keeper.supervisor.look()
-    await heir.supervisor.look()
+    await keeper.supervisor.check()
+    await heir.supervisor.check()
     assert heir.devices.opened == []
     await until(lambda: keeper.devices.opened)
-    await heir.links.free([1])
-    await heir.supervisor.look()
+    await heir.links.release_of([1])
+    await heir.supervisor.check()
     await until(lambda: heir.devices.opened)
-    await keeper.supervisor.look()
+    await keeper.supervisor.check()
     await until(lambda: "close" in keeper.device.did)
 
 
@@ -131,24 +131,24 @@ async def test_the_others_leave_the_work_to_who_keeps_the_connection(
 ) -> None:
     keeper, other = worlds(1), worlds(2)
     instance = await keeper.create()
-    await other.supervisor.look()
-    await keeper.supervisor.look()
-    assert keeper.supervisor.elsewhere() == {instance.id: 0}
-    assert other.supervisor.elsewhere() == {}
-    await keeper.links.free([2])
-    await keeper.supervisor.look()
-    await other.supervisor.look()
-    assert keeper.supervisor.elsewhere() == {}
-    assert other.supervisor.elsewhere() == {instance.id: 0}
+    await other.supervisor.check()
+    await keeper.supervisor.check()
+    assert keeper.supervisor.held_by_other_process() == {instance.id: 0}
+    assert other.supervisor.held_by_other_process() == {}
+    await keeper.links.release_of([2])
+    await keeper.supervisor.check()
+    await other.supervisor.check()
+    assert keeper.supervisor.held_by_other_process() == {}
+    assert other.supervisor.held_by_other_process() == {instance.id: 0}
 
 
 async def test_a_removed_instance_is_unlinked(worlds: Callable[..., SocketWorld]) -> None:
     world = worlds()
     instance = await world.create()
-    await world.supervisor.look()
+    await world.supervisor.check()
     await until(lambda: "connect" in world.device.did)
     await world.instances.remove(instance.id)
-    await world.supervisor.look()
+    await world.supervisor.check()
     await until(lambda: world.devices.forgotten == [instance.id])
     assert "logout" in world.device.did
 
@@ -162,29 +162,29 @@ async def test_what_was_removed_while_nobody_looked_is_unlinked_at_the_start(
     await world.instances.remove(removed.id)
     elsewhere = removed.id + 1000  # never an instance of this database
     world.devices.states = [kept.id, removed.id, elsewhere]
-    await world.supervisor.look()
+    await world.supervisor.check()
     await until(lambda: world.devices.forgotten == [removed.id])
-    await world.supervisor.look()
+    await world.supervisor.check()
     assert world.devices.forgotten == [removed.id]
 
 
 async def test_a_changed_configuration_starts_the_connection_anew(worlds: Callable[..., SocketWorld]) -> None:
     world = worlds()
     instance = await world.create()
-    await world.supervisor.look()
+    await world.supervisor.check()
     await until(lambda: "connect" in world.device.did)
     await world.instances.annotate(instance.id, "waStatus", "connected")
-    await world.supervisor.look()
+    await world.supervisor.check()
     assert len(world.devices.opened) == 1
     await world.instances.annotate(instance.id, "allowedNumbers", "4917")
-    await world.supervisor.look()
+    await world.supervisor.check()
     await until(lambda: len(world.devices.opened) == 2)
 
 
 async def test_a_device_that_ends_is_started_again(worlds: Callable[..., SocketWorld]) -> None:
     world = worlds()
     await world.create()
-    await world.supervisor.look()
+    await world.supervisor.check()
     world.device.happen(None)
     await until(lambda: len(world.devices.opened) >= 2)
 
@@ -194,7 +194,7 @@ async def test_a_message_that_cannot_be_stored_costs_the_connection_nothing(
 ) -> None:
     world = worlds()
     instance = await world.create()
-    await world.supervisor.look()
+    await world.supervisor.check()
     world.device.happen(Linked())
     await until(lambda: _is(world, instance, "connected"))
     await world.database.execute("ALTER TABLE inbox ADD CHECK (position('odd' IN event) = 0)")

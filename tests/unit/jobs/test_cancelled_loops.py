@@ -71,26 +71,26 @@ async def test_a_task_that_swallows_its_cancellation_is_waited_for_no_longer_tha
     await task
 
 
-class Links:
+class Leases:
     """Holds all instances; the database answers nothing that is asked on the way out."""
 
     def __init__(self) -> None:
-        self.given_back = False
+        self.released = False
 
-    async def hold(self, _: Sequence[str]) -> Sequence[int]:
+    async def acquire(self, _: Sequence[str]) -> Sequence[int]:
         return range(1, INSTANCES + 1)
 
-    async def elsewhere(self, _: Sequence[str]) -> Sequence[int]:
+    async def held_by_other_process(self, _: Sequence[str]) -> Sequence[int]:
         return ()
 
-    async def gone(self, _: Sequence[int]) -> Sequence[int]:
+    async def removed(self, _: Sequence[int]) -> Sequence[int]:
         return ()
 
-    def desk(self, _: int) -> Any:
+    def recorder(self, _: int) -> Any:
         return SimpleNamespace()
 
-    async def let_go(self) -> None:
-        self.given_back = True
+    async def release_all(self) -> None:
+        self.released = True
 
 
 class Channel:
@@ -116,25 +116,25 @@ class Channel:
 
 
 async def test_connections_end_whose_last_words_fail() -> None:
-    links, channel = Links(), Channel()
+    leases, channel = Leases(), Channel()
     instance = SimpleNamespace(config={}, channel_id="any")
 
     async def cached(_: int) -> Any:
         return instance
 
     parts: list[Any] = [
-        links,
+        leases,
         SimpleNamespace(cached=cached),
         SimpleNamespace(all=lambda: [channel]),
         SimpleNamespace(),
     ]
     supervisor = Supervisor(*parts, restart_after=0.0)
-    await supervisor.look()
+    await supervisor.check()
     await asyncio.sleep(0)
     assert channel.listening == INSTANCES
     async with asyncio.timeout(PATIENCE):
         await supervisor.stop()
-    assert links.given_back
+    assert leases.released
     assert channel.listening == INSTANCES, "none was begun anew"
     assert [task for task in asyncio.all_tasks() if "_listen" in repr(task)] == []
 

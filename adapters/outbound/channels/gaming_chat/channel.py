@@ -22,7 +22,7 @@ from domain.channels.messages import (
 from domain.channels.model import ChannelDefinition
 from ports.channels import ChannelDependencies, Emit, PlatformError
 from ports.http import HttpFailed, HttpRequest
-from ports.linked_device import LinkRecorder
+from ports.links import LinkRecorder
 
 from . import webhook
 from .api import DiscordApi
@@ -54,8 +54,8 @@ class GamingChat:
     def receive(self, config: Config, call: RawCall, known: ChannelMetadata, now: datetime) -> Received:
         return webhook.receive(config, call, now)
 
-    async def listen(self, instance_id: int, config: Config, emit: Emit, desk: LinkRecorder) -> None:
-        await self._gateway.listen(instance_id, config, emit, desk)
+    async def listen(self, instance_id: int, config: Config, emit: Emit, recorder: LinkRecorder) -> None:
+        await self._gateway.listen(instance_id, config, emit, recorder)
 
     async def unlink(self, instance_id: int) -> None:
         self._gateway.forget(instance_id)

@@ -20,7 +20,7 @@ from adapters.outbound.http.paths import segment
 from domain.channels.messages import Config
 from domain.refusals import Invalid
 from ports.channels import ChannelDependencies, Emit, PlatformError
-from ports.linked_device import LinkRecorder
+from ports.links import LinkRecorder
 
 from .api import DiscordApi
 from .interactions import read_interaction
@@ -81,20 +81,20 @@ class Gateway:
         self._api = api
         self._sessions: dict[int, _Session] = {}
 
-    async def listen(self, instance_id: int, config: Config, emit: Emit, desk: LinkRecorder) -> None:
+    async def listen(self, instance_id: int, config: Config, emit: Emit, recorder: LinkRecorder) -> None:
         """Runs until it is cancelled: connects again after a growing pause, as long as the gateway fails."""
         session = self._sessions[instance_id] = _Session()
         failures = 0
         while True:
             try:
-                await self._connect(session, config, emit, desk)
+                await self._connect(session, config, emit, recorder)
                 failures = 0
                 await asyncio.sleep(FIRST_PAUSE)
             except PlatformError as error:
                 failures = 1 if session.greeted else failures + 1
-                await desk.up(None)
+                await recorder.set_connected_since(None)
                 if failures == 1:
-                    await desk.trouble(str(error))
+                    await recorder.record_failure(str(error))
                 log.warning("%s", error, extra={"instance": instance_id})
                 session.greeted = False
                 await asyncio.sleep(_pause(failures, error))
@@ -107,7 +107,7 @@ class Gateway:
         """The instance is gone."""
         self._sessions.pop(instance_id, None)
 
-    async def _connect(self, session: _Session, config: Config, emit: Emit, desk: LinkRecorder) -> None:
+    async def _connect(self, session: _Session, config: Config, emit: Emit, recorder: LinkRecorder) -> None:
         """One connection. Raises `PlatformError` when it breaks; ends when Discord asks for a new one."""
         address = session.address or text(await self._api.ask(config, "/gateway/bot"), "url")
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=_HELLO_SECONDS)
@@ -120,7 +120,7 @@ class Gateway:
                 session.address = ""
                 reason = type(error).__name__
                 raise PlatformError(f"Discord: the gateway cannot be reached: {reason}") from None
-            await _Connection(self._dependencies, self._api, socket, session, config, emit, desk).run()
+            await _Connection(self._dependencies, self._api, socket, session, config, emit, recorder).run()
 
 
 class _Refused(PlatformError):
@@ -143,7 +143,7 @@ class _Connection:
         session: _Session,
         config: Config,
         emit: Emit,
-        desk: LinkRecorder,
+        recorder: LinkRecorder,
     ) -> None:
         self._dependencies = dependencies
         self._api = api
@@ -151,7 +151,7 @@ class _Connection:
         self._session = session
         self._config = config
         self._emit = emit
-        self._desk = desk
+        self._recorder = recorder
         self._acknowledged = True
 
     async def run(self) -> None:
@@ -260,7 +260,7 @@ class _Connection:
 
     async def _up(self) -> None:
         self._session.greeted = True
-        await self._desk.up(self._dependencies.clock.now())
+        await self._recorder.set_connected_since(self._dependencies.clock.now())
 
     async def _interact(self, data: Mapping[str, Any]) -> None:
         """Interactions come here while the application has no Interactions Endpoint URL."""

@@ -27,7 +27,8 @@ from domain.channels.messages import (
 )
 from domain.channels.model import ChannelDefinition
 from ports.channels import ChannelDependencies, Emit, PlatformError
-from ports.linked_device import DeviceError, LinkedDevice, LinkRecorder, OutgoingFile
+from ports.linked_device import DeviceError, LinkedDevice, OutgoingFile
+from ports.links import LinkRecorder
 
 log = logging.getLogger(__name__)
 
@@ -63,14 +64,14 @@ class LinkedDeviceMessaging:
         if missing:
             raise PlatformError(missing)
 
-    async def listen(self, instance_id: int, config: Config, emit: Emit, desk: LinkRecorder) -> None:
+    async def listen(self, instance_id: int, config: Config, emit: Emit, recorder: LinkRecorder) -> None:
         try:
             device = await self._devices.open(instance_id)
         except DeviceError as failure:
-            await desk.no_code(str(failure))
+            await recorder.record_pairing_failure(str(failure))
             raise PlatformError(str(failure)) from failure
         try:
-            await DeviceSession(device, instance_id, config, emit, desk, self._clock).run()
+            await DeviceSession(device, instance_id, config, emit, recorder, self._clock).run()
         finally:
             await device.close()
 

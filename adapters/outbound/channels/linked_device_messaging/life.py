@@ -24,10 +24,10 @@ from ports.linked_device import (
     Incoming,
     Linked,
     LinkedDevice,
-    LinkRecorder,
     LoggedOut,
     Unlinked,
 )
+from ports.links import LinkRecorder
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ class DeviceSession:
         instance_id: int,
         config: Config,
         emit: Emit,
-        desk: LinkRecorder,
+        recorder: LinkRecorder,
         clock: Clock,
         reconnect_after: float = RECONNECT_AFTER,
         pairing_wait: float = PAIRING_WAIT,
@@ -50,7 +50,7 @@ class DeviceSession:
         self._instance_id = instance_id
         self._config = config
         self._emit = emit
-        self._desk = desk
+        self._recorder = recorder
         self._clock = clock
         self._reconnect_after = reconnect_after
         self._pairing_wait = pairing_wait
@@ -65,12 +65,12 @@ class DeviceSession:
 
     async def run(self) -> None:
         """Runs until it is cancelled, or the device ends."""
-        stored = await self._desk.status()
+        stored = await self._recorder.status()
         if stored is None:
             await self._happened(Trigger.CREATED)
         else:
-            self._status = stored
-            self._wants_code = stored is not LinkStatus.CONNECTED
+            self._status = LinkStatus(stored)
+            self._wants_code = self._status is not LinkStatus.CONNECTED
         self._connected_at = self._clock.now().timestamp()
         async with asyncio.TaskGroup() as group:
             beside = [group.create_task(self._answer_requests()), group.create_task(self._connect_again())]
@@ -83,7 +83,7 @@ class DeviceSession:
 
     async def _answer_requests(self) -> None:
         while True:
-            await self._desk.code_wanted()
+            await self._recorder.wait_for_code_request()
             async with self._turn:
                 await self._happened(Trigger.ASKED_FOR_CODE)
 
@@ -100,7 +100,7 @@ class DeviceSession:
             await self._message(event)
         elif isinstance(event, Linked):
             self._connected_at = self._clock.now().timestamp()
-            await self._desk.up(self._clock.now())
+            await self._recorder.set_connected_since(self._clock.now())
             await self._happened(Trigger.LINKED)
         elif isinstance(event, Unlinked):
             if self._wants_code and not self._has_code:
@@ -109,13 +109,13 @@ class DeviceSession:
             await self._happened(Trigger.LOGGED_OUT)
         elif isinstance(event, Dropped):
             log.info("the connection dropped: %s", event.reason, extra={"instance": self._instance_id})
-            await self._desk.up(None)
+            await self._recorder.set_connected_since(None)
             await self._happened(Trigger.DROPPED)
 
     async def _happened(self, happening: Trigger) -> None:
         following = step(self._status, happening)
         self._status = following.status
-        await self._desk.moved(following.status)
+        await self._recorder.set_status(following.status)
         for deed in following.deeds:
             await self._do(deed)
 
@@ -128,7 +128,7 @@ class DeviceSession:
                 await self._request_code()
         elif deed is Action.FORGET_CODE:
             self._wants_code = False
-            await self._desk.code(None)
+            await self._recorder.record_code(None)
         elif deed is Action.RECONNECT:
             await asyncio.sleep(self._reconnect_after)
             await self._connect()
@@ -141,11 +141,11 @@ class DeviceSession:
             log.warning("connecting failed: %s", failure, extra={"instance": self._instance_id})
             self._not_made.set()
             if self._wants_code:
-                await self._desk.no_code(str(failure))
+                await self._recorder.record_pairing_failure(str(failure))
 
     async def _cleared(self) -> None:
         self._has_code = False
-        await self._desk.up(None)
+        await self._recorder.set_connected_since(None)
         try:
             await self._device.logout()
         except DeviceError as failure:
@@ -156,12 +156,14 @@ class DeviceSession:
             async with asyncio.timeout(self._pairing_wait):
                 code = await self._device.pair(str(self._config["phoneNumber"]))
         except TimeoutError:
-            await self._desk.no_code(f"no pairing code came within {self._pairing_wait:g} seconds")
+            await self._recorder.record_pairing_failure(
+                f"no pairing code came within {self._pairing_wait:g} seconds"
+            )
         except DeviceError as failure:
-            await self._desk.no_code(str(failure))
+            await self._recorder.record_pairing_failure(str(failure))
         else:
             self._has_code = True
-            await self._desk.code(code)
+            await self._recorder.record_code(code)
 
     async def _message(self, message: Incoming) -> None:
         reason = ignored_for(self._config, message, self._connected_at)

@@ -23,32 +23,32 @@ from .samples import CONFIG, SETTING, fixture
 READY = {"session_id": "session1", "user": {"id": APPLICATION}, "v": 10}
 
 
-class Desk:
+class Recorder:
     """What is put on record of a connection."""
 
     def __init__(self) -> None:
         self.ups: list[bool] = []
         self.troubles: asyncio.Queue[str] = asyncio.Queue()
 
-    async def up(self, since: datetime | None) -> None:
+    async def set_connected_since(self, since: datetime | None) -> None:
         self.ups.append(since is not None)
 
-    async def trouble(self, reason: str) -> None:
+    async def record_failure(self, reason: str) -> None:
         self.troubles.put_nowait(reason)
 
 
 class Listener:
-    """A running connection, the events that it gave, and its desk."""
+    """A running connection, the events that it gave, and its recorder."""
 
     def __init__(self, channel: GamingChat) -> None:
         self.channel = channel
         self.events: asyncio.Queue[Event] = asyncio.Queue()
-        self.desk = Desk()
+        self.recorder = Recorder()
         self.emit: Emit = self.events.put
         self._running: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        self._running = asyncio.create_task(self.channel.listen(7, CONFIG, self._emit, self.desk))
+        self._running = asyncio.create_task(self.channel.listen(7, CONFIG, self._emit, self.recorder))
 
     async def _emit(self, event: Event) -> None:
         await self.emit(event)
@@ -156,16 +156,16 @@ async def test_an_error_of_our_own_ends_the_listening(server: Discord) -> None:
     async def broken(event: Event) -> None:
         raise ConnectionResetError(event.text)
 
-    desk = Desk()
+    recorder = Recorder()
     async with client() as http:
         channel = build(dependencies(http, {SETTING: server.url + "/api/v10"}))
-        running = asyncio.create_task(channel.listen(7, CONFIG, broken, desk))
+        running = asyncio.create_task(channel.listen(7, CONFIG, broken, recorder))
         await server.gateway.heard.get()
         server.gateway.dispatch("READY", dict(READY), 1)
         server.gateway.dispatch("MESSAGE_CREATE", fixture("message_dm"), 2)
         with pytest.raises(ConnectionResetError):
             await running
-    assert desk.ups == [True], "its end is put on record by whoever keeps the connection"
+    assert recorder.ups == [True], "its end is put on record by whoever keeps the connection"
 
 
 @pytest.mark.parametrize(("code", "words"), [(4004, "bot token is not valid"), (4014, "intents")])
@@ -173,7 +173,7 @@ async def test_a_refusal_is_put_on_record(server: Discord, listener: Listener, c
     listener.start()
     await server.gateway.heard.get()
     server.gateway.frames.put_nowait(code)
-    assert words in await listener.desk.troubles.get()
+    assert words in await listener.recorder.troubles.get()
     assert (await server.gateway.heard.get())["op"] == 2
 
 
@@ -182,9 +182,9 @@ async def test_a_lasting_trouble_is_put_on_record_once(server: Discord, listener
         server.next_reply(502)
     await entered(server, listener)
     await message(server, listener, 2)
-    assert listener.desk.troubles.qsize() == 1
-    assert "502" in listener.desk.troubles.get_nowait()
-    assert listener.desk.ups[-1] is True
+    assert listener.recorder.troubles.qsize() == 1
+    assert "502" in listener.recorder.troubles.get_nowait()
+    assert listener.recorder.ups[-1] is True
 
 
 def test_pauses_grow_to_five_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,7 +212,7 @@ async def test_a_gateway_that_does_not_answer_beats_is_left(server: Discord, lis
     await server.gateway.beats.get()
     let_pass(INTERVAL)
     assert (await server.gateway.heard.get())["op"] == 6
-    assert "broke" in await listener.desk.troubles.get()
+    assert "broke" in await listener.recorder.troubles.get()
 
 
 @pytest.mark.parametrize(
@@ -235,9 +235,9 @@ async def test_without_a_gateway_it_says_so() -> None:
     async with client() as http:
         listener = Listener(build(dependencies(http, {SETTING: "http://127.0.0.1:1"})))
         listener.start()
-        assert "127.0.0.1:1" in await listener.desk.troubles.get()
+        assert "127.0.0.1:1" in await listener.recorder.troubles.get()
         await listener.stop()
-    assert listener.desk.ups[-1] is False
+    assert listener.recorder.ups[-1] is False
 
 
 async def test_an_instance_that_is_gone_is_forgotten(server: Discord, listener: Listener) -> None:

@@ -10,7 +10,7 @@ from ports.channels import Connected, Fetches, PlatformError, Probed, Replies
 from ports.http import Http
 from ports.linked_device import DeviceError
 from tests.support.channels import Files, dependencies
-from tests.support.linked_device import Desk, ScriptedDevice, ScriptedDevices
+from tests.support.linked_device import Recorder, ScriptedDevice, ScriptedDevices
 
 NO_HTTP: Http = object()  # type: ignore[assignment]
 CONFIG = {"phoneNumber": "4915112345678"}
@@ -83,10 +83,10 @@ async def test_without_the_extra_the_channel_says_so() -> None:
     assert channel.lacks() == devices.lack
     with pytest.raises(PlatformError, match="lacks the extra"):
         await channel.probe(CONFIG)
-    desk = Desk()
+    recorder = Recorder()
     with pytest.raises(PlatformError):
-        await channel.listen(7, CONFIG, lambda _: None, desk)  # type: ignore[arg-type,return-value]
-    assert desk.reasons == [devices.lack]
+        await channel.listen(7, CONFIG, lambda _: None, recorder)  # type: ignore[arg-type,return-value]
+    assert recorder.reasons == [devices.lack]
 
 
 async def test_a_removed_instance_is_unlinked_and_forgotten(device: ScriptedDevice) -> None:

@@ -12,7 +12,7 @@ from domain.channels.linked_device import Action, LinkStatus, Trigger, allowed, 
 from domain.channels.messages import Event
 from ports.linked_device import DeviceError, Dropped, Incoming, Linked, LoggedOut, Media, Unlinked
 from tests.support.channels import NOW, SetClock
-from tests.support.linked_device import Desk, ScriptedDevice
+from tests.support.linked_device import Recorder, ScriptedDevice
 
 PAIRING, CONNECTED, LOGGED_OUT = LinkStatus.PAIRING, LinkStatus.CONNECTED, LinkStatus.LOGGED_OUT
 CONFIG = {"phoneNumber": "4915112345678"}
@@ -40,7 +40,7 @@ def test_the_table_of_states(
 
 
 async def live(
-    device: ScriptedDevice, desk: Desk, config: dict[str, Any] | None = None, wait: float = 60
+    device: ScriptedDevice, recorder: Recorder, config: dict[str, Any] | None = None, wait: float = 60
 ) -> list[Event]:
     """Lets the life run until the script ends."""
     events: list[Event] = []
@@ -50,116 +50,116 @@ async def live(
 
     device.happen(None)
     life = DeviceSession(
-        device, 7, config or CONFIG, emit, desk, SetClock(), reconnect_after=0, pairing_wait=wait
+        device, 7, config or CONFIG, emit, recorder, SetClock(), reconnect_after=0, pairing_wait=wait
     )
     await asyncio.wait_for(life.run(), 120)
     return events
 
 
 async def test_a_new_instance_gets_a_code_and_connects() -> None:
-    device, desk = ScriptedDevice(), Desk()
+    device, recorder = ScriptedDevice(), Recorder()
     device.happen(Unlinked(), Linked())
-    await live(device, desk)
+    await live(device, recorder)
     assert device.did == ["connect", "pair 4915112345678"]
-    assert desk.statuses == [PAIRING, CONNECTED]
-    assert desk.codes == ["AAAA-1111", None]
-    assert desk.ups == [True]
+    assert recorder.statuses == [PAIRING, CONNECTED]
+    assert recorder.codes == ["AAAA-1111", None]
+    assert recorder.ups == [True]
 
 
 async def test_a_linked_device_asks_for_no_code_after_a_restart() -> None:
-    device, desk = ScriptedDevice(), Desk(CONNECTED)
+    device, recorder = ScriptedDevice(), Recorder(CONNECTED)
     device.happen(Linked())
-    await live(device, desk)
+    await live(device, recorder)
     assert device.did == ["connect"]
-    assert desk.statuses == [CONNECTED]
+    assert recorder.statuses == [CONNECTED]
 
 
 async def test_a_drop_reconnects_and_stays_connected() -> None:
-    device, desk = ScriptedDevice(), Desk(CONNECTED)
+    device, recorder = ScriptedDevice(), Recorder(CONNECTED)
     device.happen(Linked(), Dropped("timeout"), Linked())
-    await live(device, desk)
+    await live(device, recorder)
     assert device.did == ["connect", "connect"]
-    assert desk.statuses == [CONNECTED, CONNECTED, CONNECTED]
-    assert desk.ups == [True, False, True]
+    assert recorder.statuses == [CONNECTED, CONNECTED, CONNECTED]
+    assert recorder.ups == [True, False, True]
 
 
 async def test_a_logout_clears_the_state_and_asks_for_a_new_code() -> None:
-    device, desk = ScriptedDevice(), Desk(CONNECTED)
+    device, recorder = ScriptedDevice(), Recorder(CONNECTED)
     device.happen(Linked(), LoggedOut("by the phone"), Unlinked())
-    await live(device, desk)
+    await live(device, recorder)
     assert device.did == ["connect", "logout", "pair 4915112345678"]
-    assert desk.statuses == [CONNECTED, LOGGED_OUT]
-    assert desk.codes == [None, "AAAA-1111"]
+    assert recorder.statuses == [CONNECTED, LOGGED_OUT]
+    assert recorder.codes == [None, "AAAA-1111"]
 
 
 async def test_a_code_asked_for_while_connected_ends_the_session() -> None:
-    device, desk = ScriptedDevice(), Desk(CONNECTED)
-    running = asyncio.create_task(_forever(device, desk))
+    device, recorder = ScriptedDevice(), Recorder(CONNECTED)
+    running = asyncio.create_task(_forever(device, recorder))
     device.happen(Linked())
-    await _until(lambda: desk.ups == [True])
-    desk.wanted.put_nowait(None)
-    await _until(lambda: desk.codes == [None, "AAAA-1111"])
-    assert (desk.statuses[-1], desk.ups) == (LOGGED_OUT, [True, False])
+    await _until(lambda: recorder.ups == [True])
+    recorder.wanted.put_nowait(None)
+    await _until(lambda: recorder.codes == [None, "AAAA-1111"])
+    assert (recorder.statuses[-1], recorder.ups) == (LOGGED_OUT, [True, False])
     assert device.did == ["connect", "logout", "pair 4915112345678"]
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
 
 
 async def test_each_connection_without_an_account_makes_one_code() -> None:
-    device, desk = ScriptedDevice(), Desk(PAIRING)
+    device, recorder = ScriptedDevice(), Recorder(PAIRING)
     device.happen(Unlinked(), Unlinked(), Dropped("nobody entered it"), Unlinked())
-    await live(device, desk)
-    assert desk.codes == ["AAAA-1111", "BBBB-2222"]
+    await live(device, recorder)
+    assert recorder.codes == ["AAAA-1111", "BBBB-2222"]
 
 
 async def test_a_code_that_does_not_come_in_time_is_said_so() -> None:
-    device, desk = ScriptedDevice(), Desk()
+    device, recorder = ScriptedDevice(), Recorder()
     device.hangs = True
     device.happen(Unlinked())
-    await live(device, desk, wait=0.01)
-    assert desk.reasons == ["no pairing code came within 0.01 seconds"]
-    assert desk.codes == []
+    await live(device, recorder, wait=0.01)
+    assert recorder.reasons == ["no pairing code came within 0.01 seconds"]
+    assert recorder.codes == []
 
 
 async def test_a_refused_code_is_said_so() -> None:
-    device, desk = ScriptedDevice(), Desk()
+    device, recorder = ScriptedDevice(), Recorder()
     device.failure = DeviceError("rate-overlimit")
     device.happen(Unlinked())
-    await live(device, desk)
-    assert "rate-overlimit" in desk.reasons
+    await live(device, recorder)
+    assert "rate-overlimit" in recorder.reasons
 
 
 async def test_a_connection_that_could_not_be_begun_is_tried_again() -> None:
-    device, desk = ScriptedDevice(), Desk(CONNECTED)
+    device, recorder = ScriptedDevice(), Recorder(CONNECTED)
     device.failure = DeviceError("the device does not answer")
-    running = asyncio.create_task(_forever(device, desk))
+    running = asyncio.create_task(_forever(device, recorder))
     await _until(lambda: device.did.count("connect") > 1)
     device.failure = None
     tried = device.did.count("connect")
     await _until(lambda: device.did.count("connect") > tried)
     device.happen(Linked())
-    await _until(lambda: desk.ups == [True])
+    await _until(lambda: recorder.ups == [True])
     assert device.did.count("connect") == tried + 1, "and not again once it is begun"
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
 
 
 async def test_a_code_that_is_asked_for_replaces_the_last() -> None:
-    device, desk = ScriptedDevice(), Desk()
-    running = asyncio.create_task(_forever(device, desk))
+    device, recorder = ScriptedDevice(), Recorder()
+    running = asyncio.create_task(_forever(device, recorder))
     device.happen(Unlinked())
-    await _until(lambda: desk.codes == ["AAAA-1111"])
-    desk.wanted.put_nowait(None)
-    await _until(lambda: desk.codes == ["AAAA-1111", "BBBB-2222"])
+    await _until(lambda: recorder.codes == ["AAAA-1111"])
+    recorder.wanted.put_nowait(None)
+    await _until(lambda: recorder.codes == ["AAAA-1111", "BBBB-2222"])
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
 
 
-async def _forever(device: ScriptedDevice, desk: Desk) -> None:
+async def _forever(device: ScriptedDevice, recorder: Recorder) -> None:
     async def emit(_: Event) -> None:
         return
 
-    await DeviceSession(device, 7, CONFIG, emit, desk, SetClock(), reconnect_after=0).run()
+    await DeviceSession(device, 7, CONFIG, emit, recorder, SetClock(), reconnect_after=0).run()
 
 
 async def _until(holds: Any) -> None:
@@ -184,9 +184,9 @@ def message(**changes: Any) -> Incoming:
 
 
 async def heard(*messages: Incoming, **config: Any) -> list[Event]:
-    device, desk = ScriptedDevice(), Desk(CONNECTED)
+    device, recorder = ScriptedDevice(), Recorder(CONNECTED)
     device.happen(Linked(), *messages)
-    return await live(device, desk, {**CONFIG, **config})
+    return await live(device, recorder, {**CONFIG, **config})
 
 
 async def test_a_message_is_an_event() -> None:
