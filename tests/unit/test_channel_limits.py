@@ -11,8 +11,8 @@ from adapters.outbound.channels.business_messaging.api import judged as whatsapp
 from adapters.outbound.channels.business_messaging.limits import limits as whatsapp
 from adapters.outbound.channels.enterprise_chat.limits import limits as teams
 from adapters.outbound.channels.gaming_chat.api import _judged as discord_judged
-from adapters.outbound.channels.workspace_chat.api import judged as slack_judged
-from adapters.outbound.channels.workspace_chat.limits import limits as slack
+from adapters.outbound.channels.workspace_chat.api import outcome as slack_judged
+from adapters.outbound.channels.workspace_chat.delivery import limits as slack
 from domain.channels.limits import Scope
 from domain.channels.messages import Outcome
 from ports.http import HttpAnswer

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, text
+from adapters.outbound.channels.common.client import PlatformClient
 from adapters.outbound.channels.common.outcomes import by_status, exchange
 from domain.channels.limits import Scope
 from domain.channels.messages import Config, Outcome, Sent
 from ports.channels import ChannelDependencies, PlatformError
-from ports.http import HttpAnswer, HttpFailed, HttpRequest
+from ports.http import HttpAnswer, HttpRequest
 
+BASE = "WORKSPACE_CHAT_API_URL"
+RESPONSE_URL = "response_url"
 SEND_TIMEOUT = 15.0
 SENDING_SCOPES = ("chat:write", "files:write")
 _TRY_AGAIN = frozenset(
@@ -34,68 +38,60 @@ class WebApi:
     """Slack answers most errors with status 200 and 'ok': false."""
 
     def __init__(self, dependencies: ChannelDependencies) -> None:
-        self._dependencies = dependencies
+        self.client = PlatformClient(dependencies.http, "Slack", _reason, _is_ok)
+        self._address = dependencies.address
 
-    async def ask(
-        self, config: Config, method: str, timeout: float = 15.0, **fields: str
-    ) -> Mapping[str, Any]:
+    async def read(
+        self, config: Config, method: str, timeout: float = SEND_TIMEOUT, **form: str
+    ) -> dict[str, Any]:
         """The answer of a method, form-encoded. Raises `PlatformError`."""
-        body: Mapping[str, Any] = (await self._asked(config, method, timeout, fields)).json()
-        return body
+        return await self.client.read(self._request(config, method, timeout=timeout, form=form))
+
+    async def call(self, config: Config, method: str, **content: Any) -> tuple[Sent, Mapping[str, Any]]:
+        """The outcome of a method, and Slack's answer. `content`: `json` or `form`, and `timeout`."""
+        answer = await exchange(self.client.http, self._request(config, method, **content))
+        if isinstance(answer, Sent):
+            return answer, {}
+        body = answer.json()
+        return outcome(answer), body if isinstance(body, dict) else {}
+
+    async def post(self, config: Config, method: str, **body: Any) -> Sent:
+        """The outcome of a method, called with JSON."""
+        sent, _ = await self.call(config, method, json=body)
+        return sent
+
+    async def respond(self, url: str, body: Mapping[str, Any]) -> Sent:
+        """Posts to a response_url; details of failures begin with its name."""
+        answer = await exchange(self.client.http, HttpRequest("POST", url, json=body, user_address=True))
+        if isinstance(answer, HttpAnswer):
+            if at(answer.json(), "ok") is not False:
+                return by_status(answer, detail=f"{RESPONSE_URL} was refused")
+            answer = outcome(answer)
+        return replace(answer, detail=f"{RESPONSE_URL}: {answer.detail}")
 
     async def check_scopes(self, config: Config) -> None:
-        """Raises `PlatformError` where the token is not good, or was not granted what answers need.
+        """Raises `PlatformError` where the token is refused, or lacks a scope that answers need.
 
-        Slack names the scopes of a token in a header of each answer; `bot` is the one of classic apps.
+        Each answer of Slack has a header with the scopes of the token; classic apps have the scope `bot`.
         """
-        answer = await self._asked(config, "auth.test", SEND_TIMEOUT, {})
-        granted = {each.strip() for each in answer.headers.get("x-oauth-scopes", "").split(",")} - {""}
-        missing = [each for each in SENDING_SCOPES if each not in granted]
+        answer = await self.client.answer(self._request(config, "auth.test", form={}))
+        granted = {scope.strip() for scope in answer.headers.get("x-oauth-scopes", "").split(",")} - {""}
+        missing = [scope for scope in SENDING_SCOPES if scope not in granted]
         if granted and missing and "bot" not in granted:
             raise PlatformError(
                 f"Slack: the token lacks {' and '.join(missing)}, so that answers or their files are refused; add it"
                 " under OAuth & Permissions, and reinstall the app"
             )
 
-    async def _asked(
-        self, config: Config, method: str, timeout: float, fields: Mapping[str, str]
-    ) -> HttpAnswer:
-        try:
-            answer = await self._dependencies.http.send(
-                self.request(config, method, form=fields, timeout=timeout)
-            )
-        except HttpFailed as error:
-            raise PlatformError(f"Slack: {error}") from None
-        body = answer.json()
-        if at(body, "ok") is not True or not isinstance(body, dict):
-            raise PlatformError(f"Slack: {_reason(answer) or f'HTTP {answer.status}'}")
-        return answer
+    @property
+    def base(self) -> str:
+        return self._address(BASE).rstrip("/")
 
-    async def deliver(self, request: HttpRequest) -> tuple[Sent, Mapping[str, Any]]:
-        """How a call ended, and Slack's answer to it."""
-        answer = await exchange(self._dependencies.http, request)
-        if isinstance(answer, Sent):
-            return answer, {}
-        body = answer.json()
-        return judged(answer), body if isinstance(body, dict) else {}
-
-    def request(
-        self,
-        config: Config,
-        method: str,
-        *,
-        json: Mapping[str, Any] | None = None,
-        form: Mapping[str, str] | None = None,
-        timeout: float | None = None,
+    def _request(
+        self, config: Config, method: str, *, timeout: float = SEND_TIMEOUT, **content: Any
     ) -> HttpRequest:
-        """A call of a method in the bot's name."""
         return HttpRequest(
-            "POST",
-            f"{self._dependencies.address('WORKSPACE_CHAT_API_URL').rstrip('/')}/{method}",
-            headers=bearer(config),
-            json=json,
-            form=form,
-            timeout=timeout or SEND_TIMEOUT,
+            "POST", f"{self.base}/{method}", headers=bearer(config), timeout=timeout, **content
         )
 
 
@@ -103,26 +99,30 @@ def bearer(config: Config) -> dict[str, str]:
     return {"authorization": f"Bearer {text(config, 'botToken')}"}
 
 
-def judged(answer: HttpAnswer) -> Sent:
-    """How an answer of the Web API ends a sending."""
+def outcome(answer: HttpAnswer) -> Sent:
+    """Classifies an answer of the Web API."""
     if not answer.ok:
         return by_status(answer, _reason(answer))
-    body = answer.json()
-    if at(body, "ok") is True:
-        return Sent(Outcome.SENT, ref=text(body, "ts"))
-    error = text(body, "error")
+    if _is_ok(answer):
+        return Sent(Outcome.SENT, ref=text(answer.json(), "ts"))
+    error = text(answer.json(), "error")
     if error in _TOO_OFTEN:
         scope = Scope.ACCOUNT if error == _WORKSPACE_LIMIT else None
         return Sent(Outcome.RETRY_AFTER, error, retry_after=answer.retry_after, scope=scope)
     if error in _TRY_AGAIN:
         return Sent(Outcome.TRANSIENT, error)
     if not error:
-        return Sent(Outcome.UNKNOWN, "Slack gave an answer that is none.")
+        return Sent(
+            Outcome.UNKNOWN, "Slack's answer could not be read: it names neither success nor an error."
+        )
     return Sent(Outcome.PERMANENT, _reason(answer))
+
+
+def _is_ok(answer: HttpAnswer) -> bool:
+    return at(answer.json(), "ok") is True
 
 
 def _reason(answer: HttpAnswer) -> str:
     body = answer.json()
-    words = text(body, "error")
-    needed = text(body, "needed")
-    return f"{words} (needed: {needed})" if needed else words
+    error, needed = text(body, "error"), text(body, "needed")
+    return f"{error} (needed: {needed})" if needed else error

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 
 from adapters.outbound.channels.common.bodies import text
-from adapters.outbound.channels.common.files import FILE
 from domain.channels.limits import Limits
 from domain.channels.messages import (
     Answer,
@@ -23,30 +22,24 @@ from domain.channels.messages import (
 from domain.channels.model import ChannelDefinition
 from ports.channels import ChannelDependencies
 
-from . import drafts, prompts, webhook
+from . import delivery, downloads, webhook
 from .api import WebApi
 from .definition import DEFINITION
-from .delivery import Messages, is_command, render_answer
-from .downloads import Downloads
-from .drafts import StreamingReply
-from .limits import limits
+from .drafts import Drafts
 from .prompts import Prompts
-from .uploads import Uploads
 
 
 class WorkspaceChat:
-    """Slack, as the faces of `ports.channels` see it."""
+    """Slack, with the capabilities of `ports.channels`."""
 
     facts_ttl = 3600.0
-    draft_seconds = 1.5
+    draft_seconds = Drafts.draft_seconds
 
     def __init__(self, dependencies: ChannelDependencies) -> None:
         self._api = WebApi(dependencies)
-        self._drafts = StreamingReply(self._api)
-        self._messages = Messages(dependencies, self._api, self._drafts)
-        self._uploads = Uploads(dependencies, self._api, self._messages)
-        self._downloads = Downloads(dependencies, self._api)
-        self._prompts = Prompts(dependencies, self._api)
+        self._drafts = Drafts(self._api)
+        self._delivery = delivery.Delivery(dependencies, self._api, self._drafts)
+        self._prompts = Prompts(self._api)
 
     @property
     def definition(self) -> ChannelDefinition:
@@ -57,27 +50,26 @@ class WorkspaceChat:
 
     async def facts(self, config: Config) -> ChannelMetadata:
         """The bot's own user id, by which it is mentioned."""
-        me = await self._api.ask(config, "auth.test", timeout=2.0)
+        me = await self._api.read(config, "auth.test", timeout=2.0)
         return {"user_id": text(me, "user_id")}
 
     def render(self, config: Config, target: Target, answer: Answer) -> Sequence[OutboundMessage]:
-        return render_answer(target, answer)
+        return self._delivery.render(config, target, answer)
 
     def limits(self, config: Config, target: Target) -> Limits:
-        return limits(config, target)
+        return delivery.limits(config, target)
 
     async def send(self, config: Config, target: Target, part: OutboundMessage, key: str) -> Sent:
-        sender = self._uploads if part.payload.get("kind") == FILE else self._messages
-        return await sender.send(config, target, part.payload, key)
+        return await self._delivery.send(config, target, part, key)
 
     def beginning(self, config: Config, target: Target, text: str) -> str:
-        return drafts.beginning(target, text)
+        return self._drafts.beginning(config, target, text)
 
     async def draft(self, config: Config, target: Target, beginning: str, draft: str, key: str) -> Sent:
-        return await self._drafts.show(config, target, beginning, draft, key)
+        return await self._drafts.draft(config, target, beginning, draft, key)
 
     def shows_waiting(self, config: Config, target: Target) -> bool:
-        return is_command(target)
+        return delivery.is_command(target)
 
     async def decided(self, config: Config, target: Target, closed: ClosedPrompt) -> None:
         await self._prompts.decided(config, target, closed)
@@ -88,13 +80,13 @@ class WorkspaceChat:
     def as_pressed(
         self, config: Config, target: Target, part: OutboundMessage, ref: str, press: Target
     ) -> Target | None:
-        return prompts.as_pressed(config, target, part, ref, press)
+        return self._prompts.as_pressed(config, target, part, ref, press)
 
     async def probe(self, config: Config) -> None:
         await self._api.check_scopes(config)
 
     def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:
-        return self._downloads.fetch(config, attachment)
+        return downloads.fetch(self._api, config, attachment)
 
 
 def build(dependencies: ChannelDependencies) -> WorkspaceChat:

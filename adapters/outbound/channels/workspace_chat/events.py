@@ -1,25 +1,32 @@
-"""Message events of Slack's Events API (https://docs.slack.dev/reference/events/message). Pure."""
+"""Message events of Slack's Events API and Slack's markup in them. Pure.
+
+Sources: https://docs.slack.dev/reference/events/message and
+https://docs.slack.dev/messaging/formatting-message-text
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
-from adapters.outbound.channels.common.bodies import at, items, text
+from adapters.outbound.channels.common.bodies import at, items, size, text
 from domain.channels.messages import Attachment, ChannelMetadata, Event, Identity, Sender
 
-from .wording import GREETING, leading_mention, mentions, plain, without_mention
+GREETING = "Hello! Write your question behind the command, mention me, or send me a direct message."
 
-_SPOKEN = frozenset({"", "file_share", "thread_broadcast", "me_message"})
-"""Subtypes of messages that a person wrote just now; the others tell of edits, deletions, joins, bots."""
-
-
+_BY_PEOPLE = frozenset({"", "file_share", "thread_broadcast", "me_message"})
+"""Subtypes of messages that a person wrote just now; the others are edits, deletions, joins, messages of bots."""
 _SLACKBOT = "USLACKBOT"
 """Slack's own bot, which posts reminders and answers without a bot_id."""
 
+_MARK = re.compile(r"<([^<>\s][^<>]*)>")
+_TYPED = re.compile(r"<(?![@#!][^<>]|https?://|mailto:)([^<>]*)>")
+_LEADING_MENTION = re.compile(r"\s*<@([A-Z0-9]+)(?:\|[^<>]*)?>")
 
-def read_event(body: Mapping[str, Any], known: ChannelMetadata) -> Event | str:
-    """The event of a mention or a direct message, or a word that says why there is none.
+
+def read_event(body: Mapping[str, Any], metadata: ChannelMetadata) -> Event | str:
+    """The event of a mention or a direct message, or the reason why there is none.
 
     A mention arrives both as 'message' and as 'app_mention': both have the same key.
     """
@@ -27,84 +34,65 @@ def read_event(body: Mapping[str, Any], known: ChannelMetadata) -> Event | str:
     kind = text(event, "type")
     if kind not in ("message", "app_mention") or not isinstance(event, dict):
         return "event"
-    bot = _bot_user(body, known)
-    if reason := _unwanted(event, bot):
+    bot = _bot_user(body, metadata)
+    if reason := _ignored(event, bot):
         return reason
-    channel, user, said = text(event, "channel"), text(event, "user"), text(event, "text")
-    direct = _is_direct(event, channel)
-    if not bot or (kind == "app_mention" and not mentions(said, bot)):
-        bot = _addressee(body, said, direct)
-    if not direct and kind == "message" and not (bot and mentions(said, bot)):
+    written, direct = text(event, "text"), _is_direct(event)
+    if not bot or (kind == "app_mention" and not _mentions(written, bot)):
+        bot = _addressee(body, written, direct)
+    if not direct and kind == "message" and not (bot and _mentions(written, bot)):
         return "not-addressed"
-    words = plain(without_mention(said, bot) if bot else said)
-    attachments = tuple(filter(None, (_attachment(each) for each in items(event, "files"))))
-    if direct and not words and not attachments and not said:
+    attachments = tuple(filter(None, (_attachment(file) for file in items(event, "files"))))
+    if direct and not written and not attachments:
         return "empty"
+    channel, ts, thread = text(event, "channel"), text(event, "ts"), text(event, "thread_ts")
+    user = text(event, "user")
+    question = plain(without_mention(written, bot) if bot else written)
+    # A message of nothing but files may be our own upload; what people write about our files is not.
+    file_ids = [] if written else [text(file, "id") for file in items(event, "files")]
     return Event(
-        key=_key(body, channel, text(event, "ts")),
-        session_id=_session(event, channel, direct),
+        key=f"{channel}:{ts}" if ts else text(body, "event_id") or None,
+        session_id=f"{channel}:{thread}" if thread and not direct else channel,
         sender=Sender(user, identities=(Identity("workspace-chat", user),)),
-        text=words,
-        target=_target(event, channel),
+        text=question,
+        target={"channel": channel} | ({"thread_ts": thread} if thread else {}),
         attachments=attachments,
-        canned_reply=None if words or attachments else GREETING,
-        ids=tuple(filter(None, (text(event, "ts"), *(() if said else _file_ids(event))))),
+        canned_reply=None if question or attachments else GREETING,
+        ids=tuple(filter(None, (ts, *file_ids))),
         ids_of_session=True,
         is_direct=direct,
     )
 
 
-def _file_ids(event: Mapping[str, Any]) -> list[str]:
-    """Of a message that is nothing but files: what we upload is one, what people write about our files is not."""
-    return [text(each, "id") for each in items(event, "files")]
-
-
-def _unwanted(event: Mapping[str, Any], bot: str) -> str:
+def _ignored(event: Mapping[str, Any], bot: str) -> str:
     """Why the event is no message of a person to the bot, empty where it is one."""
     subtype, user = text(event, "subtype"), text(event, "user")
     if "bot_id" in event or "bot_profile" in event or subtype == "bot_message" or user == _SLACKBOT:
         return "bot"
-    if subtype not in _SPOKEN or event.get("hidden") is True:
+    if subtype not in _BY_PEOPLE or event.get("hidden") is True:
         return "subtype"
     if not user or not text(event, "channel"):
         return "incomplete"
     return "own" if bot and user == bot else ""
 
 
-def _bot_user(body: Mapping[str, Any], known: ChannelMetadata) -> str:
-    """The bot's own user id: as Slack told us, else as the event itself names it."""
-    if user := text(known, "user_id"):
-        return user
-    for each in items(body, "authorizations"):
-        if at(each, "is_bot") is True and text(each, "user_id"):
-            return text(each, "user_id")
-    return ""
+def _bot_user(body: Mapping[str, Any], metadata: ChannelMetadata) -> str:
+    """The bot's own user id: from the metadata, else from the event itself."""
+    bots = [entry for entry in items(body, "authorizations") if at(entry, "is_bot") is True]
+    return text(metadata, "user_id") or next(filter(None, (text(bot, "user_id") for bot in bots)), "")
 
 
-def _addressee(body: Mapping[str, Any], said: str, direct: bool) -> str:
-    """Who the text is addressed to, where the bot's own id is not known or is another in this workspace."""
-    users = [each for each in items(body, "authed_users") if isinstance(each, str)]
-    named = next((each for each in users if mentions(said, each)), "")
-    return named or ("" if direct else leading_mention(said))
+def _addressee(body: Mapping[str, Any], written: str, direct: bool) -> str:
+    """Whom the text addresses, where the bot's own id is unknown or is another in this workspace."""
+    users = [user for user in items(body, "authed_users") if isinstance(user, str)]
+    mentioned = next((user for user in users if _mentions(written, user)), "")
+    leading = _LEADING_MENTION.match(written)
+    return mentioned or (leading[1] if leading and not direct else "")
 
 
-def _is_direct(event: Mapping[str, Any], channel: str) -> bool:
+def _is_direct(event: Mapping[str, Any]) -> bool:
     kind = text(event, "channel_type")
-    return kind == "im" or (not kind and channel.startswith("D"))
-
-
-def _key(body: Mapping[str, Any], channel: str, ts: str) -> str | None:
-    return f"{channel}:{ts}" if ts else text(body, "event_id") or None
-
-
-def _session(event: Mapping[str, Any], channel: str, direct: bool) -> str:
-    thread = text(event, "thread_ts")
-    return f"{channel}:{thread}" if thread and not direct else channel
-
-
-def _target(event: Mapping[str, Any], channel: str) -> dict[str, Any]:
-    thread = text(event, "thread_ts")
-    return {"channel": channel} | ({"thread_ts": thread} if thread else {})
+    return kind == "im" or (not kind and text(event, "channel").startswith("D"))
 
 
 def _attachment(file: Any) -> Attachment | None:
@@ -112,10 +100,40 @@ def _attachment(file: Any) -> Attachment | None:
     file_id, url = text(file, "id"), text(file, "url_private_download") or text(file, "url_private")
     if not (file_id or url) or text(file, "mode") in ("tombstone", "hidden_by_limit"):
         return None
-    size = at(file, "size")
     return Attachment(
         name=text(file, "name") or text(file, "title") or file_id or "file",
         mime_type=text(file, "mimetype") or "application/octet-stream",
         source={"id": file_id, "url": url},
-        size=size if isinstance(size, int) and not isinstance(size, bool) and size >= 0 else None,
+        size=size(file, "size"),
     )
+
+
+def _mentions(written: str, user: str) -> bool:
+    return f"<@{user}>" in written or f"<@{user}|" in written
+
+
+def without_mention(written: str, user: str) -> str:
+    """The text without the mentions of a user."""
+    return re.sub(rf"<@{re.escape(user)}(?:\|[^<>]*)?>[,:]?\s*", "", written).strip()
+
+
+def plain(written: str) -> str:
+    """The text with links, names and escaped characters as people see them."""
+    shown = _MARK.sub(lambda mark: _shown(mark[1]), written)
+    return shown.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&").strip()
+
+
+def plain_command(written: str) -> str:
+    """The text of a slash command as `plain`. Slack marks names and addresses there only where the command is set to
+    escape them: other words in angle brackets were typed."""
+    return plain(_TYPED.sub(r"&lt;\1&gt;", written))
+
+
+def _shown(mark: str) -> str:
+    target, _, label = mark.partition("|")
+    if target.startswith(("@", "#")):
+        return f"{target[0]}{label or target[1:]}"
+    if target.startswith("!"):
+        return label or f"@{target[1:].partition('^')[0]}"
+    target = target.removeprefix("mailto:")
+    return f"{label} ({target})" if label and label != target else target

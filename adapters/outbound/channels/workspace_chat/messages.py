@@ -1,4 +1,4 @@
-"""The JSON of Slack's messages: text, blocks with buttons, and the id that tells a repeated one. Pure."""
+"""The JSON of Slack's messages: text, blocks with buttons, and the id of a repeated one. Pure."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ def message_of(payload: Mapping[str, Any]) -> dict[str, Any]:
     """The text, and with choices the blocks of a message."""
     message: dict[str, Any] = {"text": payload["text"]}
     if choices := payload.get("choices"):
-        message["blocks"] = [section(payload["text"]), _buttons(choices)]
+        message["blocks"] = [section(payload["text"]), {"type": "actions", "elements": _buttons(choices)}]
     return message
 
 
-def section(words: str) -> dict[str, Any]:
-    return {"type": "section", "text": {"type": "mrkdwn", "text": words}}
+def section(markup: str) -> dict[str, Any]:
+    return {"type": "section", "text": {"type": "mrkdwn", "text": markup}}
 
 
-def _buttons(choices: list[list[str]]) -> dict[str, Any]:
-    buttons = [
+def _buttons(choices: list[list[str]]) -> list[dict[str, Any]]:
+    return [
         {
             "type": "button",
             "text": {"type": "plain_text", "text": label[:75]},
@@ -35,9 +35,10 @@ def _buttons(choices: list[list[str]]) -> dict[str, Any]:
         }
         for number, (label, value) in enumerate(choices, start=1)
     ]
-    return {"type": "actions", "elements": buttons}
 
 
-def message_id(key: str) -> str:
-    """The client_msg_id of a part, a UUID: the same for every try."""
-    return str(UUID(bytes=hashlib.sha256(key.encode()).digest()[:16], version=4))
+def posted(channel: str, thread: str, message: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """The body of chat.postMessage. Its client_msg_id, a UUID, is the same for every try."""
+    message_id = str(UUID(bytes=hashlib.sha256(key.encode()).digest()[:16], version=4))
+    body = {"channel": channel, **message, "client_msg_id": message_id}
+    return {**body, "thread_ts": thread} if thread else body

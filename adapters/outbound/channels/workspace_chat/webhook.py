@@ -1,14 +1,20 @@
-"""Reads what Slack posts: events, slash commands and pressed buttons. Pure."""
+"""Calls from Slack: signed events, slash commands and pressed buttons. Pure.
+
+Sources: https://docs.slack.dev/authentication/verifying-requests-from-slack/,
+https://docs.slack.dev/interactivity/implementing-slash-commands and
+https://docs.slack.dev/reference/interaction-payloads/block_actions-payload
+"""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-import orjson
-
-from adapters.outbound.channels.common.bodies import at, form, json_object, text
+from adapters.outbound.channels.common.bodies import at, form, items, json_object, same, text
+from adapters.outbound.channels.common.calls import json_answer, require_webhook, signed_at
 from domain.channels.messages import (
     ChannelMetadata,
     Config,
@@ -19,50 +25,53 @@ from domain.channels.messages import (
     Received,
     Sender,
 )
-from domain.refusals import Invalid, NotFound
+from domain.refusals import Invalid, Unauthenticated
 
-from .events import read_event
-from .interactions import read_interaction
-from .signature import prove
-from .wording import GREETING, plain_command, without_mention
+from .events import GREETING, plain_command, read_event, without_mention
 
-WORKING_ON_IT = "Working on it…"
+_WORKING_ON_IT = "Working on it…"
 
 
-def receive(config: Config, call: RawCall, known: ChannelMetadata, now: datetime) -> Received:
-    """Proves that a call comes from Slack and reads it."""
-    if call.callback != "webhook":
-        raise NotFound(f"There is no callback '{call.callback}' on this channel; use 'webhook'.")
-    prove(config, call, now)
-    if _is_json(call):
-        return _read_json(json_object(call.body), known)
+def receive(config: Config, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
+    """Verifies that a call comes from Slack and reads it."""
+    require_webhook(call)
+    _verify(config, call, now)
+    if "json" in call.headers.get("content-type", "").lower() or call.body[:1] == b"{":
+        return _read_json(json_object(call.body), metadata)
     fields = form(call.body)
     if "payload" in fields:
-        return read_interaction(json_object(fields["payload"].encode()), now)
+        return _read_interaction(json_object(fields["payload"].encode()), now)
     if fields.get("ssl_check") == "1":
         return Received(kind="ignored:ssl-check")
     if fields.get("command"):
-        return _read_command(fields, text(known, "user_id"), now)
+        return _read_command(fields, text(metadata, "user_id"), now)
     raise Invalid("The body is neither an event, a slash command nor an interaction.")
 
 
-def _is_json(call: RawCall) -> bool:
-    return "json" in call.headers.get("content-type", "").lower() or call.body[:1] == b"{"
+def _verify(config: Config, call: RawCall, now: datetime) -> None:
+    """Raises `Unauthenticated` unless the call was signed with signingSecret within five minutes."""
+    seconds = signed_at(call, "X-Slack-Request-Timestamp", now)
+    secret = text(config, "signingSecret")
+    if not secret or not same(call.headers.get("x-slack-signature", ""), sign(secret, seconds, call.body)):
+        raise Unauthenticated("The header X-Slack-Signature does not fit the body and signingSecret.")
 
 
-def _read_json(body: Mapping[str, Any], known: ChannelMetadata) -> Received:
+def sign(secret: str, seconds: str, body: bytes) -> str:
+    """The signature of a body: 'v0=' and an HMAC-SHA256 in hex."""
+    return f"v0={hmac.new(secret.encode(), f'v0:{seconds}:'.encode() + body, hashlib.sha256).hexdigest()}"
+
+
+def _read_json(body: Mapping[str, Any], metadata: ChannelMetadata) -> Received:
     kind = text(body, "type")
     if kind == "url_verification":
-        return _challenged(body)
-    if kind != "event_callback":
-        return Received(kind="ignored:other")
-    read = read_event(body, known)
-    if isinstance(read, str):
-        return Received(kind=f"ignored:{read}")
-    return Received(events=(read,), kind="message")
+        return _answer_challenge(body)
+    event = read_event(body, metadata) if kind == "event_callback" else "other"
+    if isinstance(event, str):
+        return Received(kind=f"ignored:{event}")
+    return Received(events=(event,), kind="message")
 
 
-def _challenged(body: Mapping[str, Any]) -> Received:
+def _answer_challenge(body: Mapping[str, Any]) -> Received:
     challenge = at(body, "challenge")
     if not isinstance(challenge, str) or not challenge:
         raise Invalid("challenge: a url_verification needs one.")
@@ -76,22 +85,63 @@ def _read_command(fields: Mapping[str, str], bot: str, now: datetime) -> Receive
     if not channel or not user:
         raise Invalid("channel_id and user_id: a slash command needs both.")
     written = fields.get("text", "")
-    said = plain_command(without_mention(written, bot) if bot else written)
+    question = plain_command(without_mention(written, bot) if bot else written)
     trigger = fields.get("trigger_id", "")
     event = Event(
         key=f"slash:{trigger}" if trigger else None,
         session_id=channel,
         sender=Sender(user, fields.get("user_name", ""), (Identity("workspace-chat", user),)),
-        text=said,
+        text=question,
         target={
             "channel": channel,
             "user": user,
             "response_url": fields.get("response_url", ""),
             "since": now.timestamp(),
         },
-        canned_reply=None if said else GREETING,
+        canned_reply=None if question else GREETING,
         is_direct=channel.startswith("D"),
     )
-    acknowledged = orjson.dumps({"response_type": "ephemeral", "text": WORKING_ON_IT})
-    answer = RawAnswer(200, acknowledged, {"content-type": "application/json; charset=utf-8"})
+    answer = json_answer({"response_type": "ephemeral", "text": _WORKING_ON_IT})
     return Received(answer=answer, events=(event,), kind="command")
+
+
+def _read_interaction(payload: Mapping[str, Any], now: datetime) -> Received:
+    """A pressed button or a chosen option."""
+    if text(payload, "type") != "block_actions":
+        return Received(kind="ignored:interaction")
+    action = next((action for action in items(payload, "actions") if _value(action)), None)
+    channel = text(payload, "channel", "id") or text(payload, "container", "channel_id")
+    user = text(payload, "user", "id")
+    if action is None or not channel or not user:
+        return Received(kind="ignored:no-value")
+    return Received(events=(_press(payload, action, channel, user, now),), kind="action")
+
+
+def _press(payload: Mapping[str, Any], action: object, channel: str, user: str, now: datetime) -> Event:
+    direct = channel.startswith("D") or text(payload, "channel", "name") == "directmessage"
+    thread = text(payload, "message", "thread_ts") or text(payload, "container", "thread_ts")
+    prompt = text(payload, "message", "ts") or text(payload, "container", "message_ts")
+    if thread == prompt:  # somebody answered below the prompt, which itself stands in the channel
+        thread = ""
+    pressed_at = text(action, "action_ts")
+    target = {
+        "channel": channel,
+        "user": user,
+        "prompt_ts": prompt,
+        "prompt_url": text(payload, "response_url"),
+        "since": now.timestamp(),
+    }
+    name = text(payload, "user", "name") or text(payload, "user", "username")
+    return Event(
+        key=f"action:{prompt}:{pressed_at}:{text(action, 'action_id')}" if pressed_at else None,
+        session_id=f"{channel}:{thread}" if thread and not direct else channel,
+        sender=Sender(user, name, (Identity("workspace-chat", user),)),
+        text=_value(action),
+        target=target | ({"thread_ts": thread} if thread else {}),
+        choice=_value(action),
+        is_direct=direct,
+    )
+
+
+def _value(action: object) -> str:
+    return text(action, "value") or text(action, "selected_option", "value")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from adapters.outbound.channels.workspace_chat.signature import sign
+from adapters.outbound.channels.workspace_chat.webhook import sign
 from domain.channels.messages import RawCall
 from tests.support.channel_samples import Sample
 from tests.support.channels import NOW, call

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from slack_sdk.signature import Clock, SignatureVerifier
 
-from adapters.outbound.channels.workspace_chat.signature import sign
-from adapters.outbound.channels.workspace_chat.webhook import receive
-from adapters.outbound.channels.workspace_chat.wording import GREETING
+from adapters.outbound.channels.workspace_chat.events import GREETING
+from adapters.outbound.channels.workspace_chat.webhook import receive, sign
 from domain.channels.messages import Attachment, Event, Identity, RawAnswer, RawCall, Received
 from domain.refusals import Invalid, NotFound, Unauthenticated
 from tests.support.channels import NOW, call
