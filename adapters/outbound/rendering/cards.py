@@ -11,18 +11,17 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from adapters.outbound.rendering.composing import compose, verbatim
-from adapters.outbound.rendering.cuts import breaks
-from adapters.outbound.rendering.dialects.plain import Plain
-from adapters.outbound.rendering.dialects.text_block import TextBlock
-from adapters.outbound.rendering.flow import Kind, Run, Span, StyledText
+from adapters.outbound.rendering.cutting import measure
 from adapters.outbound.rendering.model import Rendered
 from adapters.outbound.rendering.parsing import parsed
-from adapters.outbound.rendering.script import RenderedText
+from adapters.outbound.rendering.rendered_text import RenderedText
+from adapters.outbound.rendering.styled_text import Kind, Run, Span, StyledText, pieces
+from adapters.outbound.rendering.writers.plain import Plain
+from adapters.outbound.rendering.writers.text_block import TextBlock
 from domain.channels.model import TextLimit, Unit
-from domain.routing.cutting import Cutter, measure
 
 Element = dict[str, Any]
-_DIALECT = TextBlock()
+_WRITER = TextBlock()
 _SIZES = {"1": "Large", "2": "Medium"}
 _ALONE = (Kind.PRE, Kind.HEADING)
 """Blocks that are elements of their own."""
@@ -33,36 +32,36 @@ _LEAST_AROUND = 40
 def render_cards(markdown: str, limit: TextLimit | None) -> list[Rendered]:
     """A Markdown text as bodies of cards: `text` is the JSON of the array `body`, which is within `limit`."""
     room = limit.size // 4 if limit else None
-    flow = compose(parsed(markdown), _DIALECT, room)
-    if not flow.text.strip():
-        flow = verbatim(markdown)
+    styled = compose(parsed(markdown), _WRITER, room)
+    if not styled.text.strip():
+        styled = verbatim(markdown)
     unit = limit.unit if limit else Unit.CHARACTERS
-    body = _Body(flow, unit)
-    plain = RenderedText(flow, Plain(), unit)
+    body = _Body(styled, unit)
+    plain = RenderedText(styled, Plain(), unit)
     if limit is None:
-        end = len(flow.text.rstrip())
+        end = len(styled.text.rstrip())
         return [Rendered(body.json(0, end), plain.text(0, end))] if end else []
 
     def fits(start: int, end: int) -> bool:
         shortest = max(plain.length(start, end), body.least(start, end))
         return shortest <= limit.size and measure(body.json(start, end, limit.size), unit) <= limit.size
 
-    pieces = Cutter(flow.text, breaks(flow), fits, limit.size).pieces()
-    return [Rendered(body.json(start, end), plain.text(start, end)) for start, end in pieces]
+    stretches = pieces(styled, fits, limit.size)
+    return [Rendered(body.json(start, end), plain.text(start, end)) for start, end in stretches]
 
 
 def literal_body(text: str) -> str:
     """The body of a card that shows a text as it is written."""
-    flow = verbatim(text)
-    return _Body(flow, Unit.CHARACTERS).json(0, len(text))
+    styled = verbatim(text)
+    return _Body(styled, Unit.CHARACTERS).json(0, len(text))
 
 
 class _Body:
-    """The elements of any stretch of a flow."""
+    """The elements of any stretch of a styled text."""
 
-    def __init__(self, flow: StyledText, unit: Unit) -> None:
-        self._flow = flow
-        self._script = RenderedText(flow, _DIALECT, unit)
+    def __init__(self, styled: StyledText, unit: Unit) -> None:
+        self._styled = styled
+        self._rendered = RenderedText(styled, _WRITER, unit)
 
     def json(self, start: int, end: int, most: int | None = None) -> str:
         """The elements of [start, end); broken off where they are surely longer than `most`."""
@@ -70,7 +69,7 @@ class _Body:
 
     def least(self, start: int, end: int) -> int:
         """A length that the elements have at least, which is known at once."""
-        return self._script.length(start, end) if start < end else 0
+        return self._rendered.length(start, end) if start < end else 0
 
     def _elements(self, start: int, end: int, most: int | None) -> list[Element]:
         body: list[Element] = []
@@ -104,17 +103,17 @@ class _Body:
             yield pending
 
     def _runs(self, start: int, end: int) -> Iterator[Run]:
-        run = self._flow.run_at(start)
+        run = self._styled.run_at(start)
         while run and run.start < end:
             low, high = max(run.start, start), min(run.end, end)
-            if self._flow.text[low:high].strip():
+            if self._styled.text[low:high].strip():
                 yield Run(low, high, run.spans, run.structure)
-            run = self._flow.run_at(run.end)
+            run = self._styled.run_at(run.end)
 
     def _blocks(self, start: int, end: int, alone: Span | None) -> Sequence[Element]:
         if alone is not None and alone.kind is Kind.PRE:
-            return _code(self._flow.text[start:end], alone.header if start > alone.begin else "")
-        text = self._script.text(start, end).strip("\n")
+            return _code(self._styled.text[start:end], alone.header if start > alone.begin else "")
+        text = self._rendered.text(start, end).strip("\n")
         if alone is None:
             return [_text_block(text)] if text.strip() else []
         return [_text_block(text, size=_SIZES.get(alone.value, "Default"), weight="Bolder")]
@@ -122,7 +121,7 @@ class _Body:
 
 def _code(code: str, header: str) -> list[Element]:
     lines = (header + code).strip("\n").split("\n")
-    blocks = [_text_block(_DIALECT.code_line(line), fontType="Monospace") for line in lines]
+    blocks = [_text_block(_WRITER.code_line(line), fontType="Monospace") for line in lines]
     for block in blocks[1:]:
         block["spacing"] = "None"
     return blocks

@@ -1,4 +1,4 @@
-"""Composes the flow of a Markdown document as a dialect lays it out."""
+"""Composes the styled text of a Markdown document as a writer lays it out."""
 
 from __future__ import annotations
 
@@ -7,13 +7,21 @@ from collections.abc import Iterable, Sequence
 
 from markdown_it.tree import SyntaxTreeNode
 
-from adapters.outbound.rendering.dialect import MarkupWriter, Tables
-from adapters.outbound.rendering.flow import LONGEST_FENCE, FlowBuilder, Kind, Run, Span, Spans, StyledText
 from adapters.outbound.rendering.inline import (
     InlineComposer,
     code_fence,
     label,
     label_with_addresses,
+)
+from adapters.outbound.rendering.markup_writer import MarkupWriter, Tables
+from adapters.outbound.rendering.styled_text import (
+    LONGEST_FENCE,
+    Kind,
+    Run,
+    Span,
+    Spans,
+    StyledText,
+    StyledTextBuilder,
 )
 from adapters.outbound.rendering.tables import Table, aligned, table_of
 
@@ -22,32 +30,32 @@ _DEEPEST_QUOTE = 3
 _RULES = {"left": "---", "right": "---:", "center": ":---:"}
 
 
-def compose(blocks: Iterable[SyntaxTreeNode], dialect: MarkupWriter, room: int | None) -> StyledText:
-    """The flow of a document.
+def compose(blocks: Iterable[SyntaxTreeNode], writer: MarkupWriter, room: int | None) -> StyledText:
+    """The styled text of a document.
 
     `room` is how many bytes one link's markup or a table's repeated header may take: a link that is longer
     is shown with its address instead, and a header that is longer is not repeated. None: any number.
     """
-    composer = _Composer(dialect, room)
+    composer = _Composer(writer, room)
     composer.blocks(blocks, 2)
     return composer.out.build()
 
 
 def verbatim(text: str) -> StyledText:
-    """The flow of a text that is not formatted."""
-    out = FlowBuilder()
+    """The styled text of a text that is not formatted."""
+    out = StyledTextBuilder()
     out.text(text)
     return out.build()
 
 
 class _Composer:
-    def __init__(self, dialect: MarkupWriter, room: int | None) -> None:
-        self.out = FlowBuilder()
-        self._dialect = dialect
-        self._layout = dialect.layout
+    def __init__(self, writer: MarkupWriter, room: int | None) -> None:
+        self.out = StyledTextBuilder()
+        self._writer = writer
+        self._layout = writer.layout
         self._room = room
-        self._inline = InlineComposer(self.out, dialect, room)
-        self._one_line = InlineComposer(self.out, dialect, room, newline=" ")
+        self._inline = InlineComposer(self.out, writer, room)
+        self._one_line = InlineComposer(self.out, writer, room, newline=" ")
         self._quotes = 0
 
     def blocks(self, nodes: Iterable[SyntaxTreeNode], gap: int) -> None:
@@ -159,7 +167,7 @@ class _Composer:
 
     def _markdown_table(self, table: Table) -> None:
         in_table = Run(0, 0, (Span(Kind.TABLE),))
-        names = (self._dialect.text(label(cell), in_table, line_start=False) for cell in table.header)
+        names = (self._writer.text(label(cell), in_table, line_start=False) for cell in table.header)
         rule = " | ".join(_RULES[align] for align in table.aligns)
         header = f"| {' | '.join(names)} |\n| {rule} |\n"
         self.out.open_block(Kind.TABLE, header=self._repeatable(header))

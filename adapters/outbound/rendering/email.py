@@ -10,11 +10,11 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
 from adapters.outbound.rendering.composing import compose
-from adapters.outbound.rendering.dialect import Layout
-from adapters.outbound.rendering.dialects.plain import Plain
+from adapters.outbound.rendering.markup_writer import Layout
 from adapters.outbound.rendering.model import Rendered
 from adapters.outbound.rendering.parsing import is_safe, parsed, tokens
-from adapters.outbound.rendering.script import RenderedText
+from adapters.outbound.rendering.rendered_text import RenderedText
+from adapters.outbound.rendering.writers.plain import Plain
 from domain.channels.model import Unit
 
 _STYLES = {
@@ -47,14 +47,14 @@ class PlainMail(Plain):
 
 def render_email(markdown: str) -> list[Rendered]:
     """The whole text as one message; none for a text without anything to see."""
-    dialect = PlainMail()
-    flow = compose(parsed(markdown), dialect, None)
-    end = len(flow.text.rstrip())
+    writer = PlainMail()
+    styled = compose(parsed(markdown), writer, None)
+    end = len(styled.text.rstrip())
     if not end:
         return [Rendered(_document(f"<p>{escape(markdown)}</p>\n"), markdown)] if markdown.strip() else []
     renderer = _Html()
     body = "".join(renderer.render(each, _OPTIONS, {}) for each in tokens(markdown))
-    return [Rendered(_document(body), RenderedText(flow, dialect, Unit.CHARACTERS).text(0, end))]
+    return [Rendered(_document(body), RenderedText(styled, writer, Unit.CHARACTERS).text(0, end))]
 
 
 def _document(body: str) -> str:

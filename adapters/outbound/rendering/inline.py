@@ -6,27 +6,27 @@ import re
 
 from markdown_it.tree import SyntaxTreeNode
 
-from adapters.outbound.rendering.dialect import MarkupWriter, has
-from adapters.outbound.rendering.flow import LONGEST_FENCE, FlowBuilder, Kind, Span, Spans
+from adapters.outbound.rendering.markup_writer import MarkupWriter
 from adapters.outbound.rendering.parsing import is_safe, shown
+from adapters.outbound.rendering.styled_text import LONGEST_FENCE, Kind, Span, Spans, StyledTextBuilder, has
 
 _STYLES = {"strong": Kind.BOLD, "em": Kind.ITALIC, "s": Kind.STRIKE}
 _BACKTICKS = re.compile("`+")
 
 
 class InlineComposer:
-    """Adds inline content to a flow.
+    """Adds inline content to a styled text.
 
     `room` is how many bytes the markup of one link may take. A line end becomes `newline` if it is given,
-    else what the dialect has for it.
+    else what the writer has for it.
     """
 
     def __init__(
-        self, out: FlowBuilder, dialect: MarkupWriter, room: int | None, newline: str | None = None
+        self, out: StyledTextBuilder, writer: MarkupWriter, room: int | None, newline: str | None = None
     ) -> None:
         self._out = out
-        self._dialect = dialect
-        self._layout = dialect.layout
+        self._writer = writer
+        self._layout = writer.layout
         self._room = room
         self._newline = newline
 
@@ -105,12 +105,12 @@ class InlineComposer:
             self._out.text(f" ({shown(address)})", spans)
 
     def _span(self, address: str, spans: Spans, *, bare: bool = False) -> Span | None:
-        """The span of a link, if the dialect can make one of the address."""
+        """The span of a link, if the writer can make one of the address."""
         web_alone = not self._layout.mail_links
         if has(spans, Kind.LINK) or not is_safe(address, web_alone=web_alone):
             return None
         span = Span(Kind.LINK, address, self._out.settle(), bare=bare)
-        markup = self._dialect.open(span, again=False) + self._dialect.close(span, done=True)
+        markup = self._writer.open(span, again=False) + self._writer.close(span, done=True)
         too_long = self._room is not None and len(markup.encode()) + len(address) > self._room
         return None if too_long else span
 

@@ -9,16 +9,13 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
-from adapters.outbound.rendering.addresses import find_addresses
-from adapters.outbound.rendering.extensions.depth import limit_emphasis
-from adapters.outbound.rendering.extensions.emphasis import keep_delimiters_in_words
-from adapters.outbound.rendering.extensions.footnotes import find_footnotes
+from adapters.outbound.rendering.extensions.addresses import find_addresses
+from adapters.outbound.rendering.extensions.emphasis import limit_emphasis
+from adapters.outbound.rendering.extensions.github_marks import find_github_marks
 from adapters.outbound.rendering.extensions.html_tags import read_html_tags
 from adapters.outbound.rendering.extensions.leftovers import keep_leftovers
-from adapters.outbound.rendering.extensions.python_names import keep_python_names
-from adapters.outbound.rendering.extensions.task_lists import find_tasks
+from adapters.outbound.rendering.splitting import split
 from domain.channels.model import TextLimit
-from domain.routing.splitting import split
 
 _SLICE = TextLimit(50_000)
 """Longer texts are parsed in slices, cut between blocks, so that parsing time grows with length alone."""
@@ -30,14 +27,8 @@ _WEB = re.compile(r"https?://\S+$", re.IGNORECASE)
 _PERSON = re.compile(r"(?:mailto|tel):(?=\S+$)", re.IGNORECASE)
 
 _PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-find_addresses(_PARSER)
-find_footnotes(_PARSER)
-find_tasks(_PARSER)
-keep_delimiters_in_words(_PARSER)
-keep_python_names(_PARSER)
-keep_leftovers(_PARSER)
-read_html_tags(_PARSER)
-limit_emphasis(_PARSER)
+for extend in (find_addresses, find_github_marks, keep_leftovers, read_html_tags, limit_emphasis):
+    extend(_PARSER)
 
 
 def tokens(markdown: str) -> Iterator[list[Token]]:

@@ -6,27 +6,20 @@ from collections.abc import Iterator
 
 from adapters.outbound.rendering.cards import render_cards
 from adapters.outbound.rendering.composing import compose, verbatim
-from adapters.outbound.rendering.cuts import breaks
-from adapters.outbound.rendering.dialect import MarkupWriter
-from adapters.outbound.rendering.dialects.discord import Discord
-from adapters.outbound.rendering.dialects.mattermost import Mattermost
-from adapters.outbound.rendering.dialects.mrkdwn import Mrkdwn
-from adapters.outbound.rendering.dialects.plain import Plain
-from adapters.outbound.rendering.dialects.teams import Teams
-from adapters.outbound.rendering.dialects.telegram_html import TelegramHtml
-from adapters.outbound.rendering.dialects.telegram_markdown import TelegramMarkdown
-from adapters.outbound.rendering.dialects.telegram_markdownv2 import TelegramMarkdownV2
-from adapters.outbound.rendering.dialects.whatsapp import WhatsApp
 from adapters.outbound.rendering.email import render_email
-from adapters.outbound.rendering.flow import StyledText
+from adapters.outbound.rendering.markup_writer import MarkupWriter
 from adapters.outbound.rendering.model import Markup, Rendered
 from adapters.outbound.rendering.parsing import parsed
-from adapters.outbound.rendering.script import RenderedText
+from adapters.outbound.rendering.rendered_text import RenderedText
+from adapters.outbound.rendering.styled_text import StyledText, pieces
+from adapters.outbound.rendering.writers.markdown import Discord, Mattermost, Teams
+from adapters.outbound.rendering.writers.mrkdwn import Mrkdwn
+from adapters.outbound.rendering.writers.plain import Plain, WhatsApp
+from adapters.outbound.rendering.writers.telegram import TelegramHtml, TelegramMarkdown, TelegramMarkdownV2
 from domain.channels.model import TextLimit, Unit
-from domain.routing.cutting import Cutter
 
 _PLAIN = Plain()
-_DIALECTS: dict[Markup, MarkupWriter] = {
+_WRITERS: dict[Markup, MarkupWriter] = {
     Markup.MRKDWN: Mrkdwn(),
     Markup.TELEGRAM_HTML: TelegramHtml(),
     Markup.TELEGRAM_MARKDOWN: TelegramMarkdown(),
@@ -52,34 +45,34 @@ def render(markup: Markup, markdown: str, limit: TextLimit | None) -> list[Rende
         return []
     if markup is Markup.CARD:
         return render_cards(markdown, limit)
-    dialect = _DIALECTS[markup]
-    flow = _flow(markdown, dialect, limit)
+    writer = _WRITERS[markup]
+    styled = _styled(markdown, writer, limit)
     if limit is None:
-        end = len(flow.text.rstrip())
+        end = len(styled.text.rstrip())
         return [
-            Rendered(*(RenderedText(flow, each, Unit.CHARACTERS).text(0, end) for each in (dialect, _PLAIN)))
+            Rendered(*(RenderedText(styled, each, Unit.CHARACTERS).text(0, end) for each in (writer, _PLAIN)))
         ]
-    return list(_messages(flow, dialect, limit))
+    return list(_messages(styled, writer, limit))
 
 
-def _flow(markdown: str, dialect: MarkupWriter, limit: TextLimit | None) -> StyledText:
+def _styled(markdown: str, writer: MarkupWriter, limit: TextLimit | None) -> StyledText:
     room = limit.size // 4 if limit else None
     bare = limit is not None and limit.size < _LEAST_FOR_MARKUP
-    flow = compose(parsed(markdown), dialect, 0 if bare else room)
-    if not flow.text.strip():
+    styled = compose(parsed(markdown), writer, 0 if bare else room)
+    if not styled.text.strip():
         return verbatim(markdown)
-    return flow.bare() if bare else flow
+    return styled.bare() if bare else styled
 
 
-def _messages(flow: StyledText, dialect: MarkupWriter, limit: TextLimit) -> Iterator[Rendered]:
-    source_limit = dialect.source_limit(limit)
-    source = RenderedText(flow, dialect, source_limit.unit)
-    plain = source if dialect is _PLAIN else RenderedText(flow, _PLAIN, limit.unit)
+def _messages(styled: StyledText, writer: MarkupWriter, limit: TextLimit) -> Iterator[Rendered]:
+    source_limit = writer.source_limit(limit)
+    source = RenderedText(styled, writer, source_limit.unit)
+    plain = source if writer is _PLAIN else RenderedText(styled, _PLAIN, limit.unit)
 
     def fits(start: int, end: int) -> bool:
         if plain.length(start, end) > limit.size:
             return False
         return plain is source or source.length(start, end) <= source_limit.size
 
-    for start, end in Cutter(flow.text, breaks(flow), fits, limit.size).pieces():
+    for start, end in pieces(styled, fits, limit.size):
         yield Rendered(source.text(start, end), plain.text(start, end))

@@ -1,27 +1,27 @@
-"""The runs of a flow as a dialect can nest them, emphasis drawn in from white space at its edges."""
+"""The runs of a styled text as a writer can nest them, emphasis drawn in from white space at its edges."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from adapters.outbound.rendering.dialect import MarkupWriter, has
-from adapters.outbound.rendering.flow import EMPHASIS, Run, Spans, StyledText
+from adapters.outbound.rendering.markup_writer import MarkupWriter
+from adapters.outbound.rendering.styled_text import EMPHASIS, Run, Spans, StyledText, has
 
 _LONG = 500
 """Characters."""
 
 
-def trimmed(flow: StyledText, dialect: MarkupWriter) -> Iterator[Run]:
-    """The runs of a flow with the spans that the dialect keeps.
+def trimmed(styled: StyledText, writer: MarkupWriter) -> Iterator[Run]:
+    """The runs of a styled text with the spans that the writer keeps.
 
-    Where emphasis begins or ends at white space (because the dialect keeps it off the code beside it), that
+    Where emphasis begins or ends at white space (because the writer keeps it off the code beside it), that
     white space is left outside: no platform takes `*bold *` for bold.
     """
-    kept = [dialect.keep(run) for run in flow.runs]
-    for at, run in enumerate(flow.runs):
+    kept = [writer.supported(run) for run in styled.runs]
+    for at, run in enumerate(styled.runs):
         before = kept[at - 1] if at else ()
         after = kept[at + 1] if at + 1 < len(kept) else ()
-        yield from _parts(flow.text, run, kept[at], before, after)
+        yield from _parts(styled.text, run, kept[at], before, after)
 
 
 def _parts(text: str, run: Run, spans: Spans, before: Spans, after: Spans) -> Iterator[Run]:

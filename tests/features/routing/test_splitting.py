@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
+from adapters.outbound.rendering.splitting import split
 from domain.channels.model import TextLimit, Unit
-from domain.routing.splitting import split
 
 scenarios("splitting.feature")
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.outbound.rendering import Markup, Rendered, render
+from adapters.outbound.rendering.cutting import measure
 from domain.channels.model import TextLimit, Unit
-from domain.routing.cutting import measure
 from tests.support import markups
 
 APART = (Markup.CARD, Markup.EMAIL)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from adapters.outbound.rendering.dialects.base import ZERO_WIDTH
+from adapters.outbound.rendering.markup_writer import ZERO_WIDTH
 from domain.channels.messages import Artifact, Choice
 
 ADAPTIVE = "application/vnd.microsoft.card.adaptive"

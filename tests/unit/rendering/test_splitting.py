@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adapters.outbound.rendering.cutting import measure
+from adapters.outbound.rendering.splitting import split
 from domain.channels.model import TextLimit, Unit
-from domain.routing.cutting import measure
-from domain.routing.splitting import split
 
 WORDS = st.sampled_from(
     ["word", "Ende.", "\U0001f1e9\U0001f1ea", "e\u0301", "中文字。", "a-b", "x" * 45, "``", "*"]

@@ -1,4 +1,4 @@
-"""A flow written out in one dialect, of which any stretch can be measured and taken as markup of its own."""
+"""A styled text written out in one writer, of which any stretch can be measured and taken as markup of its own."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
-from adapters.outbound.rendering.dialect import MarkupWriter
-from adapters.outbound.rendering.flow import Run, Span, Spans, StyledText
+from adapters.outbound.rendering.cutting import measure
+from adapters.outbound.rendering.markup_writer import MarkupWriter
+from adapters.outbound.rendering.styled_text import Run, Span, Spans, StyledText
 from adapters.outbound.rendering.trimming import trimmed
 from domain.channels.model import Unit
-from domain.routing.cutting import measure
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,20 +32,20 @@ _LINE_START = _Line()
 
 
 class RenderedText:
-    """A flow in a dialect.
+    """A styled text in a writer.
 
-    Each run has its turn (what closes and opens spans before it) and its body (its text, escaped). A stretch
-    is what opens the spans at its start, the bodies and turns within, and what closes the spans at its end:
+    Each run has its transition (what closes and opens spans before it) and its body (its text, escaped). A stretch
+    is what opens the spans at its start, the bodies and transitions within, and what closes the spans at its end:
     so its length is a difference of sums, and the same strings make both.
     """
 
-    def __init__(self, flow: StyledText, dialect: MarkupWriter, unit: Unit) -> None:
-        self._flow = flow
-        self._dialect = dialect
+    def __init__(self, styled: StyledText, writer: MarkupWriter, unit: Unit) -> None:
+        self._styled = styled
+        self._writer = writer
         self._unit = unit
-        self._runs = list(trimmed(flow, dialect))
+        self._runs = list(trimmed(styled, writer))
         self._starts = [run.start for run in self._runs]
-        self._turns: list[str] = []
+        self._transitions: list[str] = []
         self._chunks: list[str] = []
         self._lines: list[_Line] = []
         self._write_all()
@@ -92,16 +92,18 @@ class RenderedText:
         run = self._runs[at]
         whole = end == run.end
         text = (
-            self._chunks[at] if whole else self._turns[at] + self._body(run, run.start, end, self._lines[at])
+            self._chunks[at]
+            if whole
+            else self._transitions[at] + self._body(run, run.start, end, self._lines[at])
         )
         return text + self._closed(run.spans, 0, end, self._lines[at].after(text, marker=True))[0]
 
     def _margin(self, at: int, start: int) -> int:
         """How many spaces of indentation begin at `start`."""
         run = self._runs[at]
-        if not run.structure or (start and self._flow.text[start - 1] != "\n"):
+        if not run.structure or (start and self._styled.text[start - 1] != "\n"):
             return 0
-        text = self._flow.text[start : run.end]
+        text = self._styled.text[start : run.end]
         return len(text) - len(text.lstrip(" "))
 
     def _outdented(self, first: int, last: int, margin: int) -> Iterator[str]:
@@ -112,7 +114,7 @@ class RenderedText:
             if run.structure and self._lines[at].at_start:
                 margin = margin if indent >= margin else 0
             if indent and margin:
-                yield self._turns[at] + self._body(run, run.start + margin, run.end, self._lines[at])
+                yield self._transitions[at] + self._body(run, run.start + margin, run.end, self._lines[at])
             else:
                 yield self._chunks[at]
 
@@ -124,7 +126,7 @@ class RenderedText:
             closed, line = self._closed(open_spans, shared, run.start, line)
             opened, line = self._opened(run.spans, shared, run.start, line, start=0)
             body = self._body(run, run.start, run.end, line)
-            self._turns.append(closed + opened)
+            self._transitions.append(closed + opened)
             self._lines.append(line)
             self._chunks.append(closed + opened + body)
             line = line.after(body, marker=run.structure)
@@ -137,7 +139,7 @@ class RenderedText:
         since = at if start is None else start
         out = ""
         for depth in range(shared, len(spans)):
-            markup = self._dialect.open(spans[depth], again=0 <= spans[depth].begin < since)
+            markup = self._writer.open(spans[depth], again=0 <= spans[depth].begin < since)
             markup = self._prefixed(markup, spans[: depth + 1], line)
             line = line.after(markup, marker=True)
             out += markup
@@ -146,29 +148,29 @@ class RenderedText:
     def _closed(self, spans: Spans, shared: int, at: int, line: _Line) -> tuple[str, _Line]:
         out = ""
         for depth in range(len(spans), shared, -1):
-            markup = self._dialect.close(spans[depth - 1], done=self._is_done(spans[depth - 1], at))
+            markup = self._writer.close(spans[depth - 1], done=self._is_done(spans[depth - 1], at))
             markup = self._prefixed(markup, spans[:depth], line)
             line = line.after(markup, marker=True)
             out += markup
         return out, line
 
     def _is_done(self, span: Span, at: int) -> bool:
-        return at >= self._flow.ends.get(span.begin, at)
+        return at >= self._styled.ends.get(span.begin, at)
 
     def _body(self, run: Run, start: int, end: int, line: _Line) -> str:
-        text = self._flow.text[start:end]
+        text = self._styled.text[start:end]
         if "\n" not in text:
-            escaped = self._dialect.text(text, run, line_start=line.only_markers)
+            escaped = self._writer.text(text, run, line_start=line.only_markers)
         else:
             first, *others = text.split("\n")
-            lines = [self._dialect.text(first, run, line_start=line.only_markers)]
-            lines += [self._dialect.text(each, run, line_start=True) for each in others]
+            lines = [self._writer.text(first, run, line_start=line.only_markers)]
+            lines += [self._writer.text(each, run, line_start=True) for each in others]
             escaped = "\n".join(lines)
         return self._prefixed(escaped, run.spans, line)
 
     def _prefixed(self, text: str, spans: Spans, line: _Line) -> str:
         """The text with the prefix of its quotes before each line that begins in it."""
-        prefix = self._dialect.line_prefix(spans) if spans else ""
+        prefix = self._writer.line_prefix(spans) if spans else ""
         if not prefix or not text:
             return text
         first, *others = text.split("\n")

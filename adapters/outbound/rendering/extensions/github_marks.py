@@ -1,7 +1,10 @@
-"""Footnotes: `[^1]` is shown as `[1]`, and `[^1]: text` as a paragraph that begins with `[1]`, where it stands.
+"""Footnotes and task lists of GitHub Flavored Markdown.
+
+`[^1]` is shown as `[1]`, and `[^1]: text` as a paragraph that begins with `[1]`, where it stands.
 
 After https://docs.github.com/en/get-started/writing-on-github (section Footnotes). A mark without a note, such as
-`[^a-z]` in a regular expression, is text.
+`[^a-z]` in a regular expression, is text. `[ ]` and `[x]` at the beginning of a list item are boxes
+(https://github.github.com/gfm/#task-list-items-extension-).
 """
 
 from __future__ import annotations
@@ -10,20 +13,24 @@ import re
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
+from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 
 _DEFINITION = re.compile(r"\[\^([^\]\[\s]{1,100})\]:[ \t]*")
 _REFERENCE = re.compile(r"\[\^([^\]\[\s]{1,100})\]")
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+_BOX = re.compile(r"\[([ xX])\](?=\s|$)")
+OPEN, DONE = "\N{BALLOT BOX}", "\N{BALLOT BOX WITH CHECK}"
 _NOTES = "footnotes"
 _INDENT = 4
 """By how much the further lines of a note are indented."""
 
 
-def find_footnotes(parser: MarkdownIt) -> None:
-    """Teaches a parser to read footnotes."""
+def find_github_marks(parser: MarkdownIt) -> None:
+    """Teaches a parser to read footnotes and task lists."""
     parser.block.ruler.before("reference", "footnote", _definition, {"alt": ["paragraph", "reference"]})
     parser.inline.ruler.before("link", "footnote_reference", _reference)
+    parser.core.ruler.after("block", "tasks", _tasks)
 
 
 def _definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -76,3 +83,11 @@ def _reference(state: StateInline, silent: bool) -> bool:
         state.push("text", "", 0).content = f"[{found[1]}]"
     state.pos = found.end()
     return True
+
+
+def _tasks(state: StateCore) -> None:
+    tokens = state.tokens
+    for at in range(2, len(tokens)):
+        box = _BOX.match(tokens[at].content) if tokens[at].type == "inline" else None
+        if box and tokens[at - 2].type == "list_item_open":
+            tokens[at].content = (OPEN if box[1] == " " else DONE) + tokens[at].content[box.end() :]

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from domain.channels.model import TextLimit, Unit
-from domain.routing.graphemes import boundary_at_or_before
 
 
 class Rank(IntEnum):
@@ -143,6 +142,16 @@ class Cutter:
 
 def _splits_pair(text: str, index: int) -> bool:
     return "\ud800" <= text[index - 1] <= "\udbff" and "\udc00" <= text[index : index + 1] <= "\udfff"
+
+
+def boundary_at_or_before(text: str, index: int, start: int) -> int:
+    """The last boundary of grapheme clusters (UAX 29) in `(start, index]`; `start` if one cluster fills all of it."""
+    import regex
+
+    clusters = regex.finditer(r"[\ud800-\udbff][\udc00-\udfff]|\X", text[start : index + 1])
+    return max(
+        (start + cluster.end() for cluster in clusters if start + cluster.end() <= index), default=start
+    )
 
 
 def measure(text: str, unit: Unit) -> int:

@@ -7,8 +7,8 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from adapters.outbound.rendering.cutting import Break, Cutter, breaks_of, measure, within
 from domain.channels.model import TextLimit
-from domain.routing.cutting import Break, Cutter, breaks_of, measure, within
 
 _FENCE = re.compile(
     r"^(?P<margin>[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*)(?P<mark>`{3,}|~{3,})(?P<info>[^\r\n]*)\r?$",

@@ -1,13 +1,15 @@
-"""What the dialects share."""
+"""How a platform writes formatted text: the layout of blocks, the markup of spans, what is escaped."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import ClassVar
 
-from adapters.outbound.rendering.addresses import ADDRESS
-from adapters.outbound.rendering.dialect import Layout, has
-from adapters.outbound.rendering.flow import EMPHASIS, VERBATIM, Kind, Run, Span, Spans
+from adapters.outbound.rendering.extensions.addresses import ADDRESS
+from adapters.outbound.rendering.styled_text import EMPHASIS, VERBATIM, Kind, Run, Span, Spans, has
 from domain.channels.model import TextLimit
 
 ZERO_WIDTH = "\u200b"
@@ -18,28 +20,79 @@ _OPENING = re.compile(r"(?<![^\W_])[*_~`](?=\S)")
 _CLOSING = re.compile(r"(?<=\S)[*_~`](?![^\W_])")
 
 
-class Base:
-    """A dialect without any markup of its own: spans vanish, addresses follow their text."""
+class Tables(Enum):
+    """How a table is shown."""
+
+    ALIGNED = auto()
+    """Aligned in a code block; as lines where it would be wider than the layout allows."""
+    MARKDOWN = auto()
+    LINES = auto()
+    """'header: value' lines, a paragraph for each row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a platform's blocks are laid out.
+
+    `indent` 0: what is inside a list item is indented as far as its marker is wide. `heading_levels`: up
+    to which level the platform has headings of its own; others are bold. `line_break` is a line end within
+    a paragraph. `backtick_in_code`: inline code can hold a backtick. `mail_links`: links may lead to mail and
+    telephones, not to the web alone. `bare_links`: the platform makes links of bare addresses itself.
+    """
+
+    bullet: str = "• "
+    indent: int = 4
+    rule: str = "———"
+    heading_levels: int = 0
+    line_break: str = "\n"
+    tables: Tables = Tables.ALIGNED
+    table_width: int = 60
+    backtick_in_code: bool = False
+    mail_links: bool = True
+    bare_links: bool = True
+
+
+class MarkupWriter:
+    """Writes plain text without spans. A platform's writer overrides what its markup has.
+
+    Spans come outermost first.
+    """
 
     layout = Layout()
+    marks: ClassVar[Mapping[Kind, str]] = {}
+    """What stands on both sides of inline text."""
+    quote_prefix = "> "
+    """What every line of a quote begins with."""
+    nests_quotes = True
 
-    def keep(self, run: Run) -> Spans:
+    def supported(self, run: Run) -> Spans:
+        """The spans of a run that the platform can nest like this."""
         return run.spans
 
     def open(self, span: Span, *, again: bool) -> str:
-        return ""
+        """What begins a span; `again` after a cut inside it."""
+        return self.marks.get(span.kind, "")
 
     def close(self, span: Span, *, done: bool) -> str:
-        return ""
+        """What ends a span; not `done` before a cut inside it."""
+        return self.marks.get(span.kind, "")
 
     def text(self, text: str, run: Run, *, line_start: bool) -> str:
+        """A run's text, escaped; `line_start`: only a list marker stands before it."""
         return text
 
     def line_prefix(self, spans: Spans) -> str:
-        return "> " * sum(span.kind is Kind.QUOTE for span in spans)
+        depth = sum(span.kind is Kind.QUOTE for span in spans)
+        return self.quote_prefix * (depth if self.nests_quotes else min(depth, 1))
 
     def source_limit(self, limit: TextLimit) -> TextLimit:
+        """How long the markup itself may be where the visible text may be as long as `limit`."""
         return limit
+
+
+def code_block_alone(spans: Spans) -> Spans:
+    """The code block without the spans around it, for platforms that nest nothing with it."""
+    return tuple(span for span in spans if span.kind is Kind.PRE) or spans
 
 
 def outside_code(spans: Spans) -> Spans:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from enum import Enum, auto
+
+from adapters.outbound.rendering.cutting import Break, Cutter, Fits, Rank, breaks_of
 
 
 class Kind(Enum):
@@ -25,7 +27,7 @@ class Kind(Enum):
 BLOCKS = frozenset((Kind.PRE, Kind.TABLE, Kind.QUOTE, Kind.HEADING))
 VERBATIM = frozenset((Kind.PRE, Kind.CODE))
 LONGEST_FENCE = 8
-"""Backticks in a fence; longer rows of them inside the code are broken up by the dialect."""
+"""Backticks in a fence; longer rows of them inside the code are broken up by the writer."""
 EMPHASIS = frozenset((Kind.BOLD, Kind.ITALIC, Kind.STRIKE))
 
 
@@ -51,11 +53,16 @@ class Span:
 Spans = tuple[Span, ...]
 
 
+def has(spans: Spans, *kinds: Kind) -> bool:
+    """Whether one of the kinds is among the spans."""
+    return bool(spans) and any(span.kind in kinds for span in spans)
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """Text [start, end) under the same spans, outermost first.
 
-    `structure`: list markers, indentation and the lines of a table, which the dialect itself chose.
+    `structure`: list markers, indentation and the lines of a table, which the writer itself chose.
     """
 
     start: int
@@ -88,14 +95,32 @@ class StyledText:
         return self.runs[at] if at >= 0 and index < self.runs[at].end else None
 
 
-class FlowBuilder:
-    """Writes a flow from its beginning; knows what to put between two blocks."""
+def pieces(styled: StyledText, fits: Fits, reach: int) -> Iterator[tuple[int, int]]:
+    """The text in pieces that fit: not cut in or after a list marker, and after a heading only at need."""
+    return Cutter(styled.text, _breaks(styled), fits, reach).pieces()
+
+
+def _breaks(styled: StyledText) -> Iterator[Break]:
+    for candidate in breaks_of(styled.text):
+        run = styled.run_at(candidate.end)
+        if run is not None and not run.structure:
+            yield Break(candidate.end, candidate.start, _rank(styled, candidate, run))
+
+
+def _rank(styled: StyledText, candidate: Break, run: Run) -> Rank:
+    if has(run.spans, Kind.PRE, Kind.TABLE):
+        return candidate.rank.in_code
+    return Rank.WORD if candidate.end in styled.keep_with_next else candidate.rank
+
+
+class StyledTextBuilder:
+    """Writes a styled text from its beginning; knows what to put between two blocks."""
 
     def __init__(self) -> None:
         self._pieces: list[str] = []
         self._runs: list[Run] = []
         self._ends: dict[int, int] = {}
-        self._leads: set[int] = set()
+        self._keep_with_next: set[int] = set()
         self._length = 0
         self._newlines = 0
         self._fresh = True
@@ -163,12 +188,12 @@ class FlowBuilder:
 
     def keep_with_next(self) -> None:
         """What was written last is not to be cut off from what follows."""
-        self._leads.add(self._length)
+        self._keep_with_next.add(self._length)
 
     def build(self) -> StyledText:
-        """The flow as written so far."""
+        """The styled text as written so far."""
         text, starts = "".join(self._pieces), tuple(run.start for run in self._runs)
-        return StyledText(text, tuple(self._runs), starts, self._ends, self._leads)
+        return StyledText(text, tuple(self._runs), starts, self._ends, self._keep_with_next)
 
     def _add(self, text: str, spans: Spans, *, structure: bool) -> None:
         end = self._length + len(text)

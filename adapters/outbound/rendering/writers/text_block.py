@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 
-from adapters.outbound.rendering.dialect import Layout
-from adapters.outbound.rendering.dialects.base import ZERO_WIDTH
-from adapters.outbound.rendering.dialects.markdown import MarkdownDialect
-from adapters.outbound.rendering.flow import Kind, Run, Span, Spans
+from adapters.outbound.rendering.markup_writer import ZERO_WIDTH, Layout
+from adapters.outbound.rendering.styled_text import Kind, Run, Span, Spans
+from adapters.outbound.rendering.writers.markdown import MarkdownWriter
 
 _KEPT = (Kind.BOLD, Kind.ITALIC, Kind.LINK)
 _ITEM = re.compile(r"^(\s*)([-+](?=\s|$))")
@@ -21,15 +20,16 @@ _SPACES = re.compile(r"^ +| {2,}")
 NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
 
 
-class TextBlock(MarkdownDialect):
+class TextBlock(MarkdownWriter):
     """Headings, quotes and code are elements of their own in a card; here they are text."""
 
     layout = Layout(
         bullet="- ", indent=0, line_break="\n\n", heading_levels=6, backtick_in_code=True, bare_links=False
     )
     special = re.compile(r"[\\*`\[\]]|(?<![^\W_])_|_(?![^\W_])")
+    quote_prefix = ""
 
-    def keep(self, run: Run) -> Spans:
+    def supported(self, run: Run) -> Spans:
         return tuple(span for span in run.spans if span.kind in _KEPT)
 
     def text(self, text: str, run: Run, *, line_start: bool) -> str:
@@ -40,9 +40,6 @@ class TextBlock(MarkdownDialect):
 
     def escape(self, text: str) -> str:
         return _READ_BY_SOME.sub(rf"\g<0>{ZERO_WIDTH}", super().escape(text))
-
-    def line_prefix(self, spans: Spans) -> str:
-        return ""
 
     def code_line(self, line: str) -> str:
         """A line of code whose spaces are kept.

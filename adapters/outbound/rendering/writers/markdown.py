@@ -1,0 +1,141 @@
+"""Platforms that read Markdown themselves: Discord, Mattermost, Teams."""
+
+from __future__ import annotations
+
+import re
+
+from adapters.outbound.rendering.markup_writer import (
+    ZERO_WIDTH,
+    Layout,
+    MarkupWriter,
+    Tables,
+    broken_fences,
+    outside_addresses,
+)
+from adapters.outbound.rendering.styled_text import LONGEST_FENCE, VERBATIM, Kind, Run, Span, has
+
+_LINE_START = re.compile(r"^(\s*)(#{1,6}(?=\s)|>|[-+](?=\s|[-\s]*$)|-#|~{3}|-{3})")
+_UNDERLINE = re.compile(r"^(?=\s*=+\s*$)")
+_NUMBER = re.compile(r"^(\s*\d{1,9})([.)])(?=\s|$)")
+_LONG_ROW = re.compile(f"`{{{LONGEST_FENCE - 1}}}(?=`)")
+_IN_ADDRESS = re.compile(r"([()\\<>])")
+_ENTITY = re.compile(r"&(?=#?\w+;)")
+_EVERYBODY = re.compile(r"@(?=(?:all|channel|here)\b)", re.IGNORECASE)
+
+
+class MarkdownWriter(MarkupWriter):
+    """Markdown out of Markdown: `special` matches what has to be escaped anywhere in a text."""
+
+    special: re.Pattern[str]
+
+    def open(self, span: Span, *, again: bool) -> str:
+        match span.kind:
+            case Kind.LINK:
+                return "["
+            case Kind.PRE:
+                return f"{self.fence(span)}{span.value}\n{span.header if again else ''}"
+            case Kind.HEADING:
+                return "#" * int(span.value) + " "
+            case Kind.TABLE:
+                return span.header if again else ""
+            case _:
+                return self.mark(span)
+
+    def close(self, span: Span, *, done: bool) -> str:
+        match span.kind:
+            case Kind.LINK:
+                return "](" + _IN_ADDRESS.sub(r"\\\1", span.value) + ")"
+            case Kind.PRE:
+                return f"\n{self.fence(span)}"
+            case _:
+                return self.mark(span)[::-1]
+
+    def mark(self, span: Span) -> str:
+        """What stands before an inline span, and reversed after it."""
+        match span.kind:
+            case Kind.BOLD:
+                return "**"
+            case Kind.ITALIC:
+                return "*" if span.tight else "_"
+            case Kind.STRIKE:
+                return "~~"
+            case Kind.CODE:
+                return span.fence if span.fence == "`" else f"{span.fence} "
+            case _:
+                return ""
+
+    def fence(self, span: Span) -> str:
+        """What stands above and below a code block."""
+        return span.fence
+
+    def text(self, text: str, run: Run, *, line_start: bool) -> str:
+        if has(run.spans, Kind.PRE):
+            return _LONG_ROW.sub(rf"\g<0>{ZERO_WIDTH}", text)
+        if run.structure or has(run.spans, Kind.CODE):
+            return text
+        in_link = has(run.spans, Kind.LINK)
+        escaped = self.escape(text) if in_link else outside_addresses(text, self.escape)
+        if not line_start:
+            return escaped
+        escaped = _UNDERLINE.sub(ZERO_WIDTH, escaped)
+        return _NUMBER.sub(r"\1\\\2", _LINE_START.sub(r"\1\\\2", escaped))
+
+    def escape(self, text: str) -> str:
+        """A text in which nothing is markup."""
+        return self.special.sub(r"\\\g<0>", text)
+
+
+class Discord(MarkdownWriter):
+    """https://support.discord.com/hc/en-us/articles/210298617
+
+    Three levels of headings, one of quotes, no tables; code fences of three backticks alone.
+    """
+
+    layout = Layout(bullet="- ", indent=0, heading_levels=3, backtick_in_code=True, mail_links=False)
+    special = re.compile(r"[\\`*\[<]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|\|(?=\|)")
+    nests_quotes = False
+
+    def fence(self, span: Span) -> str:
+        return "```"
+
+    def text(self, text: str, run: Run, *, line_start: bool) -> str:
+        if has(run.spans, Kind.PRE):
+            return broken_fences(text)
+        return super().text(text, run, line_start=line_start)
+
+
+class Mattermost(MarkdownWriter):
+    """https://docs.mattermost.com/end-user-guide/collaborate/format-messages.html
+
+    Headings, nested quotes and tables as in GitHub's Markdown; nobody is notified by accident.
+
+    Its parser shows HTML as text, and takes a backslash for an escape before some punctuation alone
+    (https://github.com/mattermost/marked).
+    """
+
+    layout = Layout(
+        bullet="- ", indent=0, rule="---", heading_levels=6, tables=Tables.MARKDOWN, backtick_in_code=True
+    )
+    special = re.compile(r"[`*\[\]|~]|(?<![^\W_])_|_(?![^\W_])|\\(?!\w)")
+
+    def escape(self, text: str) -> str:
+        return _ENTITY.sub("&amp;", super().escape(text))
+
+    def text(self, text: str, run: Run, *, line_start: bool) -> str:
+        escaped = super().text(text, run, line_start=line_start)
+        if has(run.spans, *VERBATIM):
+            return escaped.replace("|", "\\|") if has(run.spans, Kind.TABLE) else escaped
+        return _EVERYBODY.sub(f"@{ZERO_WIDTH}", escaped)
+
+
+class Teams(MarkdownWriter):
+    """Bot messages (https://learn.microsoft.com/en-us/microsoftteams/platform/bots/how-to/format-your-bot-messages).
+
+    No headings and no tables; a line ends only where a paragraph does; < begins a tag.
+    """
+
+    layout = Layout(bullet="- ", indent=0, line_break="\n\n", backtick_in_code=True)
+    special = re.compile(r"[\\`*\[\]]|(?<![^\W_])_|_(?![^\W_])|~")
+
+    def escape(self, text: str) -> str:
+        return super().escape(text).replace("&", "&amp;").replace("<", "&lt;")
