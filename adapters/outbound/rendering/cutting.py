@@ -149,9 +149,8 @@ def boundary_at_or_before(text: str, index: int, start: int) -> int:
     import regex
 
     clusters = regex.finditer(r"[\ud800-\udbff][\udc00-\udfff]|\X", text[start : index + 1])
-    return max(
-        (start + cluster.end() for cluster in clusters if start + cluster.end() <= index), default=start
-    )
+    ends: list[int] = [start + cluster.end() for cluster in clusters]
+    return max((end for end in ends if end <= index), default=start)
 
 
 def measure(text: str, unit: Unit) -> int:
