@@ -1,47 +1,164 @@
-"""Access tokens for Google's APIs, from the refresh token of an instance.
+"""Requests to Google's APIs with the refresh token of an instance, and the classification of their errors.
 
-Source: https://developers.google.com/identity/protocols/oauth2/web-server#offline
+Sources: https://developers.google.com/identity/protocols/oauth2/web-server#offline,
+https://developers.google.com/workspace/drive/api/guides/handle-errors (the same form for all APIs).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from urllib.parse import urlsplit
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode, urlsplit
 
-from adapters.outbound.oauth.tokens import Tokens
-from domain.channels.messages import Config
-from ports.clock import Clock
-from ports.http import Http
+from adapters.outbound.channels.common.bodies import items, text
+from adapters.outbound.channels.common.outcomes import by_status, failed, without_token
+from adapters.outbound.oauth.tokens import TokenRefused, Tokens, TokenUnavailable
+from domain.channels.messages import Config, Outcome, Sent
+from ports.channels import ChannelDependencies, PlatformError, PollFailed
+from ports.http import HttpAnswer, HttpFailed, HttpRequest
 
 TOKEN_URL = "GOOGLE_TOKEN_URL"  # noqa: S105 - the name of a setting
+DEFAULT_WAIT = 60.0
+"""Seconds to wait after a rate limit that names none."""
+TIMEOUT = 60.0
+MAX_ANSWER = 64 * 1024 * 1024
+"""Bytes of an answer: a mail of 36 MB in base64."""
+
+_UNAUTHORIZED = 401
+_RATE_REASONS = frozenset(
+    {
+        "rateLimitExceeded",
+        "userRateLimitExceeded",
+        "dailyLimitExceeded",
+        "quotaExceeded",
+        "sharingRateLimitExceeded",
+        "RATE_LIMIT_EXCEEDED",
+    }
+)
 
 
-class GoogleTokens:
-    """The access token of a config with clientId, clientSecret, refreshToken and perhaps redirectUri."""
+class GoogleError(Exception):
+    """A request that failed. `sent` is the outcome of a message that was to be sent with it; `answer` is None where
+    there was none; `fatal`: the credentials are not taken."""
 
-    def __init__(self, http: Http, clock: Clock, address: Callable[[str], str]) -> None:
-        self._tokens = Tokens(http, clock)
-        self._address = address
+    def __init__(
+        self, message: str, sent: Sent, answer: HttpAnswer | None = None, *, fatal: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.sent = replace(sent, detail=message)
+        self.answer = answer
+        self.fatal = fatal
 
-    async def bearer(self, config: Config) -> str:
-        """The value of the Authorization header.
+    @property
+    def status(self) -> int:
+        return self.answer.status if self.answer else 0
 
-        Raises `TokenRefused` (`invalid_grant`: the refresh token is dead) and `TokenUnavailable`.
-        """
-        return f"Bearer {await self._tokens.get(self._url(), _grant(config))}"
+
+@contextmanager
+def poll_failures() -> Iterator[None]:
+    """Raises `PollFailed` for `GoogleError`."""
+    try:
+        yield
+    except GoogleError as error:
+        wait = error.answer.retry_after if error.answer else None
+        wait = error.sent.retry_after if wait is None else wait
+        raise PollFailed(str(error), fatal=error.fatal, retry_after=wait) from error
+
+
+@contextmanager
+def platform_errors(context: str = "") -> Iterator[None]:
+    """Raises `PlatformError` for `GoogleError`, `context` before its message."""
+    try:
+        yield
+    except GoogleError as error:
+        raise PlatformError(f"{context}{error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class GoogleApi:
+    """One API of Google. `product` begins its error messages, `base` gives its address. All requests raise
+    `GoogleError`."""
+
+    product: str
+    dependencies: ChannelDependencies
+    base: Callable[[], str]
+    tokens: Tokens
+
+    @classmethod
+    def build(cls, product: str, dependencies: ChannelDependencies, setting: str) -> GoogleApi:
+        tokens = Tokens(dependencies.http, dependencies.clock)
+        return cls(product, dependencies, lambda: dependencies.address(setting).rstrip("/"), tokens)
+
+    async def get(self, config: Config, path: str, query: Mapping[str, str] | None = None) -> dict[str, Any]:
+        request = HttpRequest("GET", self.url(path, query), timeout=TIMEOUT, max_bytes=MAX_ANSWER)
+        return await self.send(config, request)
+
+    async def post(
+        self, config: Config, path: str, body: Mapping[str, Any], query: Mapping[str, str] | None = None
+    ) -> dict[str, Any]:
+        return await self.send(config, HttpRequest("POST", self.url(path, query), json=body, timeout=TIMEOUT))
+
+    async def send(self, config: Config, request: HttpRequest) -> dict[str, Any]:
+        """The JSON object of a good answer, empty for 204. An access token that is refused is replaced once."""
+        try:
+            answer = await self.dependencies.http.send(await self._with_token(config, request))
+            if answer.status == _UNAUTHORIZED:
+                self.tokens.forget(self._token_url(), _grant(config))
+                answer = await self.dependencies.http.send(await self._with_token(config, request))
+        except HttpFailed as error:
+            raise GoogleError(f"{self.product} cannot be reached: {error}", failed(error)) from error
+        body = {} if answer.status == 204 else answer.json()
+        if not answer.ok or not isinstance(body, dict):
+            raise self._refused(answer)
+        return body
+
+    async def stream(self, config: Config, path: str, query: Mapping[str, str]) -> AsyncIterator[bytes]:
+        """The body of an answer piece by piece. Raises `HttpFailed` too."""
+        request = HttpRequest("GET", self.url(path, query), timeout=5 * TIMEOUT)
+        async for piece in self.dependencies.http.stream(await self._with_token(config, request)):
+            yield piece
+
+    def url(self, path: str, query: Mapping[str, str] | None = None) -> str:
+        return f"{self.base()}{path}" + (f"?{urlencode(query)}" if query else "")
 
     def lacks(self, config: Config, scopes: Collection[str]) -> bool:
-        """Whether Google said of the present token that it was granted none of these scopes."""
-        granted = self._tokens.scopes(self._url(), _grant(config))
+        """Whether the present access token was granted none of these scopes, as far as Google said."""
+        granted = self.tokens.scopes(self._token_url(), _grant(config))
         return bool(granted) and granted.isdisjoint(scopes)
 
-    def forget(self, config: Config) -> None:
-        """Drops the access token, after an API refused it."""
-        self._tokens.forget(self._url(), _grant(config))
+    async def _with_token(self, config: Config, request: HttpRequest) -> HttpRequest:
+        try:
+            token = await self.tokens.get(self._token_url(), _grant(config))
+        except TokenRefused as error:
+            message = f"Google no longer takes the credentials: {error}"
+            raise GoogleError(message, without_token(error), fatal=True) from error
+        except TokenUnavailable as error:
+            raise GoogleError(str(error), without_token(error)) from error
+        return replace(request, headers={**request.headers, "authorization": f"Bearer {token}"})
 
-    def _url(self) -> str:
-        url = self._address(TOKEN_URL)
+    def _token_url(self) -> str:
+        url = self.dependencies.address(TOKEN_URL)
         return url if urlsplit(url).path.strip("/") else f"{url.rstrip('/')}/token"
+
+    def _refused(self, answer: HttpAnswer) -> GoogleError:
+        message = f"{self.product} answered {answer.status} {text(answer.json(), 'error', 'message')}"
+        wait = answer.retry_after or DEFAULT_WAIT
+        limited = Sent(Outcome.RETRY_AFTER, retry_after=wait) if is_rate_limit(answer) else None
+        return GoogleError(message.strip()[:300], limited or by_status(answer), answer)
+
+
+def is_rate_limit(answer: HttpAnswer) -> bool:
+    """Whether Google limits the rate: 429, or 403 with a reason of that kind, in the older or newer form."""
+    if answer.status == 429:
+        return True
+    body = answer.json()
+    reasons = {
+        text(entry, "reason") for name in ("errors", "details") for entry in items(body, "error", name)
+    }
+    exhausted = text(body, "error", "status") == "RESOURCE_EXHAUSTED"
+    return answer.status == 403 and (exhausted or bool(reasons & _RATE_REASONS))
 
 
 def _grant(config: Config) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Sign-in at Slack, Discord and Mattermost, to learn who a user is there.
+"""Sign-in at Slack, Discord and Mattermost, which gives the id of a user there.
 
 Sources: https://docs.slack.dev/authentication/sign-in-with-slack, https://docs.discord.com/developers/topics/oauth2,
 https://developers.mattermost.com/integrate/apps/authentication/oauth2
@@ -44,7 +44,7 @@ _PLATFORMS: Mapping[Provider, _Platform] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """What the platform gave when the application was registered there."""
+    """The credentials of the application at the platform."""
 
     id: str
     secret: str = field(repr=False)
@@ -88,11 +88,11 @@ class OAuthIdentities:
             self._address(f"{platform.settings}_USERINFO_URL"),
             headers={"Authorization": f"Bearer {token}"},
         )
-        answer = await self._asked(request)
-        found = answer.json()
-        user_id = next(filter(None, (text(found, claim) for claim in platform.claims)), "")
+        answer = await self._send(request)
+        claims = answer.json()
+        user_id = next(filter(None, (text(claims, name) for name in platform.claims)), "")
         if not answer.ok or not user_id:
-            raise OAuthFailed(f"the user information answered {_words(answer)}")
+            raise OAuthFailed(f"the user information answered {_reason(answer)}")
         return Identity(provider.value, user_id)
 
     async def _token(self, provider: Provider, platform: _Platform, code: str, verifier: str) -> str:
@@ -106,15 +106,15 @@ class OAuthIdentities:
         }
         if platform.pkce:
             form["code_verifier"] = verifier
-        answer = await self._asked(
+        answer = await self._send(
             HttpRequest("POST", self._address(f"{platform.settings}_TOKEN_URL"), form=form)
         )
         token = text(answer.json(), "access_token")
         if not answer.ok or not token:
-            raise OAuthFailed(f"the token endpoint answered {_words(answer)}")
+            raise OAuthFailed(f"the token endpoint answered {_reason(answer)}")
         return token
 
-    async def _asked(self, request: HttpRequest) -> HttpAnswer:
+    async def _send(self, request: HttpRequest) -> HttpAnswer:
         try:
             return await self._http.send(request)
         except HttpFailed as failure:
@@ -124,6 +124,6 @@ class OAuthIdentities:
         return f"{self._platform_url}{CALLBACK_PATH}{provider.value}"
 
 
-def _words(answer: HttpAnswer) -> str:
+def _reason(answer: HttpAnswer) -> str:
     """Status and the error code alone: bodies of these endpoints may hold tokens."""
     return f"{answer.status} {text(answer.json(), 'error')[:100]}".strip()

@@ -1,4 +1,4 @@
-"""Access tokens of OAuth 2.0 token endpoints (RFC 6749, section 5), kept until shortly before they end."""
+"""Access tokens of OAuth 2.0 token endpoints (RFC 6749, section 5), cached until shortly before they expire."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from ports.clock import Clock
 from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
 
 EARLY = timedelta(seconds=60)
-"""A token counts as ended this long before it does, so that none ends on its way."""
+"""A token counts as expired this long before it is, so that none expires on its way."""
 
-_DEFAULT_LIFE = 300.0
-_KEPT = 4096
-_PASSING = frozenset({"temporarily_unavailable", "server_error", "slow_down"})
+_DEFAULT_LIFETIME = 300.0
+_MAX_TOKENS = 4096
+_TRANSIENT = frozenset({"temporarily_unavailable", "server_error", "slow_down"})
 
 
 class TokenRefused(Exception):
-    """The endpoint does not take the credentials: useless to try again until they change."""
+    """The endpoint refuses the credentials: trying again is useless until they change."""
 
 
 class TokenUnavailable(Exception):
-    """There is no token at the moment; `retry_after` is in seconds, None where nobody said."""
+    """No token can be had at the moment; `retry_after` is in seconds, None where the endpoint gives none."""
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -35,13 +35,13 @@ class TokenUnavailable(Exception):
 
 
 @dataclass(slots=True)
-class _Kept:
-    """A token and the lock under which it is renewed, so that many callers cause one request."""
+class _CachedToken:
+    """A token, and the lock under which it is renewed, so that many callers cause one request."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     value: str = ""
     scopes: frozenset[str] = frozenset()
-    ends_at: datetime | None = None
+    expires_at: datetime | None = None
 
 
 class Tokens:
@@ -50,32 +50,32 @@ class Tokens:
     def __init__(self, http: Http, clock: Clock) -> None:
         self._http = http
         self._clock = clock
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._cache: OrderedDict[str, _CachedToken] = OrderedDict()
 
     async def get(self, url: str, grant: Mapping[str, str]) -> str:
         """The access token. Raises `TokenRefused`, `TokenUnavailable`."""
-        kept = self._of(url, grant)
-        async with kept.lock:
-            if kept.ends_at is None or self._clock.now() >= kept.ends_at:
-                kept.value, life, kept.scopes = await self._fetch(url, grant)
-                kept.ends_at = self._clock.now() + timedelta(seconds=life) - EARLY
-            return kept.value
+        token = self._token(url, grant)
+        async with token.lock:
+            if token.expires_at is None or self._clock.now() >= token.expires_at:
+                token.value, lifetime, token.scopes = await self._fetch(url, grant)
+                token.expires_at = self._clock.now() + timedelta(seconds=lifetime) - EARLY
+            return token.value
 
     def scopes(self, url: str, grant: Mapping[str, str]) -> frozenset[str]:
-        """What the present token was granted; empty where there is none, or the endpoint does not say."""
-        return self._of(url, grant).scopes
+        """The scopes of the present token; empty where there is none, or the endpoint names none."""
+        return self._token(url, grant).scopes
 
     def forget(self, url: str, grant: Mapping[str, str]) -> None:
         """Drops a token that was refused, so that the next `get` fetches a new one."""
-        self._kept.pop(_key(url, grant), None)
+        self._cache.pop(_key(url, grant), None)
 
-    def _of(self, url: str, grant: Mapping[str, str]) -> _Kept:
+    def _token(self, url: str, grant: Mapping[str, str]) -> _CachedToken:
         key = _key(url, grant)
-        kept = self._kept.setdefault(key, _Kept())
-        self._kept.move_to_end(key)
-        while len(self._kept) > _KEPT:
-            self._kept.popitem(last=False)
-        return kept
+        token = self._cache.setdefault(key, _CachedToken())
+        self._cache.move_to_end(key)
+        while len(self._cache) > _MAX_TOKENS:
+            self._cache.popitem(last=False)
+        return token
 
     async def _fetch(self, url: str, grant: Mapping[str, str]) -> tuple[str, float, frozenset[str]]:
         try:
@@ -85,27 +85,26 @@ class Tokens:
         body = answer.json()
         token = text(body, "access_token")
         if answer.ok and token:
-            return token, _life(at(body, "expires_in")), frozenset(text(body, "scope").split())
-        raise _problem(answer, body)
+            return token, _lifetime(at(body, "expires_in")), frozenset(text(body, "scope").split())
+        raise _failure(answer, body)
 
 
 def _key(url: str, grant: Mapping[str, str]) -> str:
-    """Names a grant without keeping its secrets in memory a second time."""
+    """Identifies a grant without holding its secrets in memory a second time."""
     return hashlib.sha256(json.dumps([url, sorted(grant.items())]).encode()).hexdigest()
 
 
-def _life(given: object) -> float:
+def _lifetime(given: object) -> float:
     try:
         seconds = float(given)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        return _DEFAULT_LIFE
-    return min(max(seconds, 0.0), 86_400.0) if seconds == seconds else _DEFAULT_LIFE
+        return _DEFAULT_LIFETIME
+    return min(max(seconds, 0.0), 86_400.0) if seconds == seconds else _DEFAULT_LIFETIME
 
 
-def _problem(answer: HttpAnswer, body: object) -> Exception:
+def _failure(answer: HttpAnswer, body: object) -> Exception:
     error = text(body, "error")
-    words = f"{error} {text(body, 'error_description')}".strip() or f"HTTP {answer.status}"
-    passing = answer.ok or answer.status == 429 or answer.status >= 500 or error in _PASSING
-    if passing:
-        return TokenUnavailable(f"The token endpoint answered {words[:300]}", answer.retry_after)
-    return TokenRefused(f"The token endpoint answered {words[:300]}")
+    reason = f"{error} {text(body, 'error_description')}".strip() or f"HTTP {answer.status}"
+    message = f"The token endpoint answered {reason[:300]}"
+    is_transient = answer.ok or answer.status == 429 or answer.status >= 500 or error in _TRANSIENT
+    return TokenUnavailable(message, answer.retry_after) if is_transient else TokenRefused(message)

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.oauth.google import GoogleTokens
+from adapters.outbound.oauth.google import GoogleApi
 from adapters.outbound.oauth.tokens import TokenRefused, Tokens, TokenUnavailable
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
-from tests.support.channels import SetClock
+from tests.support.channels import SetClock, dependencies
 
 URL = "https://login.example/token"
 GRANT = {"grant_type": "client_credentials", "client_id": "a", "client_secret": "b"}
@@ -111,24 +111,29 @@ async def test_a_strange_life_is_survived(life: Any) -> None:
     assert await Tokens(Endpoint(life=life), SetClock()).get(URL, GRANT) == "token1"
 
 
+def google(endpoint: Endpoint, token_url: str = URL) -> GoogleApi:
+    addresses = {"GOOGLE_TOKEN_URL": token_url, "MAIL_API_URL": "https://gmail.example"}
+    return GoogleApi.build("Gmail", dependencies(endpoint, addresses), "MAIL_API_URL")
+
+
 async def test_google_gets_a_refresh_grant() -> None:
     endpoint = Endpoint()
-    google = GoogleTokens(endpoint, SetClock(), {"GOOGLE_TOKEN_URL": URL}.__getitem__)
-    assert await google.bearer({**CONFIG, "redirectUri": "https://a.example"}) == "Bearer token1"
-    assert endpoint.requests[0].form == {
+    api = google(endpoint)
+    await api.get({**CONFIG, "redirectUri": "https://a.example"}, "/profile")
+    grant, request = endpoint.requests
+    assert grant.form == {
         "grant_type": "refresh_token",
         "client_id": "id",
         "client_secret": "secret",
         "refresh_token": "refresh",
         "redirect_uri": "https://a.example",
     }
-    google.forget({**CONFIG, "redirectUri": "https://a.example"})
-    assert await google.bearer(CONFIG) == "Bearer token2"
-    assert "redirect_uri" not in (endpoint.requests[1].form or {})
+    assert request.headers["authorization"] == "Bearer token1"
+    await api.get(CONFIG, "/profile")
+    assert "redirect_uri" not in (endpoint.requests[2].form or {})
 
 
 async def test_a_bare_token_address_gets_googles_path() -> None:
     endpoint = Endpoint()
-    google = GoogleTokens(endpoint, SetClock(), {"GOOGLE_TOKEN_URL": "http://127.0.0.1:9"}.__getitem__)
-    await google.bearer(CONFIG)
+    await google(endpoint, "http://127.0.0.1:9").get(CONFIG, "/profile")
     assert endpoint.requests[0].url == "http://127.0.0.1:9/token"

@@ -11,71 +11,52 @@ from adapters.outbound.channels.common.files import (
     FileUnavailable,
     artifact_of,
     content_of,
-    file_payload,
     link_text,
 )
-from adapters.outbound.channels.common.outcomes import by_status, failed
+from adapters.outbound.channels.common.messages import file_payloads
+from adapters.outbound.channels.common.outcomes import repeatable
 from adapters.outbound.channels.drive_folder.api import Drive
-from adapters.outbound.channels.drive_folder.polling import DEFAULT_WAIT, MARK
-from adapters.outbound.oauth.google_api import is_rate_limit, words_of
-from adapters.outbound.oauth.tokens import TokenRefused, TokenUnavailable
+from adapters.outbound.channels.drive_folder.polling import MARK
+from adapters.outbound.oauth.google import GoogleError
 from domain.channels.messages import Answer, Config, OutboundMessage, Outcome, Sent, Target
 from ports.channels import ArtifactReader
-from ports.http import HttpAnswer, HttpFailed
 
 MAX_FILE_BYTES = 50 * 1024 * 1024
 TEXT = "text/plain"
 _DELIVERY = "switchboardDelivery"
 
 
-def parts(target: Target, answer: Answer) -> Sequence[OutboundMessage]:
-    """The text as one document, then one part for each file."""
+def messages(target: Target, answer: Answer) -> Sequence[OutboundMessage]:
+    """The text as one document, then each file."""
     name = f"{target['name']} - answer.txt" if target.get("name") else "answer.txt"
-    texts = (
-        [OutboundMessage({"kind": "text", "name": name, "text": answer.text})] if answer.text.strip() else []
-    )
-    return [*texts, *(OutboundMessage(file_payload(artifact)) for artifact in answer.artifacts)]
+    documents = [{"kind": "text", "name": name, "text": answer.text}] if answer.text.strip() else []
+    return [OutboundMessage(payload) for payload in (*documents, *file_payloads(answer))]
 
 
 async def send(drive: Drive, reader: ArtifactReader, config: Config, part: OutboundMessage, key: str) -> Sent:
-    """Writes one file, unless an earlier try has: the file bears the key of its delivery."""
+    """Writes one file, unless an earlier attempt did: the file has the key of its delivery as a property. So trying
+    again is safe where the outcome is unknown."""
     name, mime_type, content = await _content(reader, part)
     delivery = hashlib.sha256(key.encode()).hexdigest()[:32]
+    metadata = {
+        "name": name,
+        "parents": [config["folderId"]],
+        "mimeType": mime_type,
+        "properties": {MARK: "answer"},
+        "appProperties": {MARK: "answer", _DELIVERY: delivery},
+    }
     try:
-        before = await drive.marked(config, _DELIVERY, delivery)
-        if not before.ok:
-            return _outcome(before)
-        written = [
-            text(each, "id")
-            for each in items(before.json(), "files")
-            if text(each, "appProperties", _DELIVERY) == delivery
-        ]
-        if written:
-            return Sent(Outcome.SENT, ref=written[0])
-        metadata = {
-            "name": name,
-            "parents": [config["folderId"]],
-            "mimeType": mime_type,
-            "properties": {MARK: "answer"},
-            "appProperties": {MARK: "answer", _DELIVERY: delivery},
-        }
-        return _outcome(await drive.create(config, metadata, mime_type, content))
-    except TokenRefused as error:
-        return Sent(Outcome.PERMANENT, str(error))
-    except TokenUnavailable as error:
-        waits = Outcome.RETRY_AFTER if error.retry_after is not None else Outcome.TRANSIENT
-        return Sent(waits, str(error), retry_after=error.retry_after)
-    except HttpFailed as error:
-        return _not_doubled(failed(error))
-
-
-def _not_doubled(sent: Sent) -> Sent:
-    """A file that may have been written is found by its key, so trying again is safe."""
-    return Sent(Outcome.TRANSIENT, sent.detail) if sent.outcome is Outcome.UNKNOWN else sent
+        written = items(await drive.marked(config, _DELIVERY, delivery), "files")
+        for file in written:
+            if text(file, "appProperties", _DELIVERY) == delivery:
+                return Sent(Outcome.SENT, ref=text(file, "id"))
+        return Sent(Outcome.SENT, ref=await drive.create(config, metadata, mime_type, content))
+    except GoogleError as error:
+        return repeatable(error.sent)
 
 
 async def _content(reader: ArtifactReader, part: OutboundMessage) -> tuple[str, str, bytes]:
-    """Name, type and bytes of what is written; a file that cannot be read is written as its link."""
+    """Name, type and bytes of the file to write; for a file that cannot be read, its link."""
     if part.payload["kind"] != FILE:
         return part.payload["name"], TEXT, part.payload["text"].encode()
     artifact = artifact_of(part.payload)
@@ -83,10 +64,3 @@ async def _content(reader: ArtifactReader, part: OutboundMessage) -> tuple[str, 
         return artifact.name, artifact.mime_type, await content_of(reader, artifact, MAX_FILE_BYTES)
     except FileUnavailable:
         return f"{artifact.name}.txt", TEXT, link_text(artifact).encode()
-
-
-def _outcome(answer: HttpAnswer) -> Sent:
-    words = words_of(answer, "Google Drive")
-    if is_rate_limit(answer):
-        return Sent(Outcome.RETRY_AFTER, words, retry_after=answer.retry_after or DEFAULT_WAIT)
-    return by_status(answer, words, ref=text(answer.json(), "id"))

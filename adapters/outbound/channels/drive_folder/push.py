@@ -1,8 +1,8 @@
 """Push notifications: Google Drive calls when something changed, and a poll finds out what.
 
-A notification channel has an id that follows from the instance, its address and the hour in which it was made, so
-asking twice for the same one makes one. It ends with the next hour, so nothing needs to be kept to renew it, and one
-that was never stopped is soon gone. Its token proves that a call belongs to a channel of ours.
+The id of a notification channel is derived from the instance, its address and the hour, so that asking twice for it
+makes one channel. It ends with the next hour: renewing it needs no stored state, and one that was never stopped is
+soon gone. Its token proves the origin of a call.
 
 Source: https://developers.google.com/workspace/drive/api/guides/push
 """
@@ -17,31 +17,30 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from adapters.outbound.channels.common.bodies import items, same, text
+from adapters.outbound.channels.common.calls import require_webhook
+from adapters.outbound.oauth.google import GoogleError
 from domain.channels.messages import Config, RawAnswer, RawCall, Received
-from domain.refusals import NotFound, Unauthenticated
+from domain.refusals import Unauthenticated
 
 PERIOD = 3600
-"""Seconds after which a new channel takes over; each lives for two periods."""
+"""Seconds after which a new channel replaces the last; each lives for two periods."""
 
 _ALIVE = 2
 """How many notification channels of an instance live at a time."""
 _CHANNELS = "channels"
 
-ACKNOWLEDGED = RawAnswer(200)
 POLL = "poll"
 _SYNC = "sync"
 
 
 def receive(config: Config, call: RawCall) -> Received:
     """Proves a notification and reads it. Raises `Unauthenticated`, `NotFound`."""
-    if call.callback != "webhook":
-        raise NotFound(f"This channel has no callback '{call.callback}'; its callback is 'webhook'.")
+    require_webhook(call)
     channel_id = call.headers.get("x-goog-channel-id", "")
     if not channel_id or not same(call.headers.get("x-goog-channel-token", ""), _token(config, channel_id)):
         raise Unauthenticated("X-Goog-Channel-Token is not that of a notification channel of this instance.")
-    if call.headers.get("x-goog-resource-state", "") == _SYNC:
-        return Received(ACKNOWLEDGED, kind=_SYNC)
-    return Received(ACKNOWLEDGED, kind=POLL)
+    is_sync = call.headers.get("x-goog-resource-state", "") == _SYNC
+    return Received(RawAnswer(200), kind=_SYNC if is_sync else POLL)
 
 
 def can_be_called(address: str) -> bool:
@@ -67,19 +66,20 @@ def channel(config: Config, address: str, now: datetime) -> Mapping[str, Any]:
     }
 
 
-def is_there_already(body: object) -> bool:
+def exists_already(error: GoogleError) -> bool:
     """Whether Google refused a channel because it has one of that id."""
-    return any(text(each, "reason") == "channelIdNotUnique" for each in items(body, "error", "errors"))
+    errors = items(error.answer.json(), "error", "errors") if error.answer else []
+    return any(text(entry, "reason") == "channelIdNotUnique" for entry in errors)
 
 
-def known(kept: Mapping[str, Any]) -> Mapping[str, str]:
-    """The channels that were made, by id, with the resource that each watches; the newest last."""
-    return {text(each, "id"): text(each, "resourceId") for each in items(kept, _CHANNELS)}
+def channels_of(registration: Mapping[str, Any]) -> dict[str, str]:
+    """The notification channels that were made, by id, with the resource that each watches; the newest last."""
+    return {text(entry, "id"): text(entry, "resourceId") for entry in items(registration, _CHANNELS)}
 
 
-def remembered(kept: Mapping[str, Any], channel_id: str, resource_id: str) -> Mapping[str, Any]:
-    """What is kept with a new channel, without those that have ended by themselves."""
-    channels = {**known(kept), channel_id: resource_id}
+def with_channel(registration: Mapping[str, Any], channel_id: str, resource_id: str) -> Mapping[str, Any]:
+    """The registration with a new channel, without those that have ended by themselves."""
+    channels = {**channels_of(registration), channel_id: resource_id}
     alive = list(channels.items())[-_ALIVE:]
     return {_CHANNELS: [{"id": name, "resourceId": resource} for name, resource in alive]}
 
@@ -88,7 +88,7 @@ def _token(config: Config, channel_id: str) -> str:
     return _digest(config, f"token {channel_id}")
 
 
-def _digest(config: Config, words: str) -> str:
-    """Follows from the instance's secrets, so nobody else can tell it."""
+def _digest(config: Config, message: str) -> str:
+    """An HMAC with the instance's secrets as its key."""
     key = f"{config['clientSecret']}\n{config['refreshToken']}".encode()
-    return hmac.new(key, words.encode(), hashlib.sha256).hexdigest()
+    return hmac.new(key, message.encode(), hashlib.sha256).hexdigest()

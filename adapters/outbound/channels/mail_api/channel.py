@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from email.policy import SMTP
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import text
-from adapters.outbound.channels.common.outcomes import by_status, failed
 from adapters.outbound.channels.mail_api.definition import DEFINITION
-from adapters.outbound.channels.mail_api.gmail import Gmail, words_of
+from adapters.outbound.channels.mail_api.gmail import Gmail
 from adapters.outbound.channels.mail_api.limits import limits
 from adapters.outbound.channels.mail_api.messages import from_base64url, parts_of
-from adapters.outbound.channels.mail_api.polling import DEFAULT_WAIT, Poller
+from adapters.outbound.channels.mail_api.polling import Poller
 from adapters.outbound.mail.compose import Body, compose_reply, render_body
-from adapters.outbound.oauth.google import GoogleTokens
-from adapters.outbound.oauth.google_api import is_rate_limit
-from adapters.outbound.oauth.tokens import TokenRefused, TokenUnavailable
+from adapters.outbound.oauth.google import GoogleApi, GoogleError, platform_errors
 from domain.channels.limits import Limits
 from domain.channels.messages import Answer, Attachment, Config, OutboundMessage, Outcome, Sent, Target
 from domain.channels.model import ChannelDefinition
 from ports.channels import ChannelDependencies, PlatformError, Polled
-from ports.http import HttpAnswer, HttpFailed
 
 SENDING_SCOPES = (
     "https://mail.google.com/",
@@ -41,8 +37,8 @@ class MailApi:
 
     def __init__(self, dependencies: ChannelDependencies) -> None:
         self._clock = dependencies.clock
-        self._tokens = GoogleTokens(dependencies.http, dependencies.clock, dependencies.address)
-        self._gmail = Gmail(dependencies.http, self._tokens, dependencies.address)
+        self._api = GoogleApi.build("Gmail", dependencies, "MAIL_API_URL")
+        self._gmail = Gmail(self._api)
         self._poller = Poller(self._gmail)
 
     @property
@@ -70,53 +66,35 @@ class MailApi:
         raw = base64.urlsafe_b64encode(mail.as_bytes(policy=SMTP.clone(cte_type="7bit"))).decode()
         request = {"raw": raw, **({"threadId": target["threadId"]} if target.get("threadId") else {})}
         try:
-            return _sent(await self._gmail.send(config, request))
-        except TokenRefused as failure:
-            return Sent(Outcome.PERMANENT, f"Google no longer takes the credentials: {failure}")
-        except TokenUnavailable as failure:
-            return Sent(Outcome.TRANSIENT, str(failure))
-        except HttpFailed as failure:
-            return failed(failure)
+            return Sent(Outcome.SENT, ref=text(await self._gmail.send(config, request), "id"))
+        except GoogleError as error:
+            return error.sent
 
     async def probe(self, config: Config) -> None:
-        answer = await self._asked(self._gmail.profile(config))
-        if not answer.ok:
-            raise PlatformError(words_of(answer))
-        if self._tokens.lacks(config, SENDING_SCOPES):
+        with platform_errors():
+            await self._gmail.profile(config)
+        if self._api.lacks(config, SENDING_SCOPES):
             raise PlatformError(
                 "The refresh token may not send mail: grant it https://www.googleapis.com/auth/gmail.send too."
             )
 
     async def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:
-        message_id = str(attachment.source["messageId"])
-        answer = await self._asked(self._gmail.message(config, message_id))
-        parts = parts_of(answer.json()) if answer.ok else []
-        part = next((each for each in parts if each.id == attachment.source["partId"]), None)
-        if part is None:
-            raise PlatformError(f"the file cannot be fetched: {words_of(answer)}")
-        content = part.data or b""
-        if part.attachment_id:
-            file = await self._asked(self._gmail.attachment(config, message_id, part.attachment_id))
-            if not file.ok:
-                raise PlatformError(f"the file cannot be fetched: {words_of(file)}")
-            content = from_base64url(text(file.json(), "data"))
+        with platform_errors("The file cannot be fetched: "):
+            content = await self._content(config, attachment)
         for start in range(0, len(content), 65536):
             yield content[start : start + 65536]
 
-    @staticmethod
-    async def _asked(call: Awaitable[HttpAnswer]) -> HttpAnswer:
-        try:
-            return await call
-        except (TokenRefused, TokenUnavailable, HttpFailed) as failure:
-            raise PlatformError(str(failure)) from failure
-
-
-def _sent(answer: HttpAnswer) -> Sent:
-    if is_rate_limit(answer):
-        return Sent(Outcome.RETRY_AFTER, words_of(answer), retry_after=answer.retry_after or DEFAULT_WAIT)
-    return by_status(answer, words_of(answer), ref=text(answer.json(), "id"))
+    async def _content(self, config: Config, attachment: Attachment) -> bytes:
+        message_id = str(attachment.source["messageId"])
+        parts = parts_of(await self._gmail.message(config, message_id))
+        part = next((part for part in parts if part.id == attachment.source["partId"]), None)
+        if part is None:
+            raise PlatformError("The file cannot be fetched: it is no longer part of the mail.")
+        if not part.attachment_id:
+            return part.data or b""
+        file = await self._gmail.attachment(config, message_id, part.attachment_id)
+        return from_base64url(text(file, "data"))
 
 
 def build(dependencies: ChannelDependencies) -> MailApi:
-    """The channel, wired with what the kit holds."""
     return MailApi(dependencies)

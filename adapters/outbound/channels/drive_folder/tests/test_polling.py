@@ -370,7 +370,7 @@ async def test_probing_notices_that_answers_would_be_refused(drive: Drive, chann
     drive.scope = "https://www.googleapis.com/auth/drive.readonly"
     with pytest.raises(PlatformError, match="token may only read"):
         await channel.probe(CONFIG)
-    channel._tokens.forget(CONFIG)
+    drive.tokens.clear()
     drive.scope = "https://www.googleapis.com/auth/drive"
     await channel.probe(CONFIG)
     drive.next_reply(200, {**folder, "capabilities": {"canAddChildren": False}})

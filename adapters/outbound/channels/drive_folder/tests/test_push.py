@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 import pytest
@@ -34,10 +34,16 @@ def clock() -> SetClock:
 
 
 @pytest.fixture
-async def channel(drive: Drive, clock: SetClock) -> AsyncIterator[DriveFolder]:
+async def processes(drive: Drive, clock: SetClock) -> AsyncIterator[Callable[[], DriveFolder]]:
+    """Builds the channel as another process does."""
     addresses = {"DRIVE_FOLDER_API_URL": drive.url, "GOOGLE_TOKEN_URL": f"{drive.url}/token"}
     async with client() as http:
-        yield build(dependencies(http, addresses, clock=clock))
+        yield lambda: build(dependencies(http, addresses, clock=clock))
+
+
+@pytest.fixture
+def channel(processes: Callable[[], DriveFolder]) -> DriveFolder:
+    return processes()
 
 
 def notification(state: str = "change", **changes: str) -> RawCall:
@@ -176,13 +182,13 @@ async def test_a_refusal_is_passed_on_in_googles_words(channel: DriveFolder, dri
 
 
 async def test_channels_are_stopped_by_any_process(
-    channel: DriveFolder, drive: Drive, clock: SetClock
+    channel: DriveFolder, drive: Drive, clock: SetClock, processes: Callable[[], DriveFolder]
 ) -> None:
     kept = await channel.register(CONFIG, ADDRESS, {})
     clock.advance(3600)
     kept = await channel.register(CONFIG, ADDRESS, json.loads(json.dumps(kept)))
     assert await channel.register(CONFIG, ADDRESS, kept) == kept
-    other = build(channel._dependencies)
+    other = processes()
     await other.unregister(CONFIG, kept)
     assert drive.watching == {}
     assert len(drive.stopped) == 2
@@ -196,7 +202,7 @@ async def test_channels_that_have_ended_are_not_kept(
     for _ in range(4):
         kept = await channel.register(CONFIG, ADDRESS, kept)
         clock.advance(3600)
-    assert list(push.known(kept)) == list(drive.watching)[-2:]
+    assert list(push.channels_of(kept)) == list(drive.watching)[-2:]
 
 
 async def test_a_stop_that_fails_is_said_and_the_others_are_stopped(
