@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from psycopg import AsyncConnection, waiting
+from psycopg import AsyncConnection, AsyncCursor, waiting
 from psycopg.abc import PQGen
 from psycopg.errors import QueryCanceled
 from psycopg.pq import TransactionStatus
 from psycopg.rows import TupleRow
+from sqlalchemy.sql.expression import ClauseElement
+
+from adapters.outbound.storage.statements import render
 
 T = TypeVar("T")
 
@@ -21,6 +24,12 @@ INTERVAL = 0.1
 
 class PromptConnection(AsyncConnection[TupleRow]):
     """Closes itself when a statement was interrupted and the server does not end it in time."""
+
+    async def run(self, query: str | ClauseElement, parameters: Any = ()) -> AsyncCursor[TupleRow]:
+        """Executes a statement: text, or a Core expression."""
+        if isinstance(query, str):
+            return await self.execute(query, parameters)
+        return await self.execute(*render(query, parameters))
 
     async def wait(self, gen: PQGen[T], interval: float = INTERVAL, timeout: float | None = None) -> T:
         try:

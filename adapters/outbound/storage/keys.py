@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sqlalchemy import func, insert, select, update
+
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.tables import api_key
 from domain.access.model import ApiKey, Role
 
-COLUMNS = "id, user_id, role, prefix, created_at, revoked_at"
+KEY = api_key.c["id", "user_id", "role", "prefix", "created_at", "revoked_at"]
 
 
 class PostgresKeys:
@@ -16,31 +19,22 @@ class PostgresKeys:
         self._database = database
 
     async def find(self, digest: bytes) -> ApiKey | None:
-        row = await self._database.fetch_one(
-            f"SELECT {COLUMNS} FROM api_key WHERE hash = %s AND revoked_at IS NULL",
-            (digest,),
-        )
-        return _key(row) if row else None
+        live = select(*KEY).where(api_key.c.hash == digest, api_key.c.revoked_at.is_(None))
+        row = await self._database.fetch_one(live)
+        return _key(*row) if row else None
 
     async def add(self, user_id: str, role: Role, prefix: str, digest: bytes) -> ApiKey:
-        row = await self._database.fetch_one(
-            f"INSERT INTO api_key (user_id, role, prefix, hash) VALUES (%s, %s, %s, %s) RETURNING {COLUMNS}",
-            (user_id, role.value, prefix, digest),
-        )
-        assert row is not None
-        return _key(row)
+        added = insert(api_key).values(user_id=user_id, role=role, prefix=prefix, hash=digest)
+        [row] = await self._database.fetch(added.returning(*KEY))
+        return _key(*row)
 
     async def list(self) -> Sequence[ApiKey]:
-        rows = await self._database.fetch(f"SELECT {COLUMNS} FROM api_key ORDER BY id")
-        return [_key(row) for row in rows]
+        return [_key(*row) for row in await self._database.fetch(select(*KEY).order_by(api_key.c.id))]
 
     async def revoke(self, key_id: int) -> bool:
-        return bool(
-            await self._database.execute(
-                "UPDATE api_key SET revoked_at = now() WHERE id = %s AND revoked_at IS NULL", (key_id,)
-            )
-        )
+        live = update(api_key).where(api_key.c.id == key_id, api_key.c.revoked_at.is_(None))
+        return await self._database.execute(live.values(revoked_at=func.now())) > 0
 
 
-def _key(row: tuple[Any, ...]) -> ApiKey:
-    return ApiKey(row[0], row[1], Role(row[2]), row[3], row[4], row[5])
+def _key(id: int, user_id: str, role: str, *rest: Any) -> ApiKey:
+    return ApiKey(id, user_id, Role(role), *rest)

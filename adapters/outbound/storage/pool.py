@@ -8,9 +8,8 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
-from psycopg import AsyncConnection
-from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from sqlalchemy.sql.expression import ClauseElement
 
 from adapters.outbound.storage import arrays
 from adapters.outbound.storage.connections import PromptConnection
@@ -20,7 +19,7 @@ from domain.knowledge.text_match import FUZZY_FLOOR
 
 log = logging.getLogger(__name__)
 
-Connection = AsyncConnection[TupleRow]
+Connection = PromptConnection
 
 SEARCH_WIDTH = 200
 """Candidates that a search of a vector index keeps; queries far from all clusters are searched wider."""
@@ -119,25 +118,31 @@ class Database:
 
     @retried
     async def fetch(
-        self, query: str, parameters: Any = (), within: float = STATEMENT_SECONDS
+        self, query: str | ClauseElement, parameters: Any = (), within: float = STATEMENT_SECONDS
     ) -> list[tuple[Any, ...]]:
-        """All rows of one statement."""
+        """All rows of one statement, as text or as a Core expression."""
         async with self.connection(within) as connection:
-            cursor = await connection.execute(query, parameters)
+            cursor = await connection.run(query, parameters)
             return await cursor.fetchall() if cursor.description else []
 
     async def fetch_one(
-        self, query: str, parameters: Any = (), within: float = STATEMENT_SECONDS
+        self, query: str | ClauseElement, parameters: Any = (), within: float = STATEMENT_SECONDS
     ) -> tuple[Any, ...] | None:
         """The first row of one statement, or None."""
         rows = await self.fetch(query, parameters, within)
         return rows[0] if rows else None
 
+    async def fetch_column(self, query: str | ClauseElement, parameters: Any = ()) -> list[Any]:
+        """The first value of each row of one statement."""
+        return [row[0] for row in await self.fetch(query, parameters)]
+
     @retried
-    async def execute(self, query: str, parameters: Any = (), within: float = STATEMENT_SECONDS) -> int:
+    async def execute(
+        self, query: str | ClauseElement, parameters: Any = (), within: float = STATEMENT_SECONDS
+    ) -> int:
         """Runs one statement; the number of rows it touched."""
         async with self.connection(within) as connection:
-            return (await connection.execute(query, parameters)).rowcount
+            return (await connection.run(query, parameters)).rowcount
 
 
 async def _configure(connection: Connection) -> None:

@@ -1,0 +1,268 @@
+"""Tables of instances, messages, sessions and verification."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    Integer,
+    LargeBinary,
+    PrimaryKeyConstraint,
+    SmallInteger,
+    Text,
+    UniqueConstraint,
+    func,
+    text,
+)
+
+from adapters.outbound.storage.schema import (
+    Timestamp,
+    identity,
+    index,
+    key,
+    optional,
+    reference,
+    required,
+    table,
+    unique_index,
+)
+
+
+def _instance(*, primary_key: bool = False) -> Column[Any]:
+    return reference("instance_id", "channel_instance.id", primary_key=primary_key)
+
+
+api_key = table(
+    "api_key",
+    identity(),
+    *required(Text, "user_id role prefix"),
+    Column("hash", LargeBinary, nullable=False, unique=True),
+    *required(Timestamp, "created_at"),
+    *optional(Timestamp, "revoked_at"),
+)
+
+channel_instance = table(
+    "channel_instance",
+    identity(),
+    *required(Text, "user_id channel_id channel_name status"),
+    *required(LargeBinary, "config"),
+    *optional(Text, "resource_id"),
+    *required(Timestamp, "created_at updated_at"),
+    unique_index("channel_instance_triple", "user_id channel_name channel_id", where="status = 'active'"),
+    index("channel_instance_retiring", "id", where="status <> 'active'"),
+    index("channel_instance_by_user", "user_id id"),
+    index("channel_instance_by_channel", "channel_id id"),
+)
+
+instance_health = table(
+    "instance_health",
+    _instance(primary_key=True),
+    *optional(Text, "missing_proof_field webhook_error pairing_code registration"),
+    *optional(Boolean, "webhook_registered"),
+)
+
+instance_activity = table(
+    "instance_activity",
+    _instance(primary_key=True),
+    key("activity", Text),
+    *optional(Text, "last_error"),
+    *optional(Timestamp, "last_success_at last_error_at"),
+)
+
+schedule = table(
+    "schedule",
+    _instance(primary_key=True),
+    *optional(Text, "cursor"),
+    *optional(BigInteger, "owner"),
+    *optional(Timestamp, "next_run_at lease_until began_at"),
+    *required(Integer, "failures"),
+    *required(Boolean, "again"),
+    index("schedule_due", "next_run_at", where="next_run_at IS NOT NULL"),
+    index("schedule_owned", "owner", where="owner IS NOT NULL"),
+)
+
+process = table(
+    "process",
+    key("incarnation", BigInteger),
+    *required(Text, "role"),
+    *required(Timestamp, "started_at beat_at"),
+)
+
+lane = table(
+    "lane",
+    *required(SmallInteger, "kind"),
+    *required(BigInteger, "instance_id"),
+    *required(Text, "lane_key"),
+    *required(Integer, "pending"),
+    *optional(BigInteger, "owner"),
+    *required(Timestamp, "due_at touched_at"),
+    *optional(ARRAY(Timestamp), "rounds"),
+    *optional(Timestamp, "replied_at"),
+    PrimaryKeyConstraint("kind", "instance_id", "lane_key"),
+    index("lane_due", "kind due_at", where="pending > 0"),
+    index("lane_owned", "owner", where="owner IS NOT NULL"),
+    index("lane_touched", "touched_at", where="pending = 0"),
+)
+
+inbox = table(
+    "inbox",
+    identity(),
+    *required(BigInteger, "instance_id"),
+    *required(Text, "lane_key event_key event"),
+    *required(SmallInteger, "status attempts failures"),
+    *required(Boolean, "taken"),
+    *required(Timestamp, "received_at"),
+    *optional(Timestamp, "await_until finished_at"),
+    *optional(Text, "error result draft"),
+    UniqueConstraint("instance_id", "event_key", name="inbox_event"),
+    index("inbox_waiting", "instance_id lane_key id", where="status = 0"),
+    index("inbox_finished", "finished_at", where="status <> 0"),
+    index("inbox_awaited", "await_until", where="await_until IS NOT NULL AND NOT taken"),
+)
+
+outbox = table(
+    "outbox",
+    identity(),
+    *required(BigInteger, "instance_id"),
+    *required(Text, "lane_key part target key"),
+    *required(SmallInteger, "status attempts"),
+    *required(Boolean, "apology prompt"),
+    *required(Timestamp, "created_at"),
+    *optional(Timestamp, "next_attempt_at finished_at"),
+    *optional(BigInteger, "inbox_id"),
+    *optional(Text, "last_error ref"),
+    index("outbox_waiting", "instance_id lane_key id", where="status = 0"),
+    index("outbox_by_instance", "instance_id status id"),
+    index(
+        "outbox_by_ref", "instance_id", func.hashtextextended(text("ref"), text("0")), where="ref IS NOT NULL"
+    ),
+    index("outbox_finished", "finished_at", where="status = 1"),
+    index("outbox_dead", "instance_id id", where="status = 2"),
+    index("outbox_prompts", "inbox_id", where="prompt"),
+)
+
+chat_history = table(
+    "chat_history",
+    _instance(),
+    *required(Text, "session_key request_id role content"),
+    identity(primary_key=False),
+    *required(Timestamp, "created_at"),
+    PrimaryKeyConstraint("instance_id", "session_key", "id"),
+    index("chat_history_by_age", "created_at"),
+)
+
+verified_identity = table(
+    "verified_identity",
+    *required(Text, "field normal value user_id"),
+    identity(primary_key=False),
+    *required(Timestamp, "verified_at"),
+    PrimaryKeyConstraint("field", "normal"),
+    index("verified_identity_by_user", "user_id id"),
+)
+
+verification_code = table(
+    "verification_code",
+    key("user_id", Text),
+    *required(Text, "address"),
+    *required(LargeBinary, "digest"),
+    *required(SmallInteger, "tries"),
+    *required(Timestamp, "expires_at"),
+)
+
+verification_send = table(
+    "verification_send",
+    *required(Text, "address user_id"),
+    *required(Timestamp, "sent_at"),
+    index("verification_send_by_address", "address sent_at"),
+    index("verification_send_by_user", "user_id sent_at"),
+    index("verification_send_by_age", "sent_at"),
+)
+
+verification_link = table(
+    "verification_link",
+    key("digest", LargeBinary),
+    *required(Text, "user_id"),
+    *optional(Text, "messenger_id"),
+    *optional(Timestamp, "bound_at"),
+    *required(Timestamp, "expires_at"),
+    index("verification_link_by_messenger", "messenger_id", where="messenger_id IS NOT NULL"),
+    index("verification_link_by_age", "expires_at"),
+)
+
+verification_state = table(
+    "verification_state",
+    key("digest", LargeBinary),
+    *required(Text, "provider user_id"),
+    *required(LargeBinary, "verifier"),
+    *required(Timestamp, "expires_at"),
+    index("verification_state_by_age", "expires_at"),
+)
+
+access_notice = table(
+    "access_notice",
+    _instance(primary_key=True),
+    key("external_id", Text),
+    *required(Timestamp, "noticed_at"),
+    index("access_notice_by_age", "noticed_at"),
+)
+
+link = table(
+    "link",
+    _instance(primary_key=True),
+    *optional(Text, "status code error"),
+    *optional(BigInteger, "owner"),
+    *optional(Timestamp, "lease_until up_since"),
+    *required(Integer, "wanted answered asked"),
+    *required(Timestamp, "asked_since"),
+    index("link_owned", "owner", where="owner IS NOT NULL"),
+)
+
+tool_confirmation = table(
+    "tool_confirmation",
+    _instance(primary_key=True),
+    key("id", Text),
+    *required(Text, "lane_key detail nonce asked_of decider"),
+    *required(BigInteger, "asked_by"),
+    *required(Timestamp, "expires_at"),
+    *required(Boolean, "begun"),
+    *optional(Text, "decision"),
+    *optional(BigInteger, "decided_by"),
+    *optional(Timestamp, "closed_at"),
+    unique_index("tool_confirmation_open", "instance_id lane_key", where="closed_at IS NULL"),
+    index("tool_confirmation_nonce", "nonce"),
+    index("tool_confirmation_closed", "closed_at", where="closed_at IS NOT NULL"),
+    index("tool_confirmation_expiry", "expires_at", where="closed_at IS NULL"),
+)
+
+tool_approval = table(
+    "tool_approval",
+    _instance(primary_key=True),
+    key("lane_key", Text),
+    key("tool_key", Text),
+    *required(Text, "tool"),
+    *required(Timestamp, "heard_at"),
+    index("tool_approval_silence", "heard_at"),
+)
+
+send_hold = table("send_hold", key("key", Text), *required(Timestamp, "until"))
+
+send_breaker = table(
+    "send_breaker",
+    _instance(primary_key=True),
+    *required(Timestamp, "opened_at until"),
+    *required(Integer, "openings"),
+    *required(Text, "reason"),
+)
+
+send_turn = table(
+    "send_turn", key("key", Text), *required(Timestamp, "used_until"), *required(Double, "wait")
+)
+
+write_check = table("write_check", key("id", SmallInteger), *required(Timestamp, "written_at"))
+
+key_check = table("key_check", key("id", SmallInteger), *required(LargeBinary, "sealed"))
