@@ -10,8 +10,9 @@ import grpc
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 from grpc_health.v1.health_pb2_grpc import HealthStub
 
-from adapters.inbound.rest.app import GatewayOptions, build
+from adapters.inbound.rest.app import build
 from adapters.inbound.rest.auth_middleware import App
+from adapters.inbound.rest.routing import GatewayOptions
 from adapters.outbound.clock import RandomIds, SystemClock
 from adapters.outbound.core_client.callbacks import RemoteCallbacks
 from adapters.outbound.core_client.channels import RemoteAccess, RemoteCatalogue, RemoteInstances

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 import httpx
 
-from adapters.inbound.rest import serializers
+from adapters.inbound.rest import schemas
+from adapters.inbound.rest.bodies import Answer
 from adapters.inbound.rest.errors import status_of
 from adapters.outbound.core_client.callbacks import RemoteCallbacks
 from adapters.outbound.core_client.connection import CoreConnection
@@ -94,11 +96,13 @@ class UseCases:
     def definitions(self, user: str) -> Reply:
         return self._asked(
             self._use_cases.catalogue.definitions(),
-            lambda found: [serializers.definition(each) for each in found],
+            lambda found: [_body(schemas.ChannelDefinition, each) for each in found],
         )
 
     def definition(self, user: str, channel_id: str) -> Reply:
-        return self._asked(self._use_cases.catalogue.definition(channel_id), serializers.definition)
+        return self._asked(
+            self._use_cases.catalogue.definition(channel_id), partial(_body, schemas.ChannelDefinition)
+        )
 
     def create(self, user: str, body: Mapping[str, Any]) -> Reply:
         new = NewInstance(
@@ -110,7 +114,7 @@ class UseCases:
         )
         reply = self._asked(
             self._use_cases.instances.create(_caller(user), new),
-            lambda result: {**serializers.saved(result), "operation": result.operation},
+            partial(_body, schemas.CreatedInstance),
         )
         created = reply.outcome == "done" and reply.body["operation"] == "created"
         return Reply("created", reply.body) if created else reply
@@ -118,7 +122,8 @@ class UseCases:
     def update(self, user: str, instance_id: int, body: Mapping[str, Any]) -> Reply:
         change = InstanceChange(body["config"], body.get("downStreamResourceId"), body.get("channelName"))
         return self._asked(
-            self._use_cases.instances.update(_caller(user), instance_id, change), serializers.saved
+            self._use_cases.instances.update(_caller(user), instance_id, change),
+            partial(_body, schemas.UpdatedInstance),
         )
 
     def delete(self, user: str, instance_id: int) -> Reply:
@@ -127,14 +132,19 @@ class UseCases:
     def instances(self, user: str) -> Reply:
         return self._asked(
             self._use_cases.instances.list(_caller(user)),
-            lambda found: [serializers.instance(each) for each in found],
+            lambda found: [_body(schemas.ChannelInstance, each) for each in found],
         )
 
     def instance(self, user: str, instance_id: int) -> Reply:
-        return self._asked(self._use_cases.instances.get(_caller(user), instance_id), serializers.instance)
+        return self._asked(
+            self._use_cases.instances.get(_caller(user), instance_id), partial(_body, schemas.ChannelInstance)
+        )
 
     def health(self, user: str, instance_id: int) -> Reply:
-        return self._asked(self._use_cases.instances.health(_caller(user), instance_id), serializers.health)
+        return self._asked(
+            self._use_cases.instances.health(_caller(user), instance_id),
+            partial(_body, schemas.InstanceHealth),
+        )
 
     def request_pairing(self, user: str, instance_id: int) -> Reply:
         return self._asked(
@@ -146,7 +156,7 @@ class UseCases:
         self, user: str, instance_id: int, status: str | None, limit: int = 100, offset: int = 0
     ) -> Reply:
         work = self._use_cases.instances.deliveries(_caller(user), instance_id, status, limit, offset)
-        return self._asked(work, serializers.deliveries)
+        return self._asked(work, partial(_body, schemas.DeliveryList))
 
     def replay(self, user: str, instance_id: int, delivery_id: int) -> Reply:
         work = self._use_cases.instances.replay(_caller(user), instance_id, delivery_id)
@@ -286,6 +296,10 @@ WAYS: Mapping[str, type[UseCases] | type[Rest]] = {
 
 def _caller(user: str) -> Caller:
     return Caller(user, Role.ADMIN if user == "admin" else Role.USER)
+
+
+def _body(model: type[Answer], value: Any) -> dict[str, Any]:
+    return model.model_validate(value).model_dump()
 
 
 def _json(content: bytes) -> Any:

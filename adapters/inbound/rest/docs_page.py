@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
-from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.openapi.docs import get_swagger_ui_html
 from starlette.responses import FileResponse
 
@@ -18,29 +18,26 @@ PARAMETERS = {"validatorUrl": None}
 """No badge, for which Swagger UI would send the description to a server of its makers."""
 NO_ICON = "data:,"
 
+router = APIRouter(include_in_schema=False)
 
-def router(api: FastAPI) -> APIRouter:
-    routes = APIRouter(include_in_schema=False)
-    folder = Path(str(files("fastapi_offline"))) / "static"
 
-    @routes.head(PAGE)
-    @routes.get(PAGE)
-    async def page(request: Request) -> Response:
-        root = request.scope.get("root_path", "").rstrip("/")
-        return get_swagger_ui_html(
-            openapi_url=f"{root}{api.openapi_url}",
-            title=api.title,
-            swagger_js_url=f"{root}{PAGE}/{SCRIPT}",
-            swagger_css_url=f"{root}{PAGE}/{STYLE}",
-            swagger_favicon_url=NO_ICON,
-            swagger_ui_parameters=PARAMETERS,
-        )
+@router.head(PAGE)
+@router.get(PAGE)
+async def page(request: Request) -> Response:
+    root = request.scope.get("root_path", "").rstrip("/")
+    return get_swagger_ui_html(
+        openapi_url=f"{root}{request.app.openapi_url}",
+        title=request.app.title,
+        swagger_js_url=f"{root}{PAGE}/{SCRIPT}",
+        swagger_css_url=f"{root}{PAGE}/{STYLE}",
+        swagger_favicon_url=NO_ICON,
+        swagger_ui_parameters=PARAMETERS,
+    )
 
-    @routes.head(PAGE + "/{name}")
-    @routes.get(PAGE + "/{name}")
-    async def asset(request: Request, name: str) -> Response:
-        if name not in ASSETS:
-            raise NotFound(f"there is nothing at {request.url.path[:200]}")
-        return FileResponse(folder / name, media_type=ASSETS[name])
 
-    return routes
+@router.head(PAGE + "/{name}")
+@router.get(PAGE + "/{name}")
+async def asset(request: Request, name: str) -> Response:
+    if name not in ASSETS:
+        raise NotFound(f"there is nothing at {request.url.path[:200]}")
+    return FileResponse(Path(str(files("fastapi_offline"))) / "static" / name, media_type=ASSETS[name])

@@ -1,188 +1,172 @@
-"""Examples of the OpenAPI description: one for each body, and one for each status of an error."""
+"""Examples of the OpenAPI description: one for each body and parameter, and one for each status of an error."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
+
+from pydantic import BaseModel
 
 AT = "2026-03-01T09:30:00.000Z"
 HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
-CHUNK_ID = "1767225600000-6f1c1b0e-6d0e-4f7e-9a54-0a4c3f5f2b11"
 REQUEST_ID = "6f1c1b0e-6d0e-4f7e-9a54-0a4c3f5f2b11"
+PAIRING_HINT = "On the phone open WhatsApp > Settings > Linked devices, and enter the code."
+CONFIG_DEFINITION = (
+    '[{"name":"cronSchedule","type":"string","description":"Five fields: minute hour day month weekday.",'
+    '"required":true}]'
+)
+PROVIDERS = ("bot-messenger", "email", "workspace-chat", "gaming-chat", "community-chat")
+DEEP_LINK_CODE = "uV7bghk9JEVYMDCwcJITYhWDUUu1AEoX4R"
 
-_CONFIG = {"webhookSecret": "s3cret", "syncResponse": True}
-_DEFINITION = {
-    "id": "cron",
-    "name": "Cron",
-    "description": "Sends a message to the downstream resource on a schedule.",
-    "configDefinition": (
-        '[{"name":"cronSchedule","type":"string","description":"Five fields: minute hour day month weekday.",'
-        '"required":true}]'
-    ),
-    "type": "cron",
-    "setupInstructions": {
-        "webhookRequired": False,
-        "webhookPath": "webhook",
-        "title": "Set up a schedule",
-        "steps": ["Write the schedule as a cron expression.", "Write the message to send."],
-        "docsUrl": "https://en.wikipedia.org/wiki/Cron",
-    },
-}
-_INSTANCE = {
-    "id": 1,
-    "channelId": "http-webhook",
-    "channelName": "Support",
-    "downStreamResourceId": "agent::echo",
-    "config": _CONFIG,
-    "userId": "ann",
-    "status": "active",
-    "channelType": "HTTP webhook",
-    "channelTypeName": "http-webhook",
-}
-_SAVED = {"success": True, "instanceId": 1, "microserviceConnected": True, "webhookError": None}
-_ACTIVITY = {"healthy": True, "lastSuccess": AT, "lastError": None, "lastErrorAt": None}
-_PAGINATION = {"currentPage": 1, "totalPages": 1, "totalCount": 1, "limit": 5, "offset": 0}
-_DELIVERY = {
-    "id": 7,
-    "status": "dead",
-    "attempts": 8,
-    "lastError": "HTTP 503",
-    "createdAt": AT,
-    "nextAttemptAt": None,
-}
-_BASE = {
-    "id": 1,
-    "name": "Handbook",
-    "description": "How we work",
-    "created_by": "ann",
-    "created_at": AT,
-    "updated_at": AT,
-}
-_UPLOADED = {"fileId": HASH, "fileName": "pump.pdf", "fileSize": 48213, "mimeType": "application/pdf"}
-_FILE = {
-    "id": 3,
-    "knowledge_base_id": 1,
-    "file_name": "pump.pdf",
-    "file_path": f"sha256/9f/{HASH}",
-    "fileHash": HASH,
-    "text": "ERR-4711: the pump runs dry.",
-    "created_at": AT,
-    "updated_at": AT,
-    "status": "ready",
-    "progress": 1.0,
-    "error": None,
-}
-_CHUNK = {
-    "chunkId": CHUNK_ID,
-    "userId": "ann",
-    "chunk": "ERR-4711: the pump runs dry.",
-    "fileId": HASH,
-    "metadata": '{"position": 0, "page": 3}',
-    "createdAt": AT,
-}
-_RESULT = {name: _CHUNK[name] for name in ("chunk", "fileId", "metadata", "chunkId")} | {"similarity": 0.872}
-_IDENTITY = {"field": "email", "value": "ann@example.com"}
-_PROVIDERS = ("bot-messenger", "email", "workspace-chat", "gaming-chat", "community-chat")
-_SOCKET = {
+SOCKET = {
     "channelId": "linked-device-messaging",
     "channelName": "My phone",
     "status": "connected",
     "connectedSince": AT,
 }
 
-SCHEMAS: dict[str, Any] = {
-    "Empty": {},
-    "Alive": {"status": "ok"},
-    "Ready": {
-        "status": "ok",
-        "checks": {"database": "ok", "queue": "degraded", "migrations": "ok"},
-        "reasons": {"queue": "the job queue is away for the moment; try again shortly"},
+FIELDS: dict[str, Any] = {
+    "authUrl": "https://discord.com/oauth2/authorize?client_id=1&state=mF2",
+    "breakerUntil": None,
+    "channelId": "http-webhook",
+    "channelName": "Support",
+    "channelType": "HTTP webhook",
+    "channelTypeName": "http-webhook",
+    "chunk": "ERR-4711: the pump runs dry.",
+    "chunkId": "1767225600000-6f1c1b0e-6d0e-4f7e-9a54-0a4c3f5f2b11",
+    "config": {"webhookSecret": "s3cret", "syncResponse": True},
+    "connectedSince": AT,
+    "created_at": AT,
+    "created_by": "ann",
+    "createdAt": AT,
+    "currentPage": 1,
+    "deepLink": f"https://t.me/verify_bot?start={DEEP_LINK_CODE}",
+    "description": "How we work",
+    "downStreamResourceId": "agent::echo",
+    "email": "ann@example.com",
+    "error": None,
+    "expiresInSeconds": 600,
+    "field": "email",
+    "file_name": "pump.pdf",
+    "file_path": f"sha256/9f/{HASH}",
+    "fileHash": HASH,
+    "fileId": HASH,
+    "fileName": "pump.pdf",
+    "fileSize": 48213,
+    "id": 1,
+    "instanceId": 1,
+    "knowledge_base_id": 1,
+    "lastError": None,
+    "lastErrorAt": None,
+    "lastSuccess": AT,
+    "limit": 5,
+    "metadata": '{"position": 0, "page": 3}',
+    "mimeType": "application/pdf",
+    "name": "Handbook",
+    "nextAttemptAt": None,
+    "nextRun": None,
+    "offset": 0,
+    "otp": "123456",
+    "pairingCode": None,
+    "permission_level": 1,
+    "phone": "+4915112345678",
+    "progress": 1.0,
+    "providers": dict.fromkeys(PROVIDERS, True),
+    "query": "What does error ERR-4711 mean?",
+    "queue": {"waiting": 0, "pending": 0, "dead": 0},
+    "similarity": 0.872,
+    "text": "ERR-4711: the pump runs dry.",
+    "timestamp": AT,
+    "token": DEEP_LINK_CODE,
+    "totalCount": 1,
+    "totalPages": 1,
+    "updated_at": AT,
+    "userId": "ann",
+    "value": "ann@example.com",
+    "warnings": [],
+    "webhookError": None,
+}
+"""By the name of a field. A field that is not here has its first allowed value, or the example of its model."""
+
+MODELS: dict[str, dict[str, Any]] = {
+    "Accepted": {"message": "It is sent again."},
+    "BotCallback": {"bot_messenger_id": "77"},
+    "BotLinkAnswer": {
+        "expiresInSeconds": 300,
+        "message": "Open the link, press Start and share your contact.",
     },
+    "BotVerified": {"message": "The phone number is verified."},
+    "ChannelDefinition": {
+        "id": "cron",
+        "name": "Cron",
+        "description": "Sends a message to the downstream resource on a schedule.",
+        "configDefinition": CONFIG_DEFINITION,
+        "type": "cron",
+    },
+    "ChannelStatus": {"connectedChannels": {"4": SOCKET}},
+    "CodeSent": {"message": "A code was sent to ann@example.com."},
+    "CreatedInstance": {"message": "The instance was created."},
+    "CreateInstance": {"downStreamResourceId": "agent::echo"},
+    "CreateKnowledgeBase": {"description": "How we work"},
+    "DeletedInstance": {"message": "The instance was deleted.", "instanceId": "1"},
+    "DeliveryRecord": {"id": 7, "status": "dead", "attempts": 8, "lastError": "HTTP 503"},
+    "EmailVerified": {"message": "It is verified."},
+    "FileRecord": {"id": 3, "status": "ready"},
+    "IdentityRemoved": {"message": "The identity email ann@example.com is removed."},
+    "ListedKnowledgeBase": {"permission_level": 3},
     "NotReady": {
         "error": "database: the database cannot be written: its disk is full",
-        "status": "not ready",
         "checks": {
             "database": "the database cannot be written: its disk is full",
             "queue": "ok",
             "migrations": "ok",
         },
     },
-    "ChannelDefinition": _DEFINITION,
-    "ChannelStatus": {"success": True, "connectedChannels": {"4": _SOCKET}, "timestamp": AT},
-    "ChannelInstance": _INSTANCE,
-    "CreateInstance": {
-        "channelId": "http-webhook",
-        "channelName": "Support",
-        "config": _CONFIG,
-        "downStreamResourceId": "agent::echo",
+    "PairingAnswer": {"pairingCode": "ABCD-1234", "message": PAIRING_HINT},
+    "Permission": {"userId": "bob"},
+    "Ready": {
+        "checks": {"database": "ok", "queue": "degraded", "migrations": "ok"},
+        "reasons": {"queue": "the job queue is away for the moment; try again shortly"},
     },
-    "UpdateInstance": {"config": _CONFIG, "channelName": "Support"},
-    "CreatedInstance": {**_SAVED, "message": "The instance was created.", "operation": "created"},
-    "UpdatedInstance": {**_SAVED, "message": "The instance was updated."},
-    "DeletedInstance": {"success": True, "message": "The instance was deleted.", "instanceId": "1"},
-    "PairingAnswer": {
-        "success": True,
-        "pairingCode": "ABCD-1234",
-        "message": "On the phone open WhatsApp > Settings > Linked devices, and enter the code.",
+    "SetPermission": {"userId": "bob"},
+    "Socket": SOCKET,
+    "SetupInstructions": {
+        "webhookRequired": False,
+        "webhookPath": "webhook",
+        "title": "Set up a schedule",
+        "steps": ["Write the schedule as a cron expression.", "Write the message to send."],
+        "docsUrl": "https://en.wikipedia.org/wiki/Cron",
     },
-    "InstanceHealth": {
-        "instanceId": 1,
-        "healthy": True,
-        "warnings": [],
-        "lastSuccess": AT,
-        "lastError": None,
-        "lastErrorAt": None,
-        "nextRun": None,
-        "queue": {"waiting": 0, "pending": 0, "dead": 0},
-        "pairingCode": None,
-        "breaker": "closed",
-        "breakerUntil": None,
-        "receiving": _ACTIVITY,
-        "processing": _ACTIVITY,
-        "sending": _ACTIVITY,
-    },
-    "DeliveryList": {"deliveries": [_DELIVERY], "pagination": _PAGINATION},
-    "Accepted": {"success": True, "message": "It is sent again."},
-    "VerificationProviders": {"success": True, "providers": dict.fromkeys(_PROVIDERS, True)},
-    "VerifiedIdentities": {"success": True, "identities": [_IDENTITY]},
-    "IdentityRemoved": {"success": True, "message": "The identity email ann@example.com is removed."},
-    "StartEmail": {"email": "ann@example.com"},
-    "CodeSent": {"success": True, "expiresInSeconds": 600, "message": "A code was sent to ann@example.com."},
-    "VerifyEmail": {"otp": "123456"},
-    "EmailVerified": {"success": True, "message": "It is verified.", "email": "ann@example.com"},
-    "BotLinkAnswer": {
-        "success": True,
-        "deepLink": "https://t.me/verify_bot?start=uV7bghk9JEVYMDCwcJITYhWDUUu1AEoX4R",
-        "expiresInSeconds": 300,
-        "message": "Open the link, press Start and share your contact.",
-    },
-    "BotCallback": {
-        "token": "uV7bghk9JEVYMDCwcJITYhWDUUu1AEoX4R",
-        "bot_messenger_id": "77",
-        "phone": "+4915112345678",
-    },
-    "BotVerified": {"success": True, "message": "The phone number is verified.", "userId": "ann"},
-    "AuthUrl": {"success": True, "authUrl": "https://discord.com/oauth2/authorize?client_id=1&state=mF2"},
-    "KnowledgeBaseList": {"knowledgeBases": [{**_BASE, "permission_level": 3}]},
-    "KnowledgeBaseAnswer": {"knowledgeBase": _BASE},
-    "CreateKnowledgeBase": {"name": "Handbook", "description": "How we work"},
-    "CreatedKnowledgeBase": {
-        "id": 1,
-        "name": "Handbook",
-        "description": "How we work",
-        "type": "kb",
-        "status": "published",
-    },
+    "UpdatedInstance": {"message": "The instance was updated."},
+    "UpdateInstance": {"channelName": "Support"},
     "UpdateKnowledgeBase": {"name": "Handbook"},
-    "SetPermission": {"userId": "bob", "permission_level": 1},
-    "PermissionList": {"permissions": [{"userId": "bob", "permission_level": 1}]},
-    "UploadAnswer": {"message": "1 file was uploaded.", "files": [_UPLOADED], "fileHash": HASH, **_UPLOADED},
-    "FileList": {"files": [_FILE]},
-    "FileAnswer": {"file": _FILE},
-    "SearchRequest": {"query": "What does error ERR-4711 mean?"},
-    "SearchAnswer": {"results": [_RESULT]},
-    "ChunkAnswer": {"chunk": _CHUNK},
-    "ChunkList": {"chunks": [_CHUNK], "pagination": _PAGINATION},
+    "UploadAnswer": {
+        "message": "1 file was uploaded.",
+        **{name: FIELDS[name] for name in ("fileId", "fileHash", "fileName", "fileSize", "mimeType")},
+    },
 }
+"""What differs from `FIELDS`, by the name of a model; and its optional fields, which are left out otherwise."""
+
+
+def example_of(model: type[BaseModel]) -> dict[str, Any]:
+    own = MODELS.get(model.__name__, {})
+    return {
+        name: own[name] if name in own else _value(name, field.annotation)
+        for name, field in model.model_fields.items()
+        if name in own or name == "success" or field.is_required()
+    }
+
+
+def _value(name: str, annotation: Any) -> Any:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return example_of(annotation)
+    if name in FIELDS:
+        return FIELDS[name]
+    if get_origin(annotation) is Literal:
+        return get_args(annotation)[0]
+    if get_origin(annotation) is list:
+        return [_value("", get_args(annotation)[0])]
+    return True
+
 
 ERRORS: dict[str, str] = {
     "400": "config.smtpPort: must be a number",
@@ -200,9 +184,8 @@ ERRORS: dict[str, str] = {
     "503": "the database is away for the moment; try again shortly",
 }
 
-FILE = "(the bytes of the file)"
 TEXTS: dict[str, str] = {
-    "application/octet-stream": FILE,
+    "application/octet-stream": "(the bytes of the file)",
     "text/html": "<!doctype html><title>Verification</title><p>Your identity is verified.</p>",
     "text/plain": "switchboard_accepted_total 42.0\n",
 }
@@ -215,7 +198,7 @@ BOT_UPDATE: dict[str, Any] = {
         "date": 1767225600,
         "chat": {"id": 77, "type": "private"},
         "from": {"id": 77, "is_bot": False, "first_name": "Ann"},
-        "text": "/start uV7bghk9JEVYMDCwcJITYhWDUUu1AEoX4R",
+        "text": f"/start {DEEP_LINK_CODE}",
     },
 }
 
@@ -250,3 +233,22 @@ CALLBACKS: dict[str, Any] = {
     "502": {"status": "error", "requestId": REQUEST_ID, "message": "The resource could not answer."},
     "504": {"status": "timeout", "requestId": REQUEST_ID, "message": "No answer within 30 seconds."},
 }
+
+PARAMETERS: dict[str, tuple[str, object]] = {
+    "type": ("Id of a channel.", "http-webhook"),
+    "instanceId": ("Id of an instance.", "1"),
+    "deliveryId": ("Id of a delivery.", "7"),
+    "callback": ("Name of the callback: `webhook`, or what the channel's page names.", "webhook"),
+    "field": ("Type of an identity.", "email"),
+    "value": ("Value of an identity.", "ann@example.com"),
+    "provider": ("workspace-chat, gaming-chat or community-chat.", "gaming-chat"),
+    "token": ("Signed token of a file.", "c2lnbmVkLXRva2Vu"),
+    "name": ("Name of a file.", "pump.pdf"),
+    "fileId": ("Hash of a file.", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"),
+    "id": ("Id of a knowledge base.", "1"),
+    "status": ("Only deliveries in this state.", "dead"),
+    "limit": ("How many, 1 to 1000.", 5),
+    "offset": ("How many to leave out at the beginning.", 0),
+    "Prefer": ("respond-async: answer 202 before the files can be found.", "respond-async"),
+}
+"""Description and example of each parameter, by its name."""

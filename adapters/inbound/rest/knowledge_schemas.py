@@ -4,33 +4,36 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BeforeValidator, Field
 
-from adapters.inbound.rest.schemas import Body, Config, Pagination, Text, whole
+from adapters.inbound.rest.bodies import Answer, Body, Config, Text, Timestamp, WholeNumber, attribute
+from adapters.inbound.rest.schemas import Pagination
 from domain import limits
+from domain.knowledge.model import Level
 
-Whole = Annotated[int, BeforeValidator(whole)]
-STATUS = Literal["processing", "ready", "failed"]
+FileStatus = Annotated[Literal["processing", "ready", "failed"], BeforeValidator(str)]
 
 
-class KnowledgeBase(BaseModel):
+class KnowledgeBase(Answer):
     id: int
     name: str
     description: str
     created_by: str
-    created_at: str
-    updated_at: str
+    created_at: Timestamp
+    updated_at: Timestamp
 
 
 class ListedKnowledgeBase(KnowledgeBase):
-    permission_level: int = Field(description="The caller's level: 1 READ, 2 UPDATE, 3 DELETE.")
+    permission_level: Annotated[int, BeforeValidator(lambda level: level or Level.NONE)] = attribute(
+        "level", description="The caller's level: 1 READ, 2 UPDATE, 3 DELETE."
+    )
 
 
-class KnowledgeBaseList(BaseModel):
+class KnowledgeBaseList(Answer):
     knowledgeBases: list[ListedKnowledgeBase]
 
 
-class KnowledgeBaseAnswer(BaseModel):
+class KnowledgeBaseAnswer(Answer):
     knowledgeBase: KnowledgeBase
 
 
@@ -40,7 +43,7 @@ class CreateKnowledgeBase(Body):
     kb_manifest: Config | None = Field(None, description="Default: { files: [] }.")
 
 
-class CreatedKnowledgeBase(BaseModel):
+class CreatedKnowledgeBase(Answer):
     id: int
     name: str
     description: str
@@ -55,55 +58,57 @@ class UpdateKnowledgeBase(Body):
 
 class SetPermission(Body):
     userId: Text = Field(max_length=limits.USER_ID)
-    permission_level: Whole = Field(description="0 revokes, 1 READ, 2 UPDATE, 3 DELETE.")
+    permission_level: WholeNumber = Field(description="0 revokes, 1 READ, 2 UPDATE, 3 DELETE.")
 
 
-class Permission(BaseModel):
+class Permission(Answer):
     userId: str
-    permission_level: int
+    permission_level: int = attribute("level")
 
 
-class PermissionList(BaseModel):
+class PermissionList(Answer):
     permissions: list[Permission]
 
 
-class UploadedFile(BaseModel):
-    fileId: str = Field(description="Lower-case hex SHA-256 of the bytes.")
-    fileName: str
-    fileSize: int = Field(description="In bytes.")
+class UploadedFile(Answer):
+    fileId: str = attribute("hash", description="Lower-case hex SHA-256 of the bytes.")
+    fileName: str = attribute("name")
+    fileSize: int = attribute("size", description="In bytes.")
     mimeType: str
-    status: STATUS | None = Field(None, description="Only with Prefer: respond-async.")
+    status: FileStatus | None = Field(None, description="Only with Prefer: respond-async.")
 
 
-class UploadAnswer(BaseModel):
+class UploadAnswer(Answer):
     message: str
     files: list[UploadedFile]
-    fileId: str | None = Field(None, description="This and the following only for a single file.")
+    fileId: str | None = Field(default=None, description="This and the following only for a single file.")
     fileHash: str | None = None
     fileName: str | None = None
     fileSize: int | None = None
     mimeType: str | None = None
 
 
-class FileRecord(BaseModel):
+class FileRecord(Answer):
     id: int
-    knowledge_base_id: int
-    file_name: str
-    file_path: str
-    fileHash: str
+    knowledge_base_id: int = attribute("base_id")
+    file_name: str = attribute("name")
+    file_path: str = attribute("blob_key")
+    fileHash: str = attribute("hash")
     text: str
-    created_at: str
-    updated_at: str
-    status: STATUS
-    progress: float = Field(description="0 to 1.")
+    created_at: Timestamp
+    updated_at: Timestamp
+    status: FileStatus
+    progress: Annotated[float, BeforeValidator(lambda progress: round(progress, 3))] = Field(
+        description="0 to 1."
+    )
     error: str | None
 
 
-class FileList(BaseModel):
+class FileList(Answer):
     files: list[FileRecord]
 
 
-class FileAnswer(BaseModel):
+class FileAnswer(Answer):
     file: FileRecord
 
 
@@ -111,9 +116,9 @@ class SearchRequest(Body):
     query: Text = Field(max_length=limits.QUERY)
 
 
-class SearchResult(BaseModel):
-    chunk: str
-    fileId: str
+class SearchResult(Answer):
+    chunk: str = attribute("text")
+    fileId: str = attribute("file_hash")
     metadata: str | None = Field(
         description="JSON text: page, headings, sheet, rows, slide, times, position."
     )
@@ -121,23 +126,23 @@ class SearchResult(BaseModel):
     chunkId: str
 
 
-class SearchAnswer(BaseModel):
+class SearchAnswer(Answer):
     results: list[SearchResult]
 
 
-class Chunk(BaseModel):
-    chunkId: str
+class Chunk(Answer):
+    chunkId: str = attribute("id")
     userId: str
-    chunk: str
-    fileId: str
+    chunk: str = attribute("text")
+    fileId: str = attribute("file_hash")
     metadata: str | None
-    createdAt: str
+    createdAt: Timestamp
 
 
-class ChunkAnswer(BaseModel):
+class ChunkAnswer(Answer):
     chunk: Chunk
 
 
-class ChunkList(BaseModel):
+class ChunkList(Answer):
     chunks: list[Chunk]
     pagination: Pagination

@@ -6,9 +6,10 @@ from fastapi import APIRouter, Request, Response
 from starlette.responses import StreamingResponse
 
 from adapters.inbound.rest.ranges import attachment
-from adapters.inbound.rest.routing import errors
-from ports.files import SharedFiles
+from adapters.inbound.rest.routing import Services, errors
+from ports.files import OpenFile
 
+PATH = "/api/agent/files/{token}/{name:path}"
 PLAIN = (
     "image/png",
     "image/jpeg",
@@ -21,34 +22,37 @@ PLAIN = (
 )
 """Types that are named to whoever fetches; all others are served as mere bytes."""
 
+router = APIRouter(tags=["files"])
 
-def router(files: SharedFiles) -> APIRouter:
-    routes = APIRouter(tags=["files"])
 
-    @routes.head("/api/agent/files/{token}/{name:path}", include_in_schema=False)
-    @routes.get(
-        "/api/agent/files/{token}/{name:path}",
-        response_class=Response,
-        responses={
-            **errors(404, key=False),
-            200: {"content": {"application/octet-stream": {}}, "description": "The file."},
-        },
-        summary="A file of a message, by its signed, expiring address; needs no key",
-    )
-    async def download(request: Request, token: str, name: str) -> Response:
-        file = await files.open(token)
-        known = file.mime_type.isascii() and file.mime_type.isprintable() and file.mime_type.startswith(PLAIN)
-        headers = {
-            "content-disposition": attachment(file.name),
-            "content-length": str(file.size),
-            "x-content-type-options": "nosniff",
-            "content-security-policy": "default-src 'none'; sandbox",
-            "cache-control": "private, max-age=3600",
-            "referrer-policy": "no-referrer",
-        }
-        media_type = file.mime_type if known else "application/octet-stream"
-        if request.method == "HEAD":
-            return Response(media_type=media_type, headers=headers)
-        return StreamingResponse(file.content, media_type=media_type, headers=headers)
+@router.head(PATH, include_in_schema=False)
+@router.get(
+    PATH,
+    response_class=Response,
+    responses={
+        **errors(404, key=False),
+        200: {"content": {"application/octet-stream": {}}, "description": "The file."},
+    },
+    summary="A file of a message, by its signed, expiring address; needs no key",
+)
+async def download(services: Services, request: Request, token: str, name: str) -> Response:
+    """A file of a message. The signed token in the path is the only key; it expires. 404 for a token that is wrong
+    or expired."""
+    file = await services.shared.open(token)
+    headers = {
+        "content-disposition": attachment(file.name),
+        "content-length": str(file.size),
+        "x-content-type-options": "nosniff",
+        "content-security-policy": "default-src 'none'; sandbox",
+        "cache-control": "private, max-age=3600",
+        "referrer-policy": "no-referrer",
+    }
+    if request.method == "HEAD":
+        return Response(media_type=_media_type(file), headers=headers)
+    return StreamingResponse(file.content, media_type=_media_type(file), headers=headers)
 
-    return routes
+
+def _media_type(file: OpenFile) -> str:
+    mime_type = file.mime_type
+    plain = mime_type.isascii() and mime_type.isprintable() and mime_type.startswith(PLAIN)
+    return mime_type if plain else "application/octet-stream"

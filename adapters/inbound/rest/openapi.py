@@ -8,16 +8,17 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
+from adapters.inbound.rest import knowledge_schemas, schemas
 from adapters.inbound.rest.auth_middleware import PROTECTED
 from adapters.inbound.rest.config_examples import CREATE, UPDATE
-from adapters.inbound.rest.descriptions import DESCRIPTIONS, PARAMETERS
 from adapters.inbound.rest.examples import (
     CALLBACK_BODIES,
     CALLBACK_FORMS,
     CALLBACKS,
     ERRORS,
-    SCHEMAS,
+    PARAMETERS,
     TEXTS,
+    example_of,
 )
 from adapters.inbound.rest.routing import MEANING, PUBLIC
 
@@ -30,6 +31,16 @@ A service that sends the internal service key instead names the user for whom it
 would belong to a user is refused with 400 without it.
 """
 
+CALLBACK_DESCRIPTION = (
+    "The platform's own webhook, with any method. The proof of origin is the platform's own: a signature or token."
+    " The message is stored before it is acknowledged, and a redelivery is acknowledged and dropped."
+)
+CALLBACK_MEANING = {
+    "200": "What the platform expects: usually an empty or minimal body.",
+    "202": "cron: the firing was accepted.",
+    "502": "http-webhook, synchronous: the downstream resource failed.",
+    "504": "http-webhook, synchronous: no answer within 30 seconds.",
+}
 CALLBACK_PATH = "/api/agent/channels/{type}/{instanceId}/{callback}"
 CREATE_PATHS = ("/api/agent/channel-instances", "/api/agent/channels")
 UPDATE_PATH = "/api/agent/channel-instances/{instanceId}"
@@ -46,15 +57,15 @@ def describe(api: FastAPI) -> dict[str, Any]:
     document["paths"][CALLBACK_PATH] = _callback()
     components = document.setdefault("components", {})
     components["securitySchemes"] = {"apiKey": {"type": "http", "scheme": "bearer"}}
-    schemas = components.get("schemas", {})
+    models = components.get("schemas", {})
     for name in ("HTTPValidationError", "ValidationError"):
-        schemas.pop(name, None)
-    for name in schemas.keys() & SCHEMAS.keys():
-        schemas[name]["examples"] = [SCHEMAS[name]]
+        models.pop(name, None)
+    for name in models.keys() - {"ErrorBody"}:
+        models[name]["examples"] = [_example(name)]
     for path, operations in document["paths"].items():
-        for method, operation in operations.items():
+        for operation in operations.values():
             operation["security"] = [] if _is_open(path) else [{"apiKey": []}]
-            operation["description"] = DESCRIPTIONS[f"{method.upper()} {path}"]
+            operation["description"] = " ".join(operation["description"].split())
             _complete(operation)
     for path in CREATE_PATHS:
         _body_of(document["paths"][path]["post"])["examples"] = CREATE
@@ -64,7 +75,7 @@ def describe(api: FastAPI) -> dict[str, Any]:
 
 
 def _is_open(path: str) -> bool:
-    """Whether a path needs no key, as the gate sees it."""
+    """Whether a path needs no key, as the middleware sees it."""
     return path == CALLBACK_PATH or not path.startswith(PROTECTED) or PUBLIC.fullmatch(path) is not None
 
 
@@ -81,8 +92,8 @@ def _complete(operation: dict[str, Any]) -> None:
     if "HTTPValidationError" in str(invalid):
         del operation["responses"]["422"]
     for parameter in operation.get("parameters", []):
-        words, example = PARAMETERS[parameter["name"]]
-        parameter.setdefault("description", words)
+        description, example = PARAMETERS[parameter["name"]]
+        parameter.setdefault("description", description)
         parameter["example"] = example
     for kind, media in operation.get("requestBody", {}).get("content", {}).items():
         _show(kind, media)
@@ -101,34 +112,29 @@ def _show(kind: str, media: dict[str, Any]) -> None:
     if kind in TEXTS:
         media["example"] = TEXTS[kind]
         return
-    schema = media["schema"]
-    name = (schema.get("items") or schema)["$ref"].rpartition("/")[2]
-    media["example"] = [SCHEMAS[name]] if "items" in schema else SCHEMAS[name]
+    example = _example(_model_name(media["schema"]))
+    media["example"] = [example] if "items" in media["schema"] else example
+
+
+def _model_name(schema: dict[str, Any]) -> str:
+    name: str = (schema.get("items") or schema)["$ref"].rpartition("/")[2]
+    return name
+
+
+def _example(name: str) -> dict[str, Any]:
+    return example_of(getattr(knowledge_schemas, name, None) or getattr(schemas, name))
 
 
 def _callback() -> dict[str, Any]:
-    parameters = [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
-        for name in ("type", "instanceId", "callback")
-    ]
-    responses: dict[str, Any] = {
-        "200": {"description": "What the platform expects: usually an empty or minimal body."},
-        "202": {"description": "cron: the firing was accepted."},
-        "502": {"description": "http-webhook, synchronous: the downstream resource failed."},
-        "504": {"description": "http-webhook, synchronous: no answer within 30 seconds."},
-    }
-    for given, example in CALLBACKS.items():
-        schema = {"type": "object", "properties": {key: {"type": "string"} for key in example}}
-        responses[given]["content"] = {"application/json": {"schema": schema, "example": example}}
-    for status in (400, 401, 403, 404, 405, 413, 500, 503):
-        content = {"application/json": {"schema": ERROR_SCHEMA}}
-        responses[str(status)] = {"description": MEANING[status], "content": content}
-    responses["401"]["description"] = "The proof of origin failed."
+    names = ("type", "instanceId", "callback")
     operation = {
         "summary": "Webhook callback of a platform (any method)",
+        "description": CALLBACK_DESCRIPTION,
         "tags": ["callbacks"],
-        "parameters": parameters,
-        "responses": responses,
+        "parameters": [
+            {"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names
+        ],
+        "responses": _callback_responses(),
     }
     payload = {"type": "object", "description": "The platform's raw payload."}
     body = {
@@ -141,3 +147,16 @@ def _callback() -> dict[str, Any]:
         "get": {**deepcopy(operation), "operationId": "callback_get"},
         "post": {**operation, "operationId": "callback_post", "requestBody": body},
     }
+
+
+def _callback_responses() -> dict[str, Any]:
+    responses: dict[str, Any] = {}
+    for status, example in CALLBACKS.items():
+        schema = {"type": "object", "properties": {key: {"type": "string"} for key in example}}
+        content = {"application/json": {"schema": schema, "example": example}}
+        responses[status] = {"description": CALLBACK_MEANING[status], "content": content}
+    for code in (400, 401, 403, 404, 405, 413, 500, 503):
+        content = {"application/json": {"schema": ERROR_SCHEMA}}
+        responses[str(code)] = {"description": MEANING[code], "content": content}
+    responses["401"]["description"] = "The proof of origin failed."
+    return responses

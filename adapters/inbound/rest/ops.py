@@ -10,8 +10,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from adapters.inbound.rest import schemas
 from adapters.inbound.rest.errors import JsonResponse
-
-Check = Callable[[], Awaitable[None]]
+from adapters.inbound.rest.routing import GatewayState
 
 CHECK_SECONDS = 3.0
 """How long one look at the database or the queue may take: who asks for readiness does not wait for long."""
@@ -19,45 +18,47 @@ CHECK_SECONDS = 3.0
 OPTIONAL = ("queue",)
 """Nothing durable depends on the queue: without it the service is ready, and degraded."""
 
-
-def router(checks: Mapping[str, Check], metrics: Callable[[], Awaitable[bytes]]) -> APIRouter:
-    """`checks` raise when what they look at is not ready."""
-    routes = APIRouter(tags=["operations"])
-
-    @routes.head("/healthz", include_in_schema=False)
-    @routes.get("/healthz", response_model=schemas.Alive, summary="The process is up")
-    async def healthz() -> JsonResponse:
-        return JsonResponse({"status": "ok"})
-
-    @routes.head("/readyz", include_in_schema=False)
-    @routes.get(
-        "/readyz",
-        response_model=schemas.Ready,
-        summary="The database takes writes and has the newest schema; a queue that is away is told",
-        responses={503: {"model": schemas.NotReady, "description": "What is not ready is named."}},
-    )
-    async def readyz() -> JsonResponse:
-        states = await asyncio.gather(*(_state(check) for check in checks.values()))
-        found = dict(zip(checks, states, strict=True))
-        missing = [f"{name}: {found[name]}" for name in found if found[name] != "ok" and name not in OPTIONAL]
-        if not missing:
-            return JsonResponse(_ready(found))
-        body = {"error": "; ".join(missing), "status": "not ready", "checks": found}
-        return JsonResponse(body, status_code=503, headers={"retry-after": "2"})
-
-    @routes.get("/metrics", summary="Prometheus metrics", response_class=Response)
-    async def show_metrics() -> Response:
-        return Response(await metrics(), media_type=CONTENT_TYPE_LATEST)
-
-    return routes
+router = APIRouter(tags=["operations"])
 
 
-def _ready(found: Mapping[str, str]) -> dict[str, object]:
-    reasons = {name: state for name, state in found.items() if state != "ok"}
-    return {"status": "ok", "checks": {**found, **dict.fromkeys(reasons, "degraded")}, "reasons": reasons}
+@router.head("/healthz", include_in_schema=False)
+@router.get("/healthz", response_model=schemas.Alive, summary="The process is up")
+async def healthz() -> schemas.Alive:
+    """Answers as long as the process runs."""
+    return schemas.Alive(status="ok")
 
 
-async def _state(check: Check) -> str:
+@router.head("/readyz", response_model=None, include_in_schema=False)
+@router.get(
+    "/readyz",
+    response_model=schemas.Ready,
+    summary="The database takes writes and has the newest schema; a queue that is away is told",
+    responses={503: {"model": schemas.NotReady, "description": "What is not ready is named."}},
+)
+async def readyz(gateway: GatewayState) -> Response | dict[str, object]:
+    """Looks at the database, the job queue and the schema. The database and the schema are needed; the queue may be
+    degraded."""
+    checks = gateway.options.checks
+    states = dict(zip(checks, await asyncio.gather(*map(_state, checks.values())), strict=True))
+    missing = [f"{name}: {state}" for name, state in states.items() if state != "ok" and name not in OPTIONAL]
+    if not missing:
+        return _ready(states)
+    body = schemas.NotReady(error="; ".join(missing), status="not ready", checks=states)
+    return JsonResponse(body.model_dump(), status_code=503, headers={"retry-after": "2"})
+
+
+@router.get("/metrics", summary="Prometheus metrics", response_class=Response)
+async def show_metrics(gateway: GatewayState) -> Response:
+    """Counters and timings in the text format of Prometheus."""
+    return Response(await gateway.options.metrics(), media_type=CONTENT_TYPE_LATEST)
+
+
+def _ready(states: Mapping[str, str]) -> dict[str, object]:
+    reasons = {name: state for name, state in states.items() if state != "ok"}
+    return {"status": "ok", "checks": {**states, **dict.fromkeys(reasons, "degraded")}, "reasons": reasons}
+
+
+async def _state(check: Callable[[], Awaitable[None]]) -> str:
     try:
         async with asyncio.timeout(CHECK_SECONDS):
             await check()

@@ -1,12 +1,13 @@
-"""What the routers share: the caller, ids in paths, pages, and the errors of the OpenAPI description."""
+"""What the routers share: callers, ids in paths, pages, JSON bodies, and the errors of the OpenAPI description."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
 
-from fastapi import Request, Response
+from fastapi import Depends, Request, Response
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
@@ -14,7 +15,10 @@ from adapters.inbound.rest.schemas import ErrorBody
 from domain.access.model import Caller
 from domain.instances.model import Page
 from domain.json_text import TOO_DEEP, TOO_LONG, TooDeep, TooLong, loads
+from domain.knowledge.rules import NO_BASE
 from domain.refusals import Fault, Invalid, NotFound
+from ports.clock import Clock, Ids
+from ports.use_cases import UseCases
 
 PUBLIC = re.compile(
     r"/api/agent/verification/(providers|callback/[^/]*|bot-messenger-bot-webhook)|/api/agent/files/.*"
@@ -42,6 +46,84 @@ MEANING = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class GatewayOptions:
+    """`agent_url` is the public base address, `platform_url` that of the platform in front; `max_body` in
+    bytes, as `max_upload` for the whole body of an upload. `checks` raise when what they look at is not ready."""
+
+    agent_url: str
+    platform_url: str
+    max_body: int
+    max_upload: int
+    bind: Callable[[str], None]
+    checks: Mapping[str, Callable[[], Awaitable[None]]]
+    metrics: Callable[[], Awaitable[bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """What handlers work with."""
+
+    use_cases: UseCases
+    clock: Clock
+    ids: Ids
+    options: GatewayOptions
+
+
+def path_id(text: str, message: str) -> int:
+    """An id from a path. Raises `NotFound` with that message for what cannot be one."""
+    if text.isascii() and text.isdigit() and len(text) < 20 and 0 < int(text) <= LARGEST_ID:
+        return int(text)
+    raise NotFound(message.format(text[:30]))
+
+
+async def _gateway(request: Request) -> Gateway:
+    gateway: Gateway = request.app.state.gateway
+    return gateway
+
+
+async def _use_cases(request: Request) -> UseCases:
+    return (await _gateway(request)).use_cases
+
+
+async def caller_of(request: Request) -> Caller:
+    """The caller that the middleware has authenticated."""
+    caller: Caller = request.state.caller
+    return caller
+
+
+async def instance_id(instanceId: str) -> int:
+    return path_id(instanceId, "there is no instance {}")
+
+
+async def _delivery_id(deliveryId: str) -> int:
+    return path_id(deliveryId, "there is no delivery {}")
+
+
+async def base_id(id: str) -> int:
+    return path_id(id, NO_BASE)
+
+
+async def _page(request: Request) -> Page:
+    """limit (default 5) and offset (default 0) of the query. Raises `Invalid`."""
+    values = {}
+    for name, default, least, most in (("limit", 5, 1, LARGEST_LIMIT), ("offset", 0, 0, LARGEST_OFFSET)):
+        text = request.query_params.get(name, str(default))
+        if not (text.isascii() and text.isdigit() and len(text) < 20 and least <= int(text) <= most):
+            raise Invalid.of([Fault(name, f"must be a whole number from {least} to {most}")])
+        values[name] = int(text)
+    return Page(values["limit"], values["offset"], 0)
+
+
+GatewayState = Annotated[Gateway, Depends(_gateway)]
+Services = Annotated[UseCases, Depends(_use_cases)]
+CurrentCaller = Annotated[Caller, Depends(caller_of)]
+InstanceId = Annotated[int, Depends(instance_id)]
+DeliveryId = Annotated[int, Depends(_delivery_id)]
+BaseId = Annotated[int, Depends(base_id)]
+RequestedPage = Annotated[Page, Depends(_page)]
+
+
 class _JsonRequest(Request):
     async def json(self) -> Any:
         """The body as JSON. Raises a 400 for one that is nested too deeply, or holds too long a number."""
@@ -53,7 +135,7 @@ class _JsonRequest(Request):
             raise HTTPException(400, f"the body {TOO_LONG}") from None
 
 
-Check = Callable[[Request], Awaitable[None]]
+Check = Callable[[UseCases, Request], Awaitable[None]]
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 
 
@@ -76,7 +158,7 @@ class JsonRoute(APIRoute):
 
         async def handled(request: Request) -> Response:
             if check is not None:
-                await check(request)
+                await check(await _use_cases(request), request)
             return await handle(_JsonRequest(request.scope, request.receive))
 
         return handled
@@ -89,27 +171,3 @@ def errors(*statuses: int, key: bool = True) -> dict[int | str, dict[str, Any]]:
         status: {"model": ErrorBody, "description": MEANING[status]}
         for status in sorted({*statuses, *everywhere})
     }
-
-
-def caller_of(request: Request) -> Caller:
-    """The caller that the gate has authenticated."""
-    caller: Caller = request.state.caller
-    return caller
-
-
-def path_id(text: str, what: str) -> int:
-    """An id from a path. Raises `NotFound` for what cannot be one."""
-    if text.isascii() and text.isdigit() and len(text) < 20 and 0 < int(text) <= LARGEST_ID:
-        return int(text)
-    raise NotFound(what.format(text[:30]))
-
-
-def page_of(request: Request) -> Page:
-    """limit (default 5) and offset (default 0) of the query. Raises `Invalid`."""
-    values = {}
-    for name, default, least, most in (("limit", 5, 1, LARGEST_LIMIT), ("offset", 0, 0, LARGEST_OFFSET)):
-        text = request.query_params.get(name, str(default))
-        if not (text.isascii() and text.isdigit() and len(text) < 20 and least <= int(text) <= most):
-            raise Invalid.of([Fault(name, f"must be a whole number from {least} to {most}")])
-        values[name] = int(text)
-    return Page(values["limit"], values["offset"], 0)

@@ -1,55 +1,25 @@
-"""The bodies of the REST interface. They are the OpenAPI description as well."""
+"""The bodies of the channel, operation and verification routes."""
 
 from __future__ import annotations
 
 import json
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictInt, StrictStr
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, StrictInt
 
+from adapters.inbound.rest.bodies import (
+    Answer,
+    Body,
+    Config,
+    Done,
+    Id,
+    OptionalTimestamp,
+    Text,
+    Timestamp,
+    attribute,
+    is_none,
+)
 from domain import limits
-
-
-class Body(BaseModel):
-    """A request body; fields that nobody knows are ignored."""
-
-    model_config = ConfigDict(extra="ignore", populate_by_name=True)
-
-
-def _text(value: Any) -> Any:
-    if isinstance(value, str):
-        try:
-            value.encode()
-        except UnicodeEncodeError as error:
-            raise ValueError("must be text without lone surrogates") from error
-        if "\0" in value:
-            raise ValueError("must not contain a NUL character")
-    return value
-
-
-def whole(value: Any) -> Any:
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError("must be a whole number")
-    return value
-
-
-def _storable(value: Any) -> Any:
-    try:
-        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
-    except UnicodeEncodeError as error:
-        raise ValueError("must hold text without lone surrogates") from error
-    except (ValueError, RecursionError) as error:
-        raise ValueError("must be JSON without NaN or Infinity, and not nested too deeply") from error
-    return value
-
-
-Config = Annotated[dict[str, Any], BeforeValidator(_storable)]
-"""Written as JSON it has at most `limits.JSON_BYTES`, which the domain checks."""
-Text = Annotated[StrictStr, BeforeValidator(_text)]
-"""A field that is one says its longest length, `max_length`, from `domain.limits`."""
-Id = Annotated[int, BeforeValidator(whole), Field(ge=1, le=2**63 - 1)]
 
 
 class ErrorBody(BaseModel):
@@ -60,27 +30,36 @@ class ErrorBody(BaseModel):
     model_config = ConfigDict(json_schema_extra={"example": {"error": "config.smtpPort: must be a number"}})
 
 
-class Empty(BaseModel):
+class Empty(Answer):
     """An object with nothing in it."""
 
 
-class Alive(BaseModel):
+class Alive(Answer):
     status: Literal["ok"]
 
 
-class Ready(BaseModel):
+class Ready(Answer):
     status: Literal["ok"]
     checks: dict[str, Literal["ok", "degraded"]] = Field(description="What was looked at, and how it is.")
     reasons: dict[str, str] = Field(description="What is wrong with what is degraded.")
 
 
-class NotReady(BaseModel):
+class NotReady(Answer):
     error: str
     status: Literal["not ready"]
     checks: dict[str, str] = Field(description="What was looked at, and what is wrong with it.")
 
 
-class SetupInstructions(BaseModel):
+def _config_definition(fields: Any) -> Any:
+    if isinstance(fields, str):
+        return fields
+    names = ("name", "type", "description", "required")
+    return json.dumps(
+        [{name: getattr(field, name) for name in names} for field in fields], ensure_ascii=False
+    )
+
+
+class SetupInstructions(Answer):
     webhookRequired: bool
     webhookPath: str
     title: str
@@ -88,40 +67,40 @@ class SetupInstructions(BaseModel):
     docsUrl: str
 
 
-class ChannelDefinition(BaseModel):
+class ChannelDefinition(Answer):
     id: str
     name: str
     description: str
-    configDefinition: str = Field(
-        description="JSON text of an array of fields, each with name, type, description, required."
+    configDefinition: Annotated[str, BeforeValidator(_config_definition)] = attribute(
+        "fields",
+        description="JSON text of an array of fields, each with name, type, description, required.",
     )
     type: str
-    setupInstructions: SetupInstructions
+    setupInstructions: SetupInstructions = attribute("setup")
 
 
-class Socket(BaseModel):
+class Socket(Answer):
     channelId: str
     channelName: str
     status: str
-    connectedSince: str
+    connectedSince: Timestamp
 
 
-class ChannelStatus(BaseModel):
-    success: bool
+class ChannelStatus(Done):
     connectedChannels: dict[str, Socket] = Field(description="By instance id.")
-    timestamp: str
+    timestamp: Timestamp
 
 
-class ChannelInstance(BaseModel):
-    id: int
-    channelId: str
-    channelName: str
-    downStreamResourceId: str | None
-    config: dict[str, Any]
-    userId: str
-    status: Literal["active"]
+class ChannelInstance(Answer):
+    id: int = attribute("instance.id")
+    channelId: str = attribute("instance.channel_id")
+    channelName: str = attribute("instance.channel_name")
+    downStreamResourceId: str | None = attribute("instance.resource_id")
+    config: dict[str, Any] = attribute("instance.config")
+    userId: str = attribute("instance.user_id")
+    status: Literal["active"] = attribute("instance.status")
     channelType: str
-    channelTypeName: str
+    channelTypeName: str = attribute("instance.channel_id")
 
 
 class CreateInstance(Body):
@@ -138,107 +117,100 @@ class UpdateInstance(Body):
     channelName: Text | None = Field(None, max_length=limits.CHANNEL_NAME)
 
 
-class CreatedInstance(BaseModel):
-    success: bool
+class UpdatedInstance(Done):
     message: str
     instanceId: int
-    microserviceConnected: bool = Field(description="Whether a worker is alive.")
-    operation: Literal["created", "updated"]
-    webhookRegistered: bool | None = Field(None, description="Present only for bot-messenger instances.")
+    microserviceConnected: bool = attribute("worker_alive", description="Whether a worker is alive.")
+    webhookRegistered: bool | None = Field(
+        None, description="Present only for bot-messenger instances.", exclude_if=is_none
+    )
     webhookError: str | None
 
 
-class UpdatedInstance(BaseModel):
-    success: bool
-    message: str
-    instanceId: int
-    microserviceConnected: bool
-    webhookRegistered: bool | None = Field(None, description="Present only for bot-messenger instances.")
-    webhookError: str | None = None
+class CreatedInstance(UpdatedInstance):
+    operation: Literal["created", "updated"]
 
 
-class DeletedInstance(BaseModel):
-    success: bool
+class DeletedInstance(Done):
     message: str
     instanceId: str
 
 
-class PairingAnswer(BaseModel):
+class PairingAnswer(Answer):
     success: bool
-    pairingCode: str | None
+    pairingCode: str | None = attribute("code")
     message: str
 
 
-class ActivityHealth(BaseModel):
+class ActivityHealth(Answer):
     healthy: bool = Field(description="False while the latest try failed and nothing made up for that.")
-    lastSuccess: str | None
+    lastSuccess: OptionalTimestamp
     lastError: str | None
-    lastErrorAt: str | None
+    lastErrorAt: OptionalTimestamp
 
 
-class InstanceHealth(BaseModel):
+class InstanceHealth(Answer):
     instanceId: int
     healthy: bool
     warnings: list[str]
-    lastSuccess: str | None
+    lastSuccess: OptionalTimestamp
     lastError: str | None
-    lastErrorAt: str | None
-    nextRun: str | None
+    lastErrorAt: OptionalTimestamp
+    nextRun: OptionalTimestamp
     queue: dict[str, int]
     pairingCode: str | None
     breaker: Literal["closed", "open", "half_open"]
-    breakerUntil: str | None
-    receiving: ActivityHealth = Field(description="Polls, schedules, connections, calls of the platform.")
-    processing: ActivityHealth = Field(
-        description="From a message to its answer: reading it, fetching its attachments, asking the resource."
+    breakerUntil: OptionalTimestamp
+    receiving: ActivityHealth = attribute(
+        "activities.receiving", description="Polls, schedules, connections, calls of the platform."
     )
-    sending: ActivityHealth = Field(description="Handing replies to the platform.")
+    processing: ActivityHealth = attribute(
+        "activities.processing",
+        description="From a message to its answer: reading it, fetching its attachments, asking the resource.",
+    )
+    sending: ActivityHealth = attribute("activities.sending", description="Handing replies to the platform.")
 
 
-class DeliveryRecord(BaseModel):
+class DeliveryRecord(Answer):
     id: int
     status: Literal["pending", "sent", "dead"]
     attempts: int
     lastError: str | None
-    createdAt: str
-    nextAttemptAt: str | None
+    createdAt: Timestamp
+    nextAttemptAt: OptionalTimestamp
 
 
-class Pagination(BaseModel):
-    currentPage: int
-    totalPages: int
-    totalCount: int
+class Pagination(Answer):
+    currentPage: int = Field(validation_alias=AliasChoices("current", "current_page"))
+    totalPages: int = Field(validation_alias=AliasChoices("pages", "total_pages"))
+    totalCount: int = attribute("total")
     limit: int
     offset: int
 
 
-class DeliveryList(BaseModel):
-    deliveries: list[DeliveryRecord]
-    pagination: Pagination
+class DeliveryList(Answer):
+    deliveries: list[DeliveryRecord] = attribute("items")
+    pagination: Pagination = attribute("page")
 
 
-class Accepted(BaseModel):
-    success: bool
+class Accepted(Done):
     message: str
 
 
-class VerificationProviders(BaseModel):
-    success: bool
+class VerificationProviders(Done):
     providers: dict[str, bool]
 
 
-class VerifiedIdentity(BaseModel):
+class VerifiedIdentity(Answer):
     field: str
     value: str
 
 
-class VerifiedIdentities(BaseModel):
-    success: bool
+class VerifiedIdentities(Done):
     identities: list[VerifiedIdentity]
 
 
-class IdentityRemoved(BaseModel):
-    success: bool
+class IdentityRemoved(Done):
     message: str
 
 
@@ -246,8 +218,7 @@ class StartEmail(Body):
     email: Text = Field(max_length=limits.EMAIL)
 
 
-class CodeSent(BaseModel):
-    success: bool
+class CodeSent(Done):
     expiresInSeconds: int
     message: str
 
@@ -256,15 +227,13 @@ class VerifyEmail(Body):
     otp: Text = Field(description="The 6 digits that were sent.", max_length=limits.ONE_TIME_CODE)
 
 
-class EmailVerified(BaseModel):
-    success: bool
+class EmailVerified(Done):
     message: str
     email: str
 
 
-class BotLinkAnswer(BaseModel):
-    success: bool
-    deepLink: str
+class BotLinkAnswer(Done):
+    deepLink: str = attribute("address")
     expiresInSeconds: int
     message: str
 
@@ -275,12 +244,10 @@ class BotCallback(Body):
     phone: Annotated[Text, Field(max_length=limits.PHONE)] | StrictInt
 
 
-class BotVerified(BaseModel):
-    success: bool
+class BotVerified(Done):
     message: str
     userId: str
 
 
-class AuthUrl(BaseModel):
-    success: bool
+class AuthUrl(Done):
     authUrl: str

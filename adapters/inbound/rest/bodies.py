@@ -1,0 +1,105 @@
+"""What the bodies of the REST interface have in common.
+
+Handlers return values of the domain. FastAPI reads the fields of an answer from their attributes, checks them
+against the answer's model, and writes the JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from pydantic import (
+    AliasGenerator,
+    AliasPath,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictStr,
+)
+from pydantic.alias_generators import to_snake
+
+
+class Body(BaseModel):
+    """A request body; fields that nobody knows are ignored."""
+
+    model_config = ConfigDict(extra="ignore", populate_by_name=True)
+
+
+def attribute(path: str, **more: Any) -> Any:
+    """A field of an answer that is read from another attribute than its own name in snake case."""
+    return Field(validation_alias=AliasPath(*path.split(".")), **more)
+
+
+class Answer(BaseModel):
+    model_config = ConfigDict(
+        from_attributes=True,
+        validate_by_name=True,
+        validate_by_alias=True,
+        alias_generator=AliasGenerator(validation_alias=to_snake),
+    )
+
+
+def _require_success(schema: dict[str, Any]) -> None:
+    schema["required"] = ["success", *schema.get("required", [])]
+    del schema["properties"]["success"]["default"]
+
+
+class Done(Answer):
+    """An answer that says that a request was carried out."""
+
+    model_config = ConfigDict(json_schema_extra=_require_success)
+
+    success: bool = True
+
+
+def is_none(value: object) -> bool:
+    return value is None
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError("must be text without lone surrogates") from error
+        if "\0" in value:
+            raise ValueError("must not contain a NUL character")
+    return value
+
+
+def _whole_number(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError("must be a whole number")
+    return value
+
+
+def _storable(value: Any) -> Any:
+    try:
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError("must hold text without lone surrogates") from error
+    except (ValueError, RecursionError) as error:
+        raise ValueError("must be JSON without NaN or Infinity, and not nested too deeply") from error
+    return value
+
+
+def _timestamp(value: Any) -> Any:
+    if not isinstance(value, datetime):
+        return value
+    return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{value.microsecond // 1000:03d}Z"
+
+
+Config = Annotated[dict[str, Any], BeforeValidator(_storable)]
+"""Written as JSON it has at most `limits.JSON_BYTES`, which the domain checks."""
+Text = Annotated[StrictStr, BeforeValidator(_text)]
+"""A field that is one says its longest length, `max_length`, from `domain.limits`."""
+WholeNumber = Annotated[int, BeforeValidator(_whole_number)]
+Id = Annotated[WholeNumber, Field(ge=1, le=2**63 - 1)]
+Timestamp = Annotated[str, BeforeValidator(_timestamp)]
+"""UTC, ISO 8601, milliseconds and Z."""
+OptionalTimestamp = Annotated[str | None, BeforeValidator(_timestamp)]
