@@ -14,7 +14,7 @@ import uvicorn
 from adapters.inbound.jobs.periodic import AbandonedLeases, PeriodicRunner, PeriodicTask
 from adapters.inbound.jobs.queue_worker import QueueWorker
 from adapters.inbound.jobs.slots import both
-from adapters.inbound.rest.auth_middleware import App
+from adapters.inbound.rest.asgi import App
 from adapters.inbound.rest.protocol import HttpProtocol, Limits, keep_deadlines
 from adapters.outbound.storage.conversations import SIDE as CONVERSATIONS
 from adapters.outbound.storage.direct_dispatch import DirectDispatch

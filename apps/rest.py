@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adapters.inbound.rest.app import build
-from adapters.inbound.rest.auth_middleware import App
+from adapters.inbound.rest.asgi import App
 from adapters.inbound.rest.routing import GatewayOptions
 from apps import logs
 from apps.container import Container

@@ -11,7 +11,7 @@ from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 from grpc_health.v1.health_pb2_grpc import HealthStub
 
 from adapters.inbound.rest.app import build
-from adapters.inbound.rest.auth_middleware import App
+from adapters.inbound.rest.asgi import App
 from adapters.inbound.rest.routing import GatewayOptions
 from adapters.outbound.clock import RandomIds, SystemClock
 from adapters.outbound.core_client.callbacks import RemoteCallbacks

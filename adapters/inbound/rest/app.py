@@ -19,7 +19,8 @@ from adapters.inbound.rest import (
     ops,
     verification,
 )
-from adapters.inbound.rest.auth_middleware import App, AuthMiddleware
+from adapters.inbound.rest.asgi import App
+from adapters.inbound.rest.auth_middleware import AuthMiddleware
 from adapters.inbound.rest.callbacks import CallbackApp
 from adapters.inbound.rest.openapi import describe
 from adapters.inbound.rest.routing import PUBLIC, Gateway, GatewayOptions

@@ -6,23 +6,17 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from collections.abc import Callable
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 
-from adapters.inbound.rest.errors import INTERNAL, STOPPING, error_response, refusal_response
+from adapters.inbound.rest.asgi import App, Message, Receive, Scope, Send, limited
+from adapters.inbound.rest.errors import INTERNAL, STOPPING, error_response, response_to
 from domain.refusals import Forbidden, Refusal, Unauthenticated
 from domain.verification.rules import SERVICE_ONLY
 from ports.clock import Ids
 from ports.use_cases import Access
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 log = logging.getLogger("switchboard.http")
 
@@ -70,30 +64,34 @@ class AuthMiddleware:
             return
         scope = _without_slash(scope)
         headers = Headers(scope=scope)
-        given = headers.get("x-request-id", "")
-        request_id = given if REQUEST_ID.fullmatch(given) else self._ids.request_id()
+        requested = headers.get("x-request-id", "")
+        request_id = requested if REQUEST_ID.fullmatch(requested) else self._ids.request_id()
         self._bind(request_id)
-        answer = ResponseRecorder(send, request_id)
+        response = ResponseRecorder(send, request_id)
         started = time.monotonic()
         try:
             await self._authenticate(scope, headers)
-            await self._app(scope, self._limited(scope, headers, receive), answer)
-        except Refusal as refusal:
-            await refusal_response(refusal)(scope, receive, answer)
-        except HTTPException as error:
-            await error_response(error.status_code, error.detail)(scope, receive, answer)
+            await self._app(scope, self._limited(scope, headers, receive), response)
+        except (Refusal, HTTPException) as error:
+            await response_to(error)(scope, receive, response)
         except asyncio.CancelledError:
-            if answer.started:
+            if response.started:
                 raise
-            await error_response(503, STOPPING)(scope, receive, answer)
+            await error_response(503, STOPPING)(scope, receive, response)
         except Exception:
             log.exception("a request failed")
-            if not answer.started:
-                await error_response(500, INTERNAL)(scope, receive, answer)
-        took = round((time.monotonic() - started) * 1000, 1)
-        log.info("%s %s %s", scope["method"], self._told(scope["path"]), answer.status, extra={"ms": took})
+            if not response.started:
+                await error_response(500, INTERNAL)(scope, receive, response)
+        elapsed = round((time.monotonic() - started) * 1000, 1)
+        log.info(
+            "%s %s %s",
+            scope["method"],
+            self._logged(scope["path"]),
+            response.status,
+            extra={"ms": elapsed},
+        )
 
-    def _told(self, path: str) -> str:
+    def _logged(self, path: str) -> str:
         """A path as it may stand in the log."""
         match = self._private.fullmatch(path)
         return f"{path[: match.start(1)]}***" if match else path
@@ -112,30 +110,13 @@ class AuthMiddleware:
 
     def _limited(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
         limit = self._max_upload if self._streamed.fullmatch(scope["path"]) else self._max_body
-        seen = 0
-        declared = headers.get("content-length", "0")
-        if declared.isdigit() and int(declared) > limit:
-            raise _too_large(limit)
-
-        async def counted() -> Message:
-            nonlocal seen
-            message = await receive()
-            seen += len(message.get("body", b""))
-            if seen > limit:
-                raise _too_large(limit)
-            return message
-
-        return counted
+        return limited(receive, headers.get("content-length"), limit)
 
 
 def _without_slash(scope: Scope) -> Scope:
     """A redirect to the path without it would not do: senders of callbacks and many clients follow none."""
     path = scope["path"]
     return {**scope, "path": path[:-1]} if len(path) > 1 and path.endswith("/") else scope
-
-
-def _too_large(limit: int) -> HTTPException:
-    return HTTPException(413, f"the body is over {limit // 1024} KB")
 
 
 def _text(header: str | None) -> str | None:

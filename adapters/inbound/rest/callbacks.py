@@ -7,19 +7,28 @@ import logging
 import re
 from collections.abc import Callable
 
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from adapters.inbound.rest.auth_middleware import App, Message, Receive, ResponseRecorder, Scope, Send
-from adapters.inbound.rest.errors import INTERNAL, STOPPING, error_response, refusal_response
+from adapters.inbound.rest.asgi import App, Message, Receive, Scope, Send, limited
+from adapters.inbound.rest.auth_middleware import ResponseRecorder
+from adapters.inbound.rest.errors import (
+    INTERNAL,
+    STOPPING,
+    JsonResponse,
+    error_response,
+    message_of,
+    response_to,
+)
+from adapters.inbound.rest.routing import parsed_id
 from domain.channels.messages import RawAnswer, RawCall
-from domain.refusals import NotFound, Refusal, TooLarge
+from domain.refusals import NotFound, Refusal
 from ports.clock import Ids
 from ports.use_cases import Callbacks
 
 log = logging.getLogger(__name__)
 
 PATH = re.compile(r"/api/agent/channels/([^/]{1,100})/([^/]+)/([^/]{1,200})/?")
-LARGEST_ID = 2**63 - 1
 
 
 class CallbackApp:
@@ -53,20 +62,24 @@ class CallbackApp:
             return
         request_id = self._ids.request_id()
         self._bind(request_id)
+
+        async def respond(response: JsonResponse) -> None:
+            await response(scope, receive, ResponseRecorder(send, request_id))
+
         try:
             channel_id, instance, callback = match.groups()
             call = await self._call(scope, receive, request_id, callback)
-            answer = await self._callbacks.handle(channel_id, _id(instance, channel_id), call)
-        except Refusal as refusal:
-            log.info("%s %s was refused: %s", scope["method"], scope["path"], refusal.message)
-            await refusal_response(refusal)(scope, receive, ResponseRecorder(send, request_id))
+            answer = await self._callbacks.handle(channel_id, _instance_id(instance, channel_id), call)
+        except (Refusal, HTTPException) as error:
+            log.info("%s %s was refused: %s", scope["method"], scope["path"], message_of(error))
+            await respond(response_to(error))
         except ClientDisconnect:
             log.info("a call broke off before its body was whole; nothing of it is taken")
         except asyncio.CancelledError:
-            await error_response(503, STOPPING)(scope, receive, ResponseRecorder(send, request_id))
+            await respond(error_response(503, STOPPING))
         except Exception:
             log.exception("a callback failed")
-            await error_response(500, INTERNAL)(scope, receive, ResponseRecorder(send, request_id))
+            await respond(error_response(500, INTERNAL))
         else:
             await _answer(answer, request_id, send)
 
@@ -84,48 +97,35 @@ class CallbackApp:
             callback=callback,
             url=f"{self._agent_url}{path}" + (f"?{query}" if query else ""),
             headers=headers,
-            body=await self._body(headers, receive),
+            body=await _body(limited(receive, headers.get("content-length"), self._max_body)),
         )
 
-    async def _body(self, headers: dict[str, str], receive: Receive) -> bytes:
-        declared = headers.get("content-length", "0")
-        if declared.isdigit() and int(declared) > self._max_body:
-            raise self._too_large()
-        message = await _piece(receive)
-        body: bytes = message.get("body", b"")
-        if not message.get("more_body"):
-            return self._sized(body)
-        pieces = [body]
-        size = len(body)
-        while message.get("more_body"):
-            message = await _piece(receive)
-            pieces.append(message.get("body", b""))
-            size += len(pieces[-1])
-            if size > self._max_body:
-                raise self._too_large()
-        return b"".join(pieces)
 
-    def _sized(self, body: bytes) -> bytes:
-        if len(body) > self._max_body:
-            raise self._too_large()
+def _instance_id(text: str, channel_id: str) -> int:
+    instance_id = parsed_id(text)
+    if instance_id is None:
+        raise NotFound(f"there is no instance {text[:30]} of the channel '{channel_id}'")
+    return instance_id
+
+
+async def _body(receive: Receive) -> bytes:
+    message = await _chunk(receive)
+    body: bytes = message.get("body", b"")
+    if not message.get("more_body"):
         return body
+    chunks = [body]
+    while message.get("more_body"):
+        message = await _chunk(receive)
+        chunks.append(message.get("body", b""))
+    return b"".join(chunks)
 
-    def _too_large(self) -> TooLarge:
-        return TooLarge(f"the body is over {self._max_body // 1024} KB")
 
-
-async def _piece(receive: Receive) -> Message:
-    """The next piece of the body. Raises `ClientDisconnect`: half a message is none."""
+async def _chunk(receive: Receive) -> Message:
+    """The next part of the body. Raises `ClientDisconnect`: half a message is none."""
     message = await receive()
     if message["type"] == "http.disconnect":
         raise ClientDisconnect
     return message
-
-
-def _id(text: str, channel_id: str) -> int:
-    if text.isascii() and text.isdigit() and len(text) < 20 and 0 < int(text) <= LARGEST_ID:
-        return int(text)
-    raise NotFound(f"there is no instance {text[:30]} of the channel '{channel_id}'")
 
 
 async def _answer(answer: RawAnswer, request_id: str, send: Send) -> None:

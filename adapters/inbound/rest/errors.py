@@ -78,8 +78,14 @@ def error_response(status: int, message: str, headers: Mapping[str, str] | None 
     return JsonResponse({"error": message}, status_code=status, headers=dict(headers or {}))
 
 
-def refusal_response(refusal: Refusal) -> JsonResponse:
-    return error_response(status_of(refusal), refusal.message, headers_of(refusal))
+def message_of(error: Refusal | HTTPException) -> str:
+    return error.message if isinstance(error, Refusal) else error.detail
+
+
+def response_to(error: Refusal | HTTPException) -> JsonResponse:
+    if isinstance(error, Refusal):
+        return error_response(status_of(error), error.message, headers_of(error))
+    return error_response(error.status_code, error.detail, error.headers)
 
 
 def install(app: FastAPI) -> None:
@@ -92,16 +98,16 @@ def install(app: FastAPI) -> None:
 
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, Refusal)
-    return refusal_response(error)
+    return response_to(error)
 
 
 async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return error_response(400, "; ".join(_fault(each) for each in error.errors()))
+    return error_response(400, "; ".join(_fault(fault) for fault in error.errors()))
 
 
 def _fault(fault: Mapping[str, Any]) -> str:
-    location = [str(each) for each in fault["loc"]]
+    location = list(map(str, fault["loc"]))
     where = ".".join(location[1:]) if len(location) > 1 else location[0]
     match fault["type"]:
         case "json_invalid":
@@ -128,19 +134,19 @@ async def _http(request: Request, error: Exception) -> Response:
             return error_response(404, f"there is nothing at {path}")
         case 405:
             return error_response(405, f"{request.method} is not allowed at {path}", _allowed(request))
-    return error_response(error.status_code, str(error.detail), error.headers)
+    return response_to(error)
 
 
 def _allowed(request: Request) -> dict[str, str]:
     """Every method of a path, which may have a route for each; the framework tells those of one alone."""
     routes = request.app.routes
     calls = {method: {**request.scope, "method": method} for method in METHODS}
-    found = [
+    allowed = [
         method
         for method, call in calls.items()
         if any(route.matches(call)[0] is Match.FULL for route in routes)
     ]
-    return {"allow": ", ".join(found)}
+    return {"allow": ", ".join(allowed)}
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:

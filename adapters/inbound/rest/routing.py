@@ -70,11 +70,18 @@ class Gateway:
     options: GatewayOptions
 
 
+def parsed_id(text: str) -> int | None:
+    """The id that a path holds; None for what cannot be one."""
+    plain = text.isascii() and text.isdigit() and len(text) < 20
+    return int(text) if plain and 0 < int(text) <= LARGEST_ID else None
+
+
 def path_id(text: str, message: str) -> int:
-    """An id from a path. Raises `NotFound` with that message for what cannot be one."""
-    if text.isascii() and text.isdigit() and len(text) < 20 and 0 < int(text) <= LARGEST_ID:
-        return int(text)
-    raise NotFound(message.format(text[:30]))
+    """Raises `NotFound` with that message for what cannot be an id."""
+    number = parsed_id(text)
+    if number is None:
+        raise NotFound(message.format(text[:30]))
+    return number
 
 
 async def _gateway(request: Request) -> Gateway:
