@@ -10,7 +10,7 @@ from adapters.outbound.channels.bot_messenger.limits import limits as telegram
 from adapters.outbound.channels.business_messaging.api import judged as whatsapp_judged
 from adapters.outbound.channels.business_messaging.limits import limits as whatsapp
 from adapters.outbound.channels.enterprise_chat.limits import limits as teams
-from adapters.outbound.channels.gaming_chat.api import _judged as discord_judged
+from adapters.outbound.channels.gaming_chat.api import result as discord_judged
 from adapters.outbound.channels.workspace_chat.api import outcome as slack_judged
 from adapters.outbound.channels.workspace_chat.delivery import limits as slack
 from domain.channels.limits import Scope

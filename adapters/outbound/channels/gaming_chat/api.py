@@ -10,106 +10,120 @@ from typing import Any
 import orjson
 
 from adapters.outbound.channels.common.bodies import at, text
+from adapters.outbound.channels.common.client import PlatformClient, masked
 from adapters.outbound.channels.common.outcomes import by_status, exchange
 from adapters.outbound.http.paths import segment
 from domain.channels.limits import Scope
-from domain.channels.messages import Config, Outcome, Sent
-from ports.channels import ChannelDependencies, PlatformError
-from ports.http import FormFile, HttpAnswer, HttpFailed, HttpRequest
+from domain.channels.messages import Config, Outcome, Sent, Target
+from ports.channels import ChannelDependencies
+from ports.http import FormFile, HttpAnswer, HttpRequest
 
+BASE = "GAMING_CHAT_API_URL"
 SEND_TIMEOUT = 15.0
 UPLOAD_TIMEOUT = 120.0
 OVERLOADED = 130000
 """The code of "API resource is currently overloaded. Try again a little later"."""
+TOKEN_GONE = frozenset({10008, 10015, 10062, 50027})
 USER_AGENT = "DiscordBot (https://switchboard.invalid, 1)"
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """How a call ended; `code` is Discord's own code of the error, 0 for none."""
+class ApiResult:
+    """The outcome of a call; `code` is Discord's own code of the error, 0 for none."""
 
     sent: Sent
     status: int = 0
     code: int = 0
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether the token of an interaction has ended, or its message does not exist."""
+        return self.code in TOKEN_GONE or self.status in (401, 404)
+
 
 class DiscordApi:
-    """Knows the addresses and the answers; an interaction's token in an address never leaves here."""
+    """Errors never contain the token of an interaction, which is part of its addresses."""
 
     def __init__(self, dependencies: ChannelDependencies) -> None:
-        self._dependencies = dependencies
+        self.client = PlatformClient(dependencies.http, "Discord", _reason)
+        self._address = dependencies.address
 
-    async def ask(self, config: Config, path: str, timeout: float = 15.0) -> Mapping[str, Any]:
-        """A resource, read in the bot's name. Raises `PlatformError`."""
-        request = HttpRequest("GET", self._base() + path, headers=bot(config), timeout=timeout)
-        try:
-            answer = await self._dependencies.http.send(request)
-        except HttpFailed as error:
-            raise PlatformError(f"Discord: {error}") from None
-        body = answer.json()
-        if not answer.ok or not isinstance(body, dict):
-            raise PlatformError(f"Discord: {_words(answer) or f'HTTP {answer.status}'}")
-        return body
-
-    async def call(
-        self,
-        method: str,
-        path: str,
-        body: Mapping[str, Any],
-        *,
-        headers: Mapping[str, str] | None = None,
-        file: FormFile | None = None,
-        secret: str = "",
-    ) -> Tried:
-        """Sends or changes something. `secret` is what of the path must not be told."""
-        request = HttpRequest(
-            method,
-            self._base() + path,
-            headers=headers or {"user-agent": USER_AGENT},
-            json=None if file or method == "DELETE" else dict(body),
-            fields={"payload_json": orjson.dumps(body).decode()} if file else None,
-            files=(file,) if file else (),
-            timeout=UPLOAD_TIMEOUT if file else SEND_TIMEOUT,
+    async def read(self, config: Config, path: str) -> dict[str, Any]:
+        """A resource, read as the bot. Raises `PlatformError`."""
+        return await self.client.read(
+            HttpRequest("GET", self._url(path), headers=_bot(config), timeout=SEND_TIMEOUT)
         )
-        answer = await exchange(self._dependencies.http, request)
+
+    async def as_bot(
+        self, config: Config, method: str, path: str, body: Mapping[str, Any], file: FormFile | None = None
+    ) -> ApiResult:
+        return await self._call(_request(method, self._url(path), _bot(config), body, file))
+
+    async def by_token(
+        self, target: Target, method: str, path: str, body: Mapping[str, Any], file: FormFile | None = None
+    ) -> ApiResult:
+        """Calls the webhook of an interaction; `path` begins behind its token."""
+        token = segment(text(target, "token"))
+        url = self._url(f"/webhooks/{segment(text(target, 'application_id'))}/{token}{path}")
+        return await self._call(_request(method, url, {"user-agent": USER_AGENT}, body, file), token)
+
+    async def acknowledge(self, interaction_id: str, token: str, body: Mapping[str, Any]) -> None:
+        url = self._url(f"/interactions/{segment(interaction_id)}/{segment(token)}/callback")
+        await self._call(_request("POST", url, {"user-agent": USER_AGENT}, body), segment(token))
+
+    async def _call(self, request: HttpRequest, secret: str = "") -> ApiResult:
+        answer = await exchange(self.client.http, request)
         if isinstance(answer, Sent):
-            detail = answer.detail.replace(segment(secret), "***") if secret else answer.detail
-            return Tried(Sent(answer.outcome, detail, answer.retry_after))
-        return _judged(answer)
+            return ApiResult(replace(answer, detail=masked(answer.detail, (secret,))))
+        return result(answer)
 
-    def _base(self) -> str:
-        return self._dependencies.address("GAMING_CHAT_API_URL").rstrip("/")
+    def _url(self, path: str) -> str:
+        return self._address(BASE).rstrip("/") + path
 
 
-def bot(config: Config) -> dict[str, str]:
+def _bot(config: Config) -> dict[str, str]:
     return {"authorization": f"Bot {text(config, 'botToken')}", "user-agent": USER_AGENT}
 
 
-def _judged(answer: HttpAnswer) -> Tried:
+def _request(
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    body: Mapping[str, Any],
+    file: FormFile | None = None,
+) -> HttpRequest:
+    if file:
+        fields = {"payload_json": orjson.dumps(body).decode()}
+        return HttpRequest(method, url, headers, fields=fields, files=(file,), timeout=UPLOAD_TIMEOUT)
+    return HttpRequest(method, url, headers, json=None if method == "DELETE" else body, timeout=SEND_TIMEOUT)
+
+
+def result(answer: HttpAnswer) -> ApiResult:
+    """Classifies an answer of Discord."""
     body = answer.json()
     code = at(body, "code")
-    sent = by_status(answer, _words(answer), ref=text(body, "id"))
+    sent = by_status(answer, _reason(answer), ref=text(body, "id"))
     if answer.status == 429:
         wait = at(body, "retry_after")  # in seconds, with fractions
-        known = [each for each in (wait, answer.retry_after) if isinstance(each, int | float) and each >= 0]
+        waits = [wait for wait in (wait, answer.retry_after) if isinstance(wait, int | float) and wait >= 0]
         scope = Scope.ACCOUNT if at(body, "global") is True else Scope.PLACE
-        sent = Sent(Outcome.RETRY_AFTER, sent.detail, retry_after=max(known, default=None), scope=scope)
+        sent = Sent(Outcome.RETRY_AFTER, sent.detail, retry_after=max(waits, default=None), scope=scope)
     elif code == OVERLOADED and sent.outcome is Outcome.PERMANENT:
         sent = replace(sent, outcome=Outcome.TRANSIENT)
     elif sent.outcome is Outcome.SENT and answer.headers.get("x-ratelimit-remaining") == "0":
         sent = replace(sent, retry_after=_seconds(answer.headers.get("x-ratelimit-reset-after", "")))
-    return Tried(sent, answer.status, code if isinstance(code, int) else 0)
+    return ApiResult(sent, answer.status, code if isinstance(code, int) else 0)
 
 
-def _seconds(words: str) -> float | None:
+def _seconds(header: str) -> float | None:
     """Seconds with fractions, as in X-RateLimit-Reset-After; None where there are none."""
     try:
-        seconds = float(words)
+        seconds = float(header)
     except ValueError:
         return None
     return seconds if 0 <= seconds < inf else None
 
 
-def _words(answer: HttpAnswer) -> str:
+def _reason(answer: HttpAnswer) -> str:
     body = answer.json()
     return " ".join(filter(None, (text(body, "code"), text(body, "message"))))

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 
 from adapters.outbound.channels.common.bodies import text
+from adapters.outbound.channels.common.client import DOWNLOAD_TIMEOUT
 from domain.channels.limits import Limits
 from domain.channels.messages import (
     Answer,
@@ -20,31 +21,28 @@ from domain.channels.messages import (
     Target,
 )
 from domain.channels.model import ChannelDefinition
-from ports.channels import ChannelDependencies, Emit, PlatformError
-from ports.http import HttpFailed, HttpRequest
+from ports.channels import ChannelDependencies, Emit
+from ports.http import HttpRequest
 from ports.links import LinkRecorder
 
-from . import webhook
+from . import delivery, webhook
 from .api import DiscordApi
 from .definition import DEFINITION
-from .delivery import Delivery, as_pressed, is_deferred, render_answer
 from .gateway import Gateway
-from .limits import limits
+from .prompts import Prompts
 
-FETCH_TIMEOUT = 120.0
 MAX_DOWNLOAD = 500_000_000
 
 
 class GamingChat:
-    """Discord, as the faces of `ports.channels` see it: interactions by webhook, messages by gateway."""
+    """Discord, with the capabilities of `ports.channels`: interactions by webhook, messages by gateway."""
 
-    typing_seconds = 8.0
-    """Discord shows it for ten seconds."""
+    typing_seconds = delivery.Delivery.typing_seconds
 
     def __init__(self, dependencies: ChannelDependencies) -> None:
-        self._dependencies = dependencies
         self._api = DiscordApi(dependencies)
-        self._delivery = Delivery(dependencies, self._api)
+        self._delivery = delivery.Delivery(dependencies, self._api)
+        self._prompts = Prompts(self._api)
         self._gateway = Gateway(dependencies, self._api)
 
     @property
@@ -58,19 +56,19 @@ class GamingChat:
         await self._gateway.listen(instance_id, config, emit, recorder)
 
     async def unlink(self, instance_id: int) -> None:
-        self._gateway.forget(instance_id)
+        await self._gateway.unlink(instance_id)
 
     async def stored(self) -> Sequence[int]:
-        return self._gateway.known()
+        return await self._gateway.stored()
 
     def lacks(self) -> str | None:
         return None
 
     def render(self, config: Config, target: Target, answer: Answer) -> Sequence[OutboundMessage]:
-        return render_answer(target, answer)
+        return self._delivery.render(config, target, answer)
 
     def limits(self, config: Config, target: Target) -> Limits:
-        return limits(config, target)
+        return delivery.limits(config, target)
 
     async def send(self, config: Config, target: Target, part: OutboundMessage, key: str) -> Sent:
         return await self._delivery.send(config, target, part, key)
@@ -79,36 +77,32 @@ class GamingChat:
         return await self._delivery.typing(config, target)
 
     def shows_waiting(self, config: Config, target: Target) -> bool:
-        return is_deferred(target)
+        return delivery.is_deferred(target)
 
     def as_pressed(
         self, config: Config, target: Target, part: OutboundMessage, ref: str, press: Target
     ) -> Target | None:
-        return as_pressed(config, target, part, ref, press)
+        return self._prompts.as_pressed(config, target, part, ref, press)
 
     async def decided(self, config: Config, target: Target, closed: ClosedPrompt) -> None:
-        await self._delivery.decided(config, target, closed)
+        await self._prompts.decided(config, target, closed)
 
     async def noticed(self, config: Config, target: Target, words: str) -> None:
-        await self._delivery.noticed(config, target, words)
+        await self._prompts.noticed(config, target, words)
 
     async def probe(self, config: Config) -> None:
-        await self._api.ask(config, "/users/@me")
+        await self._api.read(config, "/users/@me")
 
-    async def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:
+    def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:
         """The bytes of a file from Discord's CDN. Raises `PlatformError`."""
         request = HttpRequest(
             "GET",
             text(attachment.source, "url"),
-            timeout=FETCH_TIMEOUT,
+            timeout=DOWNLOAD_TIMEOUT,
             max_bytes=MAX_DOWNLOAD,
             user_address=True,
         )
-        try:
-            async for piece in self._dependencies.http.stream(request):
-                yield piece
-        except HttpFailed as error:
-            raise PlatformError(f"Discord: {error}") from None
+        return self._api.client.download(request)
 
 
 def build(dependencies: ChannelDependencies) -> GamingChat:

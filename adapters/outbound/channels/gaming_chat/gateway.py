@@ -1,4 +1,4 @@
-"""Keeps a connection to Discord's gateway, where mentions and direct messages arrive.
+"""A connection to Discord's gateway, where mentions and direct messages arrive.
 
 https://docs.discord.com/developers/events/gateway
 """
@@ -16,7 +16,6 @@ import aiohttp
 import orjson
 
 from adapters.outbound.channels.common.bodies import at, json_value, text
-from adapters.outbound.http.paths import segment
 from domain.channels.messages import Config
 from domain.refusals import Invalid
 from ports.channels import ChannelDependencies, Emit, PlatformError
@@ -39,19 +38,17 @@ _FATAL = {
     4013: "the intents are not valid",
     4014: "the intents are not allowed",
 }
-_BEGIN_ANEW = frozenset({1000, 1001, 4003, 4004, 4007, 4009, 4014})
+_NEW_SESSION = frozenset({1000, 1001, 4003, 4004, 4007, 4009, 4014})
 FIRST_PAUSE = 2.0
 LONGEST_PAUSE = 300.0
 _RESUMABLE = 4000
 _HELLO_SECONDS = 30.0
 _MAX_FRAME = 16 * 1024 * 1024
 _CLOSING = aiohttp.ClientWSTimeout(ws_close=0.5)
-"""What a gateway gets to answer that we close the connection: it is of no use to us any more."""
+"""How long the gateway may take to answer the closing of a connection."""
 
 
 class _Op(IntEnum):
-    """What a frame is for."""
-
     DISPATCH = 0
     HEARTBEAT = 1
     IDENTIFY = 2
@@ -64,7 +61,7 @@ class _Op(IntEnum):
 
 @dataclass(slots=True)
 class _Session:
-    """What is needed to go on where a connection broke off."""
+    """What is needed to resume where a connection broke off."""
 
     id: str = ""
     address: str = ""
@@ -72,9 +69,14 @@ class _Session:
     sequence: int | None = None
     greeted: bool = False
 
+    def forget(self) -> None:
+        """The next connection begins anew."""
+        self.id = self.address = ""
+        self.sequence = None
+
 
 class Gateway:
-    """One connection for each instance; where one broke off, the next goes on."""
+    """One connection for each instance; where one broke off, the next resumes."""
 
     def __init__(self, dependencies: ChannelDependencies, api: DiscordApi) -> None:
         self._dependencies = dependencies
@@ -99,17 +101,19 @@ class Gateway:
                 session.greeted = False
                 await asyncio.sleep(_pause(failures, error))
 
-    def known(self) -> Sequence[int]:
+    async def unlink(self, instance_id: int) -> None:
+        self._sessions.pop(instance_id, None)
+
+    async def stored(self) -> Sequence[int]:
         """The instances whose sessions are held in memory."""
         return list(self._sessions)
 
-    def forget(self, instance_id: int) -> None:
-        """The instance is gone."""
-        self._sessions.pop(instance_id, None)
+    def lacks(self) -> str | None:
+        return None
 
     async def _connect(self, session: _Session, config: Config, emit: Emit, recorder: LinkRecorder) -> None:
         """One connection. Raises `PlatformError` when it breaks; ends when Discord asks for a new one."""
-        address = session.address or text(await self._api.ask(config, "/gateway/bot"), "url")
+        address = session.address or text(await self._api.read(config, "/gateway/bot"), "url")
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=_HELLO_SECONDS)
         async with aiohttp.ClientSession(timeout=timeout) as client:
             try:
@@ -124,51 +128,42 @@ class Gateway:
 
 
 class _Refused(PlatformError):
-    """The gateway will not take this configuration, however often it is asked."""
+    """The gateway does not accept this configuration; trying again is useless until it changes."""
 
 
 def _pause(failures: int, error: PlatformError) -> float:
-    """Seconds to the next connection: Discord resets the token of a bot that enters too often."""
+    """Seconds to the next connection: Discord resets the token of a bot that identifies too often."""
     if isinstance(error, _Refused):
         return LONGEST_PAUSE
     return min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(failures - 1, 20))
 
 
+@dataclass(slots=True)
 class _Connection:
-    def __init__(
-        self,
-        dependencies: ChannelDependencies,
-        api: DiscordApi,
-        socket: aiohttp.ClientWebSocketResponse,
-        session: _Session,
-        config: Config,
-        emit: Emit,
-        recorder: LinkRecorder,
-    ) -> None:
-        self._dependencies = dependencies
-        self._api = api
-        self._socket = socket
-        self._session = session
-        self._config = config
-        self._emit = emit
-        self._recorder = recorder
-        self._acknowledged = True
+    dependencies: ChannelDependencies
+    api: DiscordApi
+    socket: aiohttp.ClientWebSocketResponse
+    session: _Session
+    config: Config
+    emit: Emit
+    recorder: LinkRecorder
+    acknowledged: bool = True
 
     async def run(self) -> None:
-        beating = asyncio.create_task(self._beat(await self._greeted()))
+        heartbeat = asyncio.create_task(self._heartbeat(await self._hello()))
         try:
-            await self._enter()
-            while await self._handled(await self._receive()):
+            await self._identify()
+            while await self._handle(await self._receive()):
                 pass
         finally:
-            beating.cancel()
-            (broken,) = await asyncio.gather(beating, return_exceptions=True)
-            await self._socket.close(code=_RESUMABLE)
-        if isinstance(broken, Exception):
-            raise broken
+            heartbeat.cancel()
+            (failure,) = await asyncio.gather(heartbeat, return_exceptions=True)
+            await self.socket.close(code=_RESUMABLE)
+        if isinstance(failure, Exception):
+            raise failure
 
-    async def _greeted(self) -> float:
-        """Seconds between two beats, as the gateway asks for."""
+    async def _hello(self) -> float:
+        """Seconds between two heartbeats, as the gateway asks for."""
         try:
             async with asyncio.timeout(_HELLO_SECONDS):
                 hello = await self._receive()
@@ -176,101 +171,91 @@ class _Connection:
             hello = {}
         interval = at(hello, "d", "heartbeat_interval")
         if at(hello, "op") != _Op.HELLO or not isinstance(interval, int | float) or interval <= 0:
-            await self._socket.close()
+            await self.socket.close()
             raise PlatformError("Discord: the gateway did not greet.")
         return interval / 1000
 
     async def _receive(self) -> Mapping[str, Any]:
         """The next frame. Raises `PlatformError` when the connection is closed."""
-        frame = await self._socket.receive()
+        frame = await self.socket.receive()
         if frame.type in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
             try:
                 body = json_value(frame.data.encode() if isinstance(frame.data, str) else frame.data)
             except Invalid:
                 return {}
             return body if isinstance(body, dict) else {}
-        code = self._socket.close_code or 0
-        if code in _BEGIN_ANEW:
-            self._forget()
+        code = self.socket.close_code or 0
+        if code in _NEW_SESSION:
+            self.session.forget()
         if code in _FATAL:
             raise _Refused(f"Discord: the gateway refuses the bot: {_FATAL[code]}")
         raise PlatformError(f"Discord: the gateway connection broke: it was closed with {code}")
 
-    async def _enter(self) -> None:
-        token = text(self._config, "botToken")
-        if self._session.id:
-            data = {"token": token, "session_id": self._session.id, "seq": self._session.sequence}
+    async def _identify(self) -> None:
+        token = text(self.config, "botToken")
+        if self.session.id:
+            data = {"token": token, "session_id": self.session.id, "seq": self.session.sequence}
             await self._send(_Op.RESUME, data)
             return
         properties = {"os": "linux", "browser": "switchboard", "device": "switchboard"}
         await self._send(_Op.IDENTIFY, {"token": token, "intents": INTENTS, "properties": properties})
 
-    async def _beat(self, seconds: float) -> None:
-        """Beats until cancelled; a beat without an answer closes a connection that is dead."""
+    async def _heartbeat(self, seconds: float) -> None:
+        """Runs until cancelled; a heartbeat without an answer closes a connection that is dead."""
         try:
-            await asyncio.sleep(seconds * self._dependencies.ids.chance())
-            while self._acknowledged:
-                self._acknowledged = False
-                await self._send(_Op.HEARTBEAT, self._session.sequence)
+            await asyncio.sleep(seconds * self.dependencies.ids.chance())
+            while self.acknowledged:
+                self.acknowledged = False
+                await self._send(_Op.HEARTBEAT, self.session.sequence)
                 await asyncio.sleep(seconds)
         finally:
-            await self._socket.close(code=_RESUMABLE)
+            await self.socket.close(code=_RESUMABLE)
 
     async def _send(self, op: _Op, data: Any) -> None:
         try:
-            await self._socket.send_str(orjson.dumps({"op": op, "d": data}).decode())
+            await self.socket.send_str(orjson.dumps({"op": op, "d": data}).decode())
         except ConnectionError:
             raise PlatformError("Discord: the gateway connection broke while sending.") from None
 
-    async def _handled(self, frame: Mapping[str, Any]) -> bool:
+    async def _handle(self, frame: Mapping[str, Any]) -> bool:
         """Whether the connection goes on after this frame."""
         match at(frame, "op"):
             case _Op.DISPATCH:
-                await self._dispatched(text(frame, "t"), at(frame, "d"))
+                await self._dispatch(text(frame, "t"), at(frame, "d"))
                 sequence = at(frame, "s")
                 if isinstance(sequence, int):
-                    self._session.sequence = sequence
+                    self.session.sequence = sequence
             case _Op.HEARTBEAT:
-                await self._send(_Op.HEARTBEAT, self._session.sequence)
+                await self._send(_Op.HEARTBEAT, self.session.sequence)
             case _Op.ACKNOWLEDGED:
-                self._acknowledged = True
+                self.acknowledged = True
             case _Op.RECONNECT:
                 return False
             case _Op.INVALID_SESSION:
                 if at(frame, "d") is not True:
-                    self._forget()
+                    self.session.forget()
                 raise PlatformError("Discord: the gateway session is not valid any more.")
         return True
 
-    async def _dispatched(self, name: str, data: Any) -> None:
-        """Takes a message in before its sequence counts as seen: what is lost on the way comes again."""
+    async def _dispatch(self, name: str, data: Any) -> None:
+        """Stores a message before its sequence counts as seen: one that is lost on the way comes again."""
         if name == "READY":
-            self._session.id = text(data, "session_id")
-            self._session.address = text(data, "resume_gateway_url")
-            self._session.bot_id = text(data, "user", "id")
-            await self._up()
-        elif name == "RESUMED":
-            await self._up()
+            self.session.id = text(data, "session_id")
+            self.session.address = text(data, "resume_gateway_url")
+            self.session.bot_id = text(data, "user", "id")
+        if name in ("READY", "RESUMED"):
+            self.session.greeted = True
+            await self.recorder.set_connected_since(self.dependencies.clock.now())
         elif name == "MESSAGE_CREATE":
-            read = read_message(data, {text(self._config, "applicationId"), self._session.bot_id})
-            if not isinstance(read, str):
-                await self._emit(read)
+            event = read_message(data, {text(self.config, "applicationId"), self.session.bot_id})
+            if not isinstance(event, str):
+                await self.emit(event)
         elif name == "INTERACTION_CREATE" and isinstance(data, dict):
             await self._interact(data)
 
-    async def _up(self) -> None:
-        self._session.greeted = True
-        await self._recorder.set_connected_since(self._dependencies.clock.now())
-
     async def _interact(self, data: Mapping[str, Any]) -> None:
         """Interactions come here while the application has no Interactions Endpoint URL."""
-        read = read_interaction(self._config, data, self._dependencies.clock.now())
-        if read.event:
-            await self._emit(read.event)
-        token = text(data, "token")
-        path = f"/interactions/{segment(text(data, 'id'))}/{segment(token)}/callback"
-        await self._api.call("POST", path, read.answer, secret=token)
-
-    def _forget(self) -> None:
-        self._session.id = self._session.address = ""
-        self._session.sequence = None
+        interaction = read_interaction(self.config, data, self.dependencies.clock.now())
+        if interaction.event:
+            await self.emit(interaction.event)
+        await self.api.acknowledge(text(data, "id"), text(data, "token"), interaction.answer)
