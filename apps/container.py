@@ -30,7 +30,7 @@ from adapters.outbound.linked_device.neonize_devices import NeonizeDevices
 from adapters.outbound.memory.http import HttpMemory
 from adapters.outbound.metrics import PrometheusMeter
 from adapters.outbound.notifier import OwnerNotifier
-from adapters.outbound.parsing.parser import FencedParser, ParsingOptions
+from adapters.outbound.parsing.parser import SandboxedParser, ParsingOptions
 from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.security.file_tokens import SignedTokens
 from adapters.outbound.storage.chat_history import PostgresChatHistory
@@ -145,8 +145,8 @@ def _embedder(settings: Settings, files: ModelFiles) -> SentenceEmbedder:
     return SentenceEmbedder(files, threads=settings.embedding_threads, dtype=settings.embedding_dtype)
 
 
-def _parser(settings: Settings) -> FencedParser:
-    return FencedParser(ParsingOptions(slots=settings.parsing_slots, whisper_dir=settings.whisper_model_dir))
+def _parser(settings: Settings) -> SandboxedParser:
+    return SandboxedParser(ParsingOptions(slots=settings.parsing_slots, whisper_dir=settings.whisper_model_dir))
 
 
 def _blobs(settings: Settings, http: AioHttp, clock: SystemClock) -> Blobs:

@@ -1,4 +1,4 @@
-"""Reading files end to end, through the fence, against the bare library doing the same: `python -m bench.parsing`.
+"""Reading files end to end, through the sandbox, against the bare library doing the same: `python -m bench.parsing`.
 
 Both sides of a case run in turn, in the same minute; the ratio of their medians is what counts (1 is as fast as the
 bare library, 0.5 takes twice its time). CPU is that of the reading child and of the service together.
@@ -24,7 +24,7 @@ import pypdfium2
 from python_calamine import CalamineWorkbook
 from xlsxwriter import Workbook
 
-from adapters.outbound.parsing.parser import FencedParser
+from adapters.outbound.parsing.parser import SandboxedParser
 from tests.parsing.making import pdf
 
 ROUNDS = 5
@@ -117,15 +117,15 @@ CASES = (
 )
 
 
-async def measure(case: Case, parser: FencedParser, folder: Path) -> str:
+async def measure(case: Case, parser: SandboxedParser, folder: Path) -> str:
     """One line of the table."""
     path = folder / "file"
     case.make(path)
     name = f"file.{case.name.partition(',')[0].lower().replace('text', 'txt')}"
-    await parser.parse(path, name)  # the nursery imports what it needs
+    await parser.parse(path, name)  # the fork server imports what it needs
     bare, bare_cpu, ours, ours_cpu = [], [], [], []
     costs = Costs()
-    log = logging.getLogger("adapters.outbound.parsing.fence")
+    log = logging.getLogger("adapters.outbound.parsing.parser")
     log.setLevel(logging.DEBUG)
     log.addHandler(costs)
     for _ in range(ROUNDS):
@@ -148,7 +148,7 @@ async def measure(case: Case, parser: FencedParser, folder: Path) -> str:
 
 async def main() -> None:
     """Prints the table."""
-    parser = FencedParser()
+    parser = SandboxedParser()
     print(f"{'':32} {'bare/s':>10} {'ours/s':>10} {'':6}{'ratio':>8} {'by CPU':>8} {'child peak':>12}")
     with tempfile.TemporaryDirectory() as folder:
         for case in CASES:

@@ -1,4 +1,4 @@
-"""What every parser keeps: the real one behind its fence, and the plain one that other tests use."""
+"""What every parser keeps: the real one in its sandbox, and the plain one that other tests use."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from adapters.outbound.parsing.fence.service_side import ForkServer
-from adapters.outbound.parsing.parser import FencedParser
+from adapters.outbound.parsing.parser import SandboxedParser
+from adapters.outbound.parsing.sandbox.fork_server import ForkServer
 from domain.knowledge.documents import Format
 from domain.refusals import Unreadable, Unsupported
 from ports.parsing import Parser
@@ -22,16 +22,16 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.fixture(scope="module", params=["fenced", "plain"])
+@pytest.fixture(scope="module", params=["sandboxed", "plain"])
 async def parser(request: pytest.FixtureRequest) -> AsyncIterator[Parser]:
     if request.param == "plain":
         yield PlainParser()
         return
-    nursery = ForkServer()
-    fenced = FencedParser(nursery=nursery)
-    yield fenced
-    await fenced.close()
-    nursery.stop()
+    fork_server = ForkServer()
+    sandboxed = SandboxedParser(fork_server=fork_server)
+    yield sandboxed
+    await sandboxed.close()
+    fork_server.stop()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""One nursery for all tests of the parser: each file gets a child of its own anyway."""
+"""One fork server for all tests of the parser: each file gets a child of its own anyway."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from adapters.outbound.parsing.fence.service_side import ForkServer
 from adapters.outbound.parsing.limits import Limits
-from adapters.outbound.parsing.parser import FencedParser, ParsingOptions
+from adapters.outbound.parsing.parser import ParsingOptions, SandboxedParser
+from adapters.outbound.parsing.sandbox.fork_server import ForkServer
 from domain.knowledge.documents import Document
 
 Parse = Callable[..., "object"]
 
 NEVER = 3600.0
-"""Seconds without work after which a nursery ends that a test looks into."""
+"""Seconds without work after which a fork server ends that a test looks into."""
 
 
 @pytest.fixture(scope="package")
@@ -25,34 +25,36 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture(scope="package")
-async def nursery() -> AsyncIterator[ForkServer]:
-    nursery = ForkServer()
-    yield nursery
-    nursery.stop()
+async def fork_server() -> AsyncIterator[ForkServer]:
+    fork_server = ForkServer()
+    yield fork_server
+    fork_server.stop()
 
 
 @pytest.fixture(scope="package")
-async def parser(nursery: ForkServer) -> AsyncIterator[FencedParser]:
-    parser = FencedParser(ParsingOptions(idle_seconds=NEVER), nursery)
+async def parser(fork_server: ForkServer) -> AsyncIterator[SandboxedParser]:
+    parser = SandboxedParser(ParsingOptions(idle_seconds=NEVER), fork_server)
     yield parser
     await parser.close()
 
 
 @pytest.fixture
-def limited(nursery: ForkServer) -> Callable[..., FencedParser]:
+def limited(fork_server: ForkServer) -> Callable[..., SandboxedParser]:
     """A parser with some limits of its own."""
 
-    def make(**limits: int) -> FencedParser:
-        return FencedParser(ParsingOptions(limits=replace(Limits(), **limits), idle_seconds=NEVER), nursery)
+    def make(**limits: int) -> SandboxedParser:
+        return SandboxedParser(
+            ParsingOptions(limits=replace(Limits(), **limits), idle_seconds=NEVER), fork_server
+        )
 
     return make
 
 
 @pytest.fixture
-def parse(parser: FencedParser, tmp_path: Path) -> Callable[..., object]:
+def parse(parser: SandboxedParser, tmp_path: Path) -> Callable[..., object]:
     """Parses bytes, or a file that is there, under a name."""
 
-    async def run(content: bytes | Path, name: str, using: FencedParser = parser) -> Document:
+    async def run(content: bytes | Path, name: str, using: SandboxedParser = parser) -> Document:
         if isinstance(content, Path):
             return await using.parse(content, name)
         path = tmp_path / "upload"
@@ -63,14 +65,14 @@ def parse(parser: FencedParser, tmp_path: Path) -> Callable[..., object]:
 
 
 @pytest.fixture
-async def refusal(parse, nursery, tmp_path):
+async def refusal(parse, fork_server, tmp_path):
     """Parses what must be refused: gives the refusal, after checking that nothing stays and the next file parses."""
 
     async def run(content, name, kind, **keywords):
         with pytest.raises(kind) as caught:
             await parse(content, name, **keywords)
         assert name.replace("\\", "/").rpartition("/")[2][:50] in caught.value.message
-        assert list(nursery.scratch.iterdir()) == []
+        assert list(fork_server.scratch.iterdir()) == []
         (tmp_path / "next").write_bytes(b"The next file.")
         assert (await parse(tmp_path / "next", "next.txt")).text == "The next file."
         return caught.value.message
@@ -79,9 +81,14 @@ async def refusal(parse, nursery, tmp_path):
 
 
 @pytest.fixture
-async def own(tmp_path):
-    """A parser with a nursery of its own."""
-    parser = FencedParser(ParsingOptions(idle_seconds=NEVER))
+def own_server() -> ForkServer:
+    return ForkServer()
+
+
+@pytest.fixture
+async def own(own_server):
+    """A parser with a fork server of its own."""
+    parser = SandboxedParser(ParsingOptions(idle_seconds=NEVER), own_server)
     yield parser
     await parser.close()
 

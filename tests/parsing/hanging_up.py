@@ -1,4 +1,4 @@
-"""A nursery that hangs up at once, on whatever it was handed, and does not end: see `test_lost_nursery`."""
+"""A fork server that hangs up at once, on whatever it was handed, and does not end: see `test_lost_fork_server`."""
 
 from __future__ import annotations
 

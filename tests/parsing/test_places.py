@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from adapters.outbound.parsing.fence.service_side import ForkServer
-from adapters.outbound.parsing.parser import FencedParser, ParsingOptions
+from adapters.outbound.parsing.parser import ParsingOptions, SandboxedParser
+from adapters.outbound.parsing.sandbox.fork_server import ForkServer
 
 
-async def test_a_text_is_read_while_pictures_take_all_places(nursery: ForkServer, tmp_path: Path) -> None:
+async def test_a_text_is_read_while_pictures_take_all_places(fork_server: ForkServer, tmp_path: Path) -> None:
     picture, text = tmp_path / "picture", tmp_path / "text"
     picture.write_bytes(b"GIF89a" + bytes(20))
     text.write_text("A short note.")
-    parser = FencedParser(ParsingOptions(slots=1), nursery)
+    parser = SandboxedParser(ParsingOptions(slots=1), fork_server)
     await parser.identify(picture, "picture.gif")
     async with parser._recognising:  # as if a picture were being read
         waiting = asyncio.create_task(parser.parse(picture, "picture.gif"))

@@ -1,1 +1,1 @@
-"""Turns uploaded files into documents, each in a fenced child process of its own."""
+"""Turns uploaded files into documents, each in a sandboxed child process of its own."""

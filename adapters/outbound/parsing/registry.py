@@ -1,4 +1,4 @@
-"""Which reader reads which format, and what the nursery imports before it forks for it."""
+"""Which reader reads which format, and what the fork server imports before it forks for it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def preload(format_: Format | None) -> None:
 
     A package that is missing or broken is left for the child to report.
     """
-    importlib.import_module(f"{_PACKAGE}.fence.child")
+    importlib.import_module(f"{_PACKAGE}.sandbox.child")
     if format_ is None:
         return
     with contextlib.suppress(Exception):

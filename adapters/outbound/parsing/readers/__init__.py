@@ -1,1 +1,1 @@
-"""One reader for each family of formats; they run in the fenced child alone."""
+"""One reader for each family of formats; they run in the sandboxed child alone."""

@@ -1,4 +1,4 @@
-"""What the tests of the nursery share."""
+"""What the tests of the fork server share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from adapters.outbound.parsing.fence.service_side import ForkServer
+from adapters.outbound.parsing.sandbox.fork_server import ForkServer
 from tests.parsing.making import pdf
 
 ROOT = Path(__file__).parents[2]

@@ -1,4 +1,4 @@
-"""The fence: what becomes of children that crash, hang or cost too much, and what they cannot do."""
+"""The sandbox: what becomes of children that crash, hang or cost too much, and what they cannot do."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from adapters.outbound.parsing.fence import child, wire
-from adapters.outbound.parsing.fence.service_side import Run
 from adapters.outbound.parsing.limits import Limits
+from adapters.outbound.parsing.sandbox import child, frames
+from adapters.outbound.parsing.sandbox.job import SandboxJob
 from domain.knowledge.documents import Block, BlockKind
 from domain.refusals import TooLarge, Unreadable, Unsupported
-from tests.parsing.nurseries import LONG, python
+from tests.parsing.fork_servers import LONG, python
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="process files of Linux")]
 
@@ -41,16 +41,16 @@ async def test_a_file_that_costs_too_much(parser, limited, tmp_path, note, limit
 
 
 class Played:
-    """A nursery played by the test: it answers with these frames and this end."""
+    """A fork server played by the test: it answers with these frames and this end."""
 
-    def __init__(self, frames: list[tuple[str, object]], code: int, said: str = "") -> None:
-        self._frames, self._code, self._said = frames, code, said
+    def __init__(self, sent: list[tuple[str, object]], code: int, said: str = "") -> None:
+        self._sent, self._code, self._said = sent, code, said
 
     def submit(self, status: socket.socket, out: socket.socket) -> int:
-        for kind, payload in self._frames:
-            wire.send(out, kind, payload)
-        wire.receive(status)
-        wire.send(status, wire.EXIT, {"code": self._code, "said": self._said})
+        for kind, payload in self._sent:
+            frames.send(out, kind, payload)
+        frames.receive(status)
+        frames.send(status, frames.EXIT, {"code": self._code, "stderr": self._said})
         return 1
 
     def finished(self, pid: int, *, lost: bool) -> None:
@@ -71,11 +71,11 @@ class Played:
     ],
 )
 async def test_what_the_end_of_a_child_means(code, said, kind, message):
-    half = [(wire.BLOCKS, [wire.pack(Block(BlockKind.PARAGRAPH, "half"))])]
-    run = Run(Played(half, code, said), {"name": "evil.pdf", "format": "pdf"}, Limits())
+    half = [(frames.BLOCKS, [frames.pack(Block(BlockKind.PARAGRAPH, "half"))])]
+    job = SandboxJob(Played(half, code, said), {"name": "evil.pdf", "format": "pdf"}, Limits())
 
     with pytest.raises(kind, match=r"evil\.pdf") as caught:
-        run.follow(lambda *_: None)
+        job.run(lambda *_: None)
 
     assert message in caught.value.message
 
@@ -86,10 +86,10 @@ async def test_a_child_that_talks_nonsense_is_no_result():
             out.sendall(b"\xff\xff\xff\xff")
             return super().submit(status, out)
 
-    run = Run(Nonsense([], 0), {"name": "evil.pdf", "format": "pdf"}, Limits())
+    job = SandboxJob(Nonsense([], 0), {"name": "evil.pdf", "format": "pdf"}, Limits())
 
     with pytest.raises(Unreadable, match=r"evil\.pdf"):
-        run.follow(lambda *_: None)
+        job.run(lambda *_: None)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ async def test_what_failures_of_a_reader_mean(error, reason, said):
 async def test_blocks_cross_the_wire_whole():
     block = Block(BlockKind.TABLE_ROW, "x", 0, ("a", "b"), 2, 3, "sheet", 4, 5, 6, 7.5, 8.5, "header")
 
-    assert wire.unpack(wire.pack(block)) == block
+    assert frames.unpack(frames.pack(block)) == block
 
 
 async def test_importing_the_parser_loads_no_reader():
@@ -126,18 +126,18 @@ async def test_importing_the_parser_loads_no_reader():
     assert done.stdout.strip() == "[]", done.stderr
 
 
-WALLS = """
+RESTRICTED = """
 import os, socket, subprocess, sys
 from pathlib import Path
-from adapters.outbound.parsing.fence import walls
+from adapters.outbound.parsing.sandbox import restrictions
 def attempt(name, act):
     try:
         act()
         print(name, "allowed")
-    except walls.Forbidden:
+    except restrictions.Forbidden:
         print(name, "refused")
 scratch, outside = Path(sys.argv[1]), Path(sys.argv[2])
-walls.close_the_gates(scratch)
+restrictions.refuse_access(scratch)
 attempt("connect", lambda: socket.create_connection(("127.0.0.1", 9)))
 attempt("resolve", lambda: socket.getaddrinfo("localhost", 80))
 attempt("program", lambda: subprocess.run(["true"]))
@@ -153,13 +153,13 @@ attempt("hardware", lambda: os.open(os.devnull, os.O_WRONLY))
 """
 
 
-async def test_behind_the_walls_nothing_leaves(tmp_path):
+async def test_nothing_leaves_the_sandbox(tmp_path):
     scratch, outside = tmp_path / "in", tmp_path / "out"
     scratch.mkdir()
     outside.mkdir()
     (outside / "kept").write_text("kept")
 
-    done = await asyncio.to_thread(python, WALLS, str(scratch), str(outside))
+    done = await asyncio.to_thread(python, RESTRICTED, str(scratch), str(outside))
 
     found = dict(line.split() for line in done.stdout.splitlines())
     assert {name for name, verdict in found.items() if verdict == "allowed"} == {
@@ -171,7 +171,7 @@ async def test_behind_the_walls_nothing_leaves(tmp_path):
     assert [path.name for path in outside.iterdir()] == ["kept"]
 
 
-async def test_no_setting_of_the_service_reaches_the_nursery(own, note, monkeypatch):
+async def test_no_setting_of_the_service_reaches_the_fork_server(own, note, monkeypatch):
     monkeypatch.setenv("INTERNAL_SERVICE_KEY", "a-secret")
     await own.parse(note, "note.txt")
 

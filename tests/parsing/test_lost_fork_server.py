@@ -6,18 +6,20 @@ import asyncio
 import os
 import shutil
 import signal
+import socket
 import sys
 
 import pytest
 
-from adapters.outbound.parsing.fence import service_side
-from adapters.outbound.parsing.parser import FencedParser
-from tests.parsing.nurseries import PAGES, Counting, gone
+from adapters.outbound.parsing.parser import SandboxedParser
+from adapters.outbound.parsing.sandbox import fork_server as fork_server_module
+from adapters.outbound.parsing.sandbox.fork_server import ForkServer
+from tests.parsing.fork_servers import PAGES, Counting, gone
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="process files of Linux")]
 
 
-async def test_a_killed_nursery_is_started_again(own, note):
+async def test_a_killed_fork_server_is_started_again(own, note):
     await own.parse(note, "note.txt")
     pid = own.reading_process
     os.kill(pid, signal.SIGKILL)
@@ -27,7 +29,7 @@ async def test_a_killed_nursery_is_started_again(own, note):
     assert own.reading_process != pid
 
 
-async def test_a_nursery_killed_under_way_is_started_again_and_the_file_read(own, tmp_path):
+async def test_a_fork_server_killed_under_way_is_started_again_and_the_file_read(own, tmp_path):
     path = tmp_path / "long.pdf"
     path.write_bytes(PAGES)
     killed: list[int] = []
@@ -45,30 +47,27 @@ async def test_a_nursery_killed_under_way_is_started_again_and_the_file_read(own
 class HangsUpFirst(Counting):
     """Its first process hangs up on its job and lives on for a while, as one does that is being killed."""
 
-    def _start(self) -> None:
-        with pytest.MonkeyPatch.context() as patch:
-            if self.jobs == 1:
-                patch.setattr(service_side, "_NURSERY", "tests.parsing.hanging_up")
-            super()._start()
+    def submit(self, status: socket.socket, out: socket.socket) -> int:
+        self.module = ForkServer.module if self.jobs else "tests.parsing.hanging_up"
+        return super().submit(status, out)
 
 
-async def test_a_process_that_looks_alive_after_it_lost_a_job_gets_no_other(monkeypatch, note, caplog):
-    monkeypatch.setattr(service_side, "_STOP_SECONDS", 0.01)
-    nursery = HangsUpFirst()
-    parser = FencedParser(nursery=nursery)
+async def test_a_process_that_looks_alive_after_it_lost_a_job_gets_no_other(note, caplog):
+    fork_server = HangsUpFirst(stop_seconds=0.01)
+    parser = SandboxedParser(fork_server=fork_server)
     try:
         assert (await parser.parse(note, "note.txt")).text == "A short note."
     finally:
         await parser.close()
-    assert nursery.jobs == 3  # what it is, again what it is, what it holds
-    said = [record.message for record in caplog.records if record.name == service_side.__name__]
+    assert fork_server.jobs == 3  # what it is, again what it is, what it holds
+    said = [record.message for record in caplog.records if record.name == fork_server_module.__name__]
     assert said.count("the reading process ended with -9 and is started again") == 1
 
 
-async def test_a_nursery_that_can_begin_nothing_is_started_again(own, note, tmp_path, caplog):
+async def test_a_fork_server_that_can_begin_nothing_is_started_again(own, own_server, note, tmp_path, caplog):
     await own.parse(note, "note.txt")
     pid = own.reading_process
-    shutil.rmtree(own._nursery.scratch)  # as a cleaner of temporary files may
+    shutil.rmtree(own_server.scratch)  # as a cleaner of temporary files may
     (tmp_path / "next").write_text("The next file.")
 
     assert (await own.parse(tmp_path / "next", "next.txt")).text == "The next file."
@@ -77,23 +76,24 @@ async def test_a_nursery_that_can_begin_nothing_is_started_again(own, note, tmp_
 
 
 async def test_a_parser_at_rest_leaves_the_job_of_another_alone(tmp_path):
-    path, nursery = tmp_path / "long.pdf", Counting()
+    path, fork_server = tmp_path / "long.pdf", Counting()
     path.write_bytes(PAGES)
-    idle, busy = FencedParser(nursery=nursery), FencedParser(nursery=nursery)
+    idle, busy = SandboxedParser(fork_server=fork_server), SandboxedParser(fork_server=fork_server)
+    loop = asyncio.get_running_loop()
     reports: list[float] = []
 
     def rest(share: float) -> None:
         reports.append(share)
-        idle._rest()
+        loop.run_in_executor(None, fork_server.stop_if_idle)
 
     try:
         document = await busy.parse(path, "long.pdf", rest)
         assert document.blocks[-1].page == 300
         assert reports
-        assert nursery.jobs == 2  # what it is, what it holds: neither was begun again
+        assert fork_server.jobs == 2  # what it is, what it holds: neither was begun again
 
-        await asyncio.to_thread(nursery.rest)
-        assert nursery.pid is None
+        await asyncio.to_thread(fork_server.stop_if_idle)
+        assert fork_server.pid is None
     finally:
         await idle.close()
         await busy.close()

@@ -1,10 +1,11 @@
-"""Frames between service, nursery and children: JSON, never pickles, for a child may be taken over."""
+"""Frames between service, fork server and children: JSON, never pickles, for a child may be taken over."""
 
 from __future__ import annotations
 
 import json
 import socket
 import struct
+from operator import attrgetter
 from typing import Any
 
 from domain.knowledge.documents import Block, BlockKind
@@ -19,7 +20,11 @@ PROGRESS, BLOCKS, FILE_TYPE, DONE, REFUSED, EXIT = (
 )
 
 _HEAD = struct.Struct(">I")
-MAX_FRAME = 256 * 1024 * 1024
+_MAX_FRAME = 256 * 1024 * 1024
+_values = attrgetter(
+    *("kind", "text", "heading_path", "level", "page", "sheet", "row_start", "row_end"),
+    *("slide", "time_start", "time_end", "header"),
+)
 
 
 def send(sock: socket.socket, kind: str, payload: Any) -> None:
@@ -34,12 +39,10 @@ def receive(sock: socket.socket) -> tuple[str, Any] | None:
     Raises `ValueError` for what is no frame, `TimeoutError` after the socket's own time limit.
     """
     head = _exactly(sock, _HEAD.size)
-    if head is None:
-        return None
-    (size,) = _HEAD.unpack(head)
-    if size > MAX_FRAME:
+    size = _HEAD.unpack(head)[0] if head else 0
+    if size > _MAX_FRAME:
         raise ValueError("a frame over the limit")
-    body = _exactly(sock, size)
+    body = _exactly(sock, size) if head else None
     if body is None:
         return None
     kind, payload = json.loads(body)
@@ -47,51 +50,24 @@ def receive(sock: socket.socket) -> tuple[str, Any] | None:
 
 
 def _exactly(sock: socket.socket, size: int) -> bytes | None:
-    parts = bytearray()
-    while len(parts) < size:
+    received = bytearray()
+    while len(received) < size:
         try:
-            piece = sock.recv(min(size - len(parts), 1 << 20))
+            piece = sock.recv(min(size - len(received), 1 << 20))
         except ConnectionError:
             return None
         if not piece:
             return None
-        parts += piece
-    return bytes(parts)
+        received += piece
+    return bytes(received)
 
 
 def pack(block: Block) -> list[Any]:
-    """A block as a list of JSON values; its place in the whole is found again by the receiver."""
-    return [
-        block.kind.value,
-        block.text,
-        list(block.heading_path),
-        block.level,
-        block.page,
-        block.sheet,
-        block.row_start,
-        block.row_end,
-        block.slide,
-        block.time_start,
-        block.time_end,
-        block.header,
-    ]
+    """A block as JSON values, without its place in the document's text, which the receiver counts."""
+    return list(_values(block))
 
 
 def unpack(values: list[Any], start: int = 0) -> Block:
     """The block that `pack` packed, at its place in the document's text."""
-    kind, text, path, level, page, sheet, row_start, row_end, slide, time_start, time_end, header = values
-    return Block(
-        BlockKind(kind),
-        text,
-        start,
-        tuple(path),
-        level,
-        page,
-        sheet,
-        row_start,
-        row_end,
-        slide,
-        time_start,
-        time_end,
-        header,
-    )
+    kind, text, path, *position = values
+    return Block(BlockKind(kind), text, start, tuple(path), *position)

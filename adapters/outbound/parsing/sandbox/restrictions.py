@@ -59,7 +59,7 @@ class Forbidden(PermissionError):
 def leave_the_network() -> None:
     """Puts this process and all it forks into an empty network of their own, where the kernel lets it.
 
-    Needs a single-threaded process. Where it is refused, the walls of Python stand alone.
+    Needs a single-threaded process. Where it is refused, the audit hook of `refuse_access` stands alone.
     """
     if sys.platform == "linux":
         libc = ctypes.CDLL(None, use_errno=True)
@@ -97,7 +97,7 @@ def limit(
     return earn
 
 
-def close_the_gates(writable: Path) -> None:
+def refuse_access(writable: Path) -> None:
     """From here on this process opens no socket, starts no program and writes below `writable` alone.
 
     An audit hook cannot be taken off again (PEP 578).

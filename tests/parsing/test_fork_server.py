@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from adapters.outbound.parsing.fence.service_side import ForkServer
-from adapters.outbound.parsing.parser import FencedParser, ParsingOptions
+from adapters.outbound.parsing.parser import ParsingOptions, SandboxedParser
+from adapters.outbound.parsing.sandbox.fork_server import ForkServer
 from domain.refusals import Unavailable
+from tests.parsing.fork_servers import PAGES, ROOT, Counting, a_pipe, gone, python
 from tests.parsing.making import pdf
-from tests.parsing.nurseries import PAGES, ROOT, Counting, a_pipe, gone, python
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="process files of Linux")]
 
@@ -28,10 +28,10 @@ def children(pid: int) -> list[int]:
     return []
 
 
-async def begun(nursery: int, over: Callable[[], bool]) -> int:
+async def begun(fork_server: int, over: Callable[[], bool]) -> int:
     """Waits for a child that reads what does not come to an end."""
     while not over():
-        if found := children(nursery):
+        if found := children(fork_server):
             return found[0]
         await asyncio.sleep(0.001)
     raise AssertionError("it was over before a child was seen")
@@ -50,7 +50,7 @@ async def test_no_process_runs_before_the_first_file_and_none_after_close(own, n
 
 
 async def test_the_process_ends_when_it_has_been_idle(note):
-    parser = FencedParser(ParsingOptions(idle_seconds=0.001))
+    parser = SandboxedParser(ParsingOptions(idle_seconds=0.001))
     first = await parser.parse(note, "note.txt")
     pid = parser.reading_process
     if pid is not None:
@@ -61,16 +61,16 @@ async def test_the_process_ends_when_it_has_been_idle(note):
 
 
 async def test_after_close_files_are_refused_for_a_while(note):
-    parser = FencedParser()
+    parser = SandboxedParser()
     await parser.close()
 
     with pytest.raises(Unavailable):
         await parser.parse(note, "note.txt")
 
 
-async def test_nothing_of_the_scratch_folders_stays(own, note):
+async def test_nothing_of_the_scratch_folders_stays(own, own_server, note):
     await own.parse(note, "note.txt")
-    scratch = own._nursery.scratch
+    scratch = own_server.scratch
 
     assert list(scratch.iterdir()) == []
     await own.close()
@@ -117,8 +117,8 @@ async def test_many_files_at_once(own, tmp_path):
 
 PRELOAD = """
 import os, sys
-from adapters.outbound.parsing.fence.service_side import _QUIET_LIBRARIES
-os.environ.update(_QUIET_LIBRARIES)
+from adapters.outbound.parsing.sandbox.fork_server import LIBRARY_SETTINGS
+os.environ.update(LIBRARY_SETTINGS)
 from adapters.outbound.parsing.registry import preload
 from domain.knowledge.documents import Format
 preload(None)
@@ -128,7 +128,7 @@ print(sorted({"torch", "spacy", "transformers", "pandas"} & set(sys.modules)), l
 """
 
 
-async def test_the_nursery_never_loads_torch_and_never_has_a_second_thread(tmp_path):
+async def test_the_fork_server_never_loads_torch_and_never_has_a_second_thread(tmp_path):
     done = await asyncio.to_thread(python, PRELOAD, HOME=str(tmp_path))
 
     assert done.stdout.strip() == "[] 1", done.stderr
@@ -138,9 +138,9 @@ async def test_the_nursery_never_loads_torch_and_never_has_a_second_thread(tmp_p
 SERVICE = """
 import asyncio, sys
 from pathlib import Path
-from adapters.outbound.parsing.parser import FencedParser
+from adapters.outbound.parsing.parser import SandboxedParser
 async def main():
-    parser = FencedParser()
+    parser = SandboxedParser()
     note, pipe = (Path(each) for each in sys.argv[1:])
     await parser.identify(note, "note.txt")
     print(parser.reading_process, flush=True)
@@ -155,21 +155,21 @@ async def test_all_ends_when_the_service_is_killed(note, tmp_path):
     with subprocess.Popen(  # noqa: ASYNC220 - begins at once
         [sys.executable, "-c", SERVICE, str(note), str(pipe)], stdout=subprocess.PIPE, env=variables
     ) as service:
-        nursery = int(await asyncio.to_thread(service.stdout.readline))
-        child = await begun(nursery, lambda: service.poll() is not None)
+        fork_server = int(await asyncio.to_thread(service.stdout.readline))
+        child = await begun(fork_server, lambda: service.poll() is not None)
 
         service.kill()
 
-        assert await gone(nursery)
+        assert await gone(fork_server)
         assert await gone(child)
     assert {entry.name for entry in tmp_path.iterdir()} == {note.name, pipe.name}
 
 
-async def test_the_nursery_can_be_stopped_and_started_again():
-    nursery = ForkServer()
-    nursery.stop()
+async def test_the_fork_server_can_be_stopped_and_started_again():
+    fork_server = ForkServer()
+    fork_server.stop()
 
-    assert nursery.pid is None
+    assert fork_server.pid is None
 
 
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
@@ -183,18 +183,18 @@ async def test_a_signal_to_the_whole_group_leaves_the_end_to_the_service(own, no
 
 
 async def test_what_a_file_is_stays_known_until_it_changes(tmp_path):
-    path, nursery = tmp_path / "file.txt", Counting()
+    path, fork_server = tmp_path / "file.txt", Counting()
     path.write_text("A note of some words.")
-    parser = FencedParser(nursery=nursery)
+    parser = SandboxedParser(fork_server=fork_server)
     try:
         kind = await parser.identify(path, "file.txt")
         document = await parser.parse(path, "file.txt")
-        assert (document.mime_type, nursery.jobs) == (kind.mime_type, 2)
+        assert (document.mime_type, fork_server.jobs) == (kind.mime_type, 2)
 
         path.write_bytes(pdf([["Now something else."]]))
         assert (await parser.parse(path, "file.txt")).mime_type == "application/pdf"
-        assert nursery.jobs == 4
+        assert fork_server.jobs == 4
         assert (await parser.identify(path, "other.txt")).mime_type == "application/pdf"
-        assert nursery.jobs == 5
+        assert fork_server.jobs == 5
     finally:
         await parser.close()

@@ -1,1 +1,0 @@
-"""The fence: a nursery process that forks one limited child for each file."""

@@ -1,0 +1,109 @@
+"""The child: under restrictions it reads one file, sends what it found and ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from adapters.outbound.parsing.cleaning import one_line
+from adapters.outbound.parsing.detection import detect
+from adapters.outbound.parsing.limits import Limits
+from adapters.outbound.parsing.names import LABELS, MIME_TYPES, stem
+from adapters.outbound.parsing.pipeline import batches
+from adapters.outbound.parsing.reading import Job, Reading
+from adapters.outbound.parsing.registry import RECOGNISING, reader
+from adapters.outbound.parsing.sandbox import frames, restrictions
+from domain.full_disk import FULL, is_full_disk
+from domain.knowledge.documents import Format
+from domain.refusals import Refusal, StorageFull, TooLarge, Unreadable, Unsupported
+
+STDERR = "stderr"
+_LIBXML_NO_MEMORY = 2  # xmlParserErrors.XML_ERR_NO_MEMORY, in the code of lxml's errors
+
+
+def run(out: socket.socket, request: dict[str, Any], scratch: Path, parent: int) -> None:
+    """Does what `request` asks, and never comes back."""
+    status = 1
+    try:
+        limits = Limits(**request["limits"])
+        format_ = Format(request["format"]) if request["format"] else None
+        earn = _restrict(limits, format_, scratch, parent)
+        path, name = Path(request["path"]), request["name"]
+        if format_ is None:
+            found = detect(path, name, limits)
+            frames.send(out, frames.FILE_TYPE, [found.value, MIME_TYPES[found]])
+        else:
+            _parse(out, Job(path, name, format_, limits, _progress(out), earn, request["whisper_dir"]))
+        status = 0
+    except Exception as error:  # noqa: BLE001 - the last stop: every failure becomes a refusal of this file
+        with contextlib.suppress(OSError):
+            frames.send(out, frames.REFUSED, refusal(error, request["name"], request["format"]))
+            status = 0
+    finally:
+        os._exit(status)
+
+
+def _restrict(limits: Limits, format_: Format | None, scratch: Path, parent: int) -> Callable[[float], None]:
+    sys.dont_write_bytecode = True
+    os.setsid()
+    restrictions.die_with_parent(parent)
+    _redirect_streams(scratch)
+    memory = limits.memory_bytes_ocr if format_ in RECOGNISING else limits.memory_bytes
+    earn = restrictions.limit(memory, limits.cpu_seconds, limits.cpu_seconds_most, limits.file_bytes)
+    restrictions.refuse_access(scratch)
+    return earn
+
+
+def _parse(out: socket.socket, job: Job) -> None:
+    reading: Reading = reader(job.format)(job)
+    heading = ""
+    for batch in batches(job, reading.blocks):
+        heading = heading or next((block.text for block in batch if block.level), "")
+        frames.send(out, frames.BLOCKS, [frames.pack(block) for block in batch])
+    title = one_line(reading.title) or one_line(heading) or stem(job.name)
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    costs = {"cpu_seconds": usage.ru_utime + usage.ru_stime, "peak_kilobytes": usage.ru_maxrss}
+    frames.send(out, frames.DONE, {"title": title, "engine": reading.engine, "costs": costs})
+
+
+def refusal(error: Exception, name: str, format_name: str | None) -> list[str]:
+    """`[reason, message, what to log]`: a refusal as it is, anything else as what it means for the file."""
+    if isinstance(error, Refusal):
+        return [error.reason, error.message, ""]
+    refused = _meaning(error, name, LABELS[Format(format_name)] if format_name else "a file")
+    return [refused.reason, refused.message, f"{type(error).__name__}: {error}"[:500]]
+
+
+def _meaning(error: Exception, name: str, kind: str) -> Refusal:
+    if isinstance(error, MemoryError) or getattr(error, "code", None) == _LIBXML_NO_MEMORY:
+        return TooLarge(f"{name} is too large: reading it needs more memory than a file may take")
+    if is_full_disk(error):
+        return StorageFull(FULL)
+    if isinstance(error, RecursionError):
+        return Unreadable(f"{name} cannot be read as {kind}: it is nested too deeply")
+    if isinstance(error, ImportError):
+        return Unsupported(
+            f"{name} cannot be read here: {kind} needs the Python package {error.name or error}; "
+            "install it, then upload the file again"
+        )
+    lines = str(error).strip().splitlines()
+    short = (lines[0] if lines else type(error).__name__)[:160]
+    return Unreadable(f"{name} cannot be read as {kind}: the content is damaged ({short})")
+
+
+def _progress(out: socket.socket) -> Callable[[float], None]:
+    return lambda share: frames.send(out, frames.PROGRESS, round(min(max(share, 0.0), 1.0), 4))
+
+
+def _redirect_streams(scratch: Path) -> None:
+    null = os.open(os.devnull, os.O_RDWR)
+    errors = os.open(scratch / STDERR, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    for source, stream in ((null, 0), (null, 1), (errors, 2)):
+        os.dup2(source, stream)
+    os.environ["TMPDIR"] = str(scratch)
