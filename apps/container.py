@@ -30,7 +30,7 @@ from adapters.outbound.linked_device.neonize_devices import NeonizeDevices
 from adapters.outbound.memory.http import HttpMemory
 from adapters.outbound.metrics import PrometheusMeter
 from adapters.outbound.notifier import OwnerNotifier
-from adapters.outbound.parsing.parser import SandboxedParser, ParsingOptions
+from adapters.outbound.parsing.parser import ParsingOptions, SandboxedParser
 from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.security.file_tokens import SignedTokens
 from adapters.outbound.storage.chat_history import PostgresChatHistory
@@ -146,7 +146,9 @@ def _embedder(settings: Settings, files: ModelFiles) -> SentenceEmbedder:
 
 
 def _parser(settings: Settings) -> SandboxedParser:
-    return SandboxedParser(ParsingOptions(slots=settings.parsing_slots, whisper_dir=settings.whisper_model_dir))
+    return SandboxedParser(
+        ParsingOptions(slots=settings.parsing_slots, whisper_dir=settings.whisper_model_dir)
+    )
 
 
 def _blobs(settings: Settings, http: AioHttp, clock: SystemClock) -> Blobs:
