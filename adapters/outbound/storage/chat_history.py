@@ -3,41 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
+
+from sqlalchemy import delete, func, insert, select
 
 from adapters.outbound.storage.codec import key_of, storable
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import BULK_SECONDS, Database
+from adapters.outbound.storage.tables import channel_instance, chat_history
 from ports.downstream import Role, Turn
 
 MAX_TURNS = 200
 """Turns kept of one session; what goes to a model is bounded further, by tokens."""
-
 KEPT_DAYS = 30
 
-_LOAD = """
-    SELECT role, content FROM (
-        SELECT id, role, content FROM chat_history
-        WHERE instance_id = %s AND session_key = %s AND request_id <> %s
-        ORDER BY id DESC LIMIT %s
-    ) AS latest ORDER BY id
-"""
-_DROP_EARLIER_TRY = "DELETE FROM chat_history WHERE instance_id = %s AND session_key = %s AND request_id = %s"
-_ADD = """
-    INSERT INTO chat_history (instance_id, session_key, request_id, role, content)
-    SELECT instance.id, %(session)s, %(request)s, turn.role, turn.content
-    FROM channel_instance AS instance,
-         unnest(%(roles)s::text[], %(contents)s::text[]) WITH ORDINALITY AS turn (role, content, position)
-    WHERE instance.id = %(instance)s
-    ORDER BY turn.position
-"""
-_DROP_OLDEST = """
-    DELETE FROM chat_history
-    WHERE instance_id = %(instance)s AND session_key = %(session)s AND id <= (
-        SELECT id FROM chat_history WHERE instance_id = %(instance)s AND session_key = %(session)s
-        ORDER BY id DESC OFFSET %(bound)s LIMIT 1
-    )
-"""
-_DROP_OLD = "DELETE FROM chat_history WHERE created_at < now() - make_interval(days => %s)"
+history = chat_history.c
 
 
 class PostgresChatHistory:
@@ -48,26 +28,34 @@ class PostgresChatHistory:
 
     async def load(self, instance_id: int, session_id: str, request_id: str) -> Sequence[Turn]:
         """Raises `Unavailable`."""
-        rows = await self._database.fetch(_LOAD, (instance_id, key_of(session_id), request_id, MAX_TURNS))
-        return [Turn(Role(role), content) for role, content in rows]
+        turns = select(history.role, history.content).where(history.request_id != request_id)
+        latest = turns.filter_by(instance_id=instance_id, session_key=key_of(session_id))
+        rows = await self._database.fetch(latest.order_by(history.id.desc()).limit(MAX_TURNS))
+        return [Turn(Role(role), content) for role, content in reversed(rows)]
 
     @retried
     async def append(self, instance_id: int, session_id: str, request_id: str, turns: Sequence[Turn]) -> None:
         """Raises `Unavailable`. Of an instance that is gone nothing is kept."""
-        session = key_of(session_id)
-        added = {
-            "instance": instance_id,
-            "session": session,
-            "request": request_id,
-            "roles": [str(turn.role) for turn in turns],
-            "contents": [storable(turn.text) for turn in turns],
-            "bound": MAX_TURNS,
-        }
+        session = {"instance_id": instance_id, "session_key": key_of(session_id)}
+        locked = (
+            select(channel_instance.c.id).filter_by(id=instance_id).with_for_update(read=True, key_share=True)
+        )
+        oldest = (
+            select(history.id).filter_by(**session).order_by(history.id.desc()).offset(MAX_TURNS).limit(1)
+        )
+        rows = [
+            {**session, "request_id": request_id, "role": str(turn.role), "content": storable(turn.text)}
+            for turn in turns
+        ]
         async with self._database.transaction() as connection:
-            await connection.execute(_DROP_EARLIER_TRY, (instance_id, session, request_id))
-            await connection.execute(_ADD, added)
-            await connection.execute(_DROP_OLDEST, added)
+            if not await (await connection.run(locked)).fetchone():
+                return
+            await connection.run(delete(chat_history).filter_by(**session, request_id=request_id))
+            await connection.run(insert(chat_history).values(rows))
+            surplus = delete(chat_history).filter_by(**session).where(history.id <= oldest.scalar_subquery())
+            await connection.run(surplus)
 
     async def drop_old(self) -> None:
         """Forgets what was said long ago. Raises `Unavailable`."""
-        await self._database.execute(_DROP_OLD, (KEPT_DAYS,), within=BULK_SECONDS)
+        old = delete(chat_history).where(history.created_at < func.now() - timedelta(days=KEPT_DAYS))
+        await self._database.execute(old, within=BULK_SECONDS)

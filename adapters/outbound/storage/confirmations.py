@@ -1,6 +1,6 @@
-"""Questions about tools in PostgreSQL. A session is known by the key of its lane.
+"""Questions about tools in PostgreSQL. A session is found by its queue key.
 
-The question of a session is the one row of its lane whose `closed_at` is null; a question that is over stays for a
+The question of a session is the one row of its key whose `closed_at` is null; a question that is over stays for a
 while, to be found by the nonce of its buttons.
 """
 
@@ -10,9 +10,14 @@ from datetime import datetime
 from typing import Any
 
 import orjson
+from sqlalchemy import ColumnElement, and_, bindparam, delete, func, or_, select, update
+from sqlalchemy.dialects.postgresql import aggregate_order_by
 
 from adapters.outbound.storage.codec import dump, key_of, storable
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.schema import Timestamp
+from adapters.outbound.storage.statements import upsert_of_instance
+from adapters.outbound.storage.tables import tool_approval, tool_confirmation
 from domain.confirmations.model import FoundQuestion, Pending, SessionState
 from domain.routing.model import APPROVED_FOR_SESSION
 
@@ -23,62 +28,41 @@ OR EXISTS (SELECT FROM tool_approval a WHERE a.instance_id = t.instance_id AND a
 """
 """Whether the lane `t` has anything on record here; part of the statement that leases it."""
 
-COLUMNS = """
-    c.id, c.detail, c.nonce, c.asked_of, c.asked_by, c.expires_at, c.decision, c.decided_by, c.decider
-"""
-
-LOAD = f"""
-WITH heard AS (
-    UPDATE tool_approval SET heard_at = %(now)s
-    WHERE instance_id = %(instance)s AND lane_key = %(lane)s AND heard_at > %(silent)s RETURNING tool
+question, approval = tool_confirmation.c, tool_approval.c
+QUESTION = (
+    question.id,
+    question.detail,
+    question.nonce,
+    question.asked_of,
+    question.asked_by,
+    question.expires_at,
+    question.decision,
+    question.decided_by,
+    question.decider,
 )
-SELECT (SELECT array_agg(tool ORDER BY tool) FROM heard), {COLUMNS}
-FROM (VALUES (1)) one LEFT JOIN tool_confirmation c
-ON c.instance_id = %(instance)s AND c.lane_key = %(lane)s AND c.closed_at IS NULL
-"""
 
-FIND = f"""
-SELECT c.instance_id = %(instance)s, c.lane_key = %(lane)s, c.closed_at IS NOT NULL, {COLUMNS}
-FROM tool_confirmation c WHERE c.nonce = %(nonce)s
-"""
 
-REPLACE = f"""
-UPDATE tool_confirmation c SET closed_at = %(now)s
-WHERE c.instance_id = %(instance)s AND c.lane_key = %(lane)s AND c.closed_at IS NULL RETURNING {COLUMNS}
-"""
+def _open_in(instance_id: Any, key: Any) -> ColumnElement[bool]:
+    return and_(question.instance_id == instance_id, question.lane_key == key, question.closed_at.is_(None))
 
-PUT = """
-INSERT INTO tool_confirmation
-    (instance_id, lane_key, id, detail, nonce, asked_of, asked_by, expires_at)
-SELECT i.id, %s, %s, %s, %s, %s, %s, %s FROM channel_instance i WHERE i.id = %s
-"""
 
-DECIDE = """
-WITH decided AS (
-    UPDATE tool_confirmation SET decision = %(decision)s, decided_by = %(event)s, decider = %(decider)s
-    WHERE instance_id = %(instance)s AND lane_key = %(lane)s AND id = %(id)s
-        AND decision IS NULL AND closed_at IS NULL AND expires_at > %(now)s
-    RETURNING instance_id, lane_key
-), approved AS (
-    INSERT INTO tool_approval (instance_id, lane_key, tool_key, tool, heard_at)
-    SELECT instance_id, lane_key, %(tool_key)s, %(tool)s, %(now)s FROM decided WHERE %(for_session)s
-    ON CONFLICT (instance_id, lane_key, tool_key) DO UPDATE SET heard_at = excluded.heard_at
+_NOW = bindparam("now", type_=Timestamp)
+_HEARD = (
+    update(tool_approval)
+    .values(heard_at=_NOW)
+    .where(
+        approval.instance_id == bindparam("instance"),
+        approval.lane_key == bindparam("key"),
+        approval.heard_at > bindparam("silent_since"),
+    )
+    .returning(approval.tool)
+    .cte("heard")
 )
-SELECT count(*) FROM decided
-"""
-
-EXPIRE = """
-WITH questions AS (
-    UPDATE tool_confirmation SET closed_at = %(now)s
-    WHERE closed_at IS NULL AND (expires_at <= %(silent)s OR (expires_at <= %(now)s AND decision IS NULL))
-    RETURNING 1
-), forgotten AS (
-    DELETE FROM tool_confirmation WHERE closed_at <= %(kept)s RETURNING 1
-), approvals AS (
-    DELETE FROM tool_approval WHERE heard_at <= %(silent)s RETURNING 1
+_TOOLS = select(func.array_agg(aggregate_order_by(_HEARD.c.tool, _HEARD.c.tool))).subquery("tools")
+_LOAD = select(_TOOLS, *QUESTION).select_from(
+    _TOOLS.outerjoin(tool_confirmation, _open_in(bindparam("instance"), bindparam("key")))
 )
-SELECT (SELECT count(*) FROM questions) + (SELECT count(*) FROM forgotten) + (SELECT count(*) FROM approvals)
-"""
+"""Runs for each message of a session that has anything on record here."""
 
 
 class PostgresConfirmations:
@@ -90,83 +74,85 @@ class PostgresConfirmations:
     async def load(
         self, instance_id: int, session_id: str, now: datetime, silent_since: datetime
     ) -> SessionState:
-        place = _place(instance_id, session_id)
-        row = await self._database.fetch_one(LOAD, {**place, "now": now, "silent": silent_since})
-        assert row is not None
+        parameters = {"instance": instance_id, "key": key_of(session_id), "now": now}
+        [row] = await self._database.fetch(_LOAD, {**parameters, "silent_since": silent_since})
         tools = tuple(orjson.loads(tool) for tool in row[0] or ())
-        return SessionState(_pending(row[1:]) if row[1] is not None else None, tools)
+        return SessionState(_pending(*row[1:]) if row[1] is not None else None, tools)
 
     async def find(self, instance_id: int, session_id: str, nonce: str) -> FoundQuestion | None:
-        place = _place(instance_id, session_id)
-        row = await self._database.fetch_one(FIND, {**place, "nonce": storable(nonce)})
+        same_key, closed = question.lane_key == key_of(session_id), question.closed_at.is_not(None)
+        found = select(question.instance_id == instance_id, same_key, closed, *QUESTION)
+        row = await self._database.fetch_one(found.where(question.nonce == storable(nonce)))
         if row is None:
             return None
-        in_instance, same_key, closed, *columns = row
-        return FoundQuestion(_pending(tuple(columns)), in_instance, in_instance and same_key, closed)
+        in_instance, has_same_key, is_closed, *columns = row
+        return FoundQuestion(_pending(*columns), in_instance, in_instance and has_same_key, is_closed)
 
     async def put(self, instance_id: int, session_id: str, pending: Pending, now: datetime) -> Pending | None:
-        detail = {"tool": pending.tool, "parameters": pending.parameters, "original": pending.original}
-        asked_of = dump(pending.asked_of)
-        values = (key_of(session_id), pending.id, dump(detail), pending.nonce, asked_of, pending.asked_by)
+        key = key_of(session_id)
+        replaced = update(tool_confirmation).where(_open_in(instance_id, key)).values(closed_at=now)
+        added = upsert_of_instance(tool_confirmation, instance_id, {"lane_key": key, **_columns(pending)})
         async with self._database.transaction() as connection:
-            cursor = await connection.execute(REPLACE, {**_place(instance_id, session_id), "now": now})
-            replaced = [_pending(row) for row in await cursor.fetchall()]
-            await connection.execute(PUT, (*values, pending.expires_at, instance_id))
-        return next((each for each in replaced if each.decision is None), None)
+            rows = await (await connection.run(replaced.returning(*QUESTION))).fetchall()
+            await connection.run(added)
+        earlier = [_pending(*row) for row in rows]
+        return next((pending for pending in earlier if pending.decision is None), None)
 
     async def decide(self, instance_id: int, session_id: str, decided: Pending, now: datetime) -> bool:
-        tool = dump(decided.tool)
-        values: dict[str, Any] = {
-            **_place(instance_id, session_id),
-            "id": decided.id,
-            "tool": tool,
-            "tool_key": key_of(tool),
-            "decision": decided.decision,
-            "event": decided.decided_by,
-            "decider": storable(decided.decider),
-            "now": now,
-            "for_session": decided.decision == APPROVED_FOR_SESSION,
-        }
-        row = await self._database.fetch_one(DECIDE, values)
-        return bool(row and row[0])
+        key, tool = key_of(session_id), dump(decided.tool)
+        undecided = (question.id == decided.id, question.decision.is_(None), question.expires_at > now)
+        deciding = update(tool_confirmation).where(_open_in(instance_id, key), *undecided)
+        deciding = deciding.values(
+            decision=decided.decision, decided_by=decided.decided_by, decider=storable(decided.decider)
+        )
+        approved = {"lane_key": key, "tool_key": key_of(tool), "tool": tool, "heard_at": now}
+        async with self._database.transaction() as connection:
+            if not (await connection.run(deciding)).rowcount:
+                return False
+            if decided.decision == APPROVED_FOR_SESSION:
+                await connection.run(upsert_of_instance(tool_approval, instance_id, approved))
+        return True
 
     async def begin(self, instance_id: int, session_id: str, confirmation_id: str) -> bool:
-        begun = await self._database.execute(
-            "UPDATE tool_confirmation SET begun = true"
-            " WHERE instance_id = %s AND lane_key = %s AND id = %s AND NOT begun",
-            (instance_id, key_of(session_id), confirmation_id),
+        beginning = update(tool_confirmation).filter_by(
+            instance_id=instance_id, lane_key=key_of(session_id), id=confirmation_id, begun=False
         )
-        return begun == 1
+        return await self._database.execute(beginning.values(begun=True)) == 1
 
     async def close(self, instance_id: int, confirmation_id: str, now: datetime) -> None:
-        await self._database.execute(
-            "UPDATE tool_confirmation SET closed_at = %s WHERE instance_id = %s AND id = %s AND closed_at IS NULL",
-            (now, instance_id, confirmation_id),
+        closing = update(tool_confirmation).filter_by(
+            instance_id=instance_id, id=confirmation_id, closed_at=None
         )
+        await self._database.execute(closing.values(closed_at=now))
 
     async def expire(self, now: datetime, silent_since: datetime, kept_since: datetime) -> int:
-        values = {"now": now, "silent": silent_since, "kept": kept_since}
-        row = await self._database.fetch_one(EXPIRE, values)
-        return int(row[0]) if row else 0
+        over = or_(
+            question.expires_at <= silent_since, and_(question.expires_at <= now, question.decision.is_(None))
+        )
+        statements = (
+            delete(tool_confirmation).where(question.closed_at <= kept_since),
+            update(tool_confirmation).where(question.closed_at.is_(None), over).values(closed_at=now),
+            delete(tool_approval).where(approval.heard_at <= silent_since),
+        )
+        return sum([await self._database.execute(statement) for statement in statements])
 
 
-def _place(instance_id: int, session_id: str) -> dict[str, Any]:
-    return {"instance": instance_id, "lane": key_of(session_id)}
+def _columns(pending: Pending) -> dict[str, Any]:
+    detail = {"tool": pending.tool, "parameters": pending.parameters, "original": pending.original}
+    return {
+        "id": pending.id,
+        "detail": dump(detail),
+        "nonce": pending.nonce,
+        "asked_of": dump(pending.asked_of),
+        "asked_by": pending.asked_by,
+        "expires_at": pending.expires_at,
+    }
 
 
-def _pending(row: tuple[Any, ...]) -> Pending:
-    id, detail, nonce, asked_of, asked_by, expires_at, decision, decided_by, decider = row
+def _pending(
+    id: str, detail: str, nonce: str, asked_of: str, asked_by: int, expires_at: datetime, *decision: Any
+) -> Pending:
     read = orjson.loads(detail)
-    return Pending(
-        id=id,
-        tool=read["tool"],
-        parameters=read["parameters"],
-        nonce=nonce,
-        asked_of=orjson.loads(asked_of),
-        asked_by=asked_by,
-        original=read["original"],
-        expires_at=expires_at,
-        decision=decision,
-        decided_by=decided_by,
-        decider=decider,
-    )
+    tool, parameters, original = read["tool"], read["parameters"], read["original"]
+    asked = orjson.loads(asked_of)
+    return Pending(id, tool, parameters, nonce, asked, asked_by, original, expires_at, *decision)

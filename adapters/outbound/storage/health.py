@@ -6,15 +6,27 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import orjson
+from sqlalchemy import Insert, Select, and_, case, exists, func, select
 
 from adapters.outbound.storage.codec import dump, storable_reason
 from adapters.outbound.storage.leases import ASYNC_COMMIT, INBOUND
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.rounds import CORRESPONDENT
+from adapters.outbound.storage.statements import upsert_of_instance
+from adapters.outbound.storage.tables import (
+    channel_instance,
+    inbox,
+    instance_activity,
+    instance_health,
+    lane,
+    outbox,
+    schedule,
+    send_breaker,
+)
 from domain.instances.model import Activity, ActivityHealth
 from domain.refusals import Unavailable
 from domain.routing.rounds import MOST_ROUNDS, WINDOW
@@ -32,38 +44,6 @@ ON CONFLICT (instance_id, activity) DO UPDATE
 SET last_success_at = greatest(a.last_success_at, excluded.last_success_at)
 """
 
-FAILED = """
-INSERT INTO instance_activity (instance_id, activity, last_error, last_error_at)
-SELECT id, %s, %s, now() FROM channel_instance WHERE id = %s FOR KEY SHARE
-ON CONFLICT (instance_id, activity) DO UPDATE
-SET last_error = excluded.last_error, last_error_at = excluded.last_error_at
-"""
-
-SET = (
-    "INSERT INTO instance_health (instance_id, {names}) SELECT id, {values} FROM channel_instance WHERE id = %s"
-    " ON CONFLICT (instance_id) DO UPDATE SET {updates}"
-)
-
-QUEUE = """
-SELECT (SELECT count(*) FROM inbox WHERE instance_id = %(id)s AND status = 0),
-       (SELECT count(*) FROM outbox WHERE instance_id = %(id)s AND status = 0),
-       (SELECT count(*) FROM outbox WHERE instance_id = %(id)s AND status = 2)
-"""
-
-
-BACKLOG = """
-SELECT coalesce(extract(epoch FROM now() - (
-        SELECT min(received_at) FROM inbox WHERE instance_id = %(id)s AND status = 0
-    )), 0)::float8,
-    coalesce(extract(epoch FROM now() - (
-        SELECT min(due_at) FROM lane WHERE kind = 0 AND instance_id = %(id)s AND pending > 0 AND due_at < now()
-    )), 0)::float8,
-    EXISTS (
-        SELECT FROM lane WHERE kind = ANY(%(counted)s) AND instance_id = %(id)s AND cardinality(rounds) > %(most)s
-        AND rounds[cardinality(rounds)] > now() - make_interval(secs => %(window)s)
-    )
-"""
-
 
 class PostgresHealth:
     def __init__(self, database: Database) -> None:
@@ -72,57 +52,44 @@ class PostgresHealth:
         self._unproved: dict[int, str | None] = {}
 
     async def find(self, instance_id: int) -> HealthRecord:
-        row = await self._database.fetch_one(
-            "SELECT registration, missing_proof_field, webhook_registered,"
-            " webhook_error, pairing_code, next_run_at, CASE WHEN b.until > now() THEN 'open'"
-            " WHEN b.until <= now() THEN 'half_open' ELSE 'closed' END, b.until, b.reason"
-            " FROM channel_instance i LEFT JOIN instance_health h ON h.instance_id = i.id"
-            " LEFT JOIN schedule s ON s.instance_id = i.id"
-            " LEFT JOIN send_breaker b ON b.instance_id = i.id AND b.opened_at >= i.updated_at WHERE i.id = %s",
-            (instance_id,),
-        )
+        row = await self._database.fetch_one(_record(instance_id))
         if row is None:
             return HealthRecord()
-        rows = await self._database.fetch(
-            "SELECT activity, last_success_at, last_error, last_error_at FROM instance_activity"
-            " WHERE instance_id = %s",
-            (instance_id,),
-        )
-        backlog = await self._database.fetch_one(
-            BACKLOG,
-            {
-                "id": instance_id,
-                "counted": [INBOUND, CORRESPONDENT],
-                "most": MOST_ROUNDS,
-                "window": WINDOW,
-            },
-        )
-        assert backlog is not None
-        activities = {Activity(name): ActivityHealth(*noted) for name, *noted in rows}
+        [(now, waiting_since, due_since, looping)] = await self._database.fetch(_backlog(instance_id))
         return replace(
             HealthRecord(*row[1:]),
             registration=orjson.loads(row[0] or "{}"),
-            waiting_seconds=backlog[0],
-            idle_seconds=backlog[1],
-            looping=backlog[2],
-            activities=activities,
+            waiting_seconds=(now - waiting_since).total_seconds() if waiting_since else 0.0,
+            idle_seconds=(now - due_since).total_seconds() if due_since else 0.0,
+            looping=looping,
+            activities=await self._activities(instance_id),
         )
 
+    async def _activities(self, instance_id: int) -> Mapping[Activity, ActivityHealth]:
+        columns = instance_activity.c["activity", "last_success_at", "last_error", "last_error_at"]
+        rows = await self._database.fetch(select(*columns).filter_by(instance_id=instance_id))
+        return {Activity(name): ActivityHealth(*noted) for name, *noted in rows}
+
     async def queue(self, instance_id: int) -> dict[str, int]:
-        row = await self._database.fetch_one(QUEUE, {"id": instance_id})
-        assert row is not None
-        return dict(zip(("waiting", "pending", "dead"), row, strict=True))
+        counted = {"waiting": (inbox, 0), "pending": (outbox, 0), "dead": (outbox, 2)}
+        counts = [
+            select(func.count()).select_from(table).filter_by(instance_id=instance_id, status=status)
+            for table, status in counted.values()
+        ]
+        [row] = await self._database.fetch(select(*[count.scalar_subquery() for count in counts]))
+        return dict(zip(counted, row, strict=True))
 
     async def succeeded(self, instance_id: int, activity: Activity, at: datetime | None = None) -> None:
         key, now = (instance_id, activity), time.monotonic()
         if now - self._noted.get(key, -SUCCESS_EVERY) < SUCCESS_EVERY:
             return
         self._noted[key] = now
-        await self._note(SUCCEEDED, activity, at, instance_id)
+        await self._note(SUCCEEDED, (activity, at, instance_id))
 
     async def failed(self, instance_id: int, activity: Activity, reason: str) -> None:
         self._noted.pop((instance_id, activity), None)
-        await self._note(FAILED, activity, storable_reason(reason), instance_id)
+        error = {"activity": activity, "last_error": storable_reason(reason), "last_error_at": func.now()}
+        await self._note(upsert_of_instance(instance_activity, instance_id, error))
 
     async def unproved(self, instance_id: int, wanting: str | None) -> None:
         if instance_id in self._unproved and self._unproved[instance_id] == wanting:
@@ -131,17 +98,14 @@ class PostgresHealth:
         await self._set(instance_id, missing_proof_field=wanting)
 
     async def webhook(self, instance_id: int, registered: bool, error: str | None) -> None:
-        await self._set(
-            instance_id,
-            webhook_registered=registered,
-            webhook_error=storable_reason(error) if error else error,
-        )
+        reason = storable_reason(error) if error else error
+        await self._set(instance_id, webhook_registered=registered, webhook_error=reason)
 
     async def tried_in_vain(self) -> Sequence[int]:
-        rows = await self._database.fetch(
-            "SELECT instance_id FROM instance_health WHERE webhook_error IS NOT NULL"
+        health = instance_health.c
+        return await self._database.fetch_column(
+            select(health.instance_id).where(health.webhook_error.is_not(None))
         )
-        return [row[0] for row in rows]
 
     async def registration(self, instance_id: int, kept: Mapping[str, Any]) -> None:
         await self._set(instance_id, registration=dump(kept))
@@ -150,7 +114,7 @@ class PostgresHealth:
         """Notes the pairing code that waits to be used, None when there is none."""
         await self._set(instance_id, pairing_code=code)
 
-    async def _note(self, query: str, *parameters: object) -> None:
+    async def _note(self, query: str | Insert, parameters: tuple[object, ...] = ()) -> None:
         """A note on work that was done: whatever the database says, it must not make it be done again."""
         try:
             await self._database.execute(query, parameters)
@@ -160,9 +124,31 @@ class PostgresHealth:
             log.exception("the health of an instance was not noted")
 
     async def _set(self, instance_id: int, **values: object) -> None:
-        query = SET.format(
-            names=", ".join(values),
-            values=", ".join("%s" for _ in values),
-            updates=", ".join(f"{name} = excluded.{name}" for name in values),
-        )
-        await self._database.execute(query, (*values.values(), instance_id))
+        await self._database.execute(upsert_of_instance(instance_health, instance_id, values))
+
+
+def _record(instance_id: int) -> Select[*tuple[Any, ...]]:
+    """The columns of `HealthRecord` in its order, behind those of the registration."""
+    instance, breaker = channel_instance.c, send_breaker.c
+    health = instance_health.c[
+        "registration", "missing_proof_field", "webhook_registered", "webhook_error", "pairing_code"
+    ]
+    state = case(
+        (breaker.until > func.now(), "open"), (breaker.until <= func.now(), "half_open"), else_="closed"
+    )
+    current = and_(breaker.instance_id == instance.id, breaker.opened_at >= instance.updated_at)
+    tables = channel_instance.outerjoin(instance_health).outerjoin(schedule).outerjoin(send_breaker, current)
+    columns = select(*health, schedule.c.next_run_at, state, breaker.until, breaker.reason)
+    return columns.select_from(tables).where(instance.id == instance_id)
+
+
+def _backlog(instance_id: int) -> Select[*tuple[Any, ...]]:
+    """The time, since when the oldest message waits and an idle conversation is due, and whether one loops."""
+    waiting = select(func.min(inbox.c.received_at)).filter_by(instance_id=instance_id, status=0)
+    idle = select(func.min(lane.c.due_at)).filter_by(instance_id=instance_id, kind=INBOUND)
+    due = idle.where(lane.c.pending > 0, lane.c.due_at < func.now())
+    rounds = func.cardinality(lane.c.rounds)
+    latest = lane.c.rounds[rounds] > func.now() - timedelta(seconds=WINDOW)
+    counted = lane.c.kind.in_((INBOUND, CORRESPONDENT))
+    looping = exists().where(lane.c.instance_id == instance_id, counted, rounds > MOST_ROUNDS, latest)
+    return select(func.now(), waiting.scalar_subquery(), due.scalar_subquery(), looping)

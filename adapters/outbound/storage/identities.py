@@ -60,25 +60,16 @@ class PostgresIdentities:
         return str(row[0]) if row else None
 
     async def may_notice(self, instance_id: int, external_id: str, now: datetime, every: timedelta) -> bool:
-        noticed = upsert_of_instance(
-            access_notice,
-            instance_id,
-            external_id=key_of(external_id),
-            noticed_at=now,
-            where=access_notice.c.noticed_at <= now - every,
+        notice = {"external_id": key_of(external_id), "noticed_at": now}
+        is_old = access_notice.c.noticed_at <= now - every
+        return (
+            await self._database.execute(upsert_of_instance(access_notice, instance_id, notice, is_old)) > 0
         )
-        return await self._database.execute(noticed) > 0
 
 
 def _given(user_id: str, identity: Identity) -> Insert:
-    return upsert(
-        verified_identity,
-        field=identity.field,
-        normal=_key(identity),
-        value=storable(identity.value),
-        user_id=user_id,
-        verified_at=func.now(),
-    )
+    values = {"field": identity.field, "normal": _key(identity), "value": storable(identity.value)}
+    return upsert(verified_identity, {**values, "user_id": user_id, "verified_at": func.now()})
 
 
 def _key(identity: Identity) -> str:

@@ -136,6 +136,11 @@ class Database:
         """The first value of each row of one statement."""
         return [row[0] for row in await self.fetch(query, parameters)]
 
+    async def fetch_value(self, query: str | ClauseElement, parameters: Any = ()) -> Any:
+        """The first value of the first row of one statement, or None."""
+        row = await self.fetch_one(query, parameters)
+        return row[0] if row else None
+
     @retried
     async def execute(
         self, query: str | ClauseElement, parameters: Any = (), within: float = STATEMENT_SECONDS

@@ -1,11 +1,18 @@
-"""The living processes: heart-beats, and the advisory lock that dies with its process."""
+"""The living processes: heartbeats, and the advisory lock that ends with its process."""
 
 from __future__ import annotations
 
+from datetime import timedelta
+
+from sqlalchemy import ColumnElement, delete, exists, func, select
+
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.statements import upsert
+from adapters.outbound.storage.tables import process
 
 BEAT_SECONDS = 5.0
-"""What a heart-beat may take: a late one is followed by the next."""
+"""What a heartbeat may take: a late one is followed by the next."""
+WORKERS = ("worker", "standalone")
 
 
 class PostgresProcesses:
@@ -13,23 +20,20 @@ class PostgresProcesses:
         self._database = database
 
     async def worker_alive(self) -> bool:
-        row = await self._database.fetch_one(
-            "SELECT EXISTS (SELECT FROM process WHERE role IN ('worker', 'standalone')"
-            " AND beat_at > now() - interval '15 seconds')"
-        )
-        return bool(row and row[0])
+        beating = exists().where(process.c.role.in_(WORKERS), ~_silent(timedelta(seconds=15)))
+        return bool(await self._database.fetch_value(select(beating)))
 
     async def beat(self, incarnation: int, role: str) -> None:
-        await self._database.execute(
-            "INSERT INTO process (incarnation, role) VALUES (%s, %s)"
-            " ON CONFLICT (incarnation) DO UPDATE SET beat_at = now()",
-            (incarnation, role),
-            within=BEAT_SECONDS,
-        )
+        beat = upsert(process, {"incarnation": incarnation, "role": role, "beat_at": func.now()})
+        await self._database.execute(beat, within=BEAT_SECONDS)
 
     async def leave(self, incarnation: int) -> None:
-        await self._database.execute("DELETE FROM process WHERE incarnation = %s", (incarnation,))
+        await self._database.execute(delete(process).filter_by(incarnation=incarnation))
 
     async def bury(self) -> int:
-        """Forgets processes that have been silent for an hour."""
-        return await self._database.execute("DELETE FROM process WHERE beat_at < now() - interval '1 hour'")
+        """Removes processes that have been silent for an hour."""
+        return await self._database.execute(delete(process).where(_silent(timedelta(hours=1))))
+
+
+def _silent(time: timedelta) -> ColumnElement[bool]:
+    return process.c.beat_at <= func.now() - time

@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-from adapters.outbound.storage.codec import dump, key_of
-from adapters.outbound.storage.pool import Database
+from sqlalchemy import case, exists, update
 
-MOVE = """
-WITH history AS (
-    UPDATE chat_history SET session_key = %(current)s
-    WHERE instance_id = %(instance)s AND session_key = %(previous)s
-), question AS (
-    UPDATE tool_confirmation SET lane_key = %(current)s,
-        asked_of = CASE WHEN asked_of = %(was)s THEN %(is)s ELSE asked_of END
-    WHERE instance_id = %(instance)s AND lane_key = %(previous)s AND NOT EXISTS (
-        SELECT FROM tool_confirmation
-        WHERE instance_id = %(instance)s AND lane_key = %(current)s AND closed_at IS NULL
-    ) AND closed_at IS NULL
-)
-UPDATE tool_approval a SET lane_key = %(current)s
-WHERE instance_id = %(instance)s AND lane_key = %(previous)s AND NOT EXISTS (
-    SELECT FROM tool_approval b
-    WHERE b.instance_id = a.instance_id AND b.lane_key = %(current)s AND b.tool_key = a.tool_key
-)
-"""
+from adapters.outbound.storage.codec import dump, key_of
+from adapters.outbound.storage.failures import retried
+from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.tables import chat_history, tool_approval, tool_confirmation
 
 
 class PostgresSessions:
@@ -31,15 +16,23 @@ class PostgresSessions:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @retried
     async def move(self, instance_id: int, previous: str, current: str) -> None:
         """Raises `Unavailable`."""
-        await self._database.execute(
-            MOVE,
-            {
-                "instance": instance_id,
-                "previous": key_of(previous),
-                "current": key_of(current),
-                "was": dump(previous),
-                "is": dump(current),
-            },
+        old, new = key_of(previous), key_of(current)
+        question, approval, other = tool_confirmation.c, tool_approval.c, tool_approval.alias().c
+        asked_of = case((question.asked_of == dump(previous), dump(current)), else_=question.asked_of)
+        open_there = tool_confirmation.alias().c
+        has_question = exists().where(
+            open_there.instance_id == instance_id, open_there.lane_key == new, open_there.closed_at.is_(None)
         )
+        is_approved = exists().where(
+            other.instance_id == instance_id, other.lane_key == new, other.tool_key == approval.tool_key
+        )
+        questions = update(tool_confirmation).filter_by(instance_id=instance_id, lane_key=old, closed_at=None)
+        approvals = update(tool_approval).filter_by(instance_id=instance_id, lane_key=old)
+        history = update(chat_history).filter_by(instance_id=instance_id, session_key=old)
+        async with self._database.transaction() as connection:
+            await connection.run(history.values(session_key=new))
+            await connection.run(questions.where(~has_question).values(lane_key=new, asked_of=asked_of))
+            await connection.run(approvals.where(~is_approved).values(lane_key=new))

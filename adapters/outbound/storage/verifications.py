@@ -4,21 +4,33 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from sqlalchemy import ColumnElement, UpdateBase, delete, func, insert, or_, select, text, update
+
 from adapters.outbound.security.encryption import ConfigCipher, SealError
 from adapters.outbound.storage.codec import key_of
 from adapters.outbound.storage.failures import retried
-from adapters.outbound.storage.pool import Connection, Database
+from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.statements import upsert
+from adapters.outbound.storage.tables import (
+    access_notice,
+    verification_code,
+    verification_link,
+    verification_send,
+    verification_state,
+)
 from domain.verification.model import Provider
 from domain.verification.rules import CODE_LIFE, CODE_TRIES, SENDS_PER_HOUR, SENDS_PER_USER
 from ports.verification import CodeTry, PendingOAuth
 
 HOUR = timedelta(hours=1)
+LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:subject, 7))")
 
-PUT_CODE = """
-INSERT INTO verification_code (user_id, address, digest, expires_at) VALUES (%s, %s, %s, %s)
-ON CONFLICT (user_id) DO UPDATE
-SET address = excluded.address, digest = excluded.digest, expires_at = excluded.expires_at, tries = 0
-"""
+code, link, send, state = (
+    verification_code.c,
+    verification_link.c,
+    verification_send.c,
+    verification_state.c,
+)
 
 
 class PostgresCodes:
@@ -29,45 +41,32 @@ class PostgresCodes:
 
     @retried
     async def put(self, user_id: str, address: str, digest: bytes, now: datetime) -> float | None:
+        limits = ((send.address == address, SENDS_PER_HOUR), (send.user_id == user_id, SENDS_PER_USER))
+        sent = insert(verification_send).values(address=address, user_id=user_id, sent_at=now)
+        pending = {"user_id": user_id, "address": address, "digest": digest, "expires_at": now + CODE_LIFE}
         async with self._database.transaction() as connection:
             for subject in sorted((f"to:{address}", f"by:{user_id}")):
-                await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 7))", (subject,))
-            limits = (("address", address, SENDS_PER_HOUR), ("user_id", user_id, SENDS_PER_USER))
-            for column, value, limit in limits:
-                wait = await _wait(connection, column, value, limit, now)
-                if wait is not None:
-                    return wait
-            await connection.execute(
-                "INSERT INTO verification_send (address, user_id, sent_at) VALUES (%s, %s, %s)",
-                (address, user_id, now),
-            )
-            await connection.execute(PUT_CODE, (user_id, address, digest, now + CODE_LIFE))
+                await connection.run(LOCK, {"subject": subject})
+            for same, limit in limits:
+                latest = select(send.sent_at).where(same, send.sent_at > now - HOUR)
+                cursor = await connection.run(latest.order_by(send.sent_at.desc()).offset(limit - 1).limit(1))
+                if row := await cursor.fetchone():
+                    return max(1.0, float((row[0] + HOUR - now).total_seconds()))
+            await connection.run(sent)
+            await connection.run(upsert(verification_code, {**pending, "tries": 0}))
         return None
 
     async def attempt(self, user_id: str, now: datetime) -> CodeTry | None:
-        row = await self._database.fetch_one(
-            "UPDATE verification_code SET tries = tries + 1"
-            " WHERE user_id = %s AND expires_at > %s AND tries < %s RETURNING address, digest",
-            (user_id, now, CODE_TRIES),
+        pending = update(verification_code).where(
+            code.user_id == user_id, code.expires_at > now, code.tries < CODE_TRIES
         )
-        return CodeTry(row[0], bytes(row[1])) if row else None
+        counted = pending.values(tries=code.tries + 1).returning(code.address, code.digest)
+        row = await self._database.fetch_one(counted)
+        return CodeTry(*row) if row else None
 
     async def consume(self, user_id: str, digest: bytes) -> bool:
-        removed = await self._database.execute(
-            "DELETE FROM verification_code WHERE user_id = %s AND digest = %s", (user_id, digest)
-        )
-        return removed > 0
-
-
-async def _wait(connection: Connection, column: str, value: str, limit: int, now: datetime) -> float | None:
-    """Seconds until one more may be sent, None when one may be sent now."""
-    cursor = await connection.execute(
-        f"SELECT sent_at FROM verification_send WHERE {column} = %s AND sent_at > %s"
-        " ORDER BY sent_at DESC OFFSET %s LIMIT 1",
-        (value, now - HOUR, limit - 1),
-    )
-    row = await cursor.fetchone()
-    return max(1.0, (row[0] + HOUR - now).total_seconds()) if row else None
+        removed = delete(verification_code).filter_by(user_id=user_id, digest=digest)
+        return await self._database.execute(removed) > 0
 
 
 class DeepLinkStore:
@@ -77,38 +76,36 @@ class DeepLinkStore:
         self._database = database
 
     async def put(self, digest: bytes, user_id: str, expires_at: datetime) -> None:
-        await self._database.execute(
-            "INSERT INTO verification_link (digest, user_id, expires_at) VALUES (%s, %s, %s)",
-            (digest, user_id, expires_at),
-        )
+        added = insert(verification_link).values(digest=digest, user_id=user_id, expires_at=expires_at)
+        await self._database.execute(added)
 
     async def bind(self, digest: bytes, messenger_id: str, now: datetime) -> str | None:
-        row = await self._database.fetch_one(
-            "UPDATE verification_link SET messenger_id = %s, bound_at = %s WHERE digest = %s AND expires_at > %s"
-            " AND (messenger_id IS NULL OR messenger_id = %s) RETURNING user_id",
-            (key_of(messenger_id), now, digest, now, key_of(messenger_id)),
-        )
-        return str(row[0]) if row else None
+        bound = update(verification_link).where(*_usable(digest, messenger_id, now))
+        bound = bound.values(messenger_id=key_of(messenger_id), bound_at=now)
+        return await self._user(bound.returning(link.user_id))
 
     async def take_bound(self, messenger_id: str, now: datetime) -> str | None:
-        rows = await self._database.fetch(
-            "DELETE FROM verification_link WHERE messenger_id = %s RETURNING user_id, bound_at, expires_at",
-            (key_of(messenger_id),),
-        )
-        live = [row for row in rows if row[2] > now]
-        return str(max(live, key=lambda row: row[1])[0]) if live else None
+        taken = delete(verification_link).filter_by(messenger_id=key_of(messenger_id))
+        rows = await self._database.fetch(taken.returning(link.bound_at, link.expires_at, link.user_id))
+        live = [(bound_at, user_id) for bound_at, expires_at, user_id in rows if expires_at > now]
+        return max(live)[1] if live else None
 
     async def take(self, digest: bytes, messenger_id: str, now: datetime) -> str | None:
-        row = await self._database.fetch_one(
-            "DELETE FROM verification_link WHERE digest = %s AND expires_at > %s"
-            " AND (messenger_id IS NULL OR messenger_id = %s) RETURNING user_id",
-            (digest, now, key_of(messenger_id)),
-        )
-        return str(row[0]) if row else None
+        taken = delete(verification_link).where(*_usable(digest, messenger_id, now))
+        return await self._user(taken.returning(link.user_id))
+
+    async def _user(self, statement: UpdateBase) -> str | None:
+        user_id: str | None = await self._database.fetch_value(statement)
+        return user_id
+
+
+def _usable(digest: bytes, messenger_id: str, now: datetime) -> tuple[ColumnElement[bool], ...]:
+    unbound = or_(link.messenger_id.is_(None), link.messenger_id == key_of(messenger_id))
+    return link.digest == digest, link.expires_at > now, unbound
 
 
 class PostgresStates:
-    """`ports.verification.StateStore`; the PKCE verifier is sealed, as it must be read again."""
+    """`ports.verification.StateStore`; the PKCE verifier is encrypted, as it must be read again."""
 
     def __init__(self, database: Database, seal: ConfigCipher) -> None:
         self._database = database
@@ -117,18 +114,18 @@ class PostgresStates:
     async def put(
         self, digest: bytes, provider: Provider, pending: PendingOAuth, expires_at: datetime
     ) -> None:
-        await self._database.execute(
-            "INSERT INTO verification_state (digest, provider, user_id, verifier, expires_at)"
-            " VALUES (%s, %s, %s, %s, %s)",
-            (digest, provider.value, pending.user_id, self._seal.seal(pending.verifier), expires_at),
+        added = insert(verification_state).values(
+            digest=digest,
+            provider=provider.value,
+            user_id=pending.user_id,
+            verifier=self._seal.seal(pending.verifier),
+            expires_at=expires_at,
         )
+        await self._database.execute(added)
 
     async def take(self, digest: bytes, provider: Provider, now: datetime) -> PendingOAuth | None:
-        row = await self._database.fetch_one(
-            "DELETE FROM verification_state WHERE digest = %s AND provider = %s"
-            " RETURNING user_id, verifier, expires_at",
-            (digest, provider.value),
-        )
+        taken = delete(verification_state).filter_by(digest=digest, provider=provider.value)
+        row = await self._database.fetch_one(taken.returning(state.user_id, state.verifier, state.expires_at))
         if row is None or row[2] <= now:
             return None
         try:
@@ -139,11 +136,12 @@ class PostgresStates:
 
 async def sweep(database: Database) -> None:
     """Removes what has expired."""
-    for query in (
-        "DELETE FROM verification_code WHERE expires_at < now()",
-        "DELETE FROM verification_link WHERE expires_at < now()",
-        "DELETE FROM verification_state WHERE expires_at < now()",
-        "DELETE FROM verification_send WHERE sent_at < now() - interval '2 hours'",
-        "DELETE FROM access_notice WHERE noticed_at < now() - interval '2 days'",
-    ):
-        await database.execute(query)
+    ends = {
+        code.expires_at: timedelta(),
+        link.expires_at: timedelta(),
+        state.expires_at: timedelta(),
+        send.sent_at: 2 * HOUR,
+        access_notice.c.noticed_at: timedelta(days=2),
+    }
+    for column, kept in ends.items():
+        await database.execute(delete(column.table).where(column < func.now() - kept))

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
+
+from sqlalchemy import delete, func, select, update
 
 from adapters.outbound.storage.codec import storable
+from adapters.outbound.storage.knowledge.tables import memory_task
 from adapters.outbound.storage.pool import Database
 from ports.memory import MemoryTask
+
+task = memory_task.c
 
 
 class PostgresMemoryTasks:
@@ -14,21 +20,17 @@ class PostgresMemoryTasks:
         self._database = database
 
     async def due(self, limit: int) -> Sequence[MemoryTask]:
-        rows = await self._database.fetch(
-            "UPDATE memory_task t SET due_at = now() + interval '2 minutes', attempts = attempts + 1 FROM ("
-            "   SELECT kb_id FROM memory_task WHERE due_at <= now() ORDER BY due_at LIMIT %s"
-            "   FOR UPDATE SKIP LOCKED"
-            " ) next WHERE t.kb_id = next.kb_id RETURNING t.kb_id, t.attempts",
-            (limit,),
-        )
-        return [MemoryTask(*row) for row in rows]
+        first = select(task.kb_id).where(task.due_at <= func.now()).order_by(task.due_at).limit(limit)
+        due = first.with_for_update(skip_locked=True).subquery()
+        leased = update(memory_task).where(task.kb_id == due.c.kb_id).returning(task.kb_id, task.attempts)
+        leased = leased.values(due_at=func.now() + timedelta(minutes=2), attempts=task.attempts + 1)
+        return [MemoryTask(*row) for row in await self._database.fetch(leased)]
 
     async def done(self, base_id: int) -> None:
-        await self._database.execute("DELETE FROM memory_task WHERE kb_id = %s", (base_id,))
+        await self._database.execute(delete(memory_task).filter_by(kb_id=base_id))
 
     async def later(self, base_id: int, seconds: float, error: str) -> None:
+        later = update(memory_task).filter_by(kb_id=base_id)
         await self._database.execute(
-            "UPDATE memory_task SET due_at = now() + make_interval(secs => %s), last_error = %s"
-            " WHERE kb_id = %s",
-            (seconds, storable(error), base_id),
+            later.values(due_at=func.now() + timedelta(seconds=seconds), last_error=storable(error))
         )
