@@ -16,7 +16,8 @@ from apps.downstream import count_rules
 from apps.knowledge_state import look
 from apps.printable import escaped
 from apps.secrets import complete
-from apps.settings import PROVIDERS, Settings, SettingsError
+from apps.setting_types import SettingsError
+from apps.settings import Settings
 from apps.starting import StartError, a_database, migrated, unlocked
 from domain.refusals import Refusal
 
@@ -145,7 +146,7 @@ def _verification(settings: Settings) -> Iterator[Finding]:
         yield Finding("ok", "mail", f"verification mail goes through {settings.smtp_host}")
     else:
         yield Finding("note", "mail", "no verification mail: set SMTP_HOST and SMTP_FROM")
-    for provider in PROVIDERS:
+    for provider in ("WORKSPACE_CHAT", "GAMING_CHAT", "COMMUNITY_CHAT"):
         missing = [
             f"{provider}_{name}"
             for name in ("CLIENT_ID", "CLIENT_SECRET")

@@ -14,7 +14,8 @@ from adapters.outbound.downstream.router import Router
 from adapters.outbound.downstream.rules import BadRules
 from adapters.outbound.downstream.rules_file import Build, RulesFile
 from adapters.outbound.downstream.runners import Runners, Timed
-from apps.settings import Settings, SettingsError
+from apps.setting_types import SettingsError
+from apps.settings import Settings
 from ports.downstream import ChatHistory, Downstream, KnowledgeAnswers
 from ports.http import Http
 

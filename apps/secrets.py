@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import secrets
-from dataclasses import replace
 from pathlib import Path
 
 from adapters.outbound.security.encryption import ConfigCipher, SealError, new_key
-from apps.settings import Settings, SettingsError
+from apps.setting_types import SettingsError
+from apps.settings import Settings
 
 FOLDER = "secrets"
 ENCRYPTION_KEY = "config_encryption_key"
@@ -38,7 +38,8 @@ def complete(settings: Settings) -> Settings:
         ConfigCipher(encryption_key)
     except SealError as error:
         raise SettingsError(str(error)) from error
-    return replace(settings, internal_service_key=service_key, config_encryption_key=encryption_key)
+    keys = {"internal_service_key": service_key, "config_encryption_key": encryption_key}
+    return settings.model_copy(update=keys)
 
 
 def folder_of_encryption_key(settings: Settings) -> Path | None:

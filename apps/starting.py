@@ -17,7 +17,8 @@ from adapters.outbound.storage.embedded import EmbeddedPostgres, EmbeddedPostgre
 from adapters.outbound.storage.migrate import first_line
 from apps.printable import escaped
 from apps.secrets import folder_of_encryption_key
-from apps.settings import Settings, SettingsError
+from apps.setting_types import SettingsError
+from apps.settings import Settings
 from apps.shutdown import INTERRUPTED, PROCESS
 from domain.refusals import Refusal
 

@@ -9,7 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from adapters.inbound.rest.app import GatewayOptions, build
+from adapters.inbound.rest.app import build
+from adapters.inbound.rest.routing import GatewayOptions
 from adapters.outbound.clock import RandomIds
 from adapters.outbound.http.addresses import AllowedAddresses
 from adapters.outbound.http.client import AioHttp

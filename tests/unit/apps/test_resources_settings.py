@@ -10,7 +10,8 @@ import pytest
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
 from apps.downstream import Resources, count_rules
-from apps.settings import Settings, SettingsError, load
+from apps.setting_types import SettingsError
+from apps.settings import Settings, load
 from domain.routing.model import RunResult
 from tests.support.runs import Knowledge, Remembered, a_request
 

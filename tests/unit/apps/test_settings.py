@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from apps.settings import Settings, SettingsError, load
+from apps.setting_types import SettingsError
+from apps.settings import Settings, load
 
 
 def loaded(**environment: str) -> Settings:
@@ -75,7 +76,11 @@ def test_an_external_database_makes_the_stricter_defaults(
         ("ENTERPRISE_CHAT_TRUSTED_HOSTS", "bots.example:70000", "not 'bots.example:70000'"),
         ("ENTERPRISE_CHAT_TRUSTED_HOSTS", "https://bots.example", "not 'https://bots.example'"),
         ("ENTERPRISE_CHAT_TRUSTED_HOSTS", "bots.example, *", "ENTERPRISE_CHAT_TRUSTED_HOSTS must list hosts"),
-        ("OUTBOUND_ALLOW", "10.0.0.0/8, intranet", "OUTBOUND_ALLOW: 'intranet' is not a network"),
+        (
+            "OUTBOUND_ALLOW",
+            "10.0.0.0/8, intranet",
+            "OUTBOUND_ALLOW must list networks such as 10.0.0.0/8: 'intranet' is not a network",
+        ),
         ("KB_READ_POLICY", "lax", "KB_READ_POLICY must be one of documented, strict"),
         ("WORKSPACE_CHAT_API_URL", "slack.com/api", "WORKSPACE_CHAT_API_URL must begin with http"),
         ("DATABASE_URL", "mysql://me:hidden@db/x", "DATABASE_URL must be a libpq URL such as postgresql://"),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
-from apps.settings import ADDRESSES, Settings, SettingsError, load
+from apps.platform_addresses import ADDRESSES
+from apps.setting_types import SettingsError
+from apps.settings import load, names
 
 DOCS = Path(__file__).parents[3] / "docs" / "settings.md"
 
@@ -69,7 +70,7 @@ def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
 
 def test_no_secret_shows_when_settings_are_printed() -> None:
     secret = "a-secret-value"
-    given = {each.metadata["name"]: secret for each in fields(Settings) if each.metadata.get("secret")}
+    given = {name: secret for name, field in names().items() if not field.repr}
     given["REDIS_URL"] = f"redis://:{secret}@queue.example.com:6379/0"
     given["DATABASE_URL"] = f"postgresql://user:{secret}@db.example.com/name"
 
@@ -79,8 +80,6 @@ def test_no_secret_shows_when_settings_are_printed() -> None:
 
 def test_every_setting_is_documented() -> None:
     text = DOCS.read_text(encoding="utf-8")
-    names = [each.metadata["name"] for each in fields(Settings) if "name" in each.metadata]
-
-    missing = [name for name in (*names, *ADDRESSES) if f"`{name}`" not in text]
+    missing = [name for name in (*names(), *ADDRESSES) if f"`{name}`" not in text]
 
     assert missing == []

@@ -1,0 +1,134 @@
+"""The types of settings, each with the sentence that says what a wrong value must be."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+
+from adapters.outbound.channels.enterprise_chat.trust import is_host_entry
+
+LONGEST_BEARER = 2000
+
+
+class SettingsError(Exception):
+    """A setting is missing or wrong; the message names it and the mend."""
+
+
+def setting(
+    default: Any,
+    description: str,
+    *,
+    low: int | None = None,
+    high: int | None = None,
+    secret: bool = False,
+    name: str | None = None,
+) -> Any:
+    """A setting, named as its field in capital letters unless `name` is given; numbers go from `low` to `high`."""
+    return Field(
+        default=default, description=description, ge=low, le=high, repr=not secret, validation_alias=name
+    )
+
+
+def error_text(name: str, field: FieldInfo, error: ErrorDetails) -> str:
+    """What a wrong value must be. The types of secrets raise errors of their own, which do not repeat it."""
+    value = error["input"]
+    match error["type"]:
+        case "value_error":
+            return f"{name} {error['ctx']['error']}"
+        case "literal_error":
+            choices = error["ctx"]["expected"].replace("'", "").replace(" or ", ", ")
+            return f"{name} must be one of {choices}, not '{value}'"
+        case "bool_parsing":
+            return f"{name} must be true or false, not '{value}'"
+    bounds: dict[str, int] = {}
+    for limit in field.metadata:
+        bounds |= asdict(limit) if is_dataclass(limit) and not isinstance(limit, type) else {}
+    return f"{name} must be a whole number from {bounds['ge']} to {bounds['le']}, not '{value}'"
+
+
+def _bearer(value: str) -> str:
+    token = value.strip()
+    if not all("!" <= character <= "~" for character in token) or len(token) > LONGEST_BEARER:
+        raise ValueError(
+            f"must be at most {LONGEST_BEARER} ASCII characters without spaces, since it travels in a header;"
+            " make one with: openssl rand -base64 32"
+        )
+    return token
+
+
+def _web_address(value: str) -> str:
+    url = urlsplit(value)
+    if value and (url.scheme not in ("http", "https") or not url.netloc):
+        raise ValueError(f"must begin with http:// or https://, not '{value}'")
+    return value
+
+
+def checked_address(value: str) -> str:
+    """Without a slash at its end. Raises `ValueError`."""
+    return _web_address(value).rstrip("/")
+
+
+def _database(value: str) -> str:
+    if value:
+        from psycopg import ProgrammingError
+        from psycopg.conninfo import conninfo_to_dict
+
+        try:
+            conninfo_to_dict(value)
+        except ProgrammingError as error:
+            raise ValueError(
+                "must be a libpq URL such as postgresql://user:password@host:5432/name"
+            ) from error
+    return value
+
+
+def _queue(value: str) -> str:
+    if value and urlsplit(value).scheme not in ("redis", "rediss", "unix"):
+        raise ValueError("must be a URL such as redis://:password@host:6379/0")
+    return value
+
+
+def _entries(value: str) -> list[str]:
+    return [entry.strip() for entry in value.split(",") if entry.strip()]
+
+
+def _hosts(value: str) -> str:
+    wrong = [host for host in _entries(value) if not is_host_entry(host)]
+    if wrong:
+        raise ValueError(
+            "must list hosts such as bots.example, .bots.example, bots.example:8443 or [2001:db8::1]:8443,"
+            f" not '{wrong[0]}'"
+        )
+    return ",".join(_entries(value)).lower()
+
+
+def _networks(value: str) -> str:
+    for network in _entries(value):
+        try:
+            ipaddress.ip_network(network)
+        except ValueError as error:
+            raise ValueError(
+                f"must list networks such as 10.0.0.0/8: '{network}' is not a network"
+            ) from error
+    return value
+
+
+HttpUrl = Annotated[str, AfterValidator(_web_address)]
+Address = Annotated[str, AfterValidator(checked_address)]
+Bearer = Annotated[str, AfterValidator(_bearer)]
+"""What travels as a Bearer token, over HTTP and over gRPC."""
+DatabaseUrl = Annotated[str, AfterValidator(_database)]
+"""A libpq URL or `key=value` words."""
+QueueUrl = Annotated[str, AfterValidator(_queue)]
+Hosts = Annotated[str, AfterValidator(_hosts)]
+Networks = Annotated[str, AfterValidator(_networks)]
+Flag = Annotated[bool, BeforeValidator(lambda value: value.strip() if isinstance(value, str) else value)]
+Folder = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
+UserName = Annotated[str, AfterValidator(lambda value: value.lstrip("@"))]
