@@ -15,7 +15,6 @@ from adapters.inbound.sockets.supervisor import Supervisor
 from adapters.outbound.artifacts import Artifacts
 from adapters.outbound.blobs.files import FileBlobs
 from adapters.outbound.blobs.s3 import Bucket, S3Blobs
-from adapters.outbound.blobs.signing import Credentials
 from adapters.outbound.channels.registry import Registry
 from adapters.outbound.clock import RandomIds, SystemClock
 from adapters.outbound.embedding.model_files import ModelFiles
@@ -151,14 +150,18 @@ def _parser(settings: Settings) -> SandboxedParser:
     )
 
 
-def _blobs(settings: Settings, http: AioHttp, clock: SystemClock) -> Blobs:
+def _blobs(settings: Settings) -> Blobs:
     if not settings.blob_s3_bucket:
         return FileBlobs(settings.data_dir / "uploads")
-    credentials = Credentials(
-        settings.blob_s3_access_key_id, settings.blob_s3_secret_access_key, settings.blob_s3_region
+    bucket = Bucket(
+        settings.blob_s3_endpoint,
+        settings.blob_s3_bucket,
+        settings.blob_s3_access_key_id,
+        settings.blob_s3_secret_access_key,
+        settings.blob_s3_region,
+        settings.blob_s3_prefix,
     )
-    bucket = Bucket(settings.blob_s3_endpoint, settings.blob_s3_bucket, credentials, settings.blob_s3_prefix)
-    return S3Blobs(http, bucket, clock)
+    return S3Blobs(bucket)
 
 
 def _largest_file(settings: Settings) -> int:
@@ -230,7 +233,7 @@ class Container(containers.DeclarativeContainer):
     outbox = providers.Singleton(PostgresOutbox, database, leases, event_bus.provided.waiting)
 
     largest_file = providers.Singleton(_largest_file, settings)
-    blobs = providers.Singleton(_blobs, settings, http, clock)
+    blobs = providers.Singleton(_blobs, settings)
     file_life = providers.Singleton(_file_life, settings)
     blob_references = providers.Singleton(PostgresBlobHolds, database, file_life)
     shared_files = providers.Singleton(

@@ -26,12 +26,12 @@ class Blobs(Protocol):
         self,
         content: AsyncIterator[bytes],
         max_bytes: int,
-        hold: Callable[[StoredBlob], Awaitable[None]] | None = None,
+        reference: Callable[[StoredBlob], Awaitable[None]] | None = None,
     ) -> StoredBlob:
         """Streams content in, hashing on the way; nothing stays behind on failure. Raises `TooLarge`,
         `StorageFull`.
 
-        `hold` is called once key and size are known, before the blob stands in its place: whoever marks it
+        `reference` is called once key and size are known, before the blob stands in its place: whoever marks it
         as used there cannot lose it to somebody who is just deleting the same bytes.
         """
         ...

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -26,6 +27,7 @@ class FakeS3:
     def __init__(self) -> None:
         self.objects: dict[str, bytes] = {}
         self.refuse: int | None = None
+        self.parts: dict[int, bytes] = {}
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         body = await request.read()
@@ -36,8 +38,16 @@ class FakeS3:
         bucket, _, key = request.path.removeprefix("/").partition("/")
         if bucket != BUCKET:
             return web.Response(status=404, text="NoSuchBucket")
+        if not key and "delete" in request.query:
+            keys = re.findall(r"<Key>(.*?)</Key>", body.decode())
+            for deleted in keys:
+                self.objects.pop(deleted, None)
+            entries = "".join(f"<Deleted><Key>{deleted}</Key></Deleted>" for deleted in keys)
+            return _xml("DeleteResult", entries)
         if not key:
             return self._list(request)
+        if "uploads" in request.query or "uploadId" in request.query:
+            return self._multipart(request, key, body)
         return self._object(request, key, body)
 
     def _object(self, request: web.Request, key: str, body: bytes) -> web.StreamResponse:
@@ -45,7 +55,7 @@ class FakeS3:
             if request.headers.get("transfer-encoding"):
                 return web.Response(status=411, text="MissingContentLength")
             self.objects[key] = body
-            return web.Response()
+            return web.Response(headers=_headers(body))
         if request.method == "DELETE":
             self.objects.pop(key, None)
             return web.Response(status=204)
@@ -53,9 +63,28 @@ class FakeS3:
             return web.Response(status=404)
         whole = self.objects[key]
         if request.method == "HEAD":
-            return web.Response(headers={"content-length": str(len(whole))})
-        span = request.http_range
-        return web.Response(status=206 if span.start else 200, body=whole[span])
+            return web.Response(headers={**_headers(whole), "content-length": str(len(whole))})
+        if "range" not in request.headers:
+            return web.Response(headers=_headers(whole), body=whole)
+        span = range(len(whole))[request.http_range]
+        if not span:
+            return web.Response(status=416, text="InvalidRange")
+        found = {"content-range": f"bytes {span[0]}-{span[-1]}/{len(whole)}"}
+        return web.Response(status=206, headers=_headers(whole) | found, body=whole[span[0] : span[-1] + 1])
+
+    def _multipart(self, request: web.Request, key: str, body: bytes) -> web.Response:
+        if "uploads" in request.query:
+            self.parts = {}
+            return web.Response(
+                text="<InitiateMultipartUploadResult><UploadId>1</UploadId></InitiateMultipartUploadResult>"
+            )
+        if request.method == "PUT":
+            self.parts[int(request.query["partNumber"])] = body
+            return web.Response(headers=_headers(body))
+        self.objects[key] = b"".join(self.parts[number] for number in sorted(self.parts))
+        return web.Response(
+            text='<CompleteMultipartUploadResult><ETag>"whole"</ETag></CompleteMultipartUploadResult>'
+        )
 
     def _list(self, request: web.Request) -> web.Response:
         keys = sorted(key for key in self.objects if key.startswith(request.query["prefix"]))
@@ -63,10 +92,21 @@ class FakeS3:
         shown, more = keys[start : start + PAGE], len(keys) > start + PAGE
         written = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
         entries = "".join(
-            f"<Contents><Key>{key}</Key><LastModified>{written}</LastModified></Contents>" for key in shown
+            f"<Contents><Key>{key}</Key><LastModified>{written}</LastModified><Size>{len(self.objects[key])}</Size>"
+            "</Contents>"
+            for key in shown
         )
         token = f"<NextContinuationToken>{start + PAGE}</NextContinuationToken>" if more else ""
-        return web.Response(text=f"<ListBucketResult>{entries}{token}</ListBucketResult>")
+        return _xml("ListBucketResult", entries + token)
+
+
+def _xml(name: str, content: str) -> web.Response:
+    return web.Response(text=f"<{name}>{content}</{name}>")
+
+
+def _headers(content: bytes) -> dict[str, str]:
+    written = datetime.now(UTC).strftime("%a, %d %b %Y %H:%M:%S GMT")
+    return {"etag": f'"{hashlib.md5(content).hexdigest()}"', "last-modified": written}
 
 
 def _genuine(request: web.Request, body: bytes) -> bool:

@@ -34,13 +34,13 @@ class FileBlobs:
         self,
         content: AsyncIterator[bytes],
         max_bytes: int,
-        hold: Callable[[StoredBlob], Awaitable[None]] | None = None,
+        reference: Callable[[StoredBlob], Awaitable[None]] | None = None,
     ) -> StoredBlob:
         with full_disk_refused():
             folder = await asyncio.to_thread(self._incoming)
         async with received(content, max_bytes, folder) as (path, blob):
-            if hold:
-                await hold(blob)
+            if reference:
+                await reference(blob)
             with full_disk_refused():
                 await asyncio.to_thread(self._keep, path, blob.key)
         return blob
