@@ -91,7 +91,8 @@ from domain.routing.asking.service import InvocationService
 from domain.routing.service import ConversationService
 from ports.blobs import Blobs
 from ports.channels import ChannelDependencies
-from ports.storage import Conversation, QueuedMessages
+from ports.inbox import Conversation
+from ports.outbox import QueuedMessages
 from ports.use_cases import UseCases
 
 T = TypeVar("T")

@@ -135,7 +135,8 @@ async def _instances(dsn: str) -> tuple[int, int]:
 
 PGBENCH = """
 \\set key random(1, 9000000000000000)
-INSERT INTO bench_inbox (instance_id, lane_key, event_key, event) VALUES (1, 'lane', :key || '', repeat('x', 900))
+INSERT INTO bench_inbox (instance_id, session_key, event_key, event)
+VALUES (1, 'session', :key || '', repeat('x', 900))
 ON CONFLICT DO NOTHING;
 """
 

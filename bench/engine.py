@@ -148,7 +148,7 @@ async def dispatch(dsn: str, count: int) -> tuple[Throughput, Throughput]:
 
 
 async def _drained(container: Container) -> None:
-    while await container.database().fetch_one("SELECT 1 FROM lane WHERE pending > 0 LIMIT 1"):
+    while await container.database().fetch_one("SELECT 1 FROM queue WHERE pending > 0 LIMIT 1"):
         await asyncio.sleep(0.01)
 
 

@@ -15,7 +15,7 @@ from domain.refusals import Unavailable
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 
 QUEUES = """
-SELECT kind, coalesce(sum(pending), 0), count(*) FROM lane WHERE pending > 0 GROUP BY kind
+SELECT kind, coalesce(sum(pending), 0), count(*) FROM queue WHERE pending > 0 GROUP BY kind
 """
 OLDEST = """
 SELECT (SELECT extract(epoch FROM now() - min(received_at)) FROM inbox WHERE status = 0),
@@ -46,7 +46,7 @@ class PrometheusMeter:
         self._held_back = self._counter("held_back", "Reply parts that had to wait", "channel", "reason")
         self._http = self._seconds("outbound_http", "Outbound HTTP exchanges", "host", "outcome")
         self._depth = self._gauge("queue_depth", "Rows that wait", "queue")
-        self._lanes = self._gauge("queue_conversations", "Conversations with rows that wait", "queue")
+        self._conversations = self._gauge("queue_conversations", "Conversations with rows that wait", "queue")
         self._age = self._gauge("queue_oldest_seconds", "Age of the oldest row that waits", "queue")
         self._dead = self._gauge("dead_letters", "Reply parts that were given up")
         self._holds = self._gauge(
@@ -105,13 +105,13 @@ class PrometheusMeter:
         return self.exposition()
 
     async def _look(self, database: Database) -> None:
-        found = {kind: (depth, lanes) for kind, depth, lanes in await database.fetch(QUEUES)}
+        found = {kind: (depth, keys) for kind, depth, keys in await database.fetch(QUEUES)}
         row = await database.fetch_one(OLDEST)
         assert row is not None
         for kind, name in NAMES.items():
-            depth, lanes = found.get(kind, (0, 0))
+            depth, keys = found.get(kind, (0, 0))
             self._depth.labels(name).set(depth)
-            self._lanes.labels(name).set(lanes)
+            self._conversations.labels(name).set(keys)
             self._age.labels(name).set(float(row[kind] or 0.0))
         self._dead.set(row[2])
         self._holds.set(row[3])

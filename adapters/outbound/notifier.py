@@ -6,7 +6,7 @@ import logging
 from collections.abc import Collection
 
 from domain.verification.model import Provider
-from ports.storage import InstanceStore
+from ports.instances import InstanceLookup
 from ports.verification import IdentityStore, Mailer, MailFailed, VerificationBot
 
 log = logging.getLogger(__name__)
@@ -17,7 +17,7 @@ class OwnerNotifier:
 
     def __init__(
         self,
-        instances: InstanceStore,
+        instances: InstanceLookup,
         identities: IdentityStore,
         mailer: Mailer,
         bot: VerificationBot,

@@ -12,7 +12,7 @@ from domain.channels.messages import RawAnswer, RawCall
 from domain.routing.model import RunRequest, RunResult
 from ports.downstream import Downstream
 from ports.http import Http, HttpAnswer, HttpRequest
-from ports.storage import QueueKey
+from ports.queue import QueueKey
 from ports.use_cases import Callbacks
 
 LONGEST_ATTRIBUTE = 4000
@@ -25,7 +25,7 @@ Span = Callable[..., AbstractContextManager[Any]]
 
 class HasKey(Protocol):
     @property
-    def lane(self) -> QueueKey: ...
+    def key(self) -> QueueKey: ...
 
 
 L = TypeVar("L", bound=HasKey)
@@ -91,7 +91,7 @@ class Traces:
         """The same work on a lane, in a span."""
 
         async def traced(leased: L) -> None:
-            with self.span(name, instance=leased.lane.instance_id):
+            with self.span(name, instance=leased.key.instance_id):
                 await work(leased)
 
         return traced if self.on else work

@@ -10,7 +10,7 @@ from domain import limits
 from domain.access.model import ApiKey, Caller, Role
 from domain.refusals import Fault, Invalid, NotFound, Unauthenticated
 from ports.clock import Ids
-from ports.storage import KeyStore
+from ports.keys import KeyStore
 
 PREFIX = "sb_"
 SHOWN = 8

@@ -21,11 +21,14 @@ from domain.refusals import (
 )
 from ports.channels import AnswersInCall, Channel, Channels, NeedsFacts, Schedules, StaleMetadata, Webhook
 from ports.clock import Clock
+from ports.inbox import Accepted, CallResult, Inbox
+from ports.instances import HealthRecorder, InstanceLookup
 from ports.metadata import FactCache
 from ports.metrics import Meter
+from ports.outbox import Outbox
 from ports.replies import Answers
 from ports.schedules import Deactivation, PollQueue
-from ports.storage import Accepted, CallResult, HealthStore, Inbox, InstanceStore, Outbox, Sessions
+from ports.sessions import Sessions
 
 POLL = "poll"
 """`Received.kind` of a call that only says that a poll would find something."""
@@ -39,11 +42,11 @@ class CallbackService:
 
     def __init__(
         self,
-        instances: InstanceStore,
+        instances: InstanceLookup,
         channels: Channels,
         inbox: Inbox,
         outbox: Outbox,
-        health: HealthStore,
+        health: HealthRecorder,
         facts: FactCache,
         polls: PollQueue,
         retirement: Deactivation,

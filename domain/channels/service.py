@@ -9,7 +9,7 @@ from domain.channels.model import ChannelDefinition
 from domain.instances.model import LiveSocket
 from domain.refusals import NotFound
 from ports.channels import Channels
-from ports.storage import SocketStore
+from ports.instances import SocketStore
 
 
 class CatalogueService:

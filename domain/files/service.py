@@ -19,8 +19,8 @@ from ports.blobs import Blobs, StoredBlob
 from ports.channels import Channels, Describes, Fetches, PlatformError
 from ports.clock import Clock
 from ports.files import FileTokens, OpenFile, SharedFile, TakenIn
+from ports.instances import HealthRecorder
 from ports.knowledge_storage import BlobReferences
-from ports.storage import HealthStore
 
 log = logging.getLogger(__name__)
 
@@ -78,7 +78,7 @@ class MessageFilesService:
     """`ports.files.MessageFiles`."""
 
     def __init__(
-        self, stored: StoredFiles, channels: Channels, health: HealthStore, reads: ReadLimiter
+        self, stored: StoredFiles, channels: Channels, health: HealthRecorder, reads: ReadLimiter
     ) -> None:
         self._stored = stored
         self._reads = reads

@@ -11,7 +11,7 @@ from domain.instances.model import UNREADABLE, Activity, ActivityHealth, Health,
 from domain.instances.validation import advice
 from domain.routing.rounds import STOPPED
 from ports.channels import Channel, Registers
-from ports.storage import HealthRecord
+from ports.instances import HealthRecord
 
 UNDECRYPTED = (
     "its configuration cannot be decrypted; put the key that it was encrypted with into CONFIG_ENCRYPTION_KEY,"

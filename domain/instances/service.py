@@ -28,9 +28,10 @@ from domain.instances.validation import advice, check_config
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound
 from domain.routing.resource import parse_resource
 from ports.channels import Channel, Channels, PlatformError, Probed, Registers, Replies, ShowsWaiting
+from ports.instances import HealthStore, InstanceStore, Processes
+from ports.outbox import DeliveryStore
 from ports.pairing import Pairings
 from ports.schedules import ScheduleSync
-from ports.storage import HealthStore, InstanceStore, Outbox, Processes
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +49,7 @@ class InstanceService:
         store: InstanceStore,
         channels: Channels,
         health: HealthStore,
-        outbox: Outbox,
+        deliveries: DeliveryStore,
         processes: Processes,
         pairings: Pairings,
         planner: ScheduleSync,
@@ -57,7 +58,7 @@ class InstanceService:
         self._store = store
         self._channels = channels
         self._health = health
-        self._outbox = outbox
+        self._deliveries = deliveries
         self._processes = processes
         self._pairings = pairings
         self._planner = planner
@@ -156,11 +157,11 @@ class InstanceService:
         await self._owned(caller, instance_id)
         if status is not None and status not in STATES:
             raise Invalid.of([Fault("status", "must be one of 'pending', 'sent', 'dead'")])
-        return await self._outbox.list(instance_id, status, limit, offset)
+        return await self._deliveries.list(instance_id, status, limit, offset)
 
     async def replay(self, caller: Caller, instance_id: int, delivery_id: int) -> None:
         await self._owned(caller, instance_id)
-        done = await self._outbox.replay(instance_id, delivery_id)
+        done = await self._deliveries.replay(instance_id, delivery_id)
         if done is None:
             raise NotFound(f"the instance has no delivery {delivery_id}")
         if not done:
@@ -168,7 +169,7 @@ class InstanceService:
 
     async def drop(self, caller: Caller, instance_id: int, delivery_id: int) -> None:
         await self._owned(caller, instance_id)
-        if not await self._outbox.drop(instance_id, delivery_id):
+        if not await self._deliveries.drop(instance_id, delivery_id):
             raise NotFound(f"the instance has no delivery {delivery_id}")
 
     async def _owned(self, caller: Caller, instance_id: int) -> Instance:

@@ -15,10 +15,10 @@ from domain.polling.rules import back_off, interval
 from domain.refusals import Refusal, StorageAway, Unavailable
 from ports.channels import Channel, Channels, ConfirmsPolls, PollFailed, Polls, PushWatcher, Schedules
 from ports.clock import Clock
+from ports.instances import HealthRecorder, InstanceLookup
 from ports.jobs import JobQueue
 from ports.metrics import Meter
 from ports.schedules import Due, ScheduleStore
-from ports.storage import HealthStore, InstanceStore
 
 log = logging.getLogger(__name__)
 
@@ -39,9 +39,9 @@ class PollingService:
     def __init__(
         self,
         schedules: ScheduleStore,
-        instances: InstanceStore,
+        instances: InstanceLookup,
         channels: Channels,
-        health: HealthStore,
+        health: HealthRecorder,
         queue: JobQueue,
         clock: Clock,
         meter: Meter,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ports.storage import Album, QueuedEvent
+from ports.inbox import Album, QueuedEvent
 
 QUIET_SECONDS = 1.2
 """An album is whole when nothing of it has come for so long: platforms send its pictures within about a second."""

@@ -70,7 +70,7 @@ class Sending:
         with psycopg.connect(self.database_url) as connection:
             found = connection.execute(
                 "SELECT (SELECT count(*) FROM inbox WHERE status = 0),"
-                " (SELECT count(*) FROM inbox WHERE status = 1 AND lane_key = %s),"
+                " (SELECT count(*) FROM inbox WHERE status = 1 AND session_key = %s),"
                 " (SELECT count(*) FROM outbox WHERE status <> 1)",
                 (str(chat),),
             ).fetchone()

@@ -240,7 +240,7 @@ def refused(call: Callable[[], httpx.Response]) -> None:
 def settled(server: Server) -> bool:
     return server.fetch(
         "SELECT (SELECT count(*) FROM inbox WHERE status = 0), (SELECT count(*) FROM outbox WHERE status <> 1),"
-        " (SELECT count(*) FROM lane WHERE owner IS NOT NULL)"
+        " (SELECT count(*) FROM queue WHERE owner IS NOT NULL)"
     ) == [(0, 0, 0)]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from adapters.tasks import end
 from domain.instances.model import Instance
 from domain.refusals import Unavailable
-from ports.storage import InstanceStore
+from ports.instances import InstanceLookup
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,7 +24,7 @@ class _Work:
 class InstanceTasks:
     """Tasks of this process; `changed` is told of every instance that may have changed."""
 
-    def __init__(self, instances: InstanceStore) -> None:
+    def __init__(self, instances: InstanceLookup) -> None:
         self._instances = instances
         self._works: set[_Work] = set()
         self._checks: set[asyncio.Task[None]] = set()

@@ -9,14 +9,14 @@ from adapters.inbound.jobs.instance_tasks import InstanceTasks
 from adapters.tasks import seen
 from domain.instances.model import Instance
 from domain.polling.service import PollingService
-from ports.storage import InstanceStore
+from ports.instances import InstanceLookup
 
 
 class PollRuns:
     """Runs what is due; `done` is told of each instance whose run came to its end."""
 
     def __init__(
-        self, polling: PollingService, instances: InstanceStore, done: Callable[[Instance], None]
+        self, polling: PollingService, instances: InstanceLookup, done: Callable[[Instance], None]
     ) -> None:
         self._polling = polling
         self._instances = instances

@@ -10,7 +10,7 @@ from typing import Generic, Protocol, TypeVar
 from adapters.inbound.jobs.slots import SlotAllocator
 from adapters.tasks import cancelled, end
 from domain.refusals import StorageAway, Unavailable
-from ports.storage import Capacity, Leases, QueueKey
+from ports.queue import Capacity, Leases, QueueKey
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ GIVE_BACK_TRIES = 30
 
 class HasKey(Protocol):
     @property
-    def lane(self) -> QueueKey: ...
+    def key(self) -> QueueKey: ...
 
 
 class Waits(Protocol):
@@ -89,23 +89,23 @@ class QueueWorker(Generic[L]):
         """The lanes that are being worked on or about to be: the only leases of ours that may be prolonged."""
         return {*self._tasks.values(), *self._places.kept}
 
-    def offer(self, lane: QueueKey) -> bool:
-        return self._offers and not self._lease_uncertain and self._places.reserve(lane)
+    def offer(self, key: QueueKey) -> bool:
+        return self._offers and not self._lease_uncertain and self._places.reserve(key)
 
     def take(self, leased: L) -> None:
         """Starts in a moment, so that those who wait for the commit come first."""
         asyncio.get_running_loop().call_soon(self._taken, leased)
 
-    def decline(self, lanes: Iterable[QueueKey], *, lease_uncertain: bool) -> None:
-        for lane in lanes:
-            if self._places.cancel(lane):
+    def decline(self, keys: Iterable[QueueKey], *, lease_uncertain: bool) -> None:
+        for key in keys:
+            if self._places.cancel(key):
                 self._wakeup.ring()
         if lease_uncertain:
             self._lease_uncertain = True
             self._wakeup.ring()
 
     def _taken(self, leased: L) -> None:
-        self._places.cancel(leased.lane)
+        self._places.cancel(leased.key)
         if not self._stopping:
             return self._start(leased)
         return self._hand_back(leased)
@@ -148,31 +148,31 @@ class QueueWorker(Generic[L]):
     async def _take(self) -> float:
         """Takes what there is room for; seconds until the next look, where nothing rings before."""
         room = self._places.room()
-        if room.lanes <= 0:
+        if room.total <= 0:
             return SWEEP_SECONDS
         self._places.ask(room)
         leases: Leases[L] = Leases((), more=False)
         try:
             leases = await self._lease(room)
         finally:
-            left = self._places.answered(room, [each.lane for each in leases.lanes], more=leases.more)
+            left = self._places.answered(room, [each.key for each in leases.leased], more=leases.more)
         if self._stopping:
-            for each in leases.lanes:
+            for each in leases.leased:
                 await self._give_back(each, 0.0, tries=1)
             return SWEEP_SECONDS
-        for each in leases.lanes:
-            if self._places.full(each.lane.instance_id, each.lane.user_id):
+        for each in leases.leased:
+            if self._places.full(each.key.instance_id, each.key.user_id):
                 self._hand_back(each)
             else:
                 self._start(each)
         if not leases.more:
             return SWEEP_SECONDS
-        return 0.0 if leases.lanes or left else CONTENDED_SECONDS
+        return 0.0 if leases.leased or left else CONTENDED_SECONDS
 
     def _start(self, leased: L) -> None:
-        self._places.acquire(leased.lane)
+        self._places.acquire(leased.key)
         task = asyncio.create_task(self._worked(leased))
-        self._tasks[task] = leased.lane
+        self._tasks[task] = leased.key
         task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
@@ -182,7 +182,7 @@ class QueueWorker(Generic[L]):
     async def _worked(self, leased: L) -> None:
         try:
             await self._work(leased)
-            self._failures.pop(leased.lane, None)
+            self._failures.pop(leased.key, None)
         except asyncio.CancelledError:
             await self._give_back(leased, 0.0, tries=1)
             raise
@@ -190,21 +190,21 @@ class QueueWorker(Generic[L]):
             log.warning("%s: the database went away during work; it is taken up again", self._name)
             await self._give_back(leased, RETRY_SECONDS)
         except Exception:
-            delay = self._back_off(leased.lane)
+            delay = self._back_off(leased.key)
             log.exception("%s: work on a lane failed; it is taken up again in %d s", self._name, delay)
             await self._give_back(leased, delay)
 
-    def _back_off(self, lane: QueueKey) -> float:
+    def _back_off(self, key: QueueKey) -> float:
         """Seconds until the next try: what fails at once must not take a place, and the log, every second."""
         if len(self._failures) >= MANY_FAILURES:
             self._failures.clear()
-        failures = self._failures[lane] = self._failures.get(lane, 0) + 1
+        failures = self._failures[key] = self._failures.get(key, 0) + 1
         return float(min(LONGEST_RETRY, RETRY_SECONDS * 2 ** min(failures - 1, 16)))
 
     async def _give_back(self, leased: L, delay: float, tries: int = GIVE_BACK_TRIES) -> None:
         for left in reversed(range(tries)):
             try:
-                return await self._release(leased.lane, delay)
+                return await self._release(leased.key, delay)
             except Unavailable:
                 if not left or self._stopping:
                     break

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from ports.storage import Capacity, QueueKey
+from ports.queue import Capacity, QueueKey
 
 K = TypeVar("K")
 
@@ -63,8 +63,8 @@ class SlotAllocator:
             if NAMED * count > self._per_user
         }
         free = self._concurrency - self._held - len(self._kept)
-        lanes = free if self._behind else _half(free)
-        return Capacity(lanes, _half(self._per_instance), self._per_user, instances, users)
+        keys = free if self._behind else _half(free)
+        return Capacity(keys, _half(self._per_instance), self._per_user, instances, users)
 
     def _share(self, instance_id: int, left: int) -> int:
         return left if instance_id in self._passed_over else _half(left)
@@ -73,10 +73,10 @@ class SlotAllocator:
         """A lease for so many is under way: their places are not kept for others."""
         self._asking, self._left = room, False
 
-    def answered(self, room: Capacity, lanes: Sequence[QueueKey], *, more: bool) -> bool:
+    def answered(self, room: Capacity, keys: Sequence[QueueKey], *, more: bool) -> bool:
         """It brought `lanes`, and left some if `more`. Whether a place was left meanwhile."""
         self._asking = None
-        self._behind = len(lanes) >= room.lanes
+        self._behind = len(keys) >= room.total
         if not more:
             full_users = {user for user, left in room.users.items() if left <= 0}
             self._passed_over = {
@@ -84,23 +84,23 @@ class SlotAllocator:
                 for each in self._passed_over
                 if room.instances.get(each, 1) <= 0 or self._users_of.get(each) in full_users
             }
-        for each, count in Counter(lane.instance_id for lane in lanes).items():
+        for each, count in Counter(key.instance_id for key in keys).items():
             if more and count >= room.instances.get(each, room.per_instance):
                 self._passed_over.add(each)
         return self._left
 
-    def acquire(self, lane: QueueKey) -> None:
+    def acquire(self, key: QueueKey) -> None:
         self._held += 1
-        self._count(lane.instance_id, lane.user_id)
+        self._count(key.instance_id, key.user_id)
         if len(self._users_of) >= REMEMBERED:
             self._users_of.clear()
-        self._users_of[lane.instance_id] = lane.user_id
+        self._users_of[key.instance_id] = key.user_id
 
-    def release(self, lane: QueueKey) -> bool:
+    def release(self, key: QueueKey) -> bool:
         """Whether somebody may have waited for just this place."""
-        crowded = self._crowded(lane.instance_id, lane.user_id)
+        crowded = self._crowded(key.instance_id, key.user_id)
         self._held -= 1
-        self._discount(lane.instance_id, lane.user_id)
+        self._discount(key.instance_id, key.user_id)
         return crowded
 
     def _crowded(self, instance_id: int, user_id: str) -> bool:
@@ -110,29 +110,29 @@ class SlotAllocator:
             or instance_id in self._restrained()
         )
 
-    def reserve(self, lane: QueueKey) -> bool:
+    def reserve(self, key: QueueKey) -> bool:
         """Keeps a place for a lane, where there is one and nobody has waited longer. An instance whose user is not
         known yet comes by the other way first."""
-        user_id = lane.user_id or self._users_of.get(lane.instance_id)
-        if user_id is None or self._behind or lane in self._kept:
+        user_id = key.user_id or self._users_of.get(key.instance_id)
+        if user_id is None or self._behind or key in self._kept:
             return False
-        asked = self._asking.lanes if self._asking else 0
+        asked = self._asking.total if self._asking else 0
         if self._held + len(self._kept) + asked >= self._concurrency:
             self._behind = not asked
             return False
-        if lane.instance_id in self._passed_over or self._spoken_for(lane.instance_id, user_id):
-            self._passed_over.add(lane.instance_id)
+        if key.instance_id in self._passed_over or self._spoken_for(key.instance_id, user_id):
+            self._passed_over.add(key.instance_id)
             return False
-        self._kept[lane] = user_id
-        self._count(lane.instance_id, user_id)
+        self._kept[key] = user_id
+        self._count(key.instance_id, user_id)
         return True
 
-    def cancel(self, lane: QueueKey) -> bool:
+    def cancel(self, key: QueueKey) -> bool:
         """Whether somebody may have waited for just this place."""
-        user_id = self._kept[lane]
-        crowded = self._crowded(lane.instance_id, user_id)
-        del self._kept[lane]
-        self._discount(lane.instance_id, user_id)
+        user_id = self._kept[key]
+        crowded = self._crowded(key.instance_id, user_id)
+        del self._kept[key]
+        self._discount(key.instance_id, user_id)
         return crowded
 
     def full(self, instance_id: int, user_id: str) -> bool:
@@ -144,8 +144,8 @@ class SlotAllocator:
         room = self._asking
         if room is None:
             return self.full(instance_id, user_id)
-        of_instance = min(room.lanes, room.instances.get(instance_id, room.per_instance))
-        of_user = min(room.lanes, room.users.get(user_id, room.per_user))
+        of_instance = min(room.total, room.instances.get(instance_id, room.per_instance))
+        of_user = min(room.total, room.users.get(user_id, room.per_user))
         return self._full(instance_id, user_id, max(0, of_instance), max(0, of_user))
 
     def _full(self, instance_id: int, user_id: str, of_instance: int = 0, of_user: int = 0) -> bool:

@@ -8,8 +8,8 @@ from adapters.inbound.jobs.instance_tasks import InstanceTasks
 from domain.instances.model import Instance
 from domain.polling.rules import interval
 from ports.channels import Channels, PollFailed, Polls, PushWatcher
+from ports.instances import InstanceLookup
 from ports.schedules import ScheduleStore
-from ports.storage import InstanceStore
 
 log = logging.getLogger(__name__)
 
@@ -20,7 +20,7 @@ SHORTEST = 10.0
 class Watchers:
     """One watch per instance in this process, begun by the poll that this process made."""
 
-    def __init__(self, instances: InstanceStore, channels: Channels, schedules: ScheduleStore) -> None:
+    def __init__(self, instances: InstanceLookup, channels: Channels, schedules: ScheduleStore) -> None:
         self._channels = channels
         self._schedules = schedules
         self._tasks = InstanceTasks(instances)

@@ -12,8 +12,9 @@ from adapters.tasks import cancelled, end
 from domain.channels.messages import Event
 from domain.refusals import Unavailable
 from ports.channels import Channels, Connected, SupportsPairing
+from ports.inbox import Inbox
+from ports.instances import InstanceLookup
 from ports.links import ConnectionLeases, LinkRecorder
-from ports.storage import Inbox, InstanceStore
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +38,7 @@ class Supervisor:
     def __init__(
         self,
         leases: ConnectionLeases,
-        instances: InstanceStore,
+        instances: InstanceLookup,
         channels: Channels,
         inbox: Inbox,
         restart_after: float = RESTART_AFTER,

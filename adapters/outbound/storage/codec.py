@@ -20,7 +20,7 @@ from domain.channels.messages import (
     Merge,
     Sender,
 )
-from ports.storage import CallResult
+from ports.inbox import CallResult
 
 log = logging.getLogger(__name__)
 

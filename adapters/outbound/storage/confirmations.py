@@ -1,4 +1,4 @@
-"""Questions about tools in PostgreSQL. A session is found by its queue key.
+"""Questions about tools in PostgreSQL. A session is found by its `session_key`.
 
 The question of a session is the one row of its key whose `closed_at` is null; a question that is over stays for a
 while, to be found by the nonce of its buttons.
@@ -23,10 +23,10 @@ from domain.routing.model import APPROVED_FOR_SESSION
 
 ATTENDED = """
 EXISTS (SELECT FROM tool_confirmation c
-    WHERE c.instance_id = t.instance_id AND c.lane_key = t.lane_key AND c.closed_at IS NULL)
-OR EXISTS (SELECT FROM tool_approval a WHERE a.instance_id = t.instance_id AND a.lane_key = t.lane_key)
+    WHERE c.instance_id = t.instance_id AND c.session_key = t.session_key AND c.closed_at IS NULL)
+OR EXISTS (SELECT FROM tool_approval a WHERE a.instance_id = t.instance_id AND a.session_key = t.session_key)
 """
-"""Whether the lane `t` has anything on record here; part of the statement that leases it."""
+"""Whether the conversation `t` has anything on record here; part of the statement that leases it."""
 
 question, approval = tool_confirmation.c, tool_approval.c
 QUESTION = (
@@ -43,7 +43,9 @@ QUESTION = (
 
 
 def _open_in(instance_id: Any, key: Any) -> ColumnElement[bool]:
-    return and_(question.instance_id == instance_id, question.lane_key == key, question.closed_at.is_(None))
+    return and_(
+        question.instance_id == instance_id, question.session_key == key, question.closed_at.is_(None)
+    )
 
 
 _NOW = bindparam("now", type_=Timestamp)
@@ -52,7 +54,7 @@ _HEARD = (
     .values(heard_at=_NOW)
     .where(
         approval.instance_id == bindparam("instance"),
-        approval.lane_key == bindparam("key"),
+        approval.session_key == bindparam("key"),
         approval.heard_at > bindparam("silent_since"),
     )
     .returning(approval.tool)
@@ -80,7 +82,7 @@ class PostgresConfirmations:
         return SessionState(_pending(*row[1:]) if row[1] is not None else None, tools)
 
     async def find(self, instance_id: int, session_id: str, nonce: str) -> FoundQuestion | None:
-        same_key, closed = question.lane_key == key_of(session_id), question.closed_at.is_not(None)
+        same_key, closed = question.session_key == key_of(session_id), question.closed_at.is_not(None)
         found = select(question.instance_id == instance_id, same_key, closed, *QUESTION)
         row = await self._database.fetch_one(found.where(question.nonce == storable(nonce)))
         if row is None:
@@ -91,7 +93,7 @@ class PostgresConfirmations:
     async def put(self, instance_id: int, session_id: str, pending: Pending, now: datetime) -> Pending | None:
         key = key_of(session_id)
         replaced = update(tool_confirmation).where(_open_in(instance_id, key)).values(closed_at=now)
-        added = upsert_of_instance(tool_confirmation, instance_id, {"lane_key": key, **_columns(pending)})
+        added = upsert_of_instance(tool_confirmation, instance_id, {"session_key": key, **_columns(pending)})
         async with self._database.transaction() as connection:
             rows = await (await connection.run(replaced.returning(*QUESTION))).fetchall()
             await connection.run(added)
@@ -105,7 +107,7 @@ class PostgresConfirmations:
         deciding = deciding.values(
             decision=decided.decision, decided_by=decided.decided_by, decider=storable(decided.decider)
         )
-        approved = {"lane_key": key, "tool_key": key_of(tool), "tool": tool, "heard_at": now}
+        approved = {"session_key": key, "tool_key": key_of(tool), "tool": tool, "heard_at": now}
         async with self._database.transaction() as connection:
             if not (await connection.run(deciding)).rowcount:
                 return False
@@ -115,7 +117,7 @@ class PostgresConfirmations:
 
     async def begin(self, instance_id: int, session_id: str, confirmation_id: str) -> bool:
         beginning = update(tool_confirmation).filter_by(
-            instance_id=instance_id, lane_key=key_of(session_id), id=confirmation_id, begun=False
+            instance_id=instance_id, session_key=key_of(session_id), id=confirmation_id, begun=False
         )
         return await self._database.execute(beginning.values(begun=True)) == 1
 

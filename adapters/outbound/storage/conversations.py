@@ -34,7 +34,7 @@ from adapters.outbound.storage.leases import (
     NOT_OFFERED,
     OFFERED,
     OUTBOUND,
-    ROWS_PER_LANE,
+    ROWS_PER_LEASE,
     LeaseStore,
     Side,
     complete_sql,
@@ -44,17 +44,9 @@ from adapters.outbound.storage.outages import waited_out
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.statements import compact
 from domain.channels.messages import CallOutcome, Merge, OutboundMessage
-from ports.storage import (
-    Album,
-    Capacity,
-    Conversation,
-    EventOutcome,
-    Leases,
-    QueuedEvent,
-    QueuedMessage,
-    QueuedMessages,
-    QueueKey,
-)
+from ports.inbox import Album, Conversation, EventOutcome, QueuedEvent
+from ports.outbox import QueuedMessage, QueuedMessages
+from ports.queue import Capacity, Leases, QueueKey
 
 log = logging.getLogger(__name__)
 
@@ -68,31 +60,32 @@ def _record(echoes: str = "", wanted: str = "", merged: str = "", finished: str 
     return compact(f"""
 WITH {OFFERED}{echoes}, r AS MATERIALIZED (
     SELECT t.*, (
-        SELECT head.id FROM inbox head WHERE head.instance_id = t.instance_id AND head.lane_key = t.lane_key
+        SELECT head.id FROM inbox head WHERE head.instance_id = t.instance_id AND head.session_key = t.session_key
         AND head.status = 0 ORDER BY head.id LIMIT 1
     ) AS head
     FROM unnest(%(ids)s, %(instances)s, %(lanes)s, %(errors)s, %(results)s, %(lasts)s, %(prompts)s,
         %(persons)s, %(replied)s)
-      AS t(id, instance_id, lane_key, error, result, last, prompt, person, replied)
+      AS t(id, instance_id, session_key, error, result, last, prompt, person, replied)
 ), done AS (
     UPDATE inbox i SET status = CASE WHEN r.error IS NULL THEN 1 ELSE 2 END, error = r.error,
         result = CASE WHEN i.await_until > now() THEN r.result END, finished_at = now()
     FROM r WHERE i.id = r.id AND i.status = 0 AND r.head = r.id
-    RETURNING i.id, i.instance_id, i.lane_key, i.await_until > now() AND r.result IS NOT NULL AS awaited, r.last,
+    RETURNING i.id, i.instance_id, i.session_key, i.await_until > now() AND r.result IS NOT NULL AS awaited, r.last,
         r.error IS NOT NULL AS failed, r.prompt, r.person, r.replied
 ){merged}, parts AS (
-    INSERT INTO outbox (instance_id, lane_key, inbox_id, part, target, key, apology, prompt)
-    SELECT d.instance_id, d.lane_key, d.id, p.part, p.target, p.key, d.failed, d.prompt
-    FROM unnest(%(part_ids)s, %(parts)s, %(targets)s, %(keys)s) WITH ORDINALITY AS p(inbox_id, part, target, key, n)
+    INSERT INTO outbox (instance_id, session_key, inbox_id, message, target, key, apology, prompt)
+    SELECT d.instance_id, d.session_key, d.id, p.message, p.target, p.key, d.failed, d.prompt
+    FROM unnest(%(part_ids)s, %(parts)s, %(targets)s, %(keys)s) WITH ORDINALITY
+      AS p(inbox_id, message, target, key, n)
     JOIN done d ON d.id = p.inbox_id AND d.awaited IS NOT TRUE {wanted}
     ORDER BY p.n
-    RETURNING id, inbox_id, instance_id, lane_key
+    RETURNING id, inbox_id, instance_id, session_key
 ), outbound AS ({enqueue_sql(OUTBOUND, "parts")}), inbound AS ({complete_sql(INBOUND, finished)})
 SELECT d.id, d.awaited, o.open, CASE WHEN o.leased THEN (
         SELECT array_agg(p.id ORDER BY p.id) FROM parts p WHERE p.inbox_id = d.id
     ) END, (SELECT bool_or(more) FROM inbound),
     (SELECT CASE WHEN %(relaxed)s THEN {ASYNC_COMMIT} END)
-FROM done d LEFT JOIN outbound o ON o.instance_id = d.instance_id AND o.lane_key = d.lane_key ORDER BY d.id
+FROM done d LEFT JOIN outbound o ON o.instance_id = d.instance_id AND o.session_key = d.session_key ORDER BY d.id
 """)
 
 
@@ -100,11 +93,11 @@ MERGED = """, merged AS (
     UPDATE inbox i SET status = CASE WHEN d.failed THEN 2 ELSE 1 END, finished_at = now(),
         error = CASE WHEN d.failed THEN 'it failed with the message that it is part of' END
     FROM unnest(%(merged_ids)s, %(merged_into)s) AS m(id, into_id) JOIN done d ON d.id = m.into_id
-    WHERE i.id = m.id AND i.status = 0 AND i.instance_id = d.instance_id AND i.lane_key = d.lane_key
-    RETURNING i.instance_id, i.lane_key
+    WHERE i.id = m.id AND i.status = 0 AND i.instance_id = d.instance_id AND i.session_key = d.session_key
+    RETURNING i.instance_id, i.session_key
 ), finished AS (
-    SELECT instance_id, lane_key, last, person, replied FROM done
-    UNION ALL SELECT instance_id, lane_key, false, false, false FROM merged
+    SELECT instance_id, session_key, last, person, replied FROM done
+    UNION ALL SELECT instance_id, session_key, false, false, false FROM merged
 )"""
 UNLESS_ECHO = (f", {ECHOES}", "WHERE p.inbox_id NOT IN (SELECT n FROM echoes)")
 RECORD = _record()
@@ -120,28 +113,28 @@ merge, and do not pay for them."""
 MOST_MERGED = 100
 ALBUM = f"""
 SELECT id, event, attempts, received_at, draft, failures, extract(epoch FROM now() - received_at)::float8
-FROM inbox WHERE instance_id = %s AND lane_key = %s AND status = 0 AND position(%s IN event) > 0
+FROM inbox WHERE instance_id = %s AND session_key = %s AND status = 0 AND position(%s IN event) > 0
 ORDER BY id LIMIT {MOST_MERGED}
 """
 
 RETRY = """
 WITH event AS (
     UPDATE inbox SET failures = failures + 1, error = %s WHERE id = %s AND status = 0
-    RETURNING instance_id, lane_key
+    RETURNING instance_id, session_key
 )
-UPDATE lane l SET owner = NULL, due_at = now() + make_interval(secs => %s), touched_at = now() FROM event e
-WHERE l.kind = 0 AND l.instance_id = e.instance_id AND l.lane_key = e.lane_key AND l.owner = %s
+UPDATE queue l SET owner = NULL, due_at = now() + make_interval(secs => %s), touched_at = now() FROM event e
+WHERE l.kind = 0 AND l.instance_id = e.instance_id AND l.session_key = e.session_key AND l.owner = %s
 """
 
 REMOVE = f"""
 WITH {OFFERED}, gone AS (
-    DELETE FROM inbox WHERE id = ANY(%(ids)s) AND instance_id = %(instance_id)s AND lane_key = %(lane_key)s
-    AND status = 0 RETURNING id, instance_id, lane_key, %(last)s AS last, false AS person, false AS replied
+    DELETE FROM inbox WHERE id = ANY(%(ids)s) AND instance_id = %(instance_id)s AND session_key = %(session_key)s
+    AND status = 0 RETURNING id, instance_id, session_key, %(last)s AS last, false AS person, false AS replied
 ), parts AS (
-    INSERT INTO outbox (instance_id, lane_key, inbox_id, part, target, key, apology)
-    SELECT g.instance_id, g.lane_key, g.id, p.part, %(target)s, p.key, true
-    FROM unnest(%(parts)s, %(keys)s) WITH ORDINALITY AS p(part, key, n) JOIN gone g ON g.id = %(inbox_id)s
-    ORDER BY p.n RETURNING instance_id, lane_key
+    INSERT INTO outbox (instance_id, session_key, inbox_id, message, target, key, apology)
+    SELECT g.instance_id, g.session_key, g.id, p.message, %(target)s, p.key, true
+    FROM unnest(%(parts)s, %(keys)s) WITH ORDINALITY AS p(message, key, n) JOIN gone g ON g.id = %(inbox_id)s
+    ORDER BY p.n RETURNING instance_id, session_key
 ), outbound AS ({enqueue_sql(OUTBOUND, "parts")}), inbound AS ({complete_sql(INBOUND, "gone")})
 SELECT count(*) FROM gone
 """
@@ -153,15 +146,15 @@ ORDER BY await_until LIMIT 100
 TAKE_UNTAKEN = """
 UPDATE inbox SET taken = true WHERE id IN (
     SELECT id FROM inbox WHERE id = ANY(%s) AND NOT taken FOR UPDATE SKIP LOCKED
-) RETURNING id, instance_id, lane_key, result
+) RETURNING id, instance_id, session_key, result
 """
 
 ADD_PARTS = f"""
 WITH {OFFERED}, parts AS (
-    INSERT INTO outbox (instance_id, lane_key, inbox_id, part, target, key, apology)
-    SELECT %(instance_id)s, %(lane_key)s, %(inbox_id)s, p.part, %(target)s, p.key, %(apology)s
-    FROM unnest(%(parts)s, %(keys)s) WITH ORDINALITY AS p(part, key, n)
-    ORDER BY p.n RETURNING instance_id, lane_key
+    INSERT INTO outbox (instance_id, session_key, inbox_id, message, target, key, apology)
+    SELECT %(instance_id)s, %(session_key)s, %(inbox_id)s, p.message, %(target)s, p.key, %(apology)s
+    FROM unnest(%(parts)s, %(keys)s) WITH ORDINALITY AS p(message, key, n)
+    ORDER BY p.n RETURNING instance_id, session_key
 )
 {enqueue_sql(OUTBOUND, "parts")}
 """
@@ -180,29 +173,29 @@ class PostgresConversations:
     """Parts for which the worker of this process has places are leased with the outcome and handed over."""
 
     def __init__(
-        self, database: Database, lanes: LeaseStore, wakes: Wakes, handover: DirectDispatch[QueuedMessages]
+        self, database: Database, keys: LeaseStore, wakes: Wakes, handover: DirectDispatch[QueuedMessages]
     ) -> None:
         self._handover = handover
         self._database = database
-        self._lanes = lanes
+        self._leases = keys
         self._wakes = wakes
         self._began = time.monotonic()
         self._batcher: Batcher[EventOutcome, bool] = Batcher(self._flush)
 
     async def lease(self, room: Capacity) -> Leases[Conversation]:
-        leased = await self._lanes.lease(SIDE, room)
+        leased = await self._leases.lease(SIDE, room)
         conversations = [
-            Conversation(lane, [_waiting(*row) for row in rows], has_open_approval=rows[0][-1])
-            for lane, rows in leased.lanes
+            Conversation(key, [_waiting(*row) for row in rows], has_open_approval=rows[0][-1])
+            for key, rows in leased.leased
         ]
         return Leases(conversations, leased.more)
 
     async def record(self, processed: EventOutcome) -> bool:
-        return await waited_out(lambda: self._batcher.submit(processed.lane, processed))
+        return await waited_out(lambda: self._batcher.submit(processed.key, processed))
 
     async def _flush(self, batch: Sequence[EventOutcome]) -> Sequence[bool]:
         stored = [_Stored.of(each) for each in batch]
-        with self._handover.offering({each.lane for each in batch if each.parts}) as offered:
+        with self._handover.offering({each.key for each in batch if each.messages}) as offered:
             statement, columns = _recording(batch)
             rows = await self._database.fetch(
                 statement,
@@ -210,8 +203,8 @@ class PostgresConversations:
                     **columns,
                     **_part_columns(stored),
                     **offered.parameters,
-                    "owner": self._lanes.owner,
-                    "relaxed": all(each.parts and not each.require_sync_commit for each in batch),
+                    "owner": self._leases.owner,
+                    "relaxed": all(each.messages and not each.require_sync_commit for each in batch),
                 },
             )
             offered.taken = _leased(stored, rows)
@@ -231,8 +224,8 @@ class PostgresConversations:
     async def drafted(self, inbox_id: int, draft: str) -> None:
         await self._database.execute("UPDATE inbox SET draft = %s WHERE id = %s", (storable(draft), inbox_id))
 
-    async def retry(self, lane: QueueKey, inbox_id: int, error: str, delay: float) -> None:
-        await self._database.execute(RETRY, (storable_reason(error), inbox_id, delay, self._lanes.owner))
+    async def retry(self, key: QueueKey, inbox_id: int, error: str, delay: float) -> None:
+        await self._database.execute(RETRY, (storable_reason(error), inbox_id, delay, self._leases.owner))
 
     async def remove(self, processed: EventOutcome) -> bool:
         stored = _Stored.of(processed)
@@ -241,36 +234,36 @@ class PostgresConversations:
             {
                 **NOT_OFFERED,
                 "ids": [processed.inbox_id, *processed.merged],
-                "instance_id": processed.lane.instance_id,
-                "lane_key": processed.lane.key,
+                "instance_id": processed.key.instance_id,
+                "session_key": processed.key.session_key,
                 "last": processed.last,
                 "target": dump(processed.target),
-                "parts": Texts(stored.parts),
+                "parts": Texts(stored.messages),
                 "keys": Texts(stored.keys),
                 "inbox_id": processed.inbox_id,
-                "owner": self._lanes.owner,
+                "owner": self._leases.owner,
             },
         )
         self._wakes.inbound()
         self._wakes.outbound()
         return bool(row and row[0])
 
-    async def release(self, lane: QueueKey, delay: float = 0.0) -> None:
-        await self._lanes.release(SIDE, lane, delay)
+    async def release(self, key: QueueKey, delay: float = 0.0) -> None:
+        await self._leases.release(SIDE, key, delay)
 
-    async def album(self, lane: QueueKey, merge: Merge) -> Album:
+    async def album(self, key: QueueKey, merge: Merge) -> Album:
         fragment = dump({"merge": [merge.key, None]})[
             1 : -len("null]}")
         ]  # as it stands in the rows; none can forge it
-        rows = await self._database.fetch(ALBUM, (lane.instance_id, lane.key, fragment))
+        rows = await self._database.fetch(ALBUM, (key.instance_id, key.session_key, fragment))
         found = [(_waiting(*columns), age) for *columns, age in rows]
         own = [(row, age) for row, age in found if row.event.merge and row.event.merge.key == merge.key]
         up = time.monotonic() - self._began  # before that nobody may have been there to take in the others
         ages = [min(age, up) for _, age in own] or [math.inf]
         return Album([row for row, _ in own], max(ages), min(ages))
 
-    async def postpone(self, lane: QueueKey, delay: float) -> None:
-        await self.release(lane, delay)
+    async def postpone(self, key: QueueKey, delay: float) -> None:
+        await self.release(key, delay)
         asyncio.get_running_loop().call_later(delay, self._wakes.inbound)
 
     async def send_untaken(self) -> int:
@@ -299,12 +292,12 @@ class PostgresConversations:
         return len(rows)
 
     async def _sent_untaken(
-        self, connection: Connection, inbox_id: int, instance_id: int, lane_key: str, result: str
+        self, connection: Connection, inbox_id: int, instance_id: int, session_key: str, result: str
     ) -> None:
         """One answer that cannot go out must not hold up all others."""
         try:
             async with connection.transaction():
-                await self._add_parts(connection, inbox_id, instance_id, lane_key, result)
+                await self._add_parts(connection, inbox_id, instance_id, session_key, result)
         except Exception as error:
             if not is_of_rows(error, lost=connection.closed):
                 raise
@@ -315,12 +308,12 @@ class PostgresConversations:
             )
 
     async def _add_parts(
-        self, connection: Connection, inbox_id: int, instance_id: int, lane_key: str, result: str
+        self, connection: Connection, inbox_id: int, instance_id: int, session_key: str, result: str
     ) -> None:
         kept = orjson.loads(result)
         values = {
             "instance_id": instance_id,
-            "lane_key": lane_key,
+            "session_key": session_key,
             "inbox_id": inbox_id,
             "target": dump(kept["target"]),
             "parts": Texts(dump_bytes(part) for part in kept["parts"]),
@@ -342,7 +335,7 @@ def _waiting(
 def _result(processed: EventOutcome) -> str | None:
     if processed.result is None:
         return None
-    return result_to_json(processed.result, [part.payload for part in processed.parts], processed.target)
+    return result_to_json(processed.result, [part.payload for part in processed.messages], processed.target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,19 +345,19 @@ class _Stored:
     The keys follow from the event, so that a platform recognises a part that is made again.
     """
 
-    lane: QueueKey
+    key: QueueKey
     inbox_id: int
     target: bytes
-    parts: Sequence[bytes]
+    messages: Sequence[bytes]
     keys: Sequence[str]
     apology: bool
 
     @classmethod
     def of(cls, processed: EventOutcome) -> _Stored:
-        parts = [dump_bytes(part.payload) for part in processed.parts]
-        keys = [part_key(processed.request_id, processed.inbox_id, number) for number in range(len(parts))]
+        messages = [dump_bytes(part.payload) for part in processed.messages]
+        keys = [part_key(processed.request_id, processed.inbox_id, number) for number in range(len(messages))]
         target, apology = dump_bytes(processed.target), processed.error is not None
-        return cls(processed.lane, processed.inbox_id, target, parts, keys, apology)
+        return cls(processed.key, processed.inbox_id, target, messages, keys, apology)
 
 
 def part_key(request_id: str, inbox_id: int, number: int) -> str:
@@ -375,14 +368,14 @@ def part_key(request_id: str, inbox_id: int, number: int) -> str:
 def _columns(batch: Sequence[EventOutcome]) -> dict[str, object]:
     return {
         "ids": Bigints(each.inbox_id for each in batch),
-        "instances": Bigints(each.lane.instance_id for each in batch),
-        "lanes": Texts(each.lane.key for each in batch),
+        "instances": Bigints(each.key.instance_id for each in batch),
+        "lanes": Texts(each.key.session_key for each in batch),
         "errors": Texts(each.error and storable_reason(each.error) for each in batch),
         "results": Texts(_result(each) for each in batch),
         "lasts": Bools(each.last for each in batch),
         "prompts": Bools(each.prompt for each in batch),
         "persons": Bools(each.by_person for each in batch),
-        "replied": Bools(bool(each.parts) and not each.by_person for each in batch),
+        "replied": Bools(bool(each.messages) and not each.by_person for each in batch),
     }
 
 
@@ -390,9 +383,9 @@ def _recording(batch: Sequence[EventOutcome]) -> tuple[str, dict[str, object]]:
     """The statement that records these outcomes, and its columns."""
     columns = _columns(batch)
     bearing_ids = [
-        (each.inbox_id, each.lane.instance_id, each.lane.key, each.event)
+        (each.inbox_id, each.key.instance_id, each.key.session_key, each.event)
         for each in batch
-        if each.event and each.event.ids and each.parts
+        if each.event and each.event.ids and each.messages
     ]
     merged = [(id, each.inbox_id) for each in batch for id in each.merged]
     if not bearing_ids and not merged:
@@ -406,9 +399,9 @@ def _recording(batch: Sequence[EventOutcome]) -> tuple[str, dict[str, object]]:
 
 def _part_columns(stored: Sequence[_Stored]) -> dict[str, object]:
     return {
-        "part_ids": Bigints(each.inbox_id for each in stored for _ in each.parts),
-        "parts": Texts(part for each in stored for part in each.parts),
-        "targets": Texts(each.target for each in stored for _ in each.parts),
+        "part_ids": Bigints(each.inbox_id for each in stored for _ in each.messages),
+        "parts": Texts(part for each in stored for part in each.messages),
+        "targets": Texts(each.target for each in stored for _ in each.messages),
         "keys": Texts(key for each in stored for key in each.keys),
     }
 
@@ -419,11 +412,11 @@ def _leased(stored: Sequence[_Stored], rows: Sequence[tuple[Any, ...]]) -> dict[
     parts: dict[QueueKey, list[QueuedMessage]] = {}
     for inbox_id, _, _, ids, *_ in rows:
         each = known[inbox_id]
-        for id, part, key in zip(ids or (), each.parts, each.keys, strict=False):
-            found = parts.setdefault(each.lane, [])
-            if len(found) < ROWS_PER_LANE:
+        for id, part, key in zip(ids or (), each.messages, each.keys, strict=False):
+            found = parts.setdefault(each.key, [])
+            if len(found) < ROWS_PER_LEASE:
                 target = orjson.loads(each.target)
                 found.append(
                     QueuedMessage(id, OutboundMessage(orjson.loads(part)), target, key, 0, each.apology)
                 )
-    return {lane: QueuedMessages(lane, found) for lane, found in parts.items()}
+    return {key: QueuedMessages(key, found) for key, found in parts.items()}

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from adapters.outbound.storage.arrays import Bigints, Texts
 from adapters.outbound.storage.failures import is_rolled_back
 from ports.direct_dispatch import LocalWorker
-from ports.storage import QueueKey
+from ports.queue import QueueKey
 
 L = TypeVar("L")
 
@@ -17,16 +17,16 @@ L = TypeVar("L")
 class Offered(Generic[L]):
     """The lanes for which there are places; `taken` gets what the statement leased of them."""
 
-    def __init__(self, lanes: Sequence[QueueKey]) -> None:
-        self.lanes = lanes
+    def __init__(self, keys: Sequence[QueueKey]) -> None:
+        self.lanes = keys
         self.taken: dict[QueueKey, L] = {}
 
     @property
     def parameters(self) -> dict[str, object]:
         """Of the common table expression `OFFERED`."""
         return {
-            "offered_instances": Bigints(lane.instance_id for lane in self.lanes),
-            "offered_lanes": Texts(lane.key for lane in self.lanes),
+            "offered_instances": Bigints(key.instance_id for key in self.lanes),
+            "offered_lanes": Texts(key.session_key for key in self.lanes),
         }
 
 
@@ -37,11 +37,11 @@ class DirectDispatch(Generic[L]):
         self.desk: LocalWorker[L] | None = None
 
     @contextmanager
-    def offering(self, lanes: Iterable[QueueKey]) -> Iterator[Offered[L]]:
+    def offering(self, keys: Iterable[QueueKey]) -> Iterator[Offered[L]]:
         """Asks the worker for places, and hands over what got leased. A failure leaves open what was, unless the
         server refused the statement: then nothing was leased."""
         desk = self.desk
-        offered: Offered[L] = Offered([lane for lane in lanes if desk.offer(lane)] if desk else ())
+        offered: Offered[L] = Offered([key for key in keys if desk.offer(key)] if desk else ())
         try:
             yield offered
         except BaseException as error:
@@ -49,6 +49,6 @@ class DirectDispatch(Generic[L]):
                 desk.decline(offered.lanes, lease_uncertain=not is_rolled_back(error))
             raise
         if desk:
-            desk.decline((lane for lane in offered.lanes if lane not in offered.taken), lease_uncertain=False)
+            desk.decline((key for key in offered.lanes if key not in offered.taken), lease_uncertain=False)
             for leased in offered.taken.values():
                 desk.take(leased)

@@ -13,11 +13,11 @@ echoes AS MATERIALIZED (
     SELECT DISTINCT e.n
     FROM unnest(
         (SELECT %(echo_rows)s), (SELECT %(echo_instances)s), (SELECT %(echo_lanes)s), (SELECT %(echo_ids)s)
-    ) AS e(n, instance_id, lane_key, id)
+    ) AS e(n, instance_id, session_key, id)
     WHERE (
         SELECT o.id FROM outbox o
         WHERE o.instance_id = e.instance_id AND hashtextextended(o.ref, 0) = hashtextextended(e.id, 0)
-            AND o.ref IS NOT NULL AND o.ref = e.id AND (e.lane_key IS NULL OR o.lane_key = e.lane_key)
+            AND o.ref IS NOT NULL AND o.ref = e.id AND (e.session_key IS NULL OR o.session_key = e.session_key)
         LIMIT 1
     ) IS NOT NULL
 )
@@ -32,14 +32,14 @@ finds plans for few ids cheaper than the general one, and plans the statement an
 def echo_columns(rows: Iterable[tuple[int, int, str, Event]]) -> dict[str, object]:
     """The parameters of `ECHOES` for rows of number, instance, lane and event."""
     found = [
-        (number, instance_id, lane_key if event.ids_of_session else None, storable(id))
-        for number, instance_id, lane_key, event in rows
+        (number, instance_id, session_key if event.ids_of_session else None, storable(id))
+        for number, instance_id, session_key, event in rows
         for id in event.ids
         if id
     ]
     return {
         "echo_rows": Bigints(number for number, *_ in found),
         "echo_instances": Bigints(instance_id for _, instance_id, *_ in found),
-        "echo_lanes": Texts(lane_key for _, _, lane_key, _ in found),
+        "echo_lanes": Texts(session_key for _, _, session_key, _ in found),
         "echo_ids": Texts(id for *_, id in found),
     }

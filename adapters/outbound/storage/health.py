@@ -22,15 +22,15 @@ from adapters.outbound.storage.tables import (
     inbox,
     instance_activity,
     instance_health,
-    lane,
     outbox,
+    queue,
     schedule,
     send_breaker,
 )
 from domain.instances.model import Activity, ActivityHealth
 from domain.refusals import Unavailable
 from domain.routing.rounds import MOST_ROUNDS, WINDOW
-from ports.storage import HealthRecord
+from ports.instances import HealthRecord
 
 log = logging.getLogger(__name__)
 
@@ -145,10 +145,10 @@ def _record(instance_id: int) -> Select[*tuple[Any, ...]]:
 def _backlog(instance_id: int) -> Select[*tuple[Any, ...]]:
     """The time, since when the oldest message waits and an idle conversation is due, and whether one loops."""
     waiting = select(func.min(inbox.c.received_at)).filter_by(instance_id=instance_id, status=0)
-    idle = select(func.min(lane.c.due_at)).filter_by(instance_id=instance_id, kind=INBOUND)
-    due = idle.where(lane.c.pending > 0, lane.c.due_at < func.now())
-    rounds = func.cardinality(lane.c.rounds)
-    latest = lane.c.rounds[rounds] > func.now() - timedelta(seconds=WINDOW)
-    counted = lane.c.kind.in_((INBOUND, CORRESPONDENT))
-    looping = exists().where(lane.c.instance_id == instance_id, counted, rounds > MOST_ROUNDS, latest)
+    idle = select(func.min(queue.c.due_at)).filter_by(instance_id=instance_id, kind=INBOUND)
+    due = idle.where(queue.c.pending > 0, queue.c.due_at < func.now())
+    rounds = func.cardinality(queue.c.rounds)
+    latest = queue.c.rounds[rounds] > func.now() - timedelta(seconds=WINDOW)
+    counted = queue.c.kind.in_((INBOUND, CORRESPONDENT))
+    looping = exists().where(queue.c.instance_id == instance_id, counted, rounds > MOST_ROUNDS, latest)
     return select(func.now(), waiting.scalar_subquery(), due.scalar_subquery(), looping)

@@ -14,12 +14,13 @@ from adapters.outbound.storage.codec import event_from_json, event_to_json, key_
 from adapters.outbound.storage.confirmations import ATTENDED
 from adapters.outbound.storage.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.echoes import ECHOES, echo_columns
-from adapters.outbound.storage.leases import INBOUND, OFFERED, ROWS_PER_LANE, enqueue_sql
+from adapters.outbound.storage.leases import INBOUND, OFFERED, ROWS_PER_LEASE, enqueue_sql
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.statements import compact
 from domain.channels.messages import Event
 from domain.refusals import Unavailable
-from ports.storage import Accepted, CallResult, Conversation, QueuedEvent, QueueKey
+from ports.inbox import Accepted, CallResult, Conversation, QueuedEvent
+from ports.queue import QueueKey
 
 
 def _add(echoes: str = "", wanted: str = "") -> str:
@@ -28,18 +29,18 @@ def _add(echoes: str = "", wanted: str = "") -> str:
 WITH {OFFERED}{echoes}, input AS (
     SELECT t.*
     FROM unnest(%(instances)s, %(lanes)s, %(keys)s, %(events)s, %(waits)s) WITH ORDINALITY
-      AS t(instance_id, lane_key, event_key, event, wait, n)
+      AS t(instance_id, session_key, event_key, event, wait, n)
     JOIN channel_instance i ON i.id = t.instance_id {wanted}
 ), fresh AS (
-    INSERT INTO inbox (instance_id, lane_key, event_key, event, await_until)
-    SELECT instance_id, lane_key, event_key, event, now() + make_interval(secs => wait) FROM input ORDER BY n
+    INSERT INTO inbox (instance_id, session_key, event_key, event, await_until)
+    SELECT instance_id, session_key, event_key, event, now() + make_interval(secs => wait) FROM input ORDER BY n
     ON CONFLICT (instance_id, event_key) DO NOTHING
-    RETURNING id, instance_id, lane_key, event_key
+    RETURNING id, instance_id, session_key, event_key
 ), woken AS ({enqueue_sql(INBOUND, "fresh")})
 SELECT t.instance_id, t.event_key, t.id, w.open,
     CASE WHEN w.leased THEN (SELECT user_id FROM channel_instance i WHERE i.id = t.instance_id) END,
     w.leased AND ({ATTENDED})
-FROM fresh t JOIN woken w ON w.instance_id = t.instance_id AND w.lane_key = t.lane_key ORDER BY t.id
+FROM fresh t JOIN woken w ON w.instance_id = t.instance_id AND w.session_key = t.session_key ORDER BY t.id
 """)
 
 
@@ -62,7 +63,7 @@ class Arrival:
     """An event as a row of the inbox; `source` is the event itself."""
 
     instance_id: int
-    lane_key: str
+    session_key: str
     event_key: str
     event: bytes
     source: Event
@@ -81,13 +82,13 @@ def addition(arrivals: Sequence[Arrival]) -> tuple[str, dict[str, object]]:
     """The statement that stores events, and its parameters, those of the handing over aside."""
     columns: dict[str, object] = {
         "instances": Bigints(each.instance_id for each in arrivals),
-        "lanes": Texts(each.lane_key for each in arrivals),
+        "lanes": Texts(each.session_key for each in arrivals),
         "keys": Texts(each.event_key for each in arrivals),
         "events": Texts(each.event for each in arrivals),
         "waits": Doubles(each.wait for each in arrivals),
     }
     bearing_ids = [
-        (number, each.instance_id, each.lane_key, each.source)
+        (number, each.instance_id, each.session_key, each.source)
         for number, each in enumerate(arrivals, start=1)
         if each.source.ids
     ]
@@ -124,7 +125,7 @@ class PostgresInbox:
         for event in events:
             try:
                 arrival = Arrival.of(instance_id, event, wait)
-                accepted.append(await self._batcher.submit((instance_id, arrival.lane_key), arrival))
+                accepted.append(await self._batcher.submit((instance_id, arrival.session_key), arrival))
             except Unavailable:
                 raise
             except Exception as error:  # noqa: BLE001 - raised below
@@ -189,7 +190,7 @@ class PostgresInbox:
 
 def _lanes(arrivals: Sequence[Arrival]) -> Iterator[QueueKey]:
     """Each once. Made only where a worker asks for them."""
-    yield from {QueueKey(each.instance_id, each.lane_key) for each in arrivals}
+    yield from {QueueKey(each.instance_id, each.session_key) for each in arrivals}
 
 
 def _leased(arrivals: Sequence[Arrival], rows: Sequence[tuple[Any, ...]]) -> dict[QueueKey, Conversation]:
@@ -204,9 +205,9 @@ def _leased(arrivals: Sequence[Arrival], rows: Sequence[tuple[Any, ...]]) -> dic
         if user_id is None:
             continue
         arrival = stored[instance_id, event_key]
-        lane = QueueKey(instance_id, arrival.lane_key, user_id)
-        found = waiting.setdefault(lane, [])
-        if len(found) < ROWS_PER_LANE:
+        key = QueueKey(instance_id, arrival.session_key, user_id)
+        found = waiting.setdefault(key, [])
+        if len(found) < ROWS_PER_LEASE:
             found.append(QueuedEvent(id, event_from_json(arrival.event), 0, now))
-        taken[lane] = Conversation(lane, found, has_open_approval)
+        taken[key] = Conversation(key, found, has_open_approval)
     return taken

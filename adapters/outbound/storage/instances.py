@@ -163,7 +163,7 @@ class PostgresInstances:
             await connection.execute("DELETE FROM channel_instance WHERE id = %s", (instance_id,))
             cursor = await connection.execute(REMOVE_MESSAGES, (instance_id, MOST_UNANSWERED))
             unanswered = [stored_event(event) for (event,) in await cursor.fetchall()]
-            for table in ("outbox", "lane"):
+            for table in ("outbox", "queue"):
                 await connection.execute(f"DELETE FROM {table} WHERE instance_id = %s", (instance_id,))
         self._told(instance_id)
         return unanswered

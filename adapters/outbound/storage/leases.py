@@ -12,7 +12,8 @@ from adapters.outbound.storage.arrays import Bigints, Texts
 from adapters.outbound.storage.failures import by_halves, is_rolled_back
 from adapters.outbound.storage.pool import STATEMENT_SECONDS, Connection, Database
 from domain.instances.model import Activity
-from ports.storage import Capacity, HealthStore, Leases, QueueKey
+from ports.instances import HealthRecorder
+from ports.queue import Capacity, Leases, QueueKey
 
 log = logging.getLogger(__name__)
 
@@ -20,7 +21,7 @@ INBOUND, OUTBOUND = 0, 1
 LEASE_SECONDS = 30
 RENEW_SECONDS = 8.0
 """What a renewal may take: the next one comes while the leases still last."""
-ROWS_PER_LANE = 8
+ROWS_PER_LEASE = 8
 """How many rows of one lane are worked off before others get their turn."""
 LOOK_AHEAD = 4
 """How many times more lanes than there is room for are looked at, to find some within everybody's share."""
@@ -31,14 +32,14 @@ REFUSED_SECONDS = 60.0
 MOST_WAITING = 10_000
 WAITING_INSTANCES = f"""
 SELECT DISTINCT instance_id FROM (
-    SELECT instance_id FROM lane WHERE kind = %s AND pending > 0 AND due_at <= now()
+    SELECT instance_id FROM queue WHERE kind = %s AND pending > 0 AND due_at <= now()
     ORDER BY due_at LIMIT {MOST_WAITING}
 ) waiting
 """
 
 ABANDONED = """
 SELECT l.owner FROM (
-    SELECT owner FROM lane WHERE owner IS NOT NULL UNION SELECT owner FROM schedule WHERE owner IS NOT NULL
+    SELECT owner FROM queue WHERE owner IS NOT NULL UNION SELECT owner FROM schedule WHERE owner IS NOT NULL
     UNION SELECT owner FROM link WHERE owner IS NOT NULL
 ) l
 WHERE NOT EXISTS (
@@ -49,11 +50,12 @@ WHERE NOT EXISTS (
 
 FREE = """
 WITH freed AS (
-    UPDATE lane SET owner = NULL, due_at = now() WHERE owner = ANY(%s) RETURNING kind, instance_id, lane_key
+    UPDATE queue SET owner = NULL, due_at = now() WHERE owner = ANY(%s) RETURNING kind, instance_id, session_key
 )
 UPDATE inbox SET attempts = attempts + 1 FROM (
-    SELECT f.instance_id, f.lane_key, (
-        SELECT min(id) FROM inbox i WHERE i.instance_id = f.instance_id AND i.lane_key = f.lane_key AND i.status = 0
+    SELECT f.instance_id, f.session_key, (
+        SELECT min(id) FROM inbox i
+        WHERE i.instance_id = f.instance_id AND i.session_key = f.session_key AND i.status = 0
     ) AS first FROM freed f WHERE f.kind = 0
 ) head WHERE inbox.id = head.first
 """
@@ -65,7 +67,7 @@ had never been."""
 
 OFFERED = """
 offered AS (
-    SELECT * FROM unnest(%(offered_instances)s, %(offered_lanes)s) AS t(instance_id, lane_key)
+    SELECT * FROM unnest(%(offered_instances)s, %(offered_lanes)s) AS t(instance_id, session_key)
 )
 """
 """The lanes for which this process has places."""
@@ -83,22 +85,22 @@ def enqueue_sql(kind: int, rows: str) -> str:
     has to lease. A lane freed after this transaction began is left open, as what its last holder wrote cannot be
     seen here: its `due_at` tells.
     """
-    idle = "lane.pending <= 0 AND lane.owner IS NULL"
+    idle = "queue.pending <= 0 AND queue.owner IS NULL"
     lease_end = f"now() + interval '{LEASE_SECONDS} seconds'"
     return f"""
-        INSERT INTO lane (kind, instance_id, lane_key, pending, owner, due_at)
-        SELECT {kind}, r.instance_id, r.lane_key, count(*),
-            CASE WHEN bool_or(o.lane_key IS NOT NULL) THEN %(owner)s::bigint END,
-            CASE WHEN bool_or(o.lane_key IS NOT NULL) THEN {lease_end} ELSE now() END
-        FROM {rows} r LEFT JOIN offered o ON o.instance_id = r.instance_id AND o.lane_key = r.lane_key
+        INSERT INTO queue (kind, instance_id, session_key, pending, owner, due_at)
+        SELECT {kind}, r.instance_id, r.session_key, count(*),
+            CASE WHEN bool_or(o.session_key IS NOT NULL) THEN %(owner)s::bigint END,
+            CASE WHEN bool_or(o.session_key IS NOT NULL) THEN {lease_end} ELSE now() END
+        FROM {rows} r LEFT JOIN offered o ON o.instance_id = r.instance_id AND o.session_key = r.session_key
         GROUP BY 2, 3 ORDER BY 2, 3
-        ON CONFLICT (kind, instance_id, lane_key) DO UPDATE SET
-            pending = lane.pending + excluded.pending,
-            owner = CASE WHEN {idle} AND lane.due_at <= now() THEN excluded.owner ELSE lane.owner END,
-            due_at = CASE WHEN NOT ({idle}) THEN lane.due_at
-                WHEN lane.due_at <= now() THEN excluded.due_at ELSE now() END,
+        ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
+            pending = queue.pending + excluded.pending,
+            owner = CASE WHEN {idle} AND queue.due_at <= now() THEN excluded.owner ELSE queue.owner END,
+            due_at = CASE WHEN NOT ({idle}) THEN queue.due_at
+                WHEN queue.due_at <= now() THEN excluded.due_at ELSE now() END,
             touched_at = now()
-        RETURNING instance_id, lane_key, owner IS NULL AS open,
+        RETURNING instance_id, session_key, owner IS NULL AS open,
             owner = %(owner)s AND due_at = {lease_end} AS leased
     """
 
@@ -113,14 +115,14 @@ def complete_sql(kind: int, rows: str) -> str:
             rounds = CASE WHEN NOT d.person THEN l.rounds END,
             replied_at = CASE WHEN NOT d.person THEN coalesce(l.replied_at, CASE WHEN d.replied THEN now() END) END"""
     return f"""
-        UPDATE lane l SET pending = l.pending - d.n, touched_at = now(),
+        UPDATE queue l SET pending = l.pending - d.n, touched_at = now(),
             owner = CASE WHEN d.last AND l.owner = %(owner)s THEN NULL ELSE l.owner END,
             due_at = CASE WHEN d.last AND l.owner = %(owner)s THEN now() ELSE l.due_at END{counted if inbound else ""}
         FROM (
-            SELECT instance_id, lane_key, count(*) AS n, bool_or(last) AS last{facts}
+            SELECT instance_id, session_key, count(*) AS n, bool_or(last) AS last{facts}
             FROM {rows} GROUP BY 1, 2 ORDER BY 1, 2
         ) d
-        WHERE l.kind = {kind} AND l.instance_id = d.instance_id AND l.lane_key = d.lane_key
+        WHERE l.kind = {kind} AND l.instance_id = d.instance_id AND l.session_key = d.session_key
         RETURNING d.last AND l.pending > 0 AS more
     """
 
@@ -146,10 +148,10 @@ class Side:
         flag = f", {self.flag}" if self.flag else ""
         return f"""
             WITH waiting AS (
-                SELECT instance_id, lane_key, due_at FROM lane
+                SELECT instance_id, session_key, due_at FROM queue
                 WHERE kind = {self.kind} AND pending > 0 AND due_at <= now() AND instance_id <> ALL(%(full)s)
                 AND (cardinality(%(full_users)s::text[]) = 0 OR NOT EXISTS (SELECT FROM channel_instance i
-                    WHERE i.id = lane.instance_id AND i.user_id = ANY(%(full_users)s)))
+                    WHERE i.id = queue.instance_id AND i.user_id = ANY(%(full_users)s)))
                 ORDER BY due_at LIMIT %(count)s * {LOOK_AHEAD}
             ), ranked AS (
                 SELECT w.*, coalesce(i.user_id, '') AS user_id,
@@ -157,8 +159,8 @@ class Side:
                     row_number() OVER (PARTITION BY i.user_id ORDER BY w.due_at) AS of_user
                 FROM waiting w LEFT JOIN channel_instance i ON i.id = w.instance_id
             ), due AS (
-                SELECT l.instance_id, l.lane_key, r.user_id FROM ranked r JOIN lane l
-                ON l.kind = {self.kind} AND l.instance_id = r.instance_id AND l.lane_key = r.lane_key
+                SELECT l.instance_id, l.session_key, r.user_id FROM ranked r JOIN queue l
+                ON l.kind = {self.kind} AND l.instance_id = r.instance_id AND l.session_key = r.session_key
                 LEFT JOIN unnest(%(instances)s::bigint[], %(instance_room)s::int[]) AS ir(id, room)
                 ON ir.id = r.instance_id
                 LEFT JOIN unnest(%(users)s::text[], %(user_room)s::int[]) AS ur(id, room) ON ur.id = r.user_id
@@ -166,28 +168,28 @@ class Side:
                 AND r.of_user <= coalesce(ur.room, %(per_user)s) AND l.pending + 0 > 0 AND l.due_at <= now()
                 ORDER BY r.due_at LIMIT %(count)s FOR UPDATE OF l SKIP LOCKED
             ), taken AS (
-                UPDATE lane l SET owner = %(owner)s, due_at = now() + interval '{LEASE_SECONDS} seconds'
+                UPDATE queue l SET owner = %(owner)s, due_at = now() + interval '{LEASE_SECONDS} seconds'
                 FROM due WHERE l.kind = {self.kind}
-                AND l.instance_id = due.instance_id AND l.lane_key = due.lane_key
-                RETURNING l.instance_id, l.lane_key, due.user_id
+                AND l.instance_id = due.instance_id AND l.session_key = due.session_key
+                RETURNING l.instance_id, l.session_key, due.user_id
             )
             SELECT (SELECT count(*) FROM waiting) > (SELECT count(*) FROM taken), found.*, (SELECT {ASYNC_COMMIT})
             FROM (VALUES (1)) AS always LEFT JOIN (
-                SELECT t.instance_id, t.lane_key, t.user_id, {columns}{flag}
+                SELECT t.instance_id, t.session_key, t.user_id, {columns}{flag}
                 FROM taken t LEFT JOIN LATERAL (
                     SELECT {inner} FROM {self.table} r
-                    WHERE r.instance_id = t.instance_id AND r.lane_key = t.lane_key AND r.status = 0
-                    ORDER BY r.id LIMIT {ROWS_PER_LANE}
+                    WHERE r.instance_id = t.instance_id AND r.session_key = t.session_key AND r.status = 0
+                    ORDER BY r.id LIMIT {ROWS_PER_LEASE}
                 ) m ON true
             ) found ON true
-            ORDER BY found.instance_id, found.lane_key, found.id
+            ORDER BY found.instance_id, found.session_key, found.id
         """
 
 
 class LeaseStore:
-    """Leases of one process; `owner` is its incarnation, whose advisory lock shows that it lives."""
+    """Leases of one process; `owner` is its worker_id, whose advisory lock shows that it lives."""
 
-    def __init__(self, database: Database, owner: int, health: HealthStore | None = None) -> None:
+    def __init__(self, database: Database, owner: int, health: HealthRecorder | None = None) -> None:
         self._database = database
         self.owner = owner
         self._health = health
@@ -229,7 +231,7 @@ class LeaseStore:
         refused = [instance_id for kind, instance_id in self._refused if kind == side.kind]
         full = [each for each, left in room.instances.items() if left <= 0]
         return {
-            "count": room.lanes,
+            "count": room.total,
             "full": [*full, *refused, *without],
             "full_users": [each for each, left in room.users.items() if left <= 0],
             "instances": list(room.instances),
@@ -246,31 +248,31 @@ class LeaseStore:
         async with self._database.connection(STATEMENT_SECONDS) as connection:
             cursor = await connection.execute(side.statement(), parameters)
             rows = await cursor.fetchall()
-            lanes: dict[QueueKey, list[tuple[Any, ...]]] = {}
+            keys: dict[QueueKey, list[tuple[Any, ...]]] = {}
             for _, instance_id, key, user_id, *columns, _ in rows:
                 if instance_id is not None:
-                    found = lanes.setdefault(QueueKey(instance_id, key, user_id), [])
+                    found = keys.setdefault(QueueKey(instance_id, key, user_id), [])
                     found.extend([tuple(columns)] if columns[0] is not None else [])
-            empty = [lane for lane, found in lanes.items() if not found]
-            for lane in empty:
-                await self._settle(connection, side, lane)
-                del lanes[lane]
-        return Leases(list(lanes.items()), more=rows[0][0])
+            empty = [key for key, found in keys.items() if not found]
+            for key in empty:
+                await self._settle(connection, side, key)
+                del keys[key]
+        return Leases(list(keys.items()), more=rows[0][0])
 
-    async def _settle(self, connection: Connection, side: Side, lane: QueueKey) -> None:
+    async def _settle(self, connection: Connection, side: Side, key: QueueKey) -> None:
         """Counts a lane anew that claimed to have rows and has none (its rows were dropped)."""
         await connection.execute(
-            f"UPDATE lane SET owner = NULL, due_at = now(), pending = (SELECT count(*) FROM {side.table} r"
-            " WHERE r.instance_id = lane.instance_id AND r.lane_key = lane.lane_key AND r.status = 0)"
-            " WHERE kind = %s AND instance_id = %s AND lane_key = %s AND owner = %s",
-            (side.kind, lane.instance_id, lane.key, self.owner),
+            f"UPDATE queue SET owner = NULL, due_at = now(), pending = (SELECT count(*) FROM {side.table} r"
+            " WHERE r.instance_id = queue.instance_id AND r.session_key = queue.session_key AND r.status = 0)"
+            " WHERE kind = %s AND instance_id = %s AND session_key = %s AND owner = %s",
+            (side.kind, key.instance_id, key.session_key, self.owner),
         )
 
-    async def release(self, side: Side, lane: QueueKey, delay: float) -> None:
+    async def release(self, side: Side, key: QueueKey, delay: float) -> None:
         await self._database.execute(
-            "UPDATE lane SET owner = NULL, due_at = now() + make_interval(secs => %s)"
-            " WHERE kind = %s AND instance_id = %s AND lane_key = %s AND owner = %s",
-            (delay, side.kind, lane.instance_id, lane.key, self.owner),
+            "UPDATE queue SET owner = NULL, due_at = now() + make_interval(secs => %s)"
+            " WHERE kind = %s AND instance_id = %s AND session_key = %s AND owner = %s",
+            (delay, side.kind, key.instance_id, key.session_key, self.owner),
         )
 
     async def renew(self, side: Side, held: Collection[QueueKey]) -> None:
@@ -279,13 +281,13 @@ class LeaseStore:
         Others that bear its name were left behind by an outage of the database: they run out.
         """
 
-        async def renewed(lanes: Sequence[QueueKey]) -> None:
+        async def renewed(keys: Sequence[QueueKey]) -> None:
             await self._database.execute(
-                f"UPDATE lane SET due_at = now() + interval '{LEASE_SECONDS} seconds'"
-                " FROM unnest(%s::bigint[], %s::text[]) AS h(instance_id, lane_key)"
-                " WHERE lane.kind = %s AND lane.owner = %s"
-                " AND lane.instance_id = h.instance_id AND lane.lane_key = h.lane_key",
-                ([lane.instance_id for lane in lanes], [lane.key for lane in lanes], side.kind, self.owner),
+                f"UPDATE queue SET due_at = now() + interval '{LEASE_SECONDS} seconds'"
+                " FROM unnest(%s::bigint[], %s::text[]) AS h(instance_id, session_key)"
+                " WHERE queue.kind = %s AND queue.owner = %s"
+                " AND queue.instance_id = h.instance_id AND queue.session_key = h.session_key",
+                ([key.instance_id for key in keys], [key.session_key for key in keys], side.kind, self.owner),
                 within=RENEW_SECONDS,
             )
 
@@ -294,16 +296,16 @@ class LeaseStore:
     async def reclaim(self, side: Side, held: Collection[QueueKey]) -> None:
         """Frees the leases in this process's name that it does not work on. Not while it is leasing."""
         left = await self._database.fetch(
-            "SELECT instance_id, lane_key FROM lane WHERE kind = %s AND owner = %s"
-            " AND (instance_id, lane_key) NOT IN (SELECT * FROM unnest(%s::bigint[], %s::text[]))",
-            (side.kind, self.owner, [lane.instance_id for lane in held], [lane.key for lane in held]),
+            "SELECT instance_id, session_key FROM queue WHERE kind = %s AND owner = %s"
+            " AND (instance_id, session_key) NOT IN (SELECT * FROM unnest(%s::bigint[], %s::text[]))",
+            (side.kind, self.owner, [key.instance_id for key in held], [key.session_key for key in held]),
         )
 
-        async def freed(lanes: Sequence[QueueKey]) -> None:
+        async def freed(keys: Sequence[QueueKey]) -> None:
             await self._database.execute(
-                "UPDATE lane SET owner = NULL, due_at = now() FROM unnest(%s::bigint[], %s::text[]) AS h(id, key)"
-                " WHERE kind = %s AND owner = %s AND instance_id = h.id AND lane_key = h.key",
-                ([lane.instance_id for lane in lanes], [lane.key for lane in lanes], side.kind, self.owner),
+                "UPDATE queue SET owner = NULL, due_at = now() FROM unnest(%s::bigint[], %s::text[]) AS h(id, key)"
+                " WHERE kind = %s AND owner = %s AND instance_id = h.id AND session_key = h.key",
+                ([key.instance_id for key in keys], [key.session_key for key in keys], side.kind, self.owner),
             )
 
         _note(await by_halves([QueueKey(*each) for each in left], freed), "a lease cannot be given back")
@@ -319,5 +321,5 @@ class LeaseStore:
 
 def _note(refused: Sequence[tuple[QueueKey, Exception]], what: str) -> None:
     """Such a lease runs out by itself."""
-    for lane, error in refused:
-        log.error(what, exc_info=error, extra={"instance": lane.instance_id})
+    for key, error in refused:
+        log.error(what, exc_info=error, extra={"instance": key.instance_id})

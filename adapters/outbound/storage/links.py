@@ -64,7 +64,7 @@ ORDER BY i.id
 
 
 class PairingStore:
-    """`ports.links.ConnectionLeases`, `ports.links.PairingRequests` and `ports.storage.SocketStore`."""
+    """`ports.links.ConnectionLeases`, `ports.links.PairingRequests` and `ports.instances.SocketStore`."""
 
     def __init__(
         self,

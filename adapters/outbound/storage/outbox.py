@@ -23,9 +23,10 @@ from adapters.outbound.storage.outages import waited_out
 from adapters.outbound.storage.pool import Database
 from domain.channels.messages import DeliveryStatus, OutboundMessage
 from domain.instances.model import Deliveries, Delivery, Page
-from ports.storage import Capacity, Leases, QueuedMessage, QueuedMessages, QueueKey, SentPart
+from ports.outbox import QueuedMessage, QueuedMessages, SentMessage
+from ports.queue import Capacity, Leases, QueueKey
 
-SIDE = Side(OUTBOUND, "outbox", "id part target key attempts apology")
+SIDE = Side(OUTBOUND, "outbox", "id message target key attempts apology")
 
 PENDING, SENT, DEAD = 0, 1, 2
 STATUS = {"pending": PENDING, "sent": SENT, "dead": DEAD}
@@ -39,7 +40,7 @@ WITH r AS (
     UPDATE outbox o SET status = r.status, ref = r.ref, last_error = coalesce(r.error, o.last_error),
         attempts = o.attempts + 1, next_attempt_at = NULL, finished_at = now()
     FROM r WHERE o.id = r.id AND o.key = r.key AND o.status = 0
-    RETURNING o.instance_id, o.lane_key, r.last
+    RETURNING o.instance_id, o.session_key, r.last
 ), settled AS ({complete_sql(OUTBOUND, "done")})
 SELECT bool_or(more) FROM settled
 """
@@ -49,25 +50,25 @@ RETRY = """
 WITH part AS (
     UPDATE outbox SET attempts = attempts + 1, last_error = %s,
         next_attempt_at = now() + make_interval(secs => %s)
-    WHERE id = %s AND key = %s AND status = 0 RETURNING instance_id, lane_key, next_attempt_at
+    WHERE id = %s AND key = %s AND status = 0 RETURNING instance_id, session_key, next_attempt_at
 )
-UPDATE lane l SET owner = NULL, due_at = p.next_attempt_at, touched_at = now() FROM part p
-WHERE l.kind = 1 AND l.instance_id = p.instance_id AND l.lane_key = p.lane_key AND l.owner = %s
+UPDATE queue l SET owner = NULL, due_at = p.next_attempt_at, touched_at = now() FROM part p
+WHERE l.kind = 1 AND l.instance_id = p.instance_id AND l.session_key = p.session_key AND l.owner = %s
 """
 
 RECOGNISE = """
 WITH free AS (
-    SELECT l.instance_id, l.lane_key FROM lane l JOIN outbox o USING (instance_id, lane_key)
+    SELECT l.instance_id, l.session_key FROM queue l JOIN outbox o USING (instance_id, session_key)
     WHERE l.kind = 1 AND l.owner IS NULL AND o.instance_id = %(instance)s AND o.key = %(key)s
         AND o.status = 0 AND o.attempts > 0
     FOR UPDATE OF l
 ), part AS (
     UPDATE outbox o SET status = 1, ref = %(ref)s, next_attempt_at = NULL, finished_at = now() FROM free f
-    WHERE o.instance_id = f.instance_id AND o.lane_key = f.lane_key AND o.key = %(key)s AND o.status = 0
-    RETURNING o.instance_id, o.lane_key
+    WHERE o.instance_id = f.instance_id AND o.session_key = f.session_key AND o.key = %(key)s AND o.status = 0
+    RETURNING o.instance_id, o.session_key
 )
-UPDATE lane l SET pending = l.pending - 1, due_at = now(), touched_at = now() FROM part p
-WHERE l.kind = 1 AND l.instance_id = p.instance_id AND l.lane_key = p.lane_key
+UPDATE queue l SET pending = l.pending - 1, due_at = now(), touched_at = now() FROM part p
+WHERE l.kind = 1 AND l.instance_id = p.instance_id AND l.session_key = p.session_key
 """
 """A part that waits to be sent again, and of which the platform says that it has it. While a worker holds the
 lane it is left alone: a try may be under way."""
@@ -75,24 +76,24 @@ lane it is left alone: a try may be under way."""
 REPLAY = f"""
 WITH {OFFERED}, part AS (
     UPDATE outbox SET status = 0, attempts = 0, next_attempt_at = NULL, finished_at = NULL
-    WHERE id = %(part)s AND instance_id = %(instance)s AND status = 2 RETURNING instance_id, lane_key
+    WHERE id = %(part)s AND instance_id = %(instance)s AND status = 2 RETURNING instance_id, session_key
 )
 {enqueue_sql(OUTBOUND, "part")}
 """
 
 DROP = """
 WITH part AS (
-    DELETE FROM outbox WHERE id = %s AND instance_id = %s RETURNING instance_id, lane_key, status
+    DELETE FROM outbox WHERE id = %s AND instance_id = %s RETURNING instance_id, session_key, status
 ), settled AS (
-    UPDATE lane l SET pending = l.pending - 1,
+    UPDATE queue l SET pending = l.pending - 1,
         due_at = CASE WHEN l.owner IS NULL THEN now() ELSE l.due_at END FROM part p
-    WHERE p.status = 0 AND l.kind = 1 AND l.instance_id = p.instance_id AND l.lane_key = p.lane_key
+    WHERE p.status = 0 AND l.kind = 1 AND l.instance_id = p.instance_id AND l.session_key = p.session_key
 )
 SELECT count(*) FROM part
 """
 
 ASKED = """
-SELECT part, target, ref FROM outbox
+SELECT message, target, ref FROM outbox
 WHERE inbox_id = %s AND prompt AND instance_id = %s AND status = 1 AND ref IS NOT NULL ORDER BY id DESC
 """
 
@@ -115,25 +116,25 @@ class _Finished:
 class PostgresOutbox:
     """`waiting` is called when a lane has rows that nobody holds."""
 
-    def __init__(self, database: Database, lanes: LeaseStore, waiting: Callable[[], None]) -> None:
+    def __init__(self, database: Database, keys: LeaseStore, waiting: Callable[[], None]) -> None:
         self._database = database
-        self._lanes = lanes
+        self._leases = keys
         self._waiting = waiting
         self._batcher: Batcher[_Finished, None] = Batcher(self._flush)
 
     async def lease(self, room: Capacity) -> Leases[QueuedMessages]:
-        leased = await self._lanes.lease(SIDE, room)
-        outgoing = [QueuedMessages(lane, [_outgoing(*row) for row in rows]) for lane, rows in leased.lanes]
+        leased = await self._leases.lease(SIDE, room)
+        outgoing = [QueuedMessages(key, [_outgoing(*row) for row in rows]) for key, rows in leased.leased]
         return Leases(outgoing, leased.more)
 
-    async def sent(self, lane: QueueKey, part: QueuedMessage, ref: str, *, last: bool) -> None:
-        await self._finish(lane, _Finished(part, SENT, storable(ref) or None, None, last))
+    async def sent(self, key: QueueKey, part: QueuedMessage, ref: str, *, last: bool) -> None:
+        await self._finish(key, _Finished(part, SENT, storable(ref) or None, None, last))
 
-    async def dead(self, lane: QueueKey, part: QueuedMessage, error: str, *, last: bool) -> None:
-        await self._finish(lane, _Finished(part, DEAD, None, storable_reason(error), last))
+    async def dead(self, key: QueueKey, part: QueuedMessage, error: str, *, last: bool) -> None:
+        await self._finish(key, _Finished(part, DEAD, None, storable_reason(error), last))
 
-    async def _finish(self, lane: QueueKey, finished: _Finished) -> None:
-        await waited_out(lambda: self._batcher.submit(lane, finished))
+    async def _finish(self, key: QueueKey, finished: _Finished) -> None:
+        await waited_out(lambda: self._batcher.submit(key, finished))
 
     async def _flush(self, batch: Sequence[_Finished]) -> Sequence[None]:
         row = await self._database.fetch_one(
@@ -145,20 +146,20 @@ class PostgresOutbox:
                 "refs": Texts(each.ref for each in batch),
                 "errors": Texts(each.error for each in batch),
                 "lasts": Bools(each.last for each in batch),
-                "owner": self._lanes.owner,
+                "owner": self._leases.owner,
             },
         )
         if row and row[0]:
             self._waiting()
         return [None] * len(batch)
 
-    async def retry(self, lane: QueueKey, part: QueuedMessage, error: str, delay: float) -> None:
+    async def retry(self, key: QueueKey, part: QueuedMessage, error: str, delay: float) -> None:
         await self._database.execute(
-            RETRY, (storable_reason(error), delay, part.id, part.key, self._lanes.owner)
+            RETRY, (storable_reason(error), delay, part.id, part.key, self._leases.owner)
         )
 
-    async def release(self, lane: QueueKey, delay: float = 0.0) -> None:
-        await self._lanes.release(SIDE, lane, delay)
+    async def release(self, key: QueueKey, delay: float = 0.0) -> None:
+        await self._leases.release(SIDE, key, delay)
 
     async def receipt(self, instance_id: int, receipt: DeliveryStatus) -> bool:
         ref = storable(receipt.ref)
@@ -180,10 +181,10 @@ class PostgresOutbox:
             self._waiting()
         return bool(told) and receipt.failed
 
-    async def asked(self, instance_id: int, inbox_id: int) -> Sequence[SentPart]:
+    async def asked(self, instance_id: int, inbox_id: int) -> Sequence[SentMessage]:
         rows = await self._database.fetch(ASKED, (inbox_id, instance_id))
         return [
-            SentPart(OutboundMessage(orjson.loads(part)), orjson.loads(target), ref)
+            SentMessage(OutboundMessage(orjson.loads(part)), orjson.loads(target), ref)
             for part, target, ref in rows
         ]
 

@@ -23,12 +23,12 @@ class PostgresProcesses:
         beating = exists().where(process.c.role.in_(WORKERS), ~_silent(timedelta(seconds=15)))
         return bool(await self._database.fetch_value(select(beating)))
 
-    async def beat(self, incarnation: int, role: str) -> None:
-        beat = upsert(process, {"incarnation": incarnation, "role": role, "beat_at": func.now()})
+    async def beat(self, worker_id: int, role: str) -> None:
+        beat = upsert(process, {"worker_id": worker_id, "role": role, "beat_at": func.now()})
         await self._database.execute(beat, within=BEAT_SECONDS)
 
-    async def leave(self, incarnation: int) -> None:
-        await self._database.execute(delete(process).filter_by(incarnation=incarnation))
+    async def leave(self, worker_id: int) -> None:
+        await self._database.execute(delete(process).filter_by(worker_id=worker_id))
 
     async def bury(self) -> int:
         """Removes processes that have been silent for an hour."""

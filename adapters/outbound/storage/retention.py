@@ -16,7 +16,8 @@ STATEMENTS = (
         " AND finished_at < now() - make_interval(days => %s) ORDER BY finished_at LIMIT %s)"
     ),
     (
-        "DELETE FROM lane WHERE (kind, instance_id, lane_key) IN (SELECT kind, instance_id, lane_key FROM lane"
+        "DELETE FROM queue WHERE (kind, instance_id, session_key) IN"
+        " (SELECT kind, instance_id, session_key FROM queue"
         " WHERE pending = 0 AND owner IS NULL AND touched_at < now() - make_interval(days => %s)"
         " ORDER BY touched_at LIMIT %s FOR UPDATE SKIP LOCKED)"
     ),
@@ -46,7 +47,7 @@ class Retention:
     async def _orphans(self) -> int:
         """Rows of instances that were removed while they were being written."""
         count = 0
-        for table in ("inbox", "outbox", "lane"):
+        for table in ("inbox", "outbox", "queue"):
             count += await self._database.execute(
                 f"DELETE FROM {table} t WHERE NOT EXISTS"
                 " (SELECT FROM channel_instance i WHERE i.id = t.instance_id)",

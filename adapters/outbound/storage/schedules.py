@@ -18,8 +18,8 @@ from adapters.outbound.storage.pool import Connection, Database
 from domain.channels.messages import Event
 from domain.instances.model import Activity
 from domain.refusals import Unavailable
+from ports.instances import HealthRecorder
 from ports.schedules import Due
-from ports.storage import HealthStore
 
 log = logging.getLogger(__name__)
 
@@ -94,7 +94,7 @@ class PostgresSchedules:
         owner: int,
         arrived: Callable[[], None],
         removed: Callable[[int], None],
-        health: HealthStore | None = None,
+        health: HealthRecorder | None = None,
     ) -> None:
         self._health = health
         self._database = database
@@ -240,7 +240,7 @@ class PostgresSchedules:
     async def bury(self) -> Sequence[int]:
         rows = await self._database.fetch(
             "DELETE FROM channel_instance i WHERE status <> 'active' AND NOT EXISTS"
-            " (SELECT FROM lane l WHERE l.kind IN (0, 1) AND l.instance_id = i.id AND l.pending > 0)"
+            " (SELECT FROM queue l WHERE l.kind IN (0, 1) AND l.instance_id = i.id AND l.pending > 0)"
             " RETURNING id"
         )
         for (instance_id,) in rows:

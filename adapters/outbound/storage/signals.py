@@ -34,12 +34,12 @@ class Signals:
     def __init__(
         self,
         database: Database,
-        incarnation: int,
+        worker_id: int,
         on_notification: Callable[[str], None],
         lost: Callable[[], None],
     ) -> None:
         self._database = database
-        self._incarnation = incarnation
+        self._worker_id = worker_id
         self._hear = on_notification
         self._lost = lost
         self._outgoing: dict[str, None] = {}
@@ -66,7 +66,7 @@ class Signals:
         """The first notice goes at once; those of the next moments are gathered."""
         while self._outgoing:
             notices, self._outgoing = list(self._outgoing), {}
-            payloads = [f"{self._incarnation}:{notice}" for notice in notices]
+            payloads = [f"{self._worker_id}:{notice}" for notice in notices]
             try:
                 await self._database.execute(
                     f"SELECT pg_notify('{CHANNEL}', n), (SELECT {ASYNC_COMMIT}) FROM unnest(%s::text[]) AS t(n)",
@@ -96,14 +96,14 @@ class Signals:
             self._database.dsn, autocommit=True, application_name="switchboard-signals", **NOTICING
         )
         async with connection:
-            await connection.execute("SELECT pg_advisory_lock(%s)", (self._incarnation,))
+            await connection.execute("SELECT pg_advisory_lock(%s)", (self._worker_id,))
             await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(CHANNEL)))
             self._lost()
             self.ready.set()
             if self._away:
                 log.info("the connection for wake-ups is back")
                 self._away = False
-            own = f"{self._incarnation}:"
+            own = f"{self._worker_id}:"
             async for notice in connection.notifies():
                 if not notice.payload.startswith(own):
                     self._hear(notice.payload.partition(":")[2])

@@ -40,7 +40,7 @@ class _Reading:
 
 
 class IngestService:
-    """One worker's hands. `owner` is the incarnation of its process: it shows that the lease's holder lives.
+    """One worker's hands. `owner` is the worker_id of its process: it shows that the lease's holder lives.
 
     `ended` is called after each upload, whatever became of it.
     """

@@ -9,7 +9,7 @@ from types import TracebackType
 from domain.channels.messages import Event, Outcome, Sent
 from domain.routing.asking.model import ConversationContext
 from ports.channels import StreamingReply
-from ports.storage import DraftStore
+from ports.inbox import DraftStore
 
 log = logging.getLogger(__name__)
 

@@ -18,7 +18,8 @@ from adapters.outbound.channels.bot_messenger.webhook import secret_of
 from domain.routing.model import RunRequest, RunResult
 from domain.routing.words import APOLOGY
 from ports.downstream import DownstreamFailed
-from ports.storage import QueuedMessage, QueueKey
+from ports.outbox import QueuedMessage
+from ports.queue import QueueKey
 from tests.drivers.passing import FAR, pass_time
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource
@@ -147,9 +148,9 @@ def scene(
     outbox = world.container.outbox()
     retry = outbox.retry
 
-    async def put_off(lane: QueueKey, part: QueuedMessage, error: str, delay: float) -> None:
+    async def put_off(key: QueueKey, part: QueuedMessage, error: str, delay: float) -> None:
         made.delays.append(delay)
-        await retry(lane, part, error, delay + FAR.total_seconds())
+        await retry(key, part, error, delay + FAR.total_seconds())
 
     monkeypatch.setattr(outbox, "retry", put_off)
     yield made
@@ -408,8 +409,8 @@ def _waiting(scene: Scene, delivery_id: int) -> bool:
     """Its conversation is not being worked on."""
     row = scene.world.run(
         scene.world.container.database().fetch_one(
-            "SELECT l.owner IS NULL FROM outbox o JOIN lane l ON l.kind = 1 AND l.instance_id = o.instance_id"
-            " AND l.lane_key = o.lane_key WHERE o.id = %s",
+            "SELECT l.owner IS NULL FROM outbox o JOIN queue l ON l.kind = 1 AND l.instance_id = o.instance_id"
+            " AND l.session_key = o.session_key WHERE o.id = %s",
             (delivery_id,),
         )
     )

@@ -96,7 +96,7 @@ def accepted_again(scene: Scene, second: World, key: str) -> None:
 
 @given("a worker leased their conversation and died")
 def leased_and_died(scene: Scene) -> None:
-    scene.execute("UPDATE lane SET owner = 4711, due_at = now() + interval '1 hour'")
+    scene.execute("UPDATE queue SET owner = 4711, due_at = now() + interval '1 hour'")
 
 
 @given("three workers died over the first message")
@@ -194,15 +194,15 @@ def hangs(valve: Resource) -> None:
 
 async def _no_upkeep(worker: WorkerComponent) -> None:
     """A worker that hangs prolongs no lease."""
-    assert worker._upkeep_task is not None
-    worker._upkeep_task.cancel()
-    await asyncio.wait([worker._upkeep_task])
+    assert worker._periodic_task is not None
+    worker._periodic_task.cancel()
+    await asyncio.wait([worker._periodic_task])
 
 
 @when("its lease runs out and a second worker takes the message up", target_fixture="other_valve")
 def taken_up(scene: Scene) -> Resource:
     other = Resource(scene.start(), _asks_first)
-    scene.execute("UPDATE lane SET due_at = now() WHERE owner IS NOT NULL")
+    scene.execute("UPDATE queue SET due_at = now() WHERE owner IS NOT NULL")
     return other
 
 

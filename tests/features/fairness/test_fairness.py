@@ -165,13 +165,13 @@ def flood(scene: Scene, count: int) -> None:
 async def _flooded(scene: Scene, count: int) -> None:
     async with scene.world.container.database().transaction() as connection:
         await connection.execute(
-            "INSERT INTO inbox (instance_id, lane_key, event_key, event)"
+            "INSERT INTO inbox (instance_id, session_key, event_key, event)"
             " SELECT instance_id, 'flood ' || n, 'flood ' || n, event FROM inbox, generate_series(1, %s) n",
             (count,),
         )
         await connection.execute(
-            "INSERT INTO lane (kind, instance_id, lane_key, pending)"
-            " SELECT 0, instance_id, lane_key, 1 FROM inbox WHERE status = 0"
+            "INSERT INTO queue (kind, instance_id, session_key, pending)"
+            " SELECT 0, instance_id, session_key, 1 FROM inbox WHERE status = 0"
         )
     scene.world.container.event_bus().inbound.ring()
 

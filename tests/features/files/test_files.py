@@ -139,7 +139,7 @@ def _answer(world: World) -> Any:
 
     fetch = world.container.database().fetch
     until(lambda: bool(world.run(fetch("SELECT 1 FROM outbox"))), "the answer is recorded")
-    return loads(world.run(fetch("SELECT part FROM outbox"))[0][0])
+    return loads(world.run(fetch("SELECT message FROM outbox"))[0][0])
 
 
 @when(parsers.parse("{hours:d} hours pass"))

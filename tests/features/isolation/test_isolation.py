@@ -196,19 +196,24 @@ def both_are_written_to(scene: Scene) -> None:
 def damaged_message(scene: Scene) -> None:
     id = scene.instances["ann"]
     scene.fetch(
-        "INSERT INTO inbox (instance_id, lane_key, event_key, event) VALUES (%s, 'damaged', 'k', '{')", (id,)
+        "INSERT INTO inbox (instance_id, session_key, event_key, event) VALUES (%s, 'damaged', 'k', '{')",
+        (id,),
     )
-    scene.fetch("INSERT INTO lane (kind, instance_id, lane_key, pending) VALUES (0, %s, 'damaged', 1)", (id,))
+    scene.fetch(
+        "INSERT INTO queue (kind, instance_id, session_key, pending) VALUES (0, %s, 'damaged', 1)", (id,)
+    )
 
 
 @when("a reply of ann's is damaged in the database before it is sent")
 def damaged_reply(scene: Scene) -> None:
     id = scene.instances["ann"]
     scene.fetch(
-        "INSERT INTO outbox (instance_id, lane_key, part, target, key) VALUES (%s, 'damaged', '{', '{}', 'k')",
+        "INSERT INTO outbox (instance_id, session_key, message, target, key) VALUES (%s, 'damaged', '{', '{}', 'k')",
         (id,),
     )
-    scene.fetch("INSERT INTO lane (kind, instance_id, lane_key, pending) VALUES (1, %s, 'damaged', 1)", (id,))
+    scene.fetch(
+        "INSERT INTO queue (kind, instance_id, session_key, pending) VALUES (1, %s, 'damaged', 1)", (id,)
+    )
 
 
 @then("each message to bob is answered once")

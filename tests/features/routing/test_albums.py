@@ -103,13 +103,13 @@ class Scene:
 
     def has_worked_off(self, count: int) -> bool:
         """Whether the resource was asked so often, and nothing is left to do. What waits for an album looks again."""
-        self.execute("UPDATE lane SET due_at = now() WHERE kind = 0 AND pending > 0 AND owner IS NULL")
+        self.execute("UPDATE queue SET due_at = now() WHERE kind = 0 AND pending > 0 AND owner IS NULL")
         return len(self.resource.bodies) >= count and self._idle()
 
     def _idle(self) -> bool:
         rows = self._first.container.database().fetch(
             "SELECT (SELECT count(*) FROM inbox WHERE status <> 1) + (SELECT count(*) FROM outbox WHERE status <> 1)"
-            " + (SELECT count(*) FROM lane WHERE pending <> 0 OR owner IS NOT NULL)"
+            " + (SELECT count(*) FROM queue WHERE pending <> 0 OR owner IS NOT NULL)"
         )
         return bool(self._first.run(rows) == [(0,)])
 
@@ -180,7 +180,7 @@ def both_send(scene: Scene, count: int) -> None:
 
 @when("a worker leased the conversation and died")
 def leased_and_died(scene: Scene) -> None:
-    scene.execute("UPDATE lane SET owner = 4711, due_at = now() + interval '1 hour'")
+    scene.execute("UPDATE queue SET owner = 4711, due_at = now() + interval '1 hour'")
 
 
 @then("the resource is asked in this order")

@@ -31,7 +31,7 @@ async def _stored(knowledge: Knowledge) -> str:
 async def _reply(database: Database, key: str, status: int) -> None:
     part = orjson.dumps({"kind": "file", "name": "a.png", "blob": key, "size": 20}).decode()
     await database.execute(
-        "INSERT INTO outbox (instance_id, lane_key, part, target, key, status, created_at)"
+        "INSERT INTO outbox (instance_id, session_key, message, target, key, status, created_at)"
         " VALUES (1, 's', %s, '{}', 'k', %s, now() - interval '40 days')",
         (part, status),
     )

@@ -7,16 +7,17 @@ import pytest
 from adapters.outbound.storage.conversations import PostgresConversations, Wakes
 from adapters.outbound.storage.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.inbox import PostgresInbox
-from adapters.outbound.storage.leases import ROWS_PER_LANE, LeaseStore
+from adapters.outbound.storage.leases import ROWS_PER_LEASE, LeaseStore
 from adapters.outbound.storage.pool import Database
 from domain.channels.messages import Event, Merge, OutboundMessage, Sender
 from domain.routing.albums import merged
-from ports.storage import Capacity, Conversation, EventOutcome, QueuedEvent
+from ports.inbox import Conversation, EventOutcome, QueuedEvent
+from ports.queue import Capacity
 
 ROOM = Capacity(100, 100, 100)
 OWNER = 1
 ALBUM = Merge('an "album" %s ü', 1)
-MOST = ROWS_PER_LANE + 3
+MOST = ROWS_PER_LEASE + 3
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def event(text: str, merge: Merge | None = None) -> Event:
 
 
 async def leased(conversations: PostgresConversations) -> Conversation:
-    [found] = (await conversations.lease(ROOM)).lanes
+    [found] = (await conversations.lease(ROOM)).leased
     return found
 
 
@@ -47,12 +48,12 @@ async def conversation(
 
 
 async def whole(conversations: PostgresConversations, conversation: Conversation) -> QueuedEvent:
-    return merged(conversation.waiting[0], (await conversations.album(conversation.lane, ALBUM)).rows)
+    return merged(conversation.queued[0], (await conversations.album(conversation.key, ALBUM)).rows)
 
 
 def outcome(conversation: Conversation, waiting: QueuedEvent, error: str | None = None) -> EventOutcome:
     part = OutboundMessage({"text": waiting.event.text})
-    return EventOutcome(conversation.lane, waiting.id, {}, [part], error, last=True, merged=waiting.merged)
+    return EventOutcome(conversation.key, waiting.id, {}, [part], error, last=True, merged=waiting.merged)
 
 
 async def statuses(database: Database) -> list[int]:
@@ -62,7 +63,7 @@ async def statuses(database: Database) -> list[int]:
 async def test_all_rows_are_found_and_no_others(
     conversations: PostgresConversations, conversation: Conversation
 ) -> None:
-    album = await conversations.album(conversation.lane, ALBUM)
+    album = await conversations.album(conversation.key, ALBUM)
     assert [row.event.text for row in album.rows] == [f"{number}" for number in range(MOST)]
     assert 0 <= album.quiet <= album.age
 
@@ -73,11 +74,11 @@ async def test_one_outcome_finishes_them_all(
     waiting = await whole(conversations, conversation)
     assert await conversations.record(outcome(conversation, waiting))
     assert await statuses(database) == [1] * MOST + [0, 0]
-    assert await database.fetch("SELECT pending, owner FROM lane WHERE kind = 0") == [(2, None)]
+    assert await database.fetch("SELECT pending, owner FROM queue WHERE kind = 0") == [(2, None)]
     assert await database.fetch("SELECT inbox_id FROM outbox") == [(waiting.id,)]
     assert not await conversations.record(outcome(conversation, waiting)), "it is on record once"
     again = await leased(conversations)
-    assert len(again.waiting) == 2
+    assert len(again.queued) == 2
 
 
 async def test_a_failure_is_that_of_all(
@@ -92,8 +93,8 @@ async def test_an_outcome_that_comes_too_late_finishes_none(
     database: Database, conversations: PostgresConversations, conversation: Conversation
 ) -> None:
     """An event before it has no outcome: a database that died has forgotten that one's."""
-    first, second = conversation.waiting[:2]
-    late = merged(second, (await conversations.album(conversation.lane, ALBUM)).rows)
+    first, second = conversation.queued[:2]
+    late = merged(second, (await conversations.album(conversation.key, ALBUM)).rows)
     assert first.id in late.merged
     assert not await conversations.record(outcome(conversation, late))
     assert await statuses(database) == [0] * (MOST + 2)

@@ -20,8 +20,9 @@ from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.schedules import PostgresSchedules
 from domain.channels.messages import Answer, CallOutcome, Event, OutboundMessage, Sender
 from domain.instances.model import Activity
+from ports.inbox import CallResult, EventOutcome
+from ports.queue import Capacity, QueueKey
 from ports.schedules import Due
-from ports.storage import CallResult, Capacity, EventOutcome, QueueKey
 from tests.support.database import an_instance
 
 ROOM = Capacity(100, 100, 100)
@@ -36,11 +37,11 @@ class Store:
     def __init__(self, database: Database) -> None:
         self.database = database
         self.health = PostgresHealth(database)
-        self.lanes = lanes = LeaseStore(database, 1, self.health)
+        self.leases = leases = LeaseStore(database, 1, self.health)
         self.inbox = PostgresInbox(database, lambda: None)
         wakes = Wakes(lambda: None, lambda: None, lambda _: None)
-        self.conversations = PostgresConversations(database, lanes, wakes, DirectDispatch())
-        self.outbox = PostgresOutbox(database, lanes, lambda: None)
+        self.conversations = PostgresConversations(database, leases, wakes, DirectDispatch())
+        self.outbox = PostgresOutbox(database, leases, lambda: None)
 
     async def reasons(self, instance_id: int) -> dict[Activity, str | None]:
         activities = (await self.health.find(instance_id)).activities
@@ -65,37 +66,37 @@ async def test_a_message_that_cannot_be_read_is_leased_beside_the_others(
     await store.inbox.add(instance, [event("bad"), event("good")])
     await store.database.execute("UPDATE inbox SET event = %s WHERE event_key = 'bad'", (stored,))
 
-    leased = (await store.conversations.lease(ROOM)).lanes
+    leased = (await store.conversations.lease(ROOM)).leased
 
-    found = {each.lane.key: each.waiting[0].event for each in leased}
+    found = {each.key.session_key: each.queued[0].event for each in leased}
     assert found["good"].text == "good"
     assert found["bad"].unreadable.startswith("the stored message cannot be read")
 
 
 async def test_a_part_that_cannot_be_read_is_leased_beside_the_others(store: Store, instance: int) -> None:
     await store.inbox.add(instance, [event("bad"), event("good")])
-    for each in (await store.conversations.lease(ROOM)).lanes:
-        parts = (OutboundMessage({"text": each.lane.key}),)
-        await store.conversations.record(EventOutcome(each.lane, each.waiting[0].id, {}, parts, last=True))
-    await store.database.execute("UPDATE outbox SET part = '{no JSON' WHERE lane_key = 'bad'")
+    for each in (await store.conversations.lease(ROOM)).leased:
+        parts = (OutboundMessage({"text": each.key.session_key}),)
+        await store.conversations.record(EventOutcome(each.key, each.queued[0].id, {}, parts, last=True))
+    await store.database.execute("UPDATE outbox SET message = '{no JSON' WHERE session_key = 'bad'")
 
-    leased = (await store.outbox.lease(ROOM)).lanes
+    leased = (await store.outbox.lease(ROOM)).leased
 
-    found = {each.lane.key: each.parts[0] for each in leased}
-    assert (found["good"].part.payload, found["good"].unreadable) == ({"text": "good"}, "")
+    found = {each.key.session_key: each.messages[0] for each in leased}
+    assert (found["good"].message.payload, found["good"].unreadable) == ({"text": "good"}, "")
     assert found["bad"].unreadable.startswith("the stored part cannot be read")
 
 
 async def test_a_failure_is_counted_and_the_conversation_waits(store: Store, instance: int) -> None:
     await store.inbox.add(instance, [event("s")])
-    [leased] = (await store.conversations.lease(ROOM)).lanes
-    assert leased.waiting[0].failures == 0
-    await store.conversations.retry(leased.lane, leased.waiting[0].id, "no\0 way", 0.0)
+    [leased] = (await store.conversations.lease(ROOM)).leased
+    assert leased.queued[0].failures == 0
+    await store.conversations.retry(leased.key, leased.queued[0].id, "no\0 way", 0.0)
 
-    [again] = (await store.conversations.lease(ROOM)).lanes
-    assert (again.waiting[0].failures, again.waiting[0].attempts) == (1, 0)
-    await store.conversations.retry(again.lane, again.waiting[0].id, "no way", 3600.0)
-    assert (await store.conversations.lease(ROOM)).lanes == []
+    [again] = (await store.conversations.lease(ROOM)).leased
+    assert (again.queued[0].failures, again.queued[0].attempts) == (1, 0)
+    await store.conversations.retry(again.key, again.queued[0].id, "no way", 3600.0)
+    assert (await store.conversations.lease(ROOM)).leased == []
     assert await store.database.fetch("SELECT failures, error FROM inbox") == [(2, "no way")]
 
 
@@ -113,14 +114,14 @@ async def test_an_outcome_that_cannot_be_stored_costs_those_of_its_batch_nothing
 ) -> None:
     names = [f"n{number}" for number in range(40)]
     await store.inbox.add(instance, [event(name) for name in names])
-    leased = (await store.conversations.lease(ROOM)).lanes
-    await store.refuse("lane_key = 'n7'", "outbox")
+    leased = (await store.conversations.lease(ROOM)).leased
+    await store.refuse("session_key = 'n7'", "outbox")
 
     results = await asyncio.gather(
         *(
             store.conversations.record(
                 EventOutcome(
-                    each.lane, each.waiting[0].id, {}, (OutboundMessage({}),), last=True, request_id="r"
+                    each.key, each.queued[0].id, {}, (OutboundMessage({}),), last=True, request_id="r"
                 )
             )
             for each in leased
@@ -128,7 +129,7 @@ async def test_an_outcome_that_cannot_be_stored_costs_those_of_its_batch_nothing
         return_exceptions=True,
     )
 
-    failed = [each.lane for each, result in zip(leased, results, strict=True) if result is not True]
+    failed = [each.key for each, result in zip(leased, results, strict=True) if result is not True]
     assert failed == [QueueKey(instance, "n7")]
     assert await store.database.fetch_one("SELECT count(*) FROM outbox") == (39,)
 
@@ -138,21 +139,21 @@ async def test_an_answer_nobody_took_that_cannot_go_out_holds_up_no_other(
 ) -> None:
     names = ["no JSON", "refused", "good"]
     await store.inbox.add(instance, [event(name, awaits_reply=True) for name in names], wait=600.0)
-    for each in (await store.conversations.lease(ROOM)).lanes:
+    for each in (await store.conversations.lease(ROOM)).leased:
         answer = CallResult(CallOutcome.ANSWERED, Answer("hello"))
         outcome = EventOutcome(
-            each.lane, each.waiting[0].id, {}, (OutboundMessage({}),), result=answer, last=True
+            each.key, each.queued[0].id, {}, (OutboundMessage({}),), result=answer, last=True
         )
         await store.conversations.record(outcome)
-    await store.refuse("lane_key = 'refused'", "outbox")
+    await store.refuse("session_key = 'refused'", "outbox")
     await store.database.execute("UPDATE inbox SET await_until = now() - interval '1 hour'")
-    await store.database.execute("UPDATE inbox SET result = '{' WHERE lane_key = 'no JSON'")
+    await store.database.execute("UPDATE inbox SET result = '{' WHERE session_key = 'no JSON'")
 
     assert await store.conversations.send_untaken() == 3
     assert await store.conversations.send_untaken() == 0, "it is given up"
 
-    assert await store.database.fetch("SELECT lane_key FROM outbox") == [("good",)]
-    rows = await store.database.fetch("SELECT lane_key, status, error IS NULL FROM inbox ORDER BY id")
+    assert await store.database.fetch("SELECT session_key FROM outbox") == [("good",)]
+    rows = await store.database.fetch("SELECT session_key, status, error IS NULL FROM inbox ORDER BY id")
     assert rows == [("no JSON", 2, False), ("refused", 2, False), ("good", 1, True)]
 
 
@@ -182,15 +183,15 @@ async def test_a_conversation_that_cannot_be_leased_keeps_those_of_others_neithe
     others = [await an_instance(store.database, f"n{number}") for number in range(6)]
     for each in (instance, *others):
         await store.inbox.add(each, [event(f"a{each}"), event(f"b{each}")])
-    await store.refuse(f"instance_id = {instance} AND owner IS NOT NULL", "lane")
+    await store.refuse(f"instance_id = {instance} AND owner IS NOT NULL", "queue")
 
     for _ in range(2):
-        leased = (await store.conversations.lease(ROOM)).lanes
-        assert sorted(each.lane.instance_id for each in leased) == sorted([*others, *others])
-        await store.lanes.renew(
-            CONVERSATIONS, {*(each.lane for each in leased), QueueKey(instance, f"a{instance}")}
+        leased = (await store.conversations.lease(ROOM)).leased
+        assert sorted(each.key.instance_id for each in leased) == sorted([*others, *others])
+        await store.leases.renew(
+            CONVERSATIONS, {*(each.key for each in leased), QueueKey(instance, f"a{instance}")}
         )
-        await store.lanes.reclaim(CONVERSATIONS, [])
+        await store.leases.reclaim(CONVERSATIONS, [])
 
     assert await store.reasons(instance) == {
         Activity.PROCESSING: "its messages cannot be taken up, as the database refuses that: CheckViolation"
@@ -202,15 +203,17 @@ async def test_leases_are_prolonged_and_given_back_beside_one_that_cannot_be(
     store: Store, instance: int
 ) -> None:
     await store.inbox.add(instance, [event(name) for name in "abcde"])
-    leased = (await store.conversations.lease(ROOM)).lanes
-    await store.database.execute("UPDATE lane SET due_at = now()")
-    await store.refuse("lane_key = 'c'", "lane")
+    leased = (await store.conversations.lease(ROOM)).leased
+    await store.database.execute("UPDATE queue SET due_at = now()")
+    await store.refuse("session_key = 'c'", "queue")
 
-    await store.lanes.renew(CONVERSATIONS, {each.lane for each in leased})
-    due = await store.database.fetch("SELECT lane_key FROM lane WHERE due_at <= now() + interval '1 second'")
+    await store.leases.renew(CONVERSATIONS, {each.key for each in leased})
+    due = await store.database.fetch(
+        "SELECT session_key FROM queue WHERE due_at <= now() + interval '1 second'"
+    )
     assert due == [("c",)]
-    await store.lanes.reclaim(CONVERSATIONS, [])
-    assert await store.database.fetch("SELECT lane_key FROM lane WHERE owner IS NOT NULL") == [("c",)]
+    await store.leases.reclaim(CONVERSATIONS, [])
+    assert await store.database.fetch("SELECT session_key FROM queue WHERE owner IS NOT NULL") == [("c",)]
 
 
 async def test_a_schedule_that_cannot_be_leased_keeps_no_others_waiting(store: Store, instance: int) -> None:
@@ -233,19 +236,19 @@ async def test_an_answer_nobody_took_that_cannot_be_taken_up_holds_up_no_other(
     await store.inbox.add(
         instance, [event(name, awaits_reply=True) for name in ("refused", "good")], wait=600.0
     )
-    for each in (await store.conversations.lease(ROOM)).lanes:
+    for each in (await store.conversations.lease(ROOM)).leased:
         answer = CallResult(CallOutcome.ANSWERED, Answer("hello"))
         outcome = EventOutcome(
-            each.lane, each.waiting[0].id, {}, (OutboundMessage({}),), result=answer, last=True
+            each.key, each.queued[0].id, {}, (OutboundMessage({}),), result=answer, last=True
         )
         await store.conversations.record(outcome)
     await store.database.execute("UPDATE inbox SET await_until = now() - interval '1 hour'")
-    await store.refuse("lane_key = 'refused' AND taken")
+    await store.refuse("session_key = 'refused' AND taken")
 
     with pytest.raises(CheckViolation):
         await store.conversations.send_untaken()
 
-    assert await store.database.fetch("SELECT lane_key FROM outbox") == [("good",)]
+    assert await store.database.fetch("SELECT session_key FROM outbox") == [("good",)]
 
 
 @pytest.mark.parametrize("state", ["57014", "40001", "55P03", "XX000"])
@@ -261,11 +264,11 @@ async def test_a_refusal_of_one_lane_is_no_outage_whatever_its_state(
         " RETURN NEW; END $$"
     )
     await store.database.execute(
-        "CREATE TRIGGER refusing BEFORE UPDATE ON lane FOR EACH ROW EXECUTE FUNCTION refuse()"
+        "CREATE TRIGGER refusing BEFORE UPDATE ON queue FOR EACH ROW EXECUTE FUNCTION refuse()"
     )
 
-    [leased] = (await store.conversations.lease(ROOM)).lanes
-    assert leased.lane.instance_id == other
+    [leased] = (await store.conversations.lease(ROOM)).leased
+    assert leased.key.instance_id == other
 
 
 async def test_a_message_that_takes_no_outcome_can_be_removed_with_an_apology(
@@ -279,23 +282,23 @@ async def test_a_message_that_takes_no_outcome_can_be_removed_with_an_apology(
         "CREATE TRIGGER refusing BEFORE UPDATE ON inbox FOR EACH ROW WHEN (OLD.event_key = 's')"
         " EXECUTE FUNCTION refuse()"
     )
-    leased = {each.lane.key: each for each in (await store.conversations.lease(ROOM)).lanes}["s"]
-    first = leased.waiting[0].id
+    leased = {each.key.session_key: each for each in (await store.conversations.lease(ROOM)).leased}["s"]
+    first = leased.queued[0].id
     outcome = EventOutcome(
-        leased.lane, first, {"to": "s"}, (OutboundMessage({"text": "sorry"}),), "no", last=True
+        leased.key, first, {"to": "s"}, (OutboundMessage({"text": "sorry"}),), "no", last=True
     )
     with pytest.raises(RaiseException):
         await store.conversations.record(outcome)
     with pytest.raises(RaiseException):
-        await store.conversations.retry(leased.lane, first, "no", 0.0)
+        await store.conversations.retry(leased.key, first, "no", 0.0)
 
     assert await store.conversations.remove(outcome)
     assert not await store.conversations.remove(outcome), "it is gone"
 
-    [parts] = (await store.outbox.lease(ROOM)).lanes
-    assert [each.part.payload for each in parts.parts] == [{"text": "sorry"}]
-    [again] = (await store.conversations.lease(ROOM)).lanes
-    assert [each.event.key for each in again.waiting] == ["next"], "the conversation goes on"
-    await store.conversations.record(EventOutcome(again.lane, again.waiting[0].id, {}, last=True))
-    pending = await store.database.fetch("SELECT lane_key, pending FROM lane WHERE kind = 0 ORDER BY 1")
+    [reply] = (await store.outbox.lease(ROOM)).leased
+    assert [each.message.payload for each in reply.messages] == [{"text": "sorry"}]
+    [again] = (await store.conversations.lease(ROOM)).leased
+    assert [each.event.key for each in again.queued] == ["next"], "the conversation goes on"
+    await store.conversations.record(EventOutcome(again.key, again.queued[0].id, {}, last=True))
+    pending = await store.database.fetch("SELECT session_key, pending FROM queue WHERE kind = 0 ORDER BY 1")
     assert pending == [("other", 1), ("s", 0)]

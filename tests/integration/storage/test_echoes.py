@@ -12,7 +12,9 @@ from adapters.outbound.storage.outbox import PostgresOutbox
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.schedules import PostgresSchedules
 from domain.channels.messages import Event, OutboundMessage, Sender
-from ports.storage import Capacity, Conversation, EventOutcome, QueuedMessages
+from ports.inbox import Conversation, EventOutcome
+from ports.outbox import QueuedMessages
+from ports.queue import Capacity
 from tests.support.database import an_instance
 
 ROOM = Capacity(100, 100, 100)
@@ -26,11 +28,11 @@ def event(key: str, *ids: str, session: str = "s", local: bool = False) -> Event
 class Storage:
     def __init__(self, database: Database, instance: int) -> None:
         nobody = Wakes(lambda: None, lambda: None, lambda _: None)
-        lanes = LeaseStore(database, OWNER)
+        leases = LeaseStore(database, OWNER)
         self.database, self.instance = database, instance
         self.inbox = PostgresInbox(database, lambda: None, OWNER, DirectDispatch())
-        self.conversations = PostgresConversations(database, lanes, nobody, DirectDispatch())
-        self.outbox = PostgresOutbox(database, lanes, lambda: None)
+        self.conversations = PostgresConversations(database, leases, nobody, DirectDispatch())
+        self.outbox = PostgresOutbox(database, leases, lambda: None)
 
     async def accepted(self, event: Event) -> bool:
         [accepted] = await self.inbox.add(self.instance, [event])
@@ -38,22 +40,22 @@ class Storage:
         return accepted.fresh
 
     async def taken_up(self) -> Conversation:
-        [conversation] = (await self.conversations.lease(ROOM)).lanes
+        [conversation] = (await self.conversations.lease(ROOM)).leased
         return conversation
 
     async def answer(self, conversation: Conversation) -> None:
-        [waiting] = conversation.waiting
+        [waiting] = conversation.queued
         parts = [OutboundMessage({"text": "answer"})]
         await self.conversations.record(
-            EventOutcome(conversation.lane, waiting.id, {}, parts, last=True, event=waiting.event)
+            EventOutcome(conversation.key, waiting.id, {}, parts, last=True, event=waiting.event)
         )
 
     async def sending(self) -> QueuedMessages:
-        [lane] = (await self.outbox.lease(ROOM)).lanes
-        return lane
+        [key] = (await self.outbox.lease(ROOM)).leased
+        return key
 
-    async def sent(self, lane: QueuedMessages, ref: str) -> None:
-        await self.outbox.sent(lane.lane, lane.parts[0], ref, last=True)
+    async def sent(self, key: QueuedMessages, ref: str) -> None:
+        await self.outbox.sent(key.key, key.messages[0], ref, last=True)
 
     async def answered(self, ref: str) -> None:
         """A message of a person is answered, and the platform calls the answer so."""
@@ -99,7 +101,7 @@ async def test_an_echo_before_its_id_is_on_record_is_not_answered(storage: Stora
     echo = await storage.taken_up()
     await storage.sent(sending, "901")
     await storage.answer(echo)
-    assert (await storage.outbox.lease(ROOM)).lanes == []
+    assert (await storage.outbox.lease(ROOM)).leased == []
     assert await storage.database.fetch("SELECT status FROM inbox ORDER BY id") == [(1,), (1,)]
 
 

@@ -10,7 +10,8 @@ from adapters.outbound.storage.inbox import PostgresInbox
 from adapters.outbound.storage.leases import LeaseStore
 from adapters.outbound.storage.pool import Database
 from domain.channels.messages import Event, OutboundMessage, Sender
-from ports.storage import Capacity, Conversation, EventOutcome, QueuedEvent
+from ports.inbox import Conversation, EventOutcome, QueuedEvent
+from ports.queue import Capacity
 
 ROOM = Capacity(100, 100, 100)
 OWNER = 1
@@ -22,7 +23,7 @@ def event(text: str, session: str = "s") -> Event:
 
 def outcome(conversation: Conversation, waiting: QueuedEvent, *, last: bool = False) -> EventOutcome:
     return EventOutcome(
-        conversation.lane, waiting.id, {}, [OutboundMessage({"text": waiting.event.text})], last=last
+        conversation.key, waiting.id, {}, [OutboundMessage({"text": waiting.event.text})], last=last
     )
 
 
@@ -33,7 +34,7 @@ def conversations(database: Database) -> PostgresConversations:
 
 
 async def leased(conversations: PostgresConversations) -> list[Conversation]:
-    return list((await conversations.lease(ROOM)).lanes)
+    return list((await conversations.lease(ROOM)).leased)
 
 
 @pytest.fixture
@@ -45,36 +46,38 @@ async def conversation(
     for text in ("first", "second"):
         await inbox.add(instance, [event(text)])
     await inbox.add(instance, [event("elsewhere", session="t")])
-    found = {each.lane.key: each for each in await leased(conversations)}
-    [other] = found["t"].waiting
+    found = {each.key.session_key: each for each in await leased(conversations)}
+    [other] = found["t"].queued
     await conversations.record(outcome(found["t"], other, last=True))
     return found["s"]
 
 
 async def outgoing(database: Database) -> list[str]:
-    rows = await database.fetch("SELECT part::json->>'text' FROM outbox WHERE lane_key = 's' ORDER BY id")
+    rows = await database.fetch(
+        "SELECT message::json->>'text' FROM outbox WHERE session_key = 's' ORDER BY id"
+    )
     return [text for (text,) in rows]
 
 
 async def test_an_outcome_waits_for_those_before_it(
     database: Database, conversations: PostgresConversations, conversation: Conversation
 ) -> None:
-    _, second = conversation.waiting
+    _, second = conversation.queued
 
     assert not await conversations.record(outcome(conversation, second, last=True))
 
     assert await outgoing(database) == []
-    await conversations.release(conversation.lane)
+    await conversations.release(conversation.key)
     [again] = await leased(conversations)
-    assert [each.event.text for each in again.waiting] == ["first", "second"]
-    assert [await conversations.record(outcome(again, each)) for each in again.waiting] == [True, True]
+    assert [each.event.text for each in again.queued] == ["first", "second"]
+    assert [await conversations.record(outcome(again, each)) for each in again.queued] == [True, True]
     assert await outgoing(database) == ["first", "second"]
 
 
 async def test_an_outcome_is_on_record_once(
     database: Database, conversations: PostgresConversations, conversation: Conversation
 ) -> None:
-    first, _ = conversation.waiting
+    first, _ = conversation.queued
 
     assert await conversations.record(outcome(conversation, first))
     assert not await conversations.record(outcome(conversation, first))

@@ -30,10 +30,12 @@ async def test_one_batch_is_stored_in_order(database_url: str) -> None:
         )
     )
 
-    rows = await database.fetch("SELECT instance_id, lane_key, event::json->>'text' FROM inbox ORDER BY id")
+    rows = await database.fetch(
+        "SELECT instance_id, session_key, event::json->>'text' FROM inbox ORDER BY id"
+    )
     await database.close()
     assert len(rows) == MANY
     seen: dict[tuple[int, str], list[int]] = {}
-    for instance_id, lane_key, text in rows:
-        seen.setdefault((instance_id, lane_key), []).append(int(text))
+    for instance_id, session_key, text in rows:
+        seen.setdefault((instance_id, session_key), []).append(int(text))
     assert all(numbers == sorted(numbers) for numbers in seen.values())

@@ -30,12 +30,12 @@ async def waiting(database: Database, instance: int, attempts: int = 1, owner: i
     """A part with the key k1 that was tried, and one behind it."""
     for key, tried in (("k1", attempts), ("k2", 0)):
         await database.execute(
-            "INSERT INTO outbox (instance_id, lane_key, part, target, key, attempts, next_attempt_at)"
+            "INSERT INTO outbox (instance_id, session_key, message, target, key, attempts, next_attempt_at)"
             " VALUES (%s, 's', '{}', '{}', %s, %s, now() + interval '10 minutes')",
             (instance, key, tried),
         )
     await database.execute(
-        "INSERT INTO lane (kind, instance_id, lane_key, pending, due_at, owner)"
+        "INSERT INTO queue (kind, instance_id, session_key, pending, due_at, owner)"
         " VALUES (1, %s, 's', 2, now() + interval '10 minutes', %s)",
         (instance, owner),
     )
@@ -53,11 +53,11 @@ async def state(database: Database, instance: int) -> tuple[list[tuple[int, str 
     rows = await database.fetch(
         "SELECT status, ref FROM outbox WHERE instance_id = %s ORDER BY id", (instance,)
     )
-    lane = await database.fetch_one(
-        "SELECT pending, due_at <= now() FROM lane WHERE kind = 1 AND instance_id = %s", (instance,)
+    key = await database.fetch_one(
+        "SELECT pending, due_at <= now() FROM queue WHERE kind = 1 AND instance_id = %s", (instance,)
     )
-    assert lane
-    return [(status, ref) for status, ref in rows], lane[0], lane[1]
+    assert key
+    return [(status, ref) for status, ref in rows], key[0], key[1]
 
 
 async def test_a_part_is_known_by_its_key_and_not_sent_again(database: Database, instance: int) -> None:
@@ -105,7 +105,7 @@ async def test_a_conversation_moves_with_its_person(database: Database, instance
     await history.append(instance, "other", "r2", [Turn(Role.USER, "not this")])
     await confirmations.put(instance, "old", question("old"), NOW)
     await database.execute(
-        "INSERT INTO tool_approval (instance_id, lane_key, tool_key, tool, heard_at)"
+        "INSERT INTO tool_approval (instance_id, session_key, tool_key, tool, heard_at)"
         " VALUES (%s, 'old', 'look', '\"look\"', %s)",
         (instance, NOW),
     )

@@ -112,7 +112,7 @@ def _check_long_ids(new: psycopg.Connection) -> None:
         rows = new.execute(f"SELECT {column} FROM {table}").fetchall()
         assert sorted(key for (key,) in rows) == keys
     new.execute(
-        "INSERT INTO outbox (instance_id, lane_key, part, target, key, ref) VALUES (1, 's', '', '', '', %s)",
+        "INSERT INTO outbox (instance_id, session_key, message, target, key, ref) VALUES (1, 's', '', '', '', %s)",
         (INCOMPRESSIBLE * 3,),
     )
     for id in [*IDS, INCOMPRESSIBLE * 3]:

@@ -86,14 +86,14 @@ async def test_what_has_run_out_is_thrown_away(pace: PostgresPace, database: Dat
 
 
 async def test_living_workers_are_counted(pace: PostgresPace, database: Database) -> None:
-    for incarnation, role, age in (
+    for worker_id, role, age in (
         (1, "worker", -60),
         (2, "standalone", -60),
         (3, "worker", 60),
         (4, "core", -60),
     ):
         await database.execute(
-            "INSERT INTO process (incarnation, role, beat_at) VALUES (%s, %s, now() - make_interval(secs => %s))",
-            (incarnation, role, age),
+            "INSERT INTO process (worker_id, role, beat_at) VALUES (%s, %s, now() - make_interval(secs => %s))",
+            (worker_id, role, age),
         )
     assert (await pace.state()).workers == 2

@@ -10,7 +10,7 @@ from adapters.outbound.storage.rounds import PostgresRounds
 from domain.channels.messages import Event, OutboundMessage, Sender
 from domain.instances.model import Activity
 from domain.routing.rounds import MOST_ROUNDS, WINDOW
-from ports.storage import EventOutcome
+from ports.inbox import EventOutcome
 from tests.integration.storage.test_echoes import ROOM, Storage
 
 
@@ -45,26 +45,26 @@ class Talk:
     async def work(self, *, replies: bool = True, by_person: bool = False) -> list[int]:
         """Works off what waits; the counts."""
         counts = []
-        while lanes := (await self.storage.conversations.lease(ROOM)).lanes:
-            for leased in lanes:
-                for waiting in leased.waiting:
+        while keys := (await self.storage.conversations.lease(ROOM)).leased:
+            for leased in keys:
+                for waiting in leased.queued:
                     if not by_person:
-                        counts.append(await self.count(leased.lane, waiting))
+                        counts.append(await self.count(leased.key, waiting))
                     if replies and self.correspondent:
-                        await self.rounds.replied(leased.lane, self.correspondent)
+                        await self.rounds.replied(leased.key, self.correspondent)
                     done = EventOutcome(
-                        leased.lane,
+                        leased.key,
                         waiting.id,
                         {},
                         [OutboundMessage({"text": "answer"})] if replies else [],
-                        last=waiting is leased.waiting[-1],
+                        last=waiting is leased.queued[-1],
                         by_person=by_person,
                     )
                     assert await self.storage.conversations.record(done)
         return counts
 
-    async def count(self, lane: object, waiting: object) -> int:
-        found = await self.rounds.count(lane, waiting, MOST_ROUNDS, WINDOW)  # type: ignore[arg-type]
+    async def count(self, key: object, waiting: object) -> int:
+        found = await self.rounds.count(key, waiting, MOST_ROUNDS, WINDOW)  # type: ignore[arg-type]
         assert not found.echo
         return found.count
 
@@ -82,7 +82,7 @@ class Talk:
             f"UPDATE inbox SET received_at = received_at - {span}", (seconds,)
         )
         await self.storage.database.execute(
-            f"UPDATE lane SET replied_at = replied_at - {span},"
+            f"UPDATE queue SET replied_at = replied_at - {span},"
             f" rounds = ARRAY(SELECT r - {span} FROM unnest(rounds) r)",
             (seconds, seconds),
         )
@@ -152,8 +152,8 @@ async def test_many_mails_of_a_correspondent_that_come_together_are_one_round(ta
 async def test_an_event_that_is_taken_up_again_counts_once(talk: Talk) -> None:
     await talk.alternate(1)
     await talk.arrive()
-    [lane] = (await talk.storage.conversations.lease(ROOM)).lanes
-    assert [await talk.count(lane.lane, lane.waiting[0]) for _ in range(3)] == [1, 1, 1]
+    [key] = (await talk.storage.conversations.lease(ROOM)).leased
+    assert [await talk.count(key.key, key.queued[0]) for _ in range(3)] == [1, 1, 1]
 
 
 @pytest.mark.parametrize("correspondent", ["", "robot@host.example"])
@@ -166,6 +166,6 @@ async def test_health_tells_of_a_loop_as_long_as_it_is_stopped(talk: Talk, corre
     await health.succeeded(talk.storage.instance, Activity.PROCESSING)
     assert (await health.find(talk.storage.instance)).looping, "whatever other conversations do"
     await talk.storage.database.execute(
-        "UPDATE lane SET rounds = array(SELECT r - interval '2 minutes' FROM unnest(rounds) r)"
+        "UPDATE queue SET rounds = array(SELECT r - interval '2 minutes' FROM unnest(rounds) r)"
     )
     assert not (await health.find(talk.storage.instance)).looping

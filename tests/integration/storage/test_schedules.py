@@ -175,7 +175,7 @@ async def test_a_run_that_fires_once_removes_the_instance_with_its_event(world: 
     assert await world.one.finish(run, [event("1")], None, None, retire=True) == [True]
     assert world.removed == [run.instance_id]
     assert await world.one.bury() == []  # its message waits to be answered
-    await world.database.execute("UPDATE lane SET pending = 0")
+    await world.database.execute("UPDATE queue SET pending = 0")
     assert await world.one.bury() == [run.instance_id]
 
 

@@ -13,7 +13,8 @@ from domain.channels.messages import OutboundMessage, Outcome, Sent
 from domain.delivery.service import MOST_FAULTS, DeliveryService
 from domain.instances.model import Instance
 from domain.refusals import Invalid, StorageAway, Unavailable
-from ports.storage import QueuedMessage, QueuedMessages, QueueKey
+from ports.outbox import QueuedMessage, QueuedMessages
+from ports.queue import QueueKey
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 LANE = QueueKey(7, "s")
@@ -74,18 +75,18 @@ class World:
     async def ended(self, sending: object, sent: Sent) -> None:
         return None
 
-    async def sent(self, lane: QueueKey, part: QueuedMessage, ref: str, *, last: bool) -> None:
+    async def sent(self, key: QueueKey, part: QueuedMessage, ref: str, *, last: bool) -> None:
         if self.refused:
             raise self.refused.pop(0)
         self.notes.append(("sent", part.id, len(ref), last))
 
-    async def dead(self, lane: QueueKey, part: QueuedMessage, error: str, *, last: bool) -> None:
+    async def dead(self, key: QueueKey, part: QueuedMessage, error: str, *, last: bool) -> None:
         self.notes.append(("dead", part.id, error, last))
 
-    async def retry(self, lane: QueueKey, part: QueuedMessage, error: str, delay: float) -> None:
+    async def retry(self, key: QueueKey, part: QueuedMessage, error: str, delay: float) -> None:
         self.notes.append(("retry", part.id, error, delay))
 
-    async def release(self, lane: QueueKey, delay: float = 0.0) -> None:
+    async def release(self, key: QueueKey, delay: float = 0.0) -> None:
         self.notes.append(("released", delay))
 
     async def _failed(self, *arguments: object) -> None:
@@ -166,13 +167,13 @@ class RefusingWorld(World):
 
     refusal = ZeroDivisionError("no")
 
-    async def sent(self, lane: QueueKey, part: QueuedMessage, ref: str, *, last: bool) -> None:
+    async def sent(self, key: QueueKey, part: QueuedMessage, ref: str, *, last: bool) -> None:
         raise self.refusal
 
-    async def dead(self, lane: QueueKey, part: QueuedMessage, error: str, *, last: bool) -> None:
+    async def dead(self, key: QueueKey, part: QueuedMessage, error: str, *, last: bool) -> None:
         raise self.refusal
 
-    async def retry(self, lane: QueueKey, part: QueuedMessage, error: str, delay: float) -> None:
+    async def retry(self, key: QueueKey, part: QueuedMessage, error: str, delay: float) -> None:
         raise self.refusal
 
     async def drop(self, instance_id: int, part_id: int) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from adapters.outbound.channels.erp_events.definition import DEFINITION
 from domain.instances.health import health_of
 from domain.instances.model import Activity, ActivityHealth, Health, Instance
-from ports.storage import HealthRecord
+from ports.instances import HealthRecord
 
 SAVED = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -8,7 +8,7 @@ import pytest
 
 from domain.channels.messages import Attachment, Event, Merge, Sender
 from domain.routing.albums import LONGEST_SECONDS, QUIET_SECONDS, merged, settles_in
-from ports.storage import Album, QueuedEvent
+from ports.inbox import Album, QueuedEvent
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -8,7 +8,9 @@ import pytest
 
 from domain.channels.messages import Sender
 from domain.routing.rounds import MOST_ROUNDS, STOPPED
-from ports.storage import QueuedEvent, QueueKey, Round
+from ports.inbox import QueuedEvent
+from ports.queue import QueueKey
+from ports.sessions import Round
 from tests.unit.routing.test_storing import Channel, World, event
 
 
@@ -29,11 +31,11 @@ class Rounds:
         self.counted = 0
         self.answered: list[str] = []
 
-    async def count(self, lane: QueueKey, waiting: QueuedEvent, most: int, window: float) -> Round:
+    async def count(self, key: QueueKey, waiting: QueuedEvent, most: int, window: float) -> Round:
         self.counted += 1
         return self.found
 
-    async def replied(self, lane: QueueKey, correspondent: str) -> None:
+    async def replied(self, key: QueueKey, correspondent: str) -> None:
         self.answered.append(correspondent)
 
 
@@ -55,7 +57,7 @@ async def test_messages_of_people_are_not_counted_however_many_they_are(channel:
     world = world_of(rounds, channel)
     await world.work(*(event(number) for number in range(1, 41)))
     assert (rounds.counted, world.asked) == (0, 40)
-    assert all(each.by_person and each.parts for each in world.recorded)
+    assert all(each.by_person and each.messages for each in world.recorded)
 
 
 async def test_a_message_of_an_unknown_sender_is_counted() -> None:
@@ -70,14 +72,14 @@ async def test_rounds_beyond_the_most_are_not_answered(count: int, is_answered: 
     world = world_of(Rounds(count))
     await world.work(automated())
     [processed] = world.recorded
-    assert (bool(processed.parts), world.asked) == (is_answered, int(is_answered))
+    assert (bool(processed.messages), world.asked) == (is_answered, int(is_answered))
     assert (processed.error, world.failed) == ((None, []) if is_answered else (STOPPED, [STOPPED]))
 
 
 async def test_an_echo_that_shows_late_is_not_handed_on() -> None:
     world = world_of(Rounds(MOST_ROUNDS + 1, echo=True))
     await world.work(automated())
-    assert (world.asked, world.recorded[0].parts, world.recorded[0].error) == (0, (), None)
+    assert (world.asked, world.recorded[0].messages, world.recorded[0].error) == (0, (), None)
 
 
 async def test_a_reply_to_a_correspondent_is_told() -> None:

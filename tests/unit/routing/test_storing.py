@@ -15,7 +15,8 @@ from domain.instances.model import Instance
 from domain.refusals import Invalid, StorageAway, Unavailable
 from domain.routing.service import RETRIES, ConversationService
 from domain.routing.words import GAVE_UP
-from ports.storage import Conversation, EventOutcome, QueuedEvent, QueueKey
+from ports.inbox import Conversation, EventOutcome, QueuedEvent
+from ports.queue import QueueKey
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 LANE = QueueKey(7, "s")
@@ -104,13 +105,13 @@ class World:
         self.removed.append(processed)
         return True
 
-    async def retry(self, lane: QueueKey, inbox_id: int, error: str, delay: float) -> None:
+    async def retry(self, key: QueueKey, inbox_id: int, error: str, delay: float) -> None:
         if self.uncountable:
             raise self.uncountable
         self.retried.append((inbox_id, error, delay))
 
-    async def release(self, lane: QueueKey, delay: float = 0.0) -> None:
-        self.released.append(lane)
+    async def release(self, key: QueueKey, delay: float = 0.0) -> None:
+        self.released.append(key)
 
     async def _failed(self, *arguments: object) -> None:
         self.failed.append(str(arguments[-1]))
@@ -125,7 +126,7 @@ class World:
     def outcome(self) -> tuple[list[str], str | None]:
         """What the sender is told and what is on record, of the only event."""
         [processed] = self.recorded
-        return [part.payload["text"] for part in processed.parts], processed.error
+        return [part.payload["text"] for part in processed.messages], processed.error
 
 
 def event(number: int, failures: int = 0) -> QueuedEvent:
@@ -251,7 +252,7 @@ async def test_a_message_that_takes_no_record_is_removed_with_an_apology_in_the_
     await world.work()
 
     [removed] = world.removed
-    assert ([part.payload["text"] for part in removed.parts], removed.last) == ([GAVE_UP], True)
+    assert ([part.payload["text"] for part in removed.messages], removed.last) == ([GAVE_UP], True)
     assert world.failed[-1].startswith("given up after 5 tries: ")
     assert world.asked == (5 if isinstance(refusal, Unavailable) else 1), "it is not asked in vain"
 
@@ -262,7 +263,7 @@ async def test_without_an_apology_such_a_message_is_removed_all_the_same() -> No
     for _ in range(len(RETRIES) + 1):
         await world.work()
     [removed] = world.removed
-    assert list(removed.parts) == []
+    assert list(removed.messages) == []
 
 
 async def test_a_message_that_takes_no_record_costs_others_with_its_number_nothing() -> None:

@@ -11,7 +11,8 @@ from adapters.outbound.storage.conversations import PostgresConversations, Wakes
 from adapters.outbound.storage.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.leases import LeaseStore
 from domain.channels.messages import OutboundMessage
-from ports.storage import EventOutcome, QueueKey
+from ports.inbox import EventOutcome
+from ports.queue import QueueKey
 
 
 class Statements:

@@ -13,8 +13,8 @@ SPARE = timedelta(days=1)
 
 KEEP_UNSENT = """
 UPDATE blob SET touched_at = now() WHERE touched_at < now() - interval '12 hours' AND key IN (
-    SELECT (regexp_matches(part, '"blob":"([^"]+)"', 'g'))[1] FROM outbox
-    WHERE status IN (0, 2) AND created_at < now() - interval '12 hours' AND position('"blob":"' IN part) > 0
+    SELECT (regexp_matches(message, '"blob":"([^"]+)"', 'g'))[1] FROM outbox
+    WHERE status IN (0, 2) AND created_at < now() - interval '12 hours' AND position('"blob":"' IN message) > 0
 )
 """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from adapters.inbound.jobs.slots import SlotAllocator, both
-from ports.storage import QueueKey
+from ports.queue import QueueKey
 
 FEW = 16
 
@@ -14,9 +14,9 @@ def places(throttled: Mapping[int, int] | None = None) -> SlotAllocator:
     """With instances 1 to 20 known to be Ann's and 21 Bob's."""
     made = SlotAllocator(FEW, lambda: throttled or {})
     for number in range(1, 22):
-        lane = QueueKey(number, "known", "bob" if number == 21 else "ann")
-        made.acquire(lane)
-        made.release(lane)
+        key = QueueKey(number, "known", "bob" if number == 21 else "ann")
+        made.acquire(key)
+        made.release(key)
     return made
 
 
@@ -24,20 +24,20 @@ def leased(made: SlotAllocator, count: int) -> None:
     """A lease for all that there is room for brings `count` lanes of others."""
     room = made.room()
     made.ask(room)
-    lanes = [QueueKey(100 + number, "x", f"user {number}") for number in range(min(count, room.lanes))]
-    made.answered(room, lanes, more=count > room.lanes)
-    for lane in lanes:
-        made.acquire(lane)
+    keys = [QueueKey(100 + number, "x", f"user {number}") for number in range(min(count, room.total))]
+    made.answered(room, keys, more=count > room.total)
+    for key in keys:
+        made.acquire(key)
 
 
 def test_a_place_is_kept_once_and_let_go() -> None:
-    made, lane = places(), QueueKey(1, "a")
-    assert made.reserve(lane)
-    assert not made.reserve(lane)
-    assert made.kept == {lane}
-    made.cancel(lane)
+    made, key = places(), QueueKey(1, "a")
+    assert made.reserve(key)
+    assert not made.reserve(key)
+    assert made.kept == {key}
+    made.cancel(key)
     assert made.kept == set()
-    assert made.reserve(lane)
+    assert made.reserve(key)
 
 
 def test_nothing_is_kept_for_an_instance_whose_user_is_unknown() -> None:
@@ -56,7 +56,7 @@ def test_kept_places_count_against_the_room() -> None:
     made = places()
     for number in range(4):
         assert made.reserve(QueueKey(1 + number, "a"))
-    assert made.room().lanes == (FEW - 4) / 2
+    assert made.room().total == (FEW - 4) / 2
 
 
 def test_what_a_lease_asked_for_is_not_kept_for_others() -> None:
@@ -64,7 +64,7 @@ def test_what_a_lease_asked_for_is_not_kept_for_others() -> None:
     room = made.room()
     made.ask(room)
     kept = sum(made.reserve(QueueKey(number, "a", f"user {number}")) for number in range(31, 52))
-    assert kept == FEW - room.lanes
+    assert kept == FEW - room.total
     made.answered(room, [], more=False)
     assert made.reserve(QueueKey(21, "b"))
 
@@ -125,11 +125,11 @@ def test_of_two_restraints_the_stricter_one_counts() -> None:
 
 def test_leaving_says_whether_somebody_may_have_waited() -> None:
     made = places()
-    lanes = [QueueKey(1, str(number), "ann") for number in range(FEW // 4)]
-    for lane in lanes:
-        made.acquire(lane)
-    assert made.release(lanes[0])
-    assert not made.release(lanes[1])
+    keys = [QueueKey(1, str(number), "ann") for number in range(FEW // 4)]
+    for key in keys:
+        made.acquire(key)
+    assert made.release(keys[0])
+    assert not made.release(keys[1])
 
 
 def test_those_that_hold_little_are_not_named_in_the_question_for_more() -> None:
@@ -142,9 +142,9 @@ def test_those_that_hold_little_are_not_named_in_the_question_for_more() -> None
 
 
 def test_a_lease_and_what_is_kept_meanwhile_stay_within_an_instances_share() -> None:
-    made, lanes = SlotAllocator(256, dict), [QueueKey(1, f"waits {number}", "ann") for number in range(64)]
-    for lane in lanes[:20]:
-        made.acquire(lane)
+    made, keys = SlotAllocator(256, dict), [QueueKey(1, f"waits {number}", "ann") for number in range(64)]
+    for key in keys[:20]:
+        made.acquire(key)
     room = made.room()
     made.ask(room)
     kept = sum(made.reserve(QueueKey(1, f"new {number}", "ann")) for number in range(100))
@@ -158,19 +158,19 @@ def test_what_an_instance_left_waiting_comes_before_what_is_new_of_it() -> None:
     made.ask(room)
     brought = [QueueKey(1, str(number), "ann") for number in range(room.per_instance)]
     made.answered(room, brought, more=True)
-    for lane in brought:
-        made.acquire(lane)
+    for key in brought:
+        made.acquire(key)
     assert not made.reserve(QueueKey(1, "new"))
     assert made.reserve(QueueKey(2, "new"))
     assert made.room().instances[1] == FEW // 4 - room.per_instance, "all that is left, not half of it"
 
 
 def test_an_answer_tells_whether_a_place_was_left_meanwhile() -> None:
-    made, lane = places(), QueueKey(1, "a", "ann")
-    made.acquire(lane)
+    made, key = places(), QueueKey(1, "a", "ann")
+    made.acquire(key)
     room = made.room()
     made.ask(room)
     assert not made.answered(room, [], more=True)
     made.ask(room)
-    made.release(lane)
+    made.release(key)
     assert made.answered(room, [], more=True)

@@ -12,12 +12,12 @@ import pytest
 from adapters.inbound.jobs import queue_worker
 from adapters.inbound.jobs.queue_worker import QueueWorker
 from domain.refusals import StorageAway
-from ports.storage import Capacity, Leases, QueueKey
+from ports.queue import Capacity, Leases, QueueKey
 
 
 @dataclass(frozen=True)
 class Leased:
-    lane: QueueKey
+    key: QueueKey
 
 
 class Wakeup:
@@ -56,7 +56,7 @@ class World:
         if self.lease_failures:
             self.wakeup.ring()
             raise self.lease_failures.pop()
-        leased, self.to_lease = self.to_lease[: room.lanes], self.to_lease[room.lanes :]
+        leased, self.to_lease = self.to_lease[: room.total], self.to_lease[room.total :]
         return Leases(leased, more=False)
 
     async def reclaim(self, held: Collection[QueueKey]) -> None:
@@ -68,14 +68,14 @@ class World:
         if self.failure:
             raise self.failure
 
-    async def release(self, lane: QueueKey, delay: float) -> None:
+    async def release(self, key: QueueKey, delay: float) -> None:
         if self.outages:
             self.outages -= 1
             self.tries += 1
             if self.tries == queue_worker.GIVE_BACK_TRIES:
                 self.gave_up.set()
             raise StorageAway("away")
-        self.returned.append((lane, delay))
+        self.returned.append((key, delay))
         self.given_back.set()
 
 
@@ -97,12 +97,12 @@ async def test_a_lane_is_held_while_it_is_worked_on() -> None:
 
 
 async def test_what_a_lease_brings_beyond_a_share_is_given_back() -> None:
-    world, lanes = World(None), [QueueKey(1, str(number), "ann") for number in range(65)]
-    world.to_lease = [Leased(lane) for lane in lanes]
+    world, keys = World(None), [QueueKey(1, str(number), "ann") for number in range(65)]
+    world.to_lease = [Leased(key) for key in keys]
     running = asyncio.create_task(world.loop.run())
     await asyncio.wait_for(world.given_back.wait(), 30)
-    assert world.returned == [(lanes[-1], 0.0)]
-    assert world.loop.held == set(lanes[:-1])
+    assert world.returned == [(keys[-1], 0.0)]
+    assert world.loop.held == set(keys[:-1])
     world.go_on.set()
     await world.loop.stop(30)
     await running
@@ -172,8 +172,8 @@ async def test_after_an_outage_lost_leases_are_reclaimed_before_new_ones_are_tak
 class Crowd:
     """Lanes that wait, leased as the database does; work never ends by itself."""
 
-    def __init__(self, lanes: list[QueueKey], throttled: dict[int, int] | None = None) -> None:
-        self.waiting = lanes
+    def __init__(self, keys: list[QueueKey], throttled: dict[int, int] | None = None) -> None:
+        self.waiting = keys
         self.locked: set[QueueKey] = set()
         self.rooms: list[Capacity] = []
         self.wakeup = Wakeup()
@@ -192,17 +192,17 @@ class Crowd:
     async def lease(self, room: Capacity) -> Leases[Leased]:
         self.rooms.append(room)
         full = {each for each, left in {**room.instances, **room.users}.items() if left <= 0}
-        seen = [lane for lane in self.waiting if not {lane.instance_id, lane.user_id} & full]
+        seen = [key for key in self.waiting if not {key.instance_id, key.user_id} & full]
         left: dict[object, int] = {**room.instances, **room.users}
         taken = []
-        for lane in seen:
-            of_instance = left.setdefault(lane.instance_id, room.per_instance)
-            of_user = left.setdefault(lane.user_id, room.per_user)
-            if len(taken) < room.lanes and of_instance > 0 and of_user > 0 and lane not in self.locked:
-                left[lane.instance_id] -= 1
-                left[lane.user_id] -= 1
-                self.waiting.remove(lane)
-                taken.append(Leased(lane))
+        for key in seen:
+            of_instance = left.setdefault(key.instance_id, room.per_instance)
+            of_user = left.setdefault(key.user_id, room.per_user)
+            if len(taken) < room.total and of_instance > 0 and of_user > 0 and key not in self.locked:
+                left[key.instance_id] -= 1
+                left[key.user_id] -= 1
+                self.waiting.remove(key)
+                taken.append(Leased(key))
         if not taken:
             self.settled.set()
         return Leases(taken, more=len(taken) < len(seen))
@@ -210,7 +210,7 @@ class Crowd:
     async def work(self, leased: Leased) -> None:
         await asyncio.Event().wait()
 
-    async def release(self, lane: QueueKey, delay: float) -> None:
+    async def release(self, key: QueueKey, delay: float) -> None:
         return
 
     async def reclaim(self, held: Collection[QueueKey]) -> None:
@@ -220,7 +220,7 @@ class Crowd:
         running = asyncio.create_task(self.loop.run())
         self.wakeup.ring()
         await asyncio.wait_for(self.settled.wait(), 30)
-        found = sorted(self.loop.held, key=lambda each: (each.instance_id, each.key))
+        found = sorted(self.loop.held, key=lambda each: (each.instance_id, each.session_key))
         await self.loop.stop(0)
         await running
         return found
@@ -254,10 +254,10 @@ async def test_a_restrained_instance_gets_what_it_is_left() -> None:
 class Quick(Crowd):
     """Work ends at once, while the next lease is under way; a bell that nobody rings before the sweep fails."""
 
-    def __init__(self, lanes: list[QueueKey]) -> None:
-        super().__init__(lanes)
+    def __init__(self, keys: list[QueueKey]) -> None:
+        super().__init__(keys)
         self.all_done = asyncio.Event()
-        self.left = len(lanes)
+        self.left = len(keys)
         self.pauses: list[float] = []
         ring_or_fail = self.wakeup.wait
 
@@ -330,12 +330,12 @@ async def test_a_busy_worker_gathers_what_wakes_it(
 
 async def test_a_declined_lane_wakes_those_that_waited_for_its_place() -> None:
     world, running = await running_with_nothing_to_lease()
-    lanes = [QueueKey(1, str(number), "ann") for number in range(64)]
-    for lane in lanes:
-        assert world.loop.offer(lane)
+    keys = [QueueKey(1, str(number), "ann") for number in range(64)]
+    for key in keys:
+        assert world.loop.offer(key)
     assert not world.loop.offer(QueueKey(1, "one more", "ann"))
     world.to_lease = [Leased(QueueKey(1, "one more", "ann"))]
-    world.loop.decline(lanes, lease_uncertain=False)
+    world.loop.decline(keys, lease_uncertain=False)
     await asyncio.wait_for(world.working.wait(), 30)
     world.go_on.set()
     await world.loop.stop(30)
@@ -424,9 +424,9 @@ async def test_a_lane_whose_work_keeps_failing_is_taken_up_ever_later(
     running = asyncio.create_task(world.loop.run())
     world.go_on.set()
 
-    async def failing_again(lane: QueueKey) -> float:
+    async def failing_again(key: QueueKey) -> float:
         world.given_back.clear()
-        world.to_lease = [Leased(lane)]
+        world.to_lease = [Leased(key)]
         world.wakeup.ring()
         await asyncio.wait_for(world.given_back.wait(), 30)
         return world.returned[-1][1]
@@ -456,7 +456,7 @@ async def test_a_lease_that_cannot_be_given_back_is_left_to_run_out() -> None:
     world = World(ValueError("a fault"))
     failing = asyncio.Event()
 
-    async def release(lane: QueueKey, delay: float) -> None:
+    async def release(key: QueueKey, delay: float) -> None:
         failing.set()
         raise ValueError("no")
 

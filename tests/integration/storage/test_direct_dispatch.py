@@ -13,12 +13,13 @@ from psycopg.errors import CheckViolation
 from adapters.outbound.storage.conversations import SIDE, PostgresConversations, Wakes
 from adapters.outbound.storage.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.inbox import PostgresInbox
-from adapters.outbound.storage.leases import ROWS_PER_LANE, LeaseStore
+from adapters.outbound.storage.leases import ROWS_PER_LEASE, LeaseStore
 from adapters.outbound.storage.outbox import PostgresOutbox
 from adapters.outbound.storage.pool import Database
 from domain.channels.messages import Event, OutboundMessage, Sender
 from domain.refusals import Unavailable
-from ports.storage import Capacity, Conversation, EventOutcome, QueueKey
+from ports.inbox import Conversation, EventOutcome
+from ports.queue import Capacity, QueueKey
 from tests.support.database import an_instance
 
 ROOM = Capacity(100, 100, 100)
@@ -32,15 +33,15 @@ class Worker:
     taken: list[Any] = field(default_factory=list)
     declined: list[tuple[QueueKey, bool]] = field(default_factory=list)
 
-    def offer(self, lane: QueueKey) -> bool:
+    def offer(self, key: QueueKey) -> bool:
         self.places -= 1
         return self.places >= 0
 
     def take(self, leased: Any) -> None:
         self.taken.append(leased)
 
-    def decline(self, lanes: Iterable[QueueKey], *, lease_uncertain: bool) -> None:
-        self.declined += [(lane, lease_uncertain) for lane in lanes]
+    def decline(self, keys: Iterable[QueueKey], *, lease_uncertain: bool) -> None:
+        self.declined += [(key, lease_uncertain) for key in keys]
 
 
 class Process:
@@ -52,21 +53,21 @@ class Process:
         arrivals: DirectDispatch[Any] = DirectDispatch()
         replies: DirectDispatch[Any] = DirectDispatch()
         arrivals.desk, replies.desk = self.conversing, self.sending
-        self.lanes = LeaseStore(database, owner)
+        self.leases = LeaseStore(database, owner)
         wakes = Wakes(lambda: self.rung.append("in"), lambda: self.rung.append("out"), lambda _: None)
         self.inbox = PostgresInbox(database, lambda: self.rung.append("in"), owner, arrivals)
-        self.conversations = PostgresConversations(database, self.lanes, wakes, replies)
-        self.outbox = PostgresOutbox(database, self.lanes, lambda: self.rung.append("out"))
+        self.conversations = PostgresConversations(database, self.leases, wakes, replies)
+        self.outbox = PostgresOutbox(database, self.leases, lambda: self.rung.append("out"))
 
     async def done(
         self, conversation: Conversation, parts: int = 1, error: str | None = None, prompt: bool = False
     ) -> None:
         """The first event is answered, and the conversation given back."""
-        first = conversation.waiting[0]
+        first = conversation.queued[0]
         made = [OutboundMessage({"text": f"{first.event.text} {number}"}) for number in range(parts)]
         await self.conversations.record(
             EventOutcome(
-                conversation.lane,
+                conversation.key,
                 first.id,
                 {"to": "x"},
                 made,
@@ -96,12 +97,12 @@ async def test_an_idle_conversation_is_handed_over(one: Process, other: Process,
     await one.inbox.add(instance, [event("hello")])
 
     [conversation] = one.conversing.taken
-    assert conversation.lane == QueueKey(instance, "s")
-    assert conversation.lane.user_id == "ann"
-    assert [each.event for each in conversation.waiting] == [event("hello")]
+    assert conversation.key == QueueKey(instance, "s")
+    assert conversation.key.user_id == "ann"
+    assert [each.event for each in conversation.queued] == [event("hello")]
     assert not conversation.has_open_approval
     assert one.rung == []
-    assert (await other.conversations.lease(ROOM)).lanes == []
+    assert (await other.conversations.lease(ROOM)).leased == []
 
 
 async def test_without_a_place_anybody_may_lease_it(one: Process, other: Process, instance: int) -> None:
@@ -111,8 +112,8 @@ async def test_without_a_place_anybody_may_lease_it(one: Process, other: Process
 
     assert one.conversing.taken == []
     assert one.rung == ["in"]
-    [leased] = (await other.conversations.lease(ROOM)).lanes
-    assert leased.waiting[0].event.text == "hello"
+    [leased] = (await other.conversations.lease(ROOM)).leased
+    assert leased.queued[0].event.text == "hello"
 
 
 async def test_what_a_dead_process_was_handed_is_taken_up(
@@ -121,23 +122,23 @@ async def test_what_a_dead_process_was_handed_is_taken_up(
     await one.inbox.add(instance, [event("hello")])
     assert one.conversing.taken
 
-    assert await other.lanes.abandoned() == {1}
-    await other.lanes.free([1])
+    assert await other.leases.abandoned() == {1}
+    await other.leases.free([1])
 
-    [leased] = (await other.conversations.lease(ROOM)).lanes
-    assert [(each.event.text, each.attempts) for each in leased.waiting] == [("hello", 1)]
+    [leased] = (await other.conversations.lease(ROOM)).leased
+    assert [(each.event.text, each.attempts) for each in leased.queued] == [("hello", 1)]
 
 
 async def test_a_lease_that_was_handed_over_runs_out(
     database: Database, one: Process, other: Process, instance: int
 ) -> None:
     await one.inbox.add(instance, [event("hello")])
-    row = await database.fetch_one("SELECT due_at - now() > interval '2 seconds' FROM lane")
+    row = await database.fetch_one("SELECT due_at - now() > interval '2 seconds' FROM queue")
     assert row == (True,)
 
-    await database.execute("UPDATE lane SET due_at = due_at - interval '31 seconds'")
+    await database.execute("UPDATE queue SET due_at = due_at - interval '31 seconds'")
 
-    assert len((await other.conversations.lease(ROOM)).lanes) == 1
+    assert len((await other.conversations.lease(ROOM)).leased) == 1
 
 
 async def test_a_conversation_at_work_takes_its_next_message_later(
@@ -154,8 +155,8 @@ async def test_a_conversation_at_work_takes_its_next_message_later(
     await one.done(one.conversing.taken[0], parts=0)
 
     assert one.rung == ["in"]
-    [leased] = (await other.conversations.lease(ROOM)).lanes
-    assert [each.event.text for each in leased.waiting] == ["second", "third"]
+    [leased] = (await other.conversations.lease(ROOM)).leased
+    assert [each.event.text for each in leased.queued] == ["second", "third"]
 
 
 async def test_one_of_two_processes_gets_it(
@@ -167,19 +168,19 @@ async def test_one_of_two_processes_gets_it(
             other.inbox.add(instance, [event(f"other {number}", f"s{number}")]),
         )
 
-    lanes = [each.lane for each in one.conversing.taken + other.conversing.taken]
-    assert len(lanes) == len(set(lanes)) == 20
-    rows = await database.fetch("SELECT pending, owner IS NULL FROM lane")
+    keys = [each.key for each in one.conversing.taken + other.conversing.taken]
+    assert len(keys) == len(set(keys)) == 20
+    rows = await database.fetch("SELECT pending, owner IS NULL FROM queue")
     assert rows == [(2, False)] * 20
 
 
 async def test_a_long_backlog_is_handed_over_in_pieces(one: Process, instance: int) -> None:
-    many = [event(str(number)) for number in range(ROWS_PER_LANE + 3)]
+    many = [event(str(number)) for number in range(ROWS_PER_LEASE + 3)]
     await asyncio.gather(*(one.inbox.add(instance, [each]) for each in many))
 
-    handed = [each.event.text for leased in one.conversing.taken for each in leased.waiting]
+    handed = [each.event.text for leased in one.conversing.taken for each in leased.queued]
     assert handed == [str(number) for number in range(len(handed))]
-    assert 0 < len(handed) <= ROWS_PER_LANE
+    assert 0 < len(handed) <= ROWS_PER_LEASE
 
 
 async def test_a_lane_freed_a_moment_ago_is_left_open(
@@ -187,7 +188,7 @@ async def test_a_lane_freed_a_moment_ago_is_left_open(
 ) -> None:
     """What its last holder wrote may be too new to be seen by the statement that would lease it."""
     await database.execute(
-        "INSERT INTO lane (kind, instance_id, lane_key, pending, due_at)"
+        "INSERT INTO queue (kind, instance_id, session_key, pending, due_at)"
         " VALUES (0, %s, 's', 0, now() + interval '1 minute')",
         (instance,),
     )
@@ -196,21 +197,21 @@ async def test_a_lane_freed_a_moment_ago_is_left_open(
 
     assert one.conversing.taken == []
     assert one.rung == ["in"]
-    assert [each.lane.key for each in (await one.conversations.lease(ROOM)).lanes] == ["s"]
+    assert [each.key.session_key for each in (await one.conversations.lease(ROOM)).leased] == ["s"]
 
 
 async def test_a_question_that_is_open_comes_with_the_conversation(
     database: Database, one: Process, instance: int
 ) -> None:
     await database.execute(
-        "INSERT INTO tool_approval (instance_id, lane_key, tool_key, tool, heard_at)"
+        "INSERT INTO tool_approval (instance_id, session_key, tool_key, tool, heard_at)"
         " VALUES (%s, 's', 't', '\"t\"', now())",
         (instance,),
     )
 
     await one.inbox.add(instance, [event("yes"), event("also yes", "elsewhere")])
 
-    assert {each.lane.key: each.has_open_approval for each in one.conversing.taken} == {
+    assert {each.key.session_key: each.has_open_approval for each in one.conversing.taken} == {
         "s": True,
         "elsewhere": False,
     }
@@ -240,7 +241,7 @@ async def test_a_lost_statement_leaves_its_leases_in_doubt(database: Database, o
 
 async def test_a_refused_statement_leaves_no_lease_in_doubt(database: Database, one: Process) -> None:
     """Else a message that cannot be stored would keep all others from being handed over for a while."""
-    await database.execute("ALTER TABLE inbox ADD CHECK (lane_key <> 's')")
+    await database.execute("ALTER TABLE inbox ADD CHECK (session_key <> 's')")
     instance = await an_instance(database)
 
     with pytest.raises(CheckViolation):
@@ -254,14 +255,14 @@ async def test_a_reply_is_handed_over_with_its_outcome(one: Process, other: Proc
     await one.done(one.conversing.taken[0], parts=3)
 
     [reply] = one.sending.taken
-    assert [each.part.payload["text"] for each in reply.parts] == ["hello 0", "hello 1", "hello 2"]
-    assert len({each.key for each in reply.parts}) == 3
+    assert [each.message.payload["text"] for each in reply.messages] == ["hello 0", "hello 1", "hello 2"]
+    assert len({each.key for each in reply.messages}) == 3
     assert one.rung == []
-    assert (await other.outbox.lease(ROOM)).lanes == []
+    assert (await other.outbox.lease(ROOM)).leased == []
 
-    for number, each in enumerate(reply.parts, start=1):
-        await one.outbox.sent(reply.lane, each, "", last=number == 3)
-    assert (await other.outbox.lease(ROOM)).lanes == []
+    for number, each in enumerate(reply.messages, start=1):
+        await one.outbox.sent(reply.key, each, "", last=number == 3)
+    assert (await other.outbox.lease(ROOM)).leased == []
 
 
 async def test_a_reply_without_a_place_waits_for_anybody(one: Process, other: Process, instance: int) -> None:
@@ -270,34 +271,34 @@ async def test_a_reply_without_a_place_waits_for_anybody(one: Process, other: Pr
     await one.done(one.conversing.taken[0])
 
     assert one.rung == ["out"]
-    assert len((await other.outbox.lease(ROOM)).lanes) == 1
+    assert len((await other.outbox.lease(ROOM)).leased) == 1
 
 
 async def test_a_reply_behind_another_is_sent_after_it(one: Process, other: Process, instance: int) -> None:
     await one.inbox.add(instance, [event("first")])
     await one.done(one.conversing.taken[0])
     await one.inbox.add(instance, [event("second")])
-    await one.done(((await one.conversations.lease(ROOM)).lanes or one.conversing.taken[1:])[0])
+    await one.done(((await one.conversations.lease(ROOM)).leased or one.conversing.taken[1:])[0])
 
     [reply] = one.sending.taken
     assert one.rung == []
-    await one.outbox.sent(reply.lane, reply.parts[0], "", last=True)
+    await one.outbox.sent(reply.key, reply.messages[0], "", last=True)
     assert one.rung == ["out"]
-    [later] = (await other.outbox.lease(ROOM)).lanes
-    assert [each.part.payload["text"] for each in later.parts] == ["second 0"]
+    [later] = (await other.outbox.lease(ROOM)).leased
+    assert [each.message.payload["text"] for each in later.messages] == ["second 0"]
 
 
 async def test_many_parts_are_handed_over_in_pieces(one: Process, instance: int) -> None:
     await one.inbox.add(instance, [event("hello")])
-    await one.done(one.conversing.taken[0], parts=ROWS_PER_LANE + 1)
+    await one.done(one.conversing.taken[0], parts=ROWS_PER_LEASE + 1)
 
     [reply] = one.sending.taken
-    assert len(reply.parts) == ROWS_PER_LANE
-    for number, each in enumerate(reply.parts, start=1):
-        await one.outbox.sent(reply.lane, each, "", last=number == ROWS_PER_LANE)
+    assert len(reply.messages) == ROWS_PER_LEASE
+    for number, each in enumerate(reply.messages, start=1):
+        await one.outbox.sent(reply.key, each, "", last=number == ROWS_PER_LEASE)
     assert one.rung == ["out"]
-    [rest] = (await one.outbox.lease(ROOM)).lanes
-    assert [each.part.payload["text"] for each in rest.parts] == [f"hello {ROWS_PER_LANE}"]
+    [rest] = (await one.outbox.lease(ROOM)).leased
+    assert [each.message.payload["text"] for each in rest.messages] == [f"hello {ROWS_PER_LEASE}"]
 
 
 async def test_a_part_that_is_made_again_has_the_same_key(
@@ -320,10 +321,10 @@ async def test_a_mark_never_meets_another_part_of_the_same_id(
     await one.inbox.add(instance, [event("hello")])
     await one.done(one.conversing.taken[0])
     [reply] = one.sending.taken
-    await database.execute("UPDATE outbox SET key = 'another', part = '{}'")
+    await database.execute("UPDATE outbox SET key = 'another', message = '{}'")
 
-    await one.outbox.sent(reply.lane, reply.parts[0], "", last=True)
-    await one.outbox.retry(reply.lane, reply.parts[0], "busy", 5.0)
+    await one.outbox.sent(reply.key, reply.messages[0], "", last=True)
+    await one.outbox.retry(reply.key, reply.messages[0], "busy", 5.0)
 
     assert await database.fetch("SELECT status, attempts FROM outbox") == [(0, 0)]
 
@@ -333,12 +334,12 @@ async def test_a_lease_says_whether_it_left_any(one: Process, instance: int) -> 
     for number in range(3):
         await one.inbox.add(instance, [event(f"{number}", session=f"s{number}")])
     first = await one.conversations.lease(Capacity(100, 2, 100))
-    assert (len(first.lanes), first.more) == (2, True)
+    assert (len(first.leased), first.more) == (2, True)
     assert not (await one.conversations.lease(Capacity(100, 2, 100, {instance: 0}))).more, (
         "nothing is left to it"
     )
     rest = await one.conversations.lease(Capacity(1, 2, 100))
-    assert (len(rest.lanes), rest.more) == (1, False)
+    assert (len(rest.leased), rest.more) == (1, False)
 
 
 async def test_a_lease_says_that_another_worker_is_about_those_that_wait(
@@ -347,26 +348,27 @@ async def test_a_lease_says_that_another_worker_is_about_those_that_wait(
     one.conversing.places = 0
     await one.inbox.add(instance, [event("a")])
     async with database.transaction() as connection:
-        await connection.execute("SELECT FROM lane FOR UPDATE")
+        await connection.execute("SELECT FROM queue FOR UPDATE")
         leases = await one.conversations.lease(ROOM)
-        assert (leases.lanes, leases.more) == ([], True)
-    assert len((await one.conversations.lease(ROOM)).lanes) == 1
+        assert (leases.leased, leases.more) == ([], True)
+    assert len((await one.conversations.lease(ROOM)).leased) == 1
 
 
 async def test_a_lease_does_not_go_through_all_that_wait_for_each_lane(database: Database) -> None:
     """As the planner sees it as long as it takes the table for empty, which it was when it was last looked at."""
-    await database.execute("ALTER TABLE lane SET (autovacuum_enabled = false)")
-    await database.execute("ANALYZE lane")
+    await database.execute("ALTER TABLE queue SET (autovacuum_enabled = false)")
+    await database.execute("ANALYZE queue")
     await database.execute(
-        "INSERT INTO lane (kind, instance_id, lane_key, pending) SELECT 0, 1, n, 1 FROM generate_series(1, 2000) n"
+        "INSERT INTO queue (kind, instance_id, session_key, pending)"
+        " SELECT 0, 1, n, 1 FROM generate_series(1, 2000) n"
     )
     parameters = {
         "count": 128, "full": [], "full_users": [], "instances": [], "instance_room": [], "users": [],
         "user_room": [], "per_instance": 64, "per_user": 192, "owner": 1,
     }  # fmt: skip
     plan = await database.fetch("EXPLAIN " + SIDE.statement(), parameters)
-    assert sum("lane_due" in line for (line,) in plan) == 1
-    assert any("lane_pkey" in line for (line,) in plan)
+    assert sum("queue_due" in line for (line,) in plan) == 1
+    assert any("queue_pkey" in line for (line,) in plan)
 
 
 @pytest.mark.parametrize("error", [None, "the resource failed"])
@@ -376,11 +378,11 @@ async def test_an_apology_is_known_whoever_sends_it(
     await one.inbox.add(instance, [event("hello")])
     await one.done(one.conversing.taken[0], error=error)
     [handed] = one.sending.taken
-    await one.outbox.retry(handed.lane, handed.parts[0], "refused", 0.0)
+    await one.outbox.retry(handed.key, handed.messages[0], "refused", 0.0)
 
-    [leased] = (await other.outbox.lease(ROOM)).lanes
+    [leased] = (await other.outbox.lease(ROOM)).leased
 
-    assert [each.apology for each in (*handed.parts, *leased.parts)] == [error is not None] * 2
+    assert [each.apology for each in (*handed.messages, *leased.messages)] == [error is not None] * 2
 
 
 @pytest.mark.parametrize("prompt", [False, True])
@@ -391,14 +393,14 @@ async def test_a_question_is_found_by_what_it_answers_once_it_was_sent(
     [conversation] = one.conversing.taken
     await one.done(conversation, parts=2, prompt=prompt)
     [handed] = one.sending.taken
-    asked_by = conversation.waiting[0].id
+    asked_by = conversation.queued[0].id
     assert await one.outbox.asked(instance, asked_by) == []
 
-    for part, ref in zip(handed.parts, ("m1", "m2"), strict=True):
-        await one.outbox.sent(handed.lane, part, ref, last=ref == "m2")
+    for part, ref in zip(handed.messages, ("m1", "m2"), strict=True):
+        await one.outbox.sent(handed.key, part, ref, last=ref == "m2")
 
     found = await one.outbox.asked(instance, asked_by)
-    assert [(each.ref, each.part.payload["text"]) for each in found] == (
+    assert [(each.ref, each.message.payload["text"]) for each in found] == (
         [("m2", "hello 1"), ("m1", "hello 0")] if prompt else []
     )
     assert all(each.target == {"to": "x"} for each in found)

@@ -1,0 +1,176 @@
+"""Inbound events: stored, worked on by conversation, completed with an outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from domain.channels.messages import Answer, CallOutcome, Event, Merge, OutboundMessage, Target
+from ports.queue import Capacity, Leases, QueueKey
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """An event in the inbox. `fresh` is False when it had been there already. `echo`: it was dropped, as it is about
+    something that the instance sent."""
+
+    id: int
+    fresh: bool
+    echo: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """What a waiting HTTP call gets."""
+
+    outcome: CallOutcome
+    answer: Answer | None
+
+
+class Inbox(Protocol):
+    """Inbound events, durable before they are acknowledged."""
+
+    async def add(
+        self, instance_id: int, events: Sequence[Event], wait: float | None = None
+    ) -> Sequence[Accepted]:
+        """Stores events, each once by its key. `wait`: an HTTP call waits that long for the answer.
+
+        An id of 0 means that the event is an echo, or that the instance is gone. Raises `Unavailable`.
+        """
+        ...
+
+    async def result(self, inbox_id: int) -> CallResult | None:
+        """Takes the answer for a waiting call, None while there is none."""
+        ...
+
+    async def stop_waiting(self, inbox_id: int) -> CallResult | None:
+        """Nobody waits any more: a later answer goes out as parts. The answer, when it just came."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedEvent:
+    """An event to be worked on. `attempts` counts the workers that died over it; `draft` names the message
+    in which one of them showed its answer. `failures` counts the tries that failed while the database answered.
+    `merged` are the further rows that are part of the event: its outcome is theirs."""
+
+    id: int
+    event: Event
+    attempts: int
+    received_at: datetime
+    draft: str = ""
+    failures: int = 0
+    merged: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Album:
+    """The waiting events of a conversation that belong to one message.
+
+    `age`: seconds since the first of them came, `quiet`: since the latest. Both count from the start of this process
+    at the earliest.
+    """
+
+    rows: Sequence[QueuedEvent]
+    age: float
+    quiet: float
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A leased conversation and its next events, in order.
+
+    `has_open_approval`: something is on record of its tool confirmations, so each message has to be held against it.
+    """
+
+    key: QueueKey
+    queued: Sequence[QueuedEvent]
+    has_open_approval: bool = False
+
+    @property
+    def lane(self) -> QueueKey:
+        """The former name."""
+        return self.key
+
+    @property
+    def waiting(self) -> Sequence[QueuedEvent]:
+        """The former name."""
+        return self.queued
+
+
+@dataclass(frozen=True, slots=True)
+class EventOutcome:
+    """The outcome of one event: `messages` go to `target`; `error` is on record when it failed.
+
+    `result` is kept for the HTTP call that waits for this event, if one does: then the parts go out only
+    when nobody waits any more. `last` releases the conversation. `request_id` is the event's: what the keys of
+    its parts are made from. `require_sync_commit`: the event may have another outcome when it is processed again, so
+    that this one must survive a crash of the database. `prompt`: one of the parts has buttons, which a typed
+    reply makes void. `merged` are further events of the conversation that have this outcome too. `event` is what was
+    worked on: the parts of an echo are not sent. `by_person`: a person caused it, which ends any loop.
+    """
+
+    key: QueueKey
+    inbox_id: int
+    target: Target
+    messages: Sequence[OutboundMessage] = ()
+    error: str | None = None
+    result: CallResult | None = None
+    last: bool = False
+    request_id: str = ""
+    require_sync_commit: bool = False
+    prompt: bool = False
+    merged: tuple[int, ...] = ()
+    event: Event | None = None
+    by_person: bool = False
+
+    @property
+    def parts(self) -> Sequence[OutboundMessage]:
+        """The former name."""
+        return self.messages
+
+
+class Conversations(Protocol):
+    """Leases on conversations with waiting events."""
+
+    async def lease(self, room: Capacity) -> Leases[Conversation]:
+        """Conversations that nobody works on, those that wait longest first."""
+        ...
+
+    async def record(self, processed: EventOutcome) -> bool:
+        """Stores an outcome and its reply parts in one transaction.
+
+        False: nothing was stored, as the event has an outcome or is gone, or as an earlier one of its conversation
+        has none. What was leased with it is out of date then.
+        """
+        ...
+
+    async def remove(self, processed: EventOutcome) -> bool:
+        """Removes an event that takes no outcome, and stores the reply parts. False: it is gone already."""
+        ...
+
+    async def retry(self, key: QueueKey, inbox_id: int, error: str, delay: float) -> None:
+        """Counts a failure of the work on an event; its conversation is released for after `delay` seconds."""
+        ...
+
+    async def release(self, key: QueueKey, delay: float = 0.0) -> None:
+        """Gives a conversation back; it may be taken again after `delay` seconds."""
+        ...
+
+    async def album(self, key: QueueKey, merge: Merge) -> Album:
+        """All waiting events of one message, also those beyond what was leased."""
+        ...
+
+    async def postpone(self, key: QueueKey, delay: float) -> None:
+        """Gives a conversation back that goes on in `delay` seconds, and has a worker look at it then."""
+        ...
+
+
+class DraftStore(Protocol):
+    """Messages that show unfinished answers."""
+
+    async def drafted(self, inbox_id: int, draft: str) -> None:
+        """The answer to this event is shown in that message."""
+        ...

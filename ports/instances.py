@@ -1,0 +1,131 @@
+"""Channel instances and their health."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+from domain.channels.messages import Event
+from domain.instances.model import (
+    Activity,
+    ActivityHealth,
+    Instance,
+    InstanceChange,
+    LiveSocket,
+    NewInstance,
+)
+
+
+class InstanceLookup(Protocol):
+    """One instance by its id."""
+
+    async def find(self, instance_id: int) -> Instance | None:
+        """Straight from the database."""
+        ...
+
+    async def cached(self, instance_id: int) -> Instance | None:
+        """The same, from memory where it is fresh; for the hot path."""
+        ...
+
+
+class InstanceStore(Protocol):
+    """Channel instances; configurations are encrypted at rest."""
+
+    async def find(self, instance_id: int) -> Instance | None:
+        """Straight from the database."""
+        ...
+
+    async def of_user(self, user_id: str) -> Sequence[Instance]: ...
+
+    async def page_of_user(
+        self, user_id: str, after: int, most_bytes: int
+    ) -> tuple[Sequence[Instance], bool]:
+        """The instances with ids over `after` whose stored configurations have `most_bytes` together, at least
+        one; and whether there are more behind them."""
+        ...
+
+    async def of_channels(self, channel_ids: Sequence[str]) -> Sequence[Instance]: ...
+
+    async def add(self, user_id: str, new: NewInstance) -> Instance:
+        """Raises `Conflict` when the triple is taken."""
+        ...
+
+    async def change(self, instance_id: int, change: InstanceChange) -> Instance | None:
+        """None when it is gone. Raises `Conflict` when the new triple is taken."""
+        ...
+
+    async def remove(self, instance_id: int) -> Sequence[Event]:
+        """Removes the instance and all that waits for it. The newest messages that nobody will answer now, 50 at
+        most."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class HealthRecord:
+    """What is on record of an instance's health.
+
+    `waiting_seconds` is the age of the oldest message that waits; `idle_seconds` for how long a conversation could
+    have been worked on and nobody did. `looping`: a conversation is stopped, as it runs in a loop.
+    """
+
+    missing_proof_field: str | None = None
+    webhook_registered: bool | None = None
+    webhook_error: str | None = None
+    pairing_code: str | None = None
+    next_run: datetime | None = None
+    breaker: str = "closed"
+    breaker_until: datetime | None = None
+    breaker_reason: str | None = None
+    registration: Mapping[str, Any] = field(default_factory=dict)
+    waiting_seconds: float = 0.0
+    idle_seconds: float = 0.0
+    looping: bool = False
+    activities: Mapping[Activity, ActivityHealth] = field(default_factory=dict)
+
+
+class HealthRecorder(Protocol):
+    """Notes what happens to instances."""
+
+    async def succeeded(self, instance_id: int, activity: Activity, at: datetime | None = None) -> None:
+        """Notes a success, of now or of `at`. One of many within seconds is written."""
+        ...
+
+    async def failed(self, instance_id: int, activity: Activity, reason: str) -> None: ...
+
+    async def unproved(self, instance_id: int, wanting: str | None) -> None: ...
+
+
+class HealthStore(Protocol):
+    async def find(self, instance_id: int) -> HealthRecord: ...
+
+    async def queue(self, instance_id: int) -> dict[str, int]:
+        """Rows by state: 'waiting' inbound, 'pending' and 'dead' outbound."""
+        ...
+
+    async def webhook(self, instance_id: int, registered: bool, error: str | None) -> None: ...
+
+    async def tried_in_vain(self) -> Sequence[int]:
+        """The instances with an error of their webhook or of the last try of their configuration."""
+        ...
+
+    async def registration(self, instance_id: int, kept: Mapping[str, Any]) -> None:
+        """Notes what the platform gave when the callback was registered."""
+        ...
+
+
+class Processes(Protocol):
+    """The living processes of this installation."""
+
+    async def worker_alive(self) -> bool:
+        """Whether a worker has beaten its heart in the last 15 seconds."""
+        ...
+
+
+class SocketStore(Protocol):
+    """The connections that are up, over all processes."""
+
+    async def live(self, user_id: str | None) -> Sequence[LiveSocket]:
+        """Those of one user's instances, or all (None), ordered by instance id."""
+        ...

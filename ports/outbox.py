@@ -1,0 +1,110 @@
+"""Outbound messages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from domain.channels.messages import DeliveryStatus, OutboundMessage, Target
+from domain.instances.model import Deliveries
+from ports.queue import Capacity, Leases, QueueKey
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedMessage:
+    """A reply part on its way. `key` is its idempotency key, the same at each try.
+
+    `apology`: it tells the sender that the message failed.
+    `unreadable` says why the stored part cannot be read: it can never be sent.
+    """
+
+    id: int
+    message: OutboundMessage
+    target: Target
+    key: str
+    attempts: int
+    apology: bool = False
+    unreadable: str = ""
+
+    @property
+    def part(self) -> OutboundMessage:
+        """The former name."""
+        return self.message
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedMessages:
+    key: QueueKey
+    messages: Sequence[QueuedMessage] = field(default_factory=tuple)
+
+    @property
+    def lane(self) -> QueueKey:
+        """The former name."""
+        return self.key
+
+    @property
+    def parts(self) -> Sequence[QueuedMessage]:
+        """The former name."""
+        return self.messages
+
+
+class Outbox(Protocol):
+    """Outbound messages, in order within a conversation."""
+
+    async def lease(self, room: Capacity) -> Leases[QueuedMessages]: ...
+
+    async def sent(self, key: QueueKey, message: QueuedMessage, ref: str, *, last: bool) -> None:
+        """The platform took the part. `last` releases the lane."""
+        ...
+
+    async def retry(self, key: QueueKey, message: QueuedMessage, error: str, delay: float) -> None:
+        """The part is tried again after `delay` seconds; the lane is released until then."""
+        ...
+
+    async def dead(self, key: QueueKey, message: QueuedMessage, error: str, *, last: bool) -> None:
+        """The part is given up, and kept as a dead letter."""
+        ...
+
+    async def release(self, key: QueueKey, delay: float = 0.0) -> None: ...
+
+    async def receipt(self, instance_id: int, receipt: DeliveryStatus) -> bool:
+        """What the platform said later of a part it had taken, also of one whose taking is not known. Whether a
+        part that counted as sent is a dead letter by it."""
+        ...
+
+    async def drop(self, instance_id: int, part_id: int) -> bool: ...
+
+
+class DeliveryStore(Protocol):
+    """Outbound messages as the owner of an instance sees them."""
+
+    async def list(self, instance_id: int, status: str | None, limit: int, offset: int) -> Deliveries: ...
+
+    async def replay(self, instance_id: int, part_id: int) -> bool | None:
+        """Sends a dead letter again. None when there is no such part, False when it is no dead letter."""
+        ...
+
+    async def drop(self, instance_id: int, part_id: int) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SentMessage:
+    """A part that the platform took, and what the platform calls it."""
+
+    message: OutboundMessage
+    target: Target
+    ref: str
+
+    @property
+    def part(self) -> OutboundMessage:
+        """The former name."""
+        return self.message
+
+
+class Prompts(Protocol):
+    """Questions with buttons that have been asked."""
+
+    async def asked(self, instance_id: int, inbox_id: int) -> Sequence[SentMessage]:
+        """The parts of the answer to an event that was such a question, the last one first."""
+        ...

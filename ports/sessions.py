@@ -1,0 +1,41 @@
+"""What is on record of sessions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from ports.inbox import QueuedEvent
+from ports.queue import QueueKey
+
+
+class Sessions(Protocol):
+    """What is on record of sessions."""
+
+    async def move(self, instance_id: int, previous: str, current: str) -> None:
+        """The session's history, question and approvals belong to another session from now on."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """How many rounds a conversation has had lately, with the event that was counted; `echo` as in `Accepted`."""
+
+    count: int
+    echo: bool
+
+
+class Rounds(Protocol):
+    """Counts how often we and a machine answered each other. See `domain.routing.rounds`."""
+
+    async def count(self, key: QueueKey, waiting: QueuedEvent, most: int, window: float) -> Round:
+        """Counts an event of a leased conversation that no person is known to have caused, once.
+
+        Over `most` rounds within `window` seconds the count stays until so long a time passes without an event. Of
+        an event with a correspondent the larger count holds: of the conversation, or of all with the correspondent.
+        """
+        ...
+
+    async def replied(self, key: QueueKey, correspondent: str) -> None:
+        """An event of a conversation with the correspondent got a reply."""
+        ...
