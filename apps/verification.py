@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from adapters.outbound.clock import RandomIds, SystemClock
 from adapters.outbound.http.addresses import AllowedAddresses
 from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.mail.connections import Security
 from adapters.outbound.mail.mailer import SmtpMailer
 from adapters.outbound.mail.smtp import SmtpServer, Submission
-from adapters.outbound.mail.sockets import Security
 from adapters.outbound.oauth.identity import Client, OAuthIdentities
 from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.storage.identities import PostgresIdentities
@@ -67,7 +67,7 @@ def mailer(settings: Settings, clock: SystemClock, ids: RandomIds) -> SmtpMailer
         security=Security.IMPLICIT if settings.smtp_secure else Security.OPPORTUNISTIC,
         username=settings.smtp_user,
         password=settings.smtp_password,
-        switch="SMTP_SECURE",
+        tls_field="SMTP_SECURE",
     )
     # The operator's own server is exempt from the policy for addresses that users gave.
     submission = Submission(AllowedAddresses(AddressPolicy()))

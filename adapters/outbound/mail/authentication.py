@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from adapters.outbound.mail.headers import Address, Headers
 
-KNOWN_SERVERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+_PROVIDERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "gmail.com": ("google.com",),
         "googlemail.com": ("google.com",),
@@ -16,7 +16,7 @@ KNOWN_SERVERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "me.com": ("icloud.com",),
     }
 )
-"""Providers whose receiving servers bear another domain than their IMAP servers."""
+"""Providers whose receiving servers have another domain than their IMAP servers."""
 
 _COMMENT = re.compile(r"\([^()\"\\]*\)")
 _REASON = re.compile(r"\breason\s*=\s*\"[^\"\\]*\"(?=[\s;]|$)", re.IGNORECASE)
@@ -26,7 +26,7 @@ _PROPERTY = re.compile(r"\b([a-z]+\.[a-z]+)\s*=\s*\"?([^\s;\"]+)", re.IGNORECASE
 
 
 def proven_sender(headers: Headers, own_domains: Sequence[str]) -> Address | None:
-    """The From address when the mailbox's own receiving server vouches for it.
+    """The From address when the mailbox's own receiving server has authenticated it.
 
     Only the topmost Authentication-Results field counts, and only when its server name belongs to one of
     `own_domains` (of the mailbox, its servers): fields further down may be the sender's own invention.
@@ -34,42 +34,37 @@ def proven_sender(headers: Headers, own_domains: Sequence[str]) -> Address | Non
     senders = headers.addresses("From")
     if len(senders) != 1 or len(headers.all("From")) != 1:
         return None
-    results = headers.raw("Authentication-Results")
-    if results is None:
-        return None
-    bare = _bare(results)
-    if bare is None:
-        return None
-    server, _, verdicts = bare.partition(";")
+    results = headers.raw("Authentication-Results") or ""
+    server, _, verdicts = _without_comments(results).partition(";")
     if not _is_ours(server, own_domains):
         return None
     domain = senders[0].domain
-    return senders[0] if any(_vouches(each, domain) for each in verdicts.split(";")) else None
+    return senders[0] if any(_proves(verdict, domain) for verdict in verdicts.split(";")) else None
 
 
-def _bare(results: str) -> str | None:
-    """The field without comments, reasons and needless quotes; None where quotes or escapes are left.
+def _without_comments(results: str) -> str:
+    """The field without comments, reasons and needless quotes; empty where quotes or escapes are left.
 
-    A local part may be a quoted string (RFC 5321, 4.1.2), so that what stands in quotes may be the sender's own
-    words, semicolons, parentheses and verdicts included: such a field vouches for nobody.
+    A local part may be a quoted string (RFC 5321, 4.1.2), so the sender may have written what stands in quotes,
+    semicolons, parentheses and verdicts included: such a field proves nothing.
     """
     text = _QUOTED_VALUE.sub(r"=\1", _REASON.sub(" ", results))
     while (shorter := _COMMENT.sub(" ", text)) != text:
         text = shorter
-    return None if '"' in text or "\\" in text else text
+    return "" if '"' in text or "\\" in text else text
 
 
 def _is_ours(server: str, own_domains: Sequence[str]) -> bool:
     name = (server.split() or [""])[0].strip('"').lower()
-    trusted = {each.lower() for each in own_domains if "." in each}
+    trusted = {domain.lower() for domain in own_domains if "." in domain}
     for domain in tuple(trusted):
-        for provider, others in KNOWN_SERVERS.items():
+        for provider, others in _PROVIDERS.items():
             if aligned(domain, provider):
                 trusted.update(others)
-    return any(aligned(name, each) for each in trusted)
+    return any(aligned(name, domain) for domain in trusted)
 
 
-def _vouches(verdict: str, domain: str) -> bool:
+def _proves(verdict: str, domain: str) -> bool:
     result = _RESULT.match(verdict)
     if result is None or result.group(2).lower() != "pass":
         return False

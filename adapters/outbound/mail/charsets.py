@@ -1,4 +1,4 @@
-"""Bytes of mails as text, whatever charset they declare; nothing here raises on hostile input."""
+"""Decodes the bytes of mails, whatever charset they declare; nothing here raises on hostile input."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _KANJI, _KATAKANA = (b"$@", b"$B"), b"(I"
 
 
 def decode_bytes(data: bytes, charset: str) -> str:
-    """Bytes as text in a declared charset; a wrong or unknown one costs single characters, never the text.
-    Where none is declared ('') it is UTF-8, or else Western European; and where Western European is declared of
-    what is good UTF-8, it is that.
+    """The text of bytes in a declared charset; where it is wrong or unknown, single characters are replaced.
+    Without one ('') UTF-8 is tried, then Western European; valid UTF-8 that is declared as Western European is
+    read as UTF-8.
 
     Charsets stand for their supersets as in https://encoding.spec.whatwg.org/#names-and-labels.
     """
@@ -42,59 +42,50 @@ def decode_bytes(data: bytes, charset: str) -> str:
     if label == "iso-2022-jp":
         return _iso_2022_jp(data)
     name = _SUPERSETS.get(label, charset)
-    for each in ("utf-8", name) if name == _WESTERN else (name, "utf-8"):
+    first, second = ("utf-8", name) if name == _WESTERN else (name, "utf-8")
+    for encoding, errors in ((first, "strict"), (second, "strict"), (name, "replace")):
         try:
-            return data.decode(each)
+            return data.decode(encoding, errors)
         except (LookupError, UnicodeError, ValueError):
             continue
-    return _declared_or_western(data, name)
-
-
-def _declared_or_western(data: bytes, name: str) -> str:
-    try:
-        return data.decode(name, "replace")
-    except (LookupError, UnicodeError, ValueError):
-        return data.decode(_WESTERN, "replace")
+    return data.decode(_WESTERN, "replace")
 
 
 def charset_of_html(data: bytes) -> str:
-    """The charset that an HTML document names itself, '' for none."""
-    found = _META.search(data[:_META_WITHIN])
-    return found[1].decode("ascii") if found else ""
+    """The charset that an HTML document declares, '' for none."""
+    meta = _META.search(data[:_META_WITHIN])
+    return meta[1].decode("ascii") if meta else ""
 
 
 def _iso_2022_jp(data: bytes) -> str:
     """With the characters of NEC and the narrow katakana, which mail programs write and the standard lacks
     (https://encoding.spec.whatwg.org/#iso-2022-jp-decoder)."""
     first, *rest = _ESCAPE.split(data)
-    out = [decode_bytes(first, "")]
+    texts = [decode_bytes(first, "")]
     for mode, run in zip(rest[::2], rest[1::2], strict=True):
         if mode in _KANJI:
-            out.append(_kanji(run))
+            texts.append(_kanji(run))
         elif mode == _KATAKANA:
-            out.append(
-                bytes(byte | 0x80 if 0x21 <= byte <= 0x5F else byte for byte in run).decode(
-                    "cp932", "replace"
-                )
-            )
+            katakana = bytes(byte | 0x80 if 0x21 <= byte <= 0x5F else byte for byte in run)
+            texts.append(katakana.decode("cp932", "replace"))
         else:
-            out.append(decode_bytes(run, ""))
-    return "".join(out)
+            texts.append(decode_bytes(run, ""))
+    return "".join(texts)
 
 
 def _kanji(run: bytes) -> str:
-    """Pairs of seven bits as Shift_JIS counts them; line breaks between them stand for themselves."""
-    out = bytearray()
-    at = 0
-    while at < len(run):
-        pair = run[at : at + 2]
+    """Converts pairs of seven bits to Shift_JIS; other bytes stay, such as line breaks."""
+    shift_jis = bytearray()
+    index = 0
+    while index < len(run):
+        pair = run[index : index + 2]
         if len(pair) == 2 and all(0x21 <= byte <= 0x7E for byte in pair):
             row, cell = pair
             lead = ((row - 0x21) >> 1) + 0x81
             trail = cell + 0x7E if row % 2 == 0 else cell + 0x1F + (cell >= 0x60)
-            out += bytes((lead if lead <= 0x9F else lead + 0x40, trail))
-            at += 2
+            shift_jis += bytes((lead if lead <= 0x9F else lead + 0x40, trail))
+            index += 2
         else:
-            out.append(run[at])
-            at += 1
-    return out.decode("cp932", "replace")
+            shift_jis.append(run[index])
+            index += 1
+    return shift_jis.decode("cp932", "replace")

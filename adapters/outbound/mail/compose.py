@@ -1,4 +1,4 @@
-"""Builds the reply to a mail: RFC 5322 threading, RFC 3834 marking, text with an HTML alternative."""
+"""Composes mail: replies with RFC 5322 threading and RFC 3834 marking, text with an HTML alternative."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from email.headerregistry import BaseHeader, HeaderRegistry, UnstructuredHeader
+from email.errors import MessageError
+from email.headerregistry import Address, BaseHeader, HeaderRegistry, UnstructuredHeader
 from email.message import EmailMessage
 from email.policy import SMTP, Policy
 from email.utils import format_datetime
 from typing import Any
 from urllib.parse import quote
 
-from adapters.outbound.mail.addresses import mailbox
 from adapters.outbound.mail.guards import OWN_PREFIX
 from adapters.outbound.mail.headers import Headers
 from adapters.outbound.mail.subjects import reply_subject
@@ -30,7 +30,7 @@ _URL_SAFE = "%/:=&?~#+!$,;'@()*[]"
 
 
 class _MessageIds(UnstructuredHeader, BaseHeader):
-    """Message-IDs, one a line: the library would write a long one as an encoded word, which is none any more
+    """Message-IDs, one on each line: the library would write a long one as an encoded word, which is not allowed
     (RFC 2047, 5)."""
 
     max_count = 1
@@ -46,8 +46,8 @@ _POLICY = SMTP.clone(header_factory=_HEADERS)
 
 
 def reply_target(headers: Headers) -> dict[str, Any]:
-    """What a later reply needs to know of a mail: a target as JSON."""
-    to = headers.answered_at()
+    """The target of a reply to the mail, as JSON."""
+    to = headers.reply_address()
     own = headers.message_ids("Message-ID")
     earlier = headers.message_ids("References") or headers.message_ids("In-Reply-To")[:1]
     references = list(dict.fromkeys((*earlier, *own)))
@@ -73,7 +73,7 @@ class Body:
 def render_body(answer: Answer) -> Body | None:
     """The Markdown answer as plain text and as HTML, its files as download links below; None for nothing."""
     links = "\n".join(_link_line(artifact) for artifact in answer.artifacts)
-    markdown = "\n\n".join(each for each in (answer.text.strip(), links) if each)
+    markdown = "\n\n".join(filter(None, (answer.text.strip(), links)))
     rendered = render(Markup.EMAIL, markdown, None)
     return Body(rendered[0].plain, rendered[0].text) if rendered else None
 
@@ -84,7 +84,7 @@ def _link_line(artifact: Artifact) -> str:
 
 
 def message_id(key: str, own_address: str) -> str:
-    """Our Message-ID for a part: the same at every try, and recognisable as ours when it comes back."""
+    """The Message-ID of a reply: the same at every attempt, and recognisable as ours when it comes back."""
     digest = hashlib.sha256(key.encode()).hexdigest()[:40]
     return f"<{OWN_PREFIX}{digest}@{own_address.rpartition('@')[2].strip().lower()}>"
 
@@ -92,24 +92,45 @@ def message_id(key: str, own_address: str) -> str:
 def compose_reply(
     own_address: str, target: Mapping[str, Any], body: Body, key: str, at: datetime
 ) -> EmailMessage:
-    """The reply to the mail of `target`. Raises `ValueError` for an address that is none."""
+    """The reply to the mail of `target`. Raises `ValueError` for an invalid address."""
     message = EmailMessage(policy=_POLICY)
-    message["From"] = mailbox(own_address.strip())
-    message["To"] = mailbox(str(target["to"]), str(target.get("name") or "")[:200])
+    message["From"] = header_address(own_address.strip())
+    message["To"] = header_address(str(target["to"]), str(target.get("name") or "")[:200])
     message["Subject"] = reply_subject(str(target.get("subject") or ""))
     message["Date"] = format_datetime(at)
     message["Message-ID"] = message_id(key, own_address)
-    if answered := _sendable([target.get("inReplyTo")]):
-        message["In-Reply-To"] = answered
-    if references := _sendable(target.get("references") or ()):
+    if in_reply_to := _ascii_ids([target.get("inReplyTo")]):
+        message["In-Reply-To"] = in_reply_to
+    if references := _ascii_ids(target.get("references") or ()):
         message["References"] = references
     message["Auto-Submitted"] = "auto-replied"
     message["X-Auto-Response-Suppress"] = "All"
-    message.set_content(body.plain, subtype="plain", charset="utf-8")
-    message.add_alternative(body.html, subtype="html", charset="utf-8")
+    set_body(message, body)
     return message
 
 
-def _sendable(message_ids: Iterable[object]) -> str:
+def set_body(message: EmailMessage, body: Body) -> None:
+    message.set_content(body.plain, subtype="plain", charset="utf-8")
+    message.add_alternative(body.html, subtype="html", charset="utf-8")
+
+
+def header_address(address: str, name: str = "") -> Address:
+    """An address with the name of its owner. Raises `ValueError` for an invalid one.
+
+    The library takes a local part beyond ASCII (RFC 6531) only apart from its domain, and unchecked: what it checks
+    is the address with plain letters in their place.
+    """
+    plain = "".join(c if c.isascii() else "x" for c in address)
+    try:
+        checked = Address(name, addr_spec=plain)
+    except (MessageError, IndexError) as failure:
+        raise ValueError(str(failure)) from failure
+    if address.isascii():
+        return checked
+    local, _, domain = address.rpartition("@")
+    return Address(name, username=local, domain=domain)
+
+
+def _ascii_ids(message_ids: Iterable[object]) -> str:
     """The ids that a header may hold without SMTPUTF8."""
-    return " ".join(each for each in map(str, filter(None, message_ids)) if each.isascii())
+    return " ".join(text for text in map(str, filter(None, message_ids)) if text.isascii())

@@ -1,4 +1,4 @@
-"""Which mail must never be answered: machines that would answer back (RFC 3834, RFC 2919, RFC 5230)."""
+"""Recognises mail that must not be answered: machines would answer back (RFC 3834, RFC 2919, RFC 5230)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _AUTO_REPLY = (
     *("X-Autoreply", "X-Auto-Reply", "X-Autoreply-From", "X-Mail-Autoreply"),
     *("X-Autorespond", "X-Autoresponder", "X-Auto-Responder"),
 )
-"""Fields by which programs mark what they answer on their own."""
+"""Fields by which programs mark automatic answers."""
 _NO_REPLY = re.compile(
     r"(?:^|[-_.])(?:"
     r"(?:no|do[-_.]*not|don'?t)[-_.]*(?:repl(?:y|ies)|respon[ds]e?|answer)|auto[-_.]*(?:reply|respon[ds]er?)|"
@@ -40,42 +40,41 @@ _NO_REPLY = re.compile(
     r"(?:$|[-_.+=\d])|-bounces?(?:$|[+=])|^owner-|-request$",
     re.IGNORECASE,
 )
-"""The part before the @ of addresses that nobody reads, with what senders put around it; without accents."""
+"""The part before the @ of addresses that nobody reads, without accents."""
 _SUPPRESS = re.compile(r"\b(all|autoreply)\b", re.IGNORECASE)
 
 
 def reason_not_to_answer(headers: Headers, own_address: str) -> str | None:
-    """A short word for why the mail is left alone, None when it may be answered."""
+    """Why the mail is not answered, in one word; None when it may be answered."""
     checks = (
         ("own-mail", _is_own(headers, own_address)),
-        ("auto-submitted", _auto_submitted(headers)),
+        ("auto-submitted", _is_auto_submitted(headers)),
         ("bulk", headers.text("Precedence").lower() in _BULK),
-        ("list", any(headers.raw(name) is not None for name in _LIST)),
+        ("list", headers.has_any(_LIST)),
         ("bounce", _is_bounce(headers)),
-        ("auto-reply", _is_vendor_auto_reply(headers)),
-        ("no-reply", _is_unread(headers.answered_at())),
+        ("auto-reply", _is_auto_reply(headers)),
+        ("no-reply", _is_unread(headers.reply_address())),
         ("no-sender", not headers.addresses("From")),
     )
     return next((reason for reason, holds in checks if holds), None)
 
 
 def _is_own(headers: Headers, own_address: str) -> bool:
-    """Sent by the own address, or to be answered there."""
+    """Whether it comes from the own address, or its answer would go there."""
     own = own_address.strip().lower()
-    answered_at = headers.answered_at()
-    named = (*headers.addresses("From"), *((answered_at,) if answered_at else ()))
-    if any(address.email.lower() == own for address in named):
+    reply_address = headers.reply_address()
+    addresses = (*headers.addresses("From"), *((reply_address,) if reply_address else ()))
+    if any(address.email.lower() == own for address in addresses):
         return True
-    return any(is_own_id(message_id, own) for message_id in headers.message_ids("Message-ID"))
+    return any(_is_own_id(message_id, own) for message_id in headers.message_ids("Message-ID"))
 
 
-def is_own_id(message_id: str, own_address: str) -> bool:
-    """Whether we made this Message-ID for mail from `own_address`."""
+def _is_own_id(message_id: str, own_address: str) -> bool:
     local, _, domain = message_id.strip("<>").rpartition("@")
     return local.startswith(OWN_PREFIX) and domain.lower() == own_address.rpartition("@")[2].strip().lower()
 
 
-def _auto_submitted(headers: Headers) -> bool:
+def _is_auto_submitted(headers: Headers) -> bool:
     value = headers.raw("Auto-Submitted")
     return value is not None and value.split(";")[0].strip().lower() != "no"
 
@@ -91,15 +90,12 @@ def _is_bounce(headers: Headers) -> bool:
     )
 
 
+def _is_auto_reply(headers: Headers) -> bool:
+    return headers.has_any(_AUTO_REPLY) or bool(_SUPPRESS.search(headers.text("X-Auto-Response-Suppress")))
+
+
 def _is_unread(address: Address | None) -> bool:
     if address is None:
         return False
     local = normalize("NFKD", address.email.rpartition("@")[0])
-    return _NO_REPLY.search("".join(each for each in local if not combining(each))) is not None
-
-
-def _is_vendor_auto_reply(headers: Headers) -> bool:
-    return (
-        any(headers.raw(name) is not None for name in _AUTO_REPLY)
-        or _SUPPRESS.search(headers.text("X-Auto-Response-Suppress")) is not None
-    )
+    return _NO_REPLY.search("".join(c for c in local if not combining(c))) is not None

@@ -1,4 +1,4 @@
-"""Reading mail headers that anybody may have written: nothing here raises on hostile input."""
+"""Reads mail headers that anybody may have written: nothing here raises on hostile input."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from email.utils import getaddresses
 from adapters.outbound.mail.charsets import decode_bytes
 
 MAX_HEADER = 20_000
-"""Characters of one header that are looked at."""
+"""Characters of a header that are read."""
 
 _MESSAGE_ID = re.compile(r"<[^<>\s]{1,500}>")
 _ADDRESS = re.compile(r"[^\s@<>()\[\],;:\\\"]{1,64}@[^\s@<>()\[\],;:\\\"]{1,255}")
@@ -20,7 +20,7 @@ _SPACE = re.compile(r"\s+")
 
 
 def decode(value: str) -> str:
-    """A header value as text on one line: RFC 2047 words decoded, folding and control characters gone."""
+    """A header value as text on one line: RFC 2047 words decoded, without folding and control characters."""
     value = value[:MAX_HEADER]
     try:
         pieces = decode_header(value)
@@ -34,7 +34,7 @@ def decode(value: str) -> str:
 
 
 def storable(value: str) -> str:
-    """Raw UTF-8 bytes, which the parser passes on as lone surrogates, as characters; no NUL."""
+    """Raw UTF-8 bytes, which the parser gives as lone surrogates, as characters; no NUL."""
     try:
         raw = value.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -69,6 +69,9 @@ class Headers:
         """The raw value of the topmost field of that name."""
         return next(iter(self.all(name)), None)
 
+    def has_any(self, names: Iterable[str]) -> bool:
+        return any(self.raw(name) is not None for name in names)
+
     def text(self, name: str) -> str:
         """The decoded value, '' without the field."""
         return decode(self.raw(name) or "")
@@ -81,13 +84,22 @@ class Headers:
             Address(decode(display), address) for display, address in pairs if _ADDRESS.fullmatch(address)
         )
 
-    def answered_at(self) -> Address | None:
-        """The address that an answer goes to: Reply-To, else From."""
+    def reply_address(self) -> Address | None:
+        """Reply-To, else From."""
         return next(iter(self.addresses("Reply-To") or self.addresses("From")), None)
 
     def message_ids(self, name: str) -> tuple[str, ...]:
         """The ids of Message-ID, In-Reply-To or References, each with its angle brackets."""
         return tuple(_MESSAGE_ID.findall((self.raw(name) or "")[:MAX_HEADER]))
+
+    def summary(self) -> dict[str, object]:
+        """The fields that the record of an event shows."""
+        return {
+            "subject": self.text("Subject"),
+            "date": self.text("Date"),
+            "to": [address.email for address in self.addresses("To")],
+            "cc": [address.email for address in self.addresses("Cc")],
+        }
 
 
 def session_of(headers: Headers, fallback: str) -> str:

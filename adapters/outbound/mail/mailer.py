@@ -7,7 +7,7 @@ from email.policy import SMTP
 from email.utils import format_datetime, parseaddr
 from html import escape
 
-from adapters.outbound.mail.addresses import mailbox
+from adapters.outbound.mail.compose import Body, header_address, set_body
 from adapters.outbound.mail.smtp import REFUSED_RECIPIENT, SmtpServer, Submission
 from domain.channels.messages import Outcome
 from ports.clock import Clock, Ids
@@ -37,24 +37,23 @@ class SmtpMailer:
     def _message(self, recipient: str, subject: str, text: str) -> EmailMessage:
         message = EmailMessage(policy=SMTP)
         try:
-            message["To"] = mailbox(recipient)
+            message["To"] = header_address(recipient)
         except ValueError as failure:
             raise MailFailed(f"not a mail address: {failure}", refused=True) from failure
         try:
-            message["From"] = mailbox(self._sender, self._name)
+            message["From"] = header_address(self._sender, self._name)
         except ValueError as failure:
             raise MailFailed(f"SMTP_FROM is not a mail address: {failure}", refused=False) from failure
         message["Subject"] = subject
         message["Date"] = format_datetime(self._clock.now())
         message["Message-ID"] = f"<{self._ids.request_id()}@{self._sender.rpartition('@')[2]}>"
         message["Auto-Submitted"] = "auto-generated"
-        message.set_content(text, subtype="plain", charset="utf-8")
-        message.add_alternative(_as_html(subject, text), subtype="html", charset="utf-8")
+        set_body(message, Body(text, _as_html(subject, text)))
         return message
 
 
 def _as_html(title: str, text: str) -> str:
-    """The same words as HTML, a paragraph for each; no images and no links, so that no filter minds it."""
+    """The text as HTML paragraphs, without images and links, which spam filters count."""
     paragraphs = "\n".join(
         f"<p>{escape(paragraph).replace(chr(10), '<br>')}</p>" for paragraph in text.strip().split("\n\n")
     )

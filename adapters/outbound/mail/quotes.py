@@ -1,4 +1,4 @@
-"""Cuts the quoted earlier conversation and the signature off a plain-text mail; what is forwarded stays."""
+"""Removes the quoted conversation and the signature from a plain-text mail; forwarded mail stays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ATTRIBUTION = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _ADDRESSED = re.compile(r"^(?=.*\d).{3,300}<[^<>\s@]+@[^<>\s]+>.{0,40}[:\uff1a]\s*$", re.DOTALL)
-"""An attribution in any language: a date and an address. It is one where a quotation follows."""
+"""An attribution in any language, a date and an address, where a quotation follows."""
 _SEPARATOR = re.compile(
     r"^\s*-{2,}\s*(?:Original Message|Ursprüngliche Nachricht|Message d'origine|Mensaje original|"
     r"Messaggio originale|Oorspronkelijk bericht)\s*-{2,}\s*$",
@@ -40,37 +40,37 @@ _DEVICE = re.compile(
     r"Inviato da\b|Verstuurd vanaf\b|Verzonden vanaf\b).{0,60}$",
     re.IGNORECASE,
 )
-"""The line that phones and mail programs put below a mail by themselves."""
+"""The line that phones and mail programs add below a mail."""
 _ATTRIBUTION_LINES = 3
 """Over how many lines an attribution may be wrapped."""
 
 
-def own_words(text: str, *, forwarded: bool = False) -> str:
-    """What the writer wrote: without trailing quotation, its attribution line and the signature.
+def own_text(text: str, *, forwarded: bool = False) -> str:
+    """What the sender wrote: without the quotation, its attribution line and the signature.
 
-    Answers between quoted lines keep the quotation, as it gives them their sense. A mail that is nothing
-    but quotation is returned whole, and so is what is forwarded (`forwarded`: as the subject says).
+    A quotation with answers between its lines stays, as the answers refer to it. A mail that is nothing but
+    quotation is returned whole, and so is a forwarded one (`forwarded`: by its subject).
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if forwarded:
         return "\n".join(lines).strip()
     end = _history_start(lines)
-    mark = next((index for index, line in enumerate(lines[:end]) if _FORWARD.match(line)), None)
-    own, handed_on = (lines[:end], []) if mark is None else (lines[:mark], lines[mark:])
-    kept = _without_device(_without_quotes(_without_signature(own)))
-    words = "\n\n".join(filter(None, ("\n".join(each).strip() for each in (kept, handed_on))))
-    return words or text.strip()
+    forward_at = next((index for index, line in enumerate(lines[:end]) if _FORWARD.match(line)), None)
+    own, forward = (lines[:end], []) if forward_at is None else (lines[:forward_at], lines[forward_at:])
+    own = _without_device_line(_without_quotes(_without_signature(own)))
+    sections = ("\n".join(section).strip() for section in (own, forward))
+    return "\n\n".join(filter(None, sections)) or text.strip()
 
 
 def _history_start(lines: list[str]) -> int:
-    """The first line of what a mail program put below the answer, or the number of lines."""
+    """The first line of the conversation that a mail program added below the answer, or the number of lines."""
     for index, line in enumerate(lines):
         if index and (_SEPARATOR.match(line) or (_RULE.match(line) and _header_block(lines, index + 1))):
             return index
         if index and _header_block(lines, index):
             return index
         span = _attribution_span(lines, index)
-        if span and not _own_text_after(lines, index + span):
+        if span and not _continues_after(lines, index + span):
             return index
     return len(lines)
 
@@ -99,8 +99,8 @@ def _quotation_follows(lines: list[str], index: int) -> bool:
     return _quoted(next(filter(str.strip, lines[index:]), ""))
 
 
-def _own_text_after(lines: list[str], index: int) -> bool:
-    """Whether the writer goes on below a quotation that is marked with '>'."""
+def _continues_after(lines: list[str], index: int) -> bool:
+    """Whether the sender's text continues below a quotation that is marked with '>'."""
     rest = [line for line in lines[index:] if line.strip()]
     return bool(rest) and rest[0].lstrip().startswith(">") and any(not _quoted(line) for line in rest)
 
@@ -116,7 +116,7 @@ def _without_signature(lines: list[str]) -> list[str]:
     return lines
 
 
-def _without_device(lines: list[str]) -> list[str]:
+def _without_device_line(lines: list[str]) -> list[str]:
     filled = [index for index, line in enumerate(lines) if line.strip()]
     if len(filled) > 1 and _DEVICE.match(lines[filled[-1]]):
         return lines[: filled[-1]]
@@ -124,10 +124,13 @@ def _without_device(lines: list[str]) -> list[str]:
 
 
 def _without_quotes(lines: list[str]) -> list[str]:
-    """Drops a quotation above or below the writer's text; where there is one in the middle of it, all that
-    stands above something of the writer's stays, as the answers refer to it."""
-    own = [index for index, line in enumerate(lines) if line.strip() and not _quoted(line)]
-    own = [index for index in own if not _attribution_at(lines, index)]
+    """Removes a quotation above or below the sender's text. One in the middle stays, with all above the sender's last
+    line, as the answers refer to it."""
+    own = [
+        index
+        for index, line in enumerate(lines)
+        if line.strip() and not _quoted(line) and not _attribution_at(lines, index)
+    ]
     if not own:
         return lines
     first, last = own[0], own[-1]

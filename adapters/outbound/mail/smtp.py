@@ -1,4 +1,4 @@
-"""Hands one mail to an SMTP server (RFC 6409 submission), and says how that ended."""
+"""Submits mail to an SMTP server (RFC 6409) and classifies the outcome."""
 
 from __future__ import annotations
 
@@ -18,20 +18,29 @@ from aiosmtplib import (
     SMTPResponseException,
 )
 
-from adapters.outbound.mail.greeting import expects_plain_text, open_mail_socket, plain_text_behind
-from adapters.outbound.mail.sockets import Security, TlsContexts, checked_tls
+from adapters.outbound.mail.connections import (
+    Security,
+    TlsContexts,
+    checked_tls,
+    is_plain_text_answer,
+    open_mail_socket,
+    plain_text_message,
+)
 from domain.channels.messages import Outcome, Sent
 from ports.http import Addresses, AddressRefused, HttpFailed
 
 SMTP_TLS_PORT = 465
 REFUSED_RECIPIENT = "refused the recipient"
 _GREYLISTED = 60.0
-"""Seconds to wait after 450 and 451, by which servers put a first try off (RFC 6647)."""
+"""Seconds to wait after 450 and 451, with which servers defer a first attempt (RFC 6647)."""
+
+
+_START_TLS = {Security.IMPLICIT: False, Security.STARTTLS: True, Security.OPPORTUNISTIC: None}
 
 
 @dataclass(frozen=True, slots=True)
 class SmtpServer:
-    """Where and how mail is handed in; without `username` there is no AUTH."""
+    """A server for submission; without `username` there is no AUTH."""
 
     host: str
     port: int
@@ -39,8 +48,12 @@ class SmtpServer:
     username: str = ""
     password: str = field(default="", repr=False)
     timeout: float = 30.0
-    switch: str = "smtpSecure"
-    """The field or setting that turns TLS from the start on."""
+    tls_field: str = "smtpSecure"
+    """The field or setting that turns on TLS from the start."""
+
+    @property
+    def where(self) -> str:
+        return f"{self.host}:{self.port}"
 
 
 class Submission:
@@ -51,29 +64,31 @@ class Submission:
         self._tls_contexts = tls_contexts
 
     async def submit(self, server: SmtpServer, message: EmailMessage, sender: str, recipient: str) -> Sent:
-        """Sends the mail to one recipient. Never raises for what the server or the network does."""
-        progress = _Progress()
+        """Sends the mail to one recipient. Never raises for errors of the server or the network."""
+        handed_over = False
         try:
             client = await self._connect(server)
             try:
-                await _send(client, message, sender, recipient, progress)
+                content = await _announce(client, message, sender, recipient)
+                handed_over = True
+                await client.data(content)
             finally:
-                await _leave(client)
+                await _quit(client)
         except AddressRefused as failure:
             return Sent(Outcome.PERMANENT, str(failure))
         except HttpFailed as failure:
             return Sent(Outcome.TRANSIENT, str(failure))
         except (SMTPException, OSError, ValueError) as failure:
-            return classify(failure, server, handed_over=progress.handed_over)
+            return classify(failure, server, handed_over=handed_over)
         return Sent(Outcome.SENT, ref=str(message["Message-ID"] or ""))
 
     async def try_login(self, server: SmtpServer) -> None:
         """Connects and logs in. Raises `HttpFailed`, `SMTPException` or `OSError`."""
-        await _leave(await self._connect(server))
+        await _quit(await self._connect(server))
 
     async def _connect(self, server: SmtpServer) -> SMTP:
         connection = await open_mail_socket(
-            self._addresses, server.host, server.port, server.timeout, server.security, server.switch
+            self._addresses, server.host, server.port, server.timeout, server.security, server.tls_field
         )
         try:
             client = SMTP(
@@ -81,7 +96,7 @@ class Submission:
                 sock=connection,
                 timeout=server.timeout,
                 use_tls=server.security is Security.IMPLICIT,
-                start_tls=False if server.security is Security.IMPLICIT else _start_tls(server.security),
+                start_tls=_START_TLS[server.security],
                 tls_context=self._tls_contexts(),
                 local_hostname=_greeting_name(connection.getsockname()[0]),
                 username=server.username or None,
@@ -94,16 +109,8 @@ class Submission:
         return client
 
 
-@dataclass(slots=True)
-class _Progress:
-    """`handed_over`: the mail itself went out, so the server may have taken it."""
-
-    handed_over: bool = False
-
-
-async def _send(
-    client: SMTP, message: EmailMessage, sender: str, recipient: str, progress: _Progress
-) -> None:
+async def _announce(client: SMTP, message: EmailMessage, sender: str, recipient: str) -> bytes:
+    """Names the sender and the recipient, and gives the content to send."""
     international = not (sender.isascii() and recipient.isascii())
     if international and not client.supports_extension("smtputf8"):
         raise SMTPNotSupported("the server takes no addresses with characters beyond ASCII (SMTPUTF8)")
@@ -111,12 +118,7 @@ async def _send(
     options = ["SMTPUTF8", "BODY=8BITMIME"] if international else None
     await client.mail(sender, options=options, encoding="utf-8")
     await client.rcpt(recipient, encoding="utf-8")
-    progress.handed_over = True
-    await client.data(content)
-
-
-def _start_tls(security: Security) -> bool | None:
-    return True if security is Security.STARTTLS else None
+    return content
 
 
 def _greeting_name(address: str) -> str:
@@ -124,7 +126,7 @@ def _greeting_name(address: str) -> str:
     return f"[IPv6:{address}]" if ":" in address else f"[{address}]"
 
 
-async def _leave(client: SMTP) -> None:
+async def _quit(client: SMTP) -> None:
     try:
         with contextlib.suppress(SMTPException, OSError):
             await client.quit(timeout=5)
@@ -133,19 +135,15 @@ async def _leave(client: SMTP) -> None:
 
 
 def classify(failure: Exception, server: SmtpServer, *, handed_over: bool) -> Sent:
-    """What a failed exchange means for the mail. No secret of the server is in the detail."""
-    where = f"{server.host}:{server.port}"
-    if isinstance(failure, SMTPAuthenticationError):
-        return _by_code(failure.code, f"{where} did not take the user name and password: {_words(failure)}")
-    if isinstance(failure, SMTPRecipientRefused):
-        return _by_code(failure.code, f"{where} {REFUSED_RECIPIENT}: {_words(failure)}")
+    """The outcome of a failed exchange. The detail contains no secret of the server."""
+    where = server.where
     if isinstance(failure, SMTPResponseException):
-        return _by_code(failure.code, f"{where} refused the mail: {_words(failure)}")
-    if server.security is Security.IMPLICIT and plain_text_behind(failure):
-        return Sent(Outcome.TRANSIENT, expects_plain_text(where, server.switch, SMTP_TLS_PORT))
-    if "STARTTLS extension not supported" in str(failure):  # an SMTPException of no class of its own
-        words = f"{where} does not offer STARTTLS; set {server.switch} to false to send without TLS"
-        return Sent(Outcome.TRANSIENT, words)
+        return _by_code(failure, where)
+    if server.security is Security.IMPLICIT and is_plain_text_answer(failure):
+        return Sent(Outcome.TRANSIENT, plain_text_message(where, server.tls_field, SMTP_TLS_PORT))
+    if "STARTTLS extension not supported" in str(failure):  # an SMTPException without a class of its own
+        message = f"{where} does not offer STARTTLS; set {server.tls_field} to false to send without TLS"
+        return Sent(Outcome.TRANSIENT, message)
     if isinstance(failure, ssl.SSLError) or isinstance(failure.__cause__, ssl.SSLError):
         return Sent(Outcome.TRANSIENT, f"TLS with {where} failed: {failure}")
     if isinstance(failure, (SMTPNotSupported, ValueError)):
@@ -155,11 +153,13 @@ def classify(failure: Exception, server: SmtpServer, *, handed_over: bool) -> Se
     return Sent(Outcome.TRANSIENT, f"{where} cannot be reached: {failure}")
 
 
-def _by_code(code: int, detail: str) -> Sent:
-    if code in {450, 451}:
+def _by_code(failure: SMTPResponseException, where: str) -> Sent:
+    problem = "refused the mail"
+    if isinstance(failure, SMTPAuthenticationError):
+        problem = "did not take the user name and password"
+    elif isinstance(failure, SMTPRecipientRefused):
+        problem = REFUSED_RECIPIENT
+    detail = f"{where} {problem}: {failure.code} {' '.join(str(failure.message).split())[:300]}"
+    if failure.code in {450, 451}:
         return Sent(Outcome.RETRY_AFTER, detail, retry_after=_GREYLISTED)
-    return Sent(Outcome.PERMANENT if code >= 500 else Outcome.TRANSIENT, detail)
-
-
-def _words(failure: SMTPResponseException) -> str:
-    return f"{failure.code} {' '.join(str(failure.message).split())}"[:300]
+    return Sent(Outcome.PERMANENT if failure.code >= 500 else Outcome.TRANSIENT, detail)

@@ -1,4 +1,4 @@
-"""Prefixes by which a subject says that a mail is an answer, or is handed on.
+"""Prefixes of subjects that mark a mail as an answer or as forwarded.
 
 They are those of Outlook, Apple Mail, Thunderbird, Lotus Notes and Gmail in their languages. Counts such as `Re[2]:`
 and tags such as `[list]` in front follow RFC 5256, 2.1.
@@ -10,7 +10,7 @@ import re
 from unicodedata import normalize
 
 MAX_SUBJECT = 500
-"""Characters of a subject that an answer bears."""
+"""Characters of the subject of an answer."""
 
 _REPLY = (
     "re|aw|antw|antwort|antwoord|sv|svar|rép|réf|réponse|r|rif|risp|res|resp|odp|odpověď|odpoveď|odg|отг|отв|ответ"
@@ -19,7 +19,7 @@ _REPLY = (
     "|回复|回覆|回復|答复|答覆|返信|회신|답장|ตอบ|ตอบกลับ|رد|پاسخ|השב|תשובה"
 )
 _FORWARD = "fw|fwd|wg|tr|rv|enc|vb|vl|doorst|pd|i|továbbítás|ilt|i̇lt|πρθ|пер|转发|轉寄|轉發|転送|전달|הועבר"
-"""Without VS, which is an answer in Finnish and a forwarded mail in Danish: it is left where it stands."""
+"""Without VS, which marks an answer in Finnish and a forwarded mail in Danish."""
 
 _END = r"\.?(?:\s?(?:\[\d{1,4}\]|\(\d{1,4}\)|\^\d{1,4}))?\s*[:\uff1a\ufe55]"
 _TAG = r"(?:\[[^\[\]]{1,100}\]|【[^【】]{1,100}】|\([^()]{1,100}\))"
@@ -28,10 +28,7 @@ _FORWARDED = re.compile(rf"\s*(?:{_TAG}\s*)*(?:{_FORWARD}){_END}", re.IGNORECASE
 
 
 def is_forwarded(subject: str) -> bool:
-    """Whether a mail is one that somebody hands on: what stands below the writer's words is what it is about.
-
-    The subject of an answer to such a mail begins with a reply prefix.
-    """
+    """Whether a mail is forwarded, and not an answer to a forwarded one."""
     return bool(_FORWARDED.match(normalize("NFC", subject[:MAX_SUBJECT])))
 
 

@@ -15,9 +15,9 @@ from adapters.outbound.clock import RandomIds
 from adapters.outbound.http.addresses import AllowedAddresses
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.mail.connections import Security
 from adapters.outbound.mail.mailer import SmtpMailer
 from adapters.outbound.mail.smtp import SmtpServer, Submission
-from adapters.outbound.mail.sockets import Security
 from adapters.outbound.oauth.identity import Client, OAuthIdentities
 from adapters.outbound.security.encryption import ConfigCipher, new_key
 from adapters.outbound.storage.identities import PostgresIdentities

@@ -20,9 +20,9 @@ from adapters.outbound.channels.email.mailbox import IMAP_ERRORS, Mailboxes
 from adapters.outbound.channels.email.polling import look
 from adapters.outbound.channels.email.settings import smtp_security
 from adapters.outbound.mail.compose import Body, compose_reply, render_body
+from adapters.outbound.mail.connections import TlsContexts, checked_tls
 from adapters.outbound.mail.mime import read_mail
 from adapters.outbound.mail.smtp import SmtpServer, Submission, classify
-from adapters.outbound.mail.sockets import TlsContexts, checked_tls
 from domain.channels.limits import Limits
 from domain.channels.messages import Answer, Attachment, Config, Event, OutboundMessage, Outcome, Sent, Target
 from domain.channels.model import ChannelDefinition

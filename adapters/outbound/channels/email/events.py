@@ -123,10 +123,7 @@ def _raw(mail: Mail, place: Place) -> dict[str, Any]:
     return {
         "uidValidity": place.uid_validity,
         "uid": place.uid,
-        "subject": mail.headers.text("Subject"),
-        "date": mail.headers.text("Date"),
-        "to": [each.email for each in mail.headers.addresses("To")],
-        "cc": [each.email for each in mail.headers.addresses("Cc")],
+        **mail.headers.summary(),
     }
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from imap_tools import BaseMailBox, MailboxLoginError, MailboxTaggedResponseError
 
-from adapters.outbound.mail.sockets import Security
+from adapters.outbound.mail.connections import Security
 
 MAX_LITERAL = 64 * 1024 * 1024
 """Bytes that a server may send at once."""

@@ -15,8 +15,13 @@ from imap_tools import ImapToolsError
 
 from adapters.outbound.channels.email.imap import ImapAccount, LoginRefused, MailBox, words_of
 from adapters.outbound.channels.email.settings import IMAP_TLS_PORT, imap_security
-from adapters.outbound.mail.greeting import expects_plain_text, open_mail_socket, plain_text_behind
-from adapters.outbound.mail.sockets import Security, TlsContexts
+from adapters.outbound.mail.connections import (
+    Security,
+    TlsContexts,
+    is_plain_text_answer,
+    open_mail_socket,
+    plain_text_message,
+)
 from domain.channels.messages import Config
 from ports.channels import PollFailed
 from ports.http import Addresses, AddressRefused, HttpFailed
@@ -26,8 +31,8 @@ T = TypeVar("T")
 IMAP_ERRORS = (ImapToolsError, imaplib.IMAP4.error, OSError, ValueError)
 """What a server or the network can do to a job."""
 
-SWITCH = "imapSecure"
-"""The field that turns TLS from the start on."""
+TLS_FIELD = "imapSecure"
+"""The field that turns on TLS from the start."""
 CONNECT_TIMEOUT = 20.0
 """Seconds to connect, and for each answer of the server."""
 WORK_TIMEOUT = 300.0
@@ -58,7 +63,7 @@ class Mailboxes:
         where = f"{account.host}:{port}"
         try:
             connection = await open_mail_socket(
-                self._hosts, account.host, port, CONNECT_TIMEOUT, account.security, SWITCH
+                self._hosts, account.host, port, CONNECT_TIMEOUT, account.security, TLS_FIELD
             )
         except AddressRefused as failure:
             raise PollFailed(str(failure), fatal=True) from failure
@@ -121,8 +126,8 @@ def _explained(failure: Exception, where: str, account: ImapAccount) -> PollFail
     if isinstance(failure, LoginRefused):
         message = f"{where} did not take the user name and password: {words_of(failure)}"
         return PollFailed(message, fatal=failure.final)
-    if account.security is Security.IMPLICIT and plain_text_behind(failure):
-        return PollFailed(expects_plain_text(where, SWITCH, IMAP_TLS_PORT))
+    if account.security is Security.IMPLICIT and is_plain_text_answer(failure):
+        return PollFailed(plain_text_message(where, TLS_FIELD, IMAP_TLS_PORT))
     if isinstance(failure, ssl.SSLError):
         return PollFailed(f"TLS with {where} failed: {words_of(failure)}")
     return PollFailed(f"{where}: {words_of(failure)}")

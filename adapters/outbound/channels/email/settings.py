@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from adapters.outbound.mail.connections import Security
 from adapters.outbound.mail.smtp import SMTP_TLS_PORT
-from adapters.outbound.mail.sockets import Security
 from domain.channels.messages import Config
 
 IMAP_TLS_PORT = 993

@@ -34,15 +34,15 @@ class Odoo:
         return await polling.poll(self._dependencies.http, config, cursor, now, since)
 
     def render(self, config: Config, target: Target, answer: Answer) -> Sequence[OutboundMessage]:
-        return delivery.parts(config, target, answer)
+        return delivery.messages(config, target, answer)
 
     def limits(self, config: Config, target: Target) -> Limits:
         return limits(config, target)
 
     async def send(self, config: Config, target: Target, part: OutboundMessage, key: str) -> Sent:
         """Odoo has no idempotency key; a POST to webhookUrl carries the event's identity as webhook-id."""
-        stamp = int(self._dependencies.clock.now().timestamp())
-        return await delivery.send(self._dependencies.http, config, target, part, stamp)
+        seconds = int(self._dependencies.clock.now().timestamp())
+        return await delivery.send(self._dependencies.http, config, target, part, seconds)
 
     async def probe(self, config: Config) -> None:
         """Signs in, reads the fields of each model and the own e-mail address. Raises `PlatformError`."""
@@ -56,5 +56,4 @@ class Odoo:
 
 
 def build(dependencies: ChannelDependencies) -> Odoo:
-    """The channel, ready for use."""
     return Odoo(dependencies)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from adapters.outbound.channels.common import outcomes
 from adapters.outbound.channels.common.bodies import at
-from adapters.outbound.channels.common.outcomes import by_status, exchange
 from adapters.outbound.channels.erp_events.rpc import OdooError, Session, sign_in
 from adapters.outbound.channels.erp_events.watching import UNLINK
 from adapters.outbound.rendering import Markup, render
@@ -20,72 +20,71 @@ from ports.http import Http, HttpRequest
 NOTE, EVENT = "note", "event"
 _NO_NOTES = ("has no attribute 'message_post'", "does not exist", "message_post' does not")
 _HTML_SINCE = 17
-"""The first version that takes a text for text; before, every body is HTML."""
+"""The first version that takes a text as text; before, every body is HTML."""
 
 
-def parts(config: Config, target: Target, answer: Answer) -> Sequence[OutboundMessage]:
+def messages(config: Config, target: Target, answer: Answer) -> Sequence[OutboundMessage]:
     """The note, when there is a record to put it on, and the event for `webhookUrl`, when that is set."""
-    found: list[OutboundMessage] = []
+    payloads: list[dict[str, str]] = []
     html = _html(answer)
     if html and target.get("recordId") and target.get("event") != UNLINK:
-        found.append(OutboundMessage({"kind": NOTE, "body": html}))
+        payloads.append({"kind": NOTE, "body": html})
     if config.get("webhookUrl") and target.get("event"):
-        found.append(OutboundMessage({"kind": EVENT, "body": _notification(target)}))
-    return found
+        payloads.append({"kind": EVENT, "body": _notification(target)})
+    return [OutboundMessage(payload) for payload in payloads]
 
 
 def _html(answer: Answer) -> str:
     rendered = render(Markup.EMAIL, answer.text, None) if answer.text.strip() else []
-    bodies = [_inner(each.text) for each in rendered]
-    links = [f'<p><a href="{escape(each.url)}">{escape(each.name)}</a></p>' for each in answer.artifacts]
+    bodies = [_inner(document.text) for document in rendered]
+    links = [f'<p><a href="{escape(file.url)}">{escape(file.name)}</a></p>' for file in answer.artifacts]
     return "".join([*bodies, *links])
 
 
 def _inner(document: str) -> str:
-    """What stands in the body of an HTML document."""
+    """The content of the body of an HTML document."""
     body = document.partition("<body")[2].partition(">")[2].rpartition("</body>")[0]
     return body.strip() or document
 
 
 def _notification(target: Target) -> str:
-    """The JSON text that is posted; made once, so that the signature covers the same bytes at every try."""
+    """The JSON text to post; made once, so that the signature covers the same bytes at every attempt."""
     names = ("event", "model", "recordId", "record")
     return json.dumps({name: target[name] for name in names}, ensure_ascii=False, separators=(",", ":"))
 
 
-async def send(http: Http, config: Config, target: Target, part: OutboundMessage, stamp: int) -> Sent:
-    """Sends one part; `stamp` is the present time in seconds."""
-    if part.payload["kind"] == EVENT:
-        return await _notify(http, config, target, part.payload["body"], stamp)
-    return await _note(http, config, target, part.payload["body"])
-
-
-async def _note(http: Http, config: Config, target: Target, html: str) -> Sent:
+async def send(http: Http, config: Config, target: Target, message: OutboundMessage, seconds: int) -> Sent:
+    """Sends one message; `seconds` is the present time."""
+    if message.payload["kind"] == EVENT:
+        return await _post_event(http, config, target, message.payload["body"], seconds)
     model, record_id = str(target["model"]), int(target["recordId"])
-    note: dict[str, Any] = {"body": html, "message_type": "comment", "subtype_xmlid": "mail.mt_note"}
     try:
-        session = await sign_in(http, config)
-        if await _version(session) >= _HTML_SINCE:
-            note["body_is_html"] = True
-        made = await session.call(model, "message_post", [record_id], **note)
+        return await _post_note(await sign_in(http, config), model, record_id, message.payload["body"])
     except OdooError as error:
         return _outcome(model, error)
-    first = made[0] if isinstance(made, list) and made else made
+
+
+async def _post_note(session: Session, model: str, record_id: int, html: str) -> Sent:
+    note: dict[str, Any] = {"body": html, "message_type": "comment", "subtype_xmlid": "mail.mt_note"}
+    if await _version(session) >= _HTML_SINCE:
+        note["body_is_html"] = True
+    created = await session.call(model, "message_post", [record_id], **note)
+    first = created[0] if isinstance(created, list) and created else created
     return Sent(Outcome.SENT, ref=str(first or ""))
 
 
 async def check_sender(session: Session, username: str) -> None:
-    """Raises `OdooError` where the user can write no notes: Odoo refuses those of users without an e-mail address.
+    """Raises `OdooError` where the user cannot write notes: Odoo refuses those of users without an e-mail address.
 
-    Nothing is said of a user whose address cannot be read.
+    A user whose address cannot be read passes.
     """
     try:
-        found = await session.call("res.users", "read", [session.uid], fields=["email"])
+        users = await session.call("res.users", "read", [session.uid], fields=["email"])
     except OdooError as error:
-        if error.passing or error.denied:
+        if error.transient or error.denied:
             raise
         return
-    own = found[0] if isinstance(found, list) and found else None
+    own = users[0] if isinstance(users, list) and users else None
     if at(own, "email") in (False, ""):
         raise OdooError(
             f"The Odoo user {username} has no e-mail address, and Odoo refuses notes of such a user. Set one in Odoo:"
@@ -94,43 +93,42 @@ async def check_sender(session: Session, username: str) -> None:
 
 
 async def _version(session: Session) -> int:
-    """The server's version; 0 where it keeps that to itself. Raises `OdooError` for passing trouble."""
+    """The server's version; 0 where it does not tell. Raises `OdooError` for transient errors."""
     try:
         return await session.version()
     except OdooError as error:
-        if error.passing:
+        if error.transient:
             raise
         return 0
 
 
 def _outcome(model: str, error: OdooError) -> Sent:
-    words = str(error)
-    if not error.passing and any(each in words for each in _NO_NOTES):
-        return Sent(Outcome.PERMANENT, f"Records of {model} take no notes, or the record is gone: {words}")
-    if not error.passing:
-        return Sent(Outcome.PERMANENT, words)
+    message = str(error)
+    if not error.transient:
+        if any(text in message for text in _NO_NOTES):
+            message = f"Records of {model} take no notes, or the record is gone: {message}"
+        return Sent(Outcome.PERMANENT, message)
     if error.retry_after is not None:
-        return Sent(Outcome.RETRY_AFTER, words, retry_after=error.retry_after)
-    return Sent(Outcome.UNKNOWN if error.sent else Outcome.TRANSIENT, words)
+        return Sent(Outcome.RETRY_AFTER, message, retry_after=error.retry_after)
+    return Sent(Outcome.UNKNOWN if error.sent else Outcome.TRANSIENT, message)
 
 
-async def _notify(http: Http, config: Config, target: Target, body: str, stamp: int) -> Sent:
+async def _post_event(http: Http, config: Config, target: Target, body: str, seconds: int) -> Sent:
     content = body.encode()
     headers = {
         "content-type": "application/json",
         "webhook-id": str(target["key"]),
-        "webhook-timestamp": str(stamp),
-        **signature(str(config["password"]), content),
+        "webhook-timestamp": str(seconds),
+        "x-webhook-signature": signature(str(config["password"]), content),
     }
-    request = HttpRequest(
-        "POST", str(config["webhookUrl"]), headers=headers, content=content, user_address=True
+    url = str(config["webhookUrl"])
+    return await outcomes.send(
+        http, HttpRequest("POST", url, headers=headers, content=content, user_address=True)
     )
-    answer = await exchange(http, request)
-    return answer if isinstance(answer, Sent) else by_status(answer)
 
 
-def signature(password: str, content: bytes) -> Mapping[str, str]:
-    """`X-Webhook-Signature`: HMAC-SHA256 of the body. The key is the SHA-256 of the instance's password in hex,
-    so that whoever holds the key does not hold the password."""
+def signature(password: str, content: bytes) -> str:
+    """HMAC-SHA256 of the body. The key is the SHA-256 of the instance's password in hex, so that who holds the key
+    does not hold the password."""
     key = hashlib.sha256(password.encode()).hexdigest().encode()
-    return {"x-webhook-signature": f"sha256={hmac.new(key, content, hashlib.sha256).hexdigest()}"}
+    return f"sha256={hmac.new(key, content, hashlib.sha256).hexdigest()}"

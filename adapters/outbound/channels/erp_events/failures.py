@@ -1,132 +1,61 @@
-"""Which errors of an Odoo server pass by themselves. Pure.
+"""Which errors of an Odoo server are transient. Pure.
 
-Odoo names the Python exception (`error.data.name`), such as 'psycopg2.pool.PoolError': its own names are those of
-`odoo.exceptions`, the database's those of `psycopg2` (https://www.psycopg.org/docs/errors.html). An error may be
-wrapped under another name, so its text and the exceptions in its traceback (`error.data.debug`) count too.
+Odoo gives the name of the Python exception (`error.data.name`), such as 'psycopg2.pool.PoolError': its own names are
+those of `odoo.exceptions`, the database's those of `psycopg2` (https://www.psycopg.org/docs/errors.html). An error
+may be wrapped in another, so its message and the exceptions in its traceback (`error.data.debug`) count too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
 
 _PERMANENT = frozenset({"AccessDenied", "AccessError", "MissingError", "ValidationError"})
-"""Odoo's own answers to what was asked, whatever their text says."""
+"""Odoo's own exceptions, whatever their message says."""
 
-_TRANSIENT = frozenset(
-    {
-        # no connection to the database is free, or it broke
-        "PoolError",
-        "OperationalError",
-        "InterfaceError",
-        "ConnectionException",
-        "ConnectionFailure",
-        "ConnectionDoesNotExist",
-        "SqlclientUnableToEstablishSqlconnection",
-        "SqlserverRejectedEstablishmentOfSqlconnection",
-        "TooManyConnections",
-        "InsufficientResources",
-        "OutOfMemory",
-        "DiskFull",
-        "OperatorIntervention",
-        "AdminShutdown",
-        "CrashShutdown",
-        "CannotConnectNow",
-        "IdleSessionTimeout",
-        "IdleInTransactionSessionTimeout",
-        "ReadOnlySqlTransaction",
-        # somebody else works on the same rows
-        "TransactionRollback",
-        "TransactionRollbackError",
-        "SerializationFailure",
-        "DeadlockDetected",
-        "LockNotAvailable",
-        "LockError",
-        "ConcurrencyError",
-        "InFailedSqlTransaction",
-        "StatementCompletionUnknown",
-        # the server ended what took too long
-        "QueryCanceled",
-        "QueryCanceledError",
-        "TransactionTimeout",
-        "WorkerTimeout",
-        # the server's own troubles
-        "ConnectionError",
-        "ConnectionRefusedError",
-        "ConnectionResetError",
-        "ConnectionAbortedError",
-        "BrokenPipeError",
-        "TimeoutError",
-        "timeout",
-        "MemoryError",
-        "TooManyRequests",
-        "ServiceUnavailable",
-        "GatewayTimeout",
-        "BadGateway",
-        "RequestTimeout",
-        "RemoteDisconnected",
-        # each call here brings its own credentials: a session that ended is not ours
-        "SessionExpired",
-        "SessionExpiredException",
-    }
+_TRANSIENT = re.compile(
+    r"""
+    # The database has no connection free, or it broke.
+    PoolError | OperationalError | InterfaceError | ConnectionException | ConnectionFailure | ConnectionDoesNotExist
+    | SqlclientUnableToEstablishSqlconnection | SqlserverRejectedEstablishmentOfSqlconnection | TooManyConnections
+    | InsufficientResources | OutOfMemory | DiskFull | OperatorIntervention | AdminShutdown | CrashShutdown
+    | CannotConnectNow | IdleSessionTimeout | IdleInTransactionSessionTimeout | ReadOnlySqlTransaction
+    # Another transaction uses the same rows.
+    | TransactionRollback | TransactionRollbackError | SerializationFailure | DeadlockDetected | LockNotAvailable
+    | LockError | ConcurrencyError | InFailedSqlTransaction | StatementCompletionUnknown
+    # The server ended what took too long.
+    | QueryCanceled | QueryCanceledError | TransactionTimeout | WorkerTimeout
+    # The server itself has a problem.
+    | ConnectionError | ConnectionRefusedError | ConnectionResetError | ConnectionAbortedError | BrokenPipeError
+    | TimeoutError | timeout | MemoryError | TooManyRequests | ServiceUnavailable | GatewayTimeout | BadGateway
+    | RequestTimeout | RemoteDisconnected
+    # Each request has its own credentials: the session that ended is not ours.
+    | SessionExpired | SessionExpiredException
+    """,
+    re.VERBOSE,
 )
 
-_TRANSIENT_TEXTS = (
-    "connection pool is full",
-    "too many connections",
-    "too many clients",
-    "remaining connection slots",
-    "could not serialize access",
-    "deadlock detected",
-    "could not obtain lock",
-    "lock timeout",
-    "canceling statement",
-    "statement timeout",
-    "terminating connection",
-    "server closed the connection",
-    "connection already closed",
-    "cursor already closed",
-    "eof detected",
-    "connection has been closed",
-    "could not connect to server",
-    "connection refused",
-    "connection reset",
-    "connection timed out",
-    "timeout expired",
-    "too many open files",
-    "no space left on device",
-    "out of memory",
-    "out of shared memory",
-    "temporarily unavailable",
-    "service unavailable",
-    "try again",
-    "session expired",
-    "session has expired",
-    "concurrent update",
-    "current transaction is aborted",
-    "database system is starting up",
-    "database system is shutting down",
-    "database system is in recovery mode",
+_TRANSIENT_MESSAGE = re.compile(
+    "connection pool is full|too many (connections|clients|open files)|remaining connection slots"
+    "|could not (serialize access|obtain lock|connect to server)|deadlock detected|lock timeout|canceling statement"
+    "|statement timeout|terminating connection|server closed the connection|(connection|cursor) already closed"
+    "|eof detected|connection has been closed|connection (refused|reset|timed out)|timeout expired"
+    "|no space left on device|out of (shared )?memory|temporarily unavailable|service unavailable|try again"
+    "|session (has )?expired|concurrent update|current transaction is aborted"
+    "|database system is (starting up|shutting down|in recovery mode)"
 )
 
 
 def is_transient(name: str, message: str, traceback: str = "") -> bool:
     """Whether trying again may help. A database that does not exist is a wrong configuration."""
-    kind = _kind(name)
-    words = message.lower()
-    if kind in _PERMANENT or ("database" in words and "does not exist" in words):
+    message = message.lower()
+    if _exception(name) in _PERMANENT or ("database" in message and "does not exist" in message):
         return False
-    return (
-        kind in _TRANSIENT
-        or any(each in words for each in _TRANSIENT_TEXTS)
-        or any(_kind(each) in _TRANSIENT for each in _raised(traceback))
-    )
+    raised = [line.partition(":")[0] for line in traceback.splitlines() if not line.startswith(" ")]
+    if any(_TRANSIENT.fullmatch(_exception(exception)) for exception in (name, *raised)):
+        return True
+    return _TRANSIENT_MESSAGE.search(message) is not None
 
 
-def _kind(name: str) -> str:
+def _exception(name: str) -> str:
     """The name of an exception without its module."""
     return name.rpartition(".")[2]
-
-
-def _raised(traceback: str) -> Iterator[str]:
-    """The exceptions of a traceback: the lines that are not indented."""
-    return (line.partition(":")[0] for line in traceback.splitlines() if not line.startswith(" "))

@@ -1,4 +1,4 @@
-"""Odoo's external API, in both forms: JSON-RPC, and `/json/2` where a server has done away with it.
+"""Odoo's external API, in both forms: JSON-RPC, and `/json/2` where a server no longer has it.
 
 Sources: https://www.odoo.com/documentation/18.0/developer/reference/external_api.html and
 https://www.odoo.com/documentation/19.0/developer/reference/external_api.html
@@ -23,49 +23,41 @@ _DENIED = ("AccessDenied", "Invalid apikey")
 
 
 class OdooError(Exception):
-    """What the server said when it did not do what was asked.
-
-    `kind` is the name of the server's exception, such as 'odoo.exceptions.AccessError'. `denied`: the
-    credentials are not taken. `passing`: trying again may help. `sent`: the request may have been carried out.
-    """
+    """A request that failed. `denied`: the credentials are not taken. `transient`: trying again may help. `sent`: the
+    request may have been carried out."""
 
     def __init__(
         self,
         message: str,
         *,
-        kind: str = "",
         denied: bool = False,
-        passing: bool = False,
+        transient: bool = False,
         sent: bool = False,
         retry_after: float | None = None,
     ) -> None:
         super().__init__(message)
-        self.kind = kind
         self.denied = denied
-        self.passing = passing
+        self.transient = transient
         self.sent = sent
         self.retry_after = retry_after
 
 
 class Session(Protocol):
-    """A user of a database, signed in."""
+    """A user of a database, signed in. All methods raise `OdooError`."""
 
     uid: int
 
     async def call(self, model: str, method: str, ids: Sequence[int] | None = None, **arguments: Any) -> Any:
-        """Calls a model's method, with its arguments by name; on records when `ids` are given.
-
-        Raises `OdooError`.
-        """
+        """Calls a model's method, with its arguments by name; on records when `ids` are given."""
         ...
 
     async def version(self) -> int:
-        """The major version of the server; 0 when it does not say."""
+        """The major version of the server; 0 when it does not tell."""
         ...
 
 
 async def sign_in(http: Http, config: Config) -> Session:
-    """Signs in over JSON-RPC, and over `/json/2` when the server knows no JSON-RPC. Raises `OdooError`."""
+    """Signs in over JSON-RPC, or over `/json/2` when the server has no JSON-RPC. Raises `OdooError`."""
     session = JsonRpc(http, config)
     try:
         await session.authenticate()
@@ -90,7 +82,7 @@ class JsonRpc:
 
     async def authenticate(self) -> None:
         login = [self.config["database"], self.config["username"], self.config["password"], {}]
-        uid = await self._ask("common", "authenticate", login)
+        uid = await self._request("common", "authenticate", login)
         if not isinstance(uid, int) or isinstance(uid, bool) or uid <= 0:
             raise OdooError("Odoo does not take database, username and password.", denied=True)
         self.uid = uid
@@ -100,21 +92,24 @@ class JsonRpc:
         if "domain" in arguments:
             positional.append(arguments.pop("domain"))
         login = [self.config["database"], self.uid, self.config["password"]]
-        return await self._ask("object", "execute_kw", [*login, model, method, positional, arguments])
+        return await self._request("object", "execute_kw", [*login, model, method, positional, arguments])
 
     async def version(self) -> int:
-        return _major(at(await self._ask("common", "version", []), "server_version_info"))
+        return _major(at(await self._request("common", "version", []), "server_version_info"))
 
-    async def _ask(self, service: str, method: str, arguments: list[Any]) -> Any:
+    async def _request(self, service: str, method: str, arguments: list[Any]) -> Any:
         params = {"service": service, "method": method, "args": arguments}
         body = {"jsonrpc": "2.0", "method": "call", "params": params, "id": 1}
-        answer = await _send(self.http, _request(self.config, "/jsonrpc", body))
+        answer = await _post(self.http, self.config, "/jsonrpc", body)
         if answer.status == 404:
             raise _NoJsonRpc
-        found = _object(answer)
-        if at(found, "error") is not None:
-            raise _rpc_error(found)
-        return _result(answer, found.get("result"))
+        response = answer.json()
+        if not answer.ok or not isinstance(response, dict):
+            message = f"Odoo answered {answer.status} without JSON-RPC: {excerpt(answer)}"
+            raise OdooError(message, transient=answer.ok)
+        if (error := response.get("error")) is not None:  # with status 200
+            raise _error("Odoo", at(error, "data"), text(error, "message"))
+        return _result(answer, response.get("result"))
 
 
 @dataclass(slots=True)
@@ -126,12 +121,11 @@ class Json2:
     uid: int = 0
 
     async def authenticate(self) -> None:
-        """Tries the key by asking for the user's own id."""
-        own = await self.call(
-            "res.users", "search", domain=[["login", "=", self.config["username"]]], limit=1
-        )
+        """Checks the key by asking for the user's own id."""
+        domain = [["login", "=", self.config["username"]]]
+        own = await self.call("res.users", "search", domain=domain, limit=1)
         if not isinstance(own, list) or not own or not isinstance(own[0], int):
-            raise OdooError("Odoo takes the API key, and knows no user of that username.", denied=True)
+            raise OdooError("Odoo takes the API key, but has no user of that username.", denied=True)
         self.uid = own[0]
 
     async def call(self, model: str, method: str, ids: Sequence[int] | None = None, **arguments: Any) -> Any:
@@ -140,12 +134,13 @@ class Json2:
             "authorization": f"bearer {self.config['password']}",
             "x-odoo-database": str(self.config["database"]),
         }
-        answer = await _send(
-            self.http, _request(self.config, f"/json/2/{segment(model)}/{segment(method)}", body, headers)
-        )
+        path = f"/json/2/{segment(model)}/{segment(method)}"
+        answer = await _post(self.http, self.config, path, body, headers)
         if answer.ok:
             return _result(answer, answer.json())
-        raise _json2_error(answer)
+        raise _error(
+            f"Odoo answered {answer.status}", answer.json(), excerpt(answer), denied=answer.status == 401
+        )
 
     async def version(self) -> int:
         request = HttpRequest("GET", _address(self.config, "/web/version"), user_address=True)
@@ -162,10 +157,10 @@ def _address(config: Config, path: str) -> str:
     return base_address(str(config["erpUrl"])) + path
 
 
-def _request(
-    config: Config, path: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None
-) -> HttpRequest:
-    return HttpRequest(
+async def _post(
+    http: Http, config: Config, path: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None
+) -> HttpAnswer:
+    request = HttpRequest(
         "POST",
         _address(config, path),
         headers=headers or {},
@@ -174,60 +169,36 @@ def _request(
         user_address=True,
         max_bytes=_MAX_ANSWER,
     )
+    return await _send(http, request)
 
 
 async def _send(http: Http, request: HttpRequest) -> HttpAnswer:
     try:
         answer = await http.send(request)
     except HttpFailed as error:
-        raise OdooError(
-            f"The Odoo server cannot be reached: {error}", passing=True, sent=not error.before_request
-        ) from error
+        message = f"The Odoo server cannot be reached: {error}"
+        raise OdooError(message, transient=True, sent=not error.before_request) from error
     if answer.status == 429 or answer.status >= 500:
-        words = text(answer.json(), "message") or excerpt(answer)
-        raise OdooError(
-            f"Odoo answered {answer.status}: {words}",
-            kind=text(answer.json(), "name"),
-            passing=True,
-            retry_after=answer.retry_after,
-        )
+        message = f"Odoo answered {answer.status}: {text(answer.json(), 'message') or excerpt(answer)}"
+        raise OdooError(message, transient=True, retry_after=answer.retry_after)
     return answer
 
 
-def _object(answer: HttpAnswer) -> Mapping[str, Any]:
-    found = answer.json()
-    if not answer.ok or not isinstance(found, dict):
-        words = f"Odoo answered {answer.status} without JSON-RPC: {excerpt(answer)}"
-        raise OdooError(words, passing=answer.ok)
-    return found
-
-
 def _result(answer: HttpAnswer, result: Any) -> Any:
-    """What the method gave. None of those that are called here gives nothing: a good answer without a result comes
-    from what stands before Odoo, such as a maintenance page."""
+    """The result of a method. None of the methods that are called here returns null: a good answer without a result
+    comes from a server in front of Odoo, such as a maintenance page."""
     if result is None:
-        raise OdooError(f"Odoo answered {answer.status} without a result: {excerpt(answer)}", passing=True)
+        message = f"Odoo answered {answer.status} without a result: {excerpt(answer)}"
+        raise OdooError(message, transient=True)
     return result
 
 
-def _rpc_error(found: Mapping[str, Any]) -> OdooError:
-    """JSON-RPC reports every error with status 200."""
-    kind = text(found, "error", "data", "name")
-    words = text(found, "error", "data", "message") or text(found, "error", "message")
+def _error(prefix: str, details: object, default: str, *, denied: bool = False) -> OdooError:
+    """The error that Odoo describes: the name of its exception, a message, a traceback."""
+    name = text(details, "name")
+    message = (text(details, "message") or default).strip()
     return OdooError(
-        f"Odoo: {words.strip()[:500] or kind}",
-        kind=kind,
-        denied=kind.endswith(_DENIED),
-        passing=is_transient(kind, words, text(found, "error", "data", "debug")),
-    )
-
-
-def _json2_error(answer: HttpAnswer) -> OdooError:
-    kind, words = text(answer.json(), "name"), text(answer.json(), "message") or excerpt(answer)
-    denied = answer.status == 401 or kind.endswith(_DENIED)
-    return OdooError(
-        f"Odoo answered {answer.status}: {words[:500]}",
-        kind=kind,
-        denied=denied,
-        passing=is_transient(kind, words, text(answer.json(), "debug")),
+        f"{prefix}: {message[:500] or name}",
+        denied=denied or name.endswith(_DENIED),
+        transient=is_transient(name, message, text(details, "debug")),
     )

@@ -1,8 +1,8 @@
-"""Finds what happened to the records of a model since the last look.
+"""Finds the changes of the records of a model since the last scan.
 
-Odoo stamps a record with the time at which its transaction began, so a late commit appears in the past: each
-look goes back over a window and leaves out what it has reported already. The window is counted from the
-newest stamp seen, never from a clock of ours. Deleted records are found by comparing ids.
+The timestamp of a record is the time at which its transaction began, so a late commit appears in the past: each scan
+goes back over a window and leaves out what is reported already. The window is counted from the newest timestamp seen,
+never from our clock. Deleted records are found by comparing ids.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ CREATE, WRITE, UNLINK = "create", "write", "unlink"
 WINDOW = timedelta(minutes=10)
 """How long a transaction may take and still be noticed."""
 
-AT_ONCE = 500
-"""Records that one look takes up."""
+MAX_RECORDS = 500
+"""Records of one scan."""
 
-MOST = 50_000
-"""Stamps that one look asks for, besides those that are known."""
+MAX_STAMPS = 50_000
+"""Timestamps that one scan asks for, besides those that are known."""
 
 _AHEAD = timedelta(minutes=1)
 """How far Odoo's clock may be ahead of ours."""
@@ -38,15 +38,14 @@ _NOTE_PREFIXES = ("message_", "activity_", "my_activity_", "website_message_", "
 """Fields of Odoo's mail, activity and rating mixins."""
 
 _NOTE_NAMES = frozenset({"has_message", "__last_update", "access_token"})
-"""Those of other names; `access_token` opens the record's page to customers, and is made when one hears of a note."""
+"""Others that notes change; `access_token` opens the record's page to customers."""
 _EVERYTHING = {"active_test": False}
-"""Archived records are records: archiving is a change, no deletion."""
+"""Archived records too: archiving is a change, not a deletion."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What happened to a record. `record` holds its fields, its id alone when it is gone; `stamp` is what it is
-    known by from now on."""
+    """A change of a record. `record` has its fields, its id alone when it is gone; `stamp` identifies its state."""
 
     model: str
     event: str
@@ -60,8 +59,8 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What a look found, and where the next one begins. `more`: it was not all."""
+class Scan:
+    """The changes of a model, and where the next scan begins. `more`: there are more changes."""
 
     changes: Sequence[Change]
     cursor: Mapping[str, Any]
@@ -70,20 +69,17 @@ class Look:
 
 @dataclass(slots=True)
 class Watcher:
-    """Looks at one model, for one set of events."""
+    """Scans one model, for one set of events. All methods raise `OdooError`."""
 
     session: Session
     model: str
     events: frozenset[str]
     _fields: dict[str, bool] = field(default_factory=dict)
-    """The names of those that are read, and whether a writer sets them."""
+    """The names of the fields that are read, and whether users set them."""
 
-    async def begin(self, since: datetime | None, now: datetime) -> Look:
-        """Where watching begins: at `since`, or with None now. What is there by then is not reported, nor what
-        bears a stamp of the future, which says nothing.
-
-        Raises `OdooError`.
-        """
+    async def begin(self, since: datetime | None, now: datetime) -> Scan:
+        """The first scan: from `since` on, or with None from now on. Earlier changes are not reported, nor those with
+        a timestamp in the future, which proves nothing."""
         newest = await self._call(
             "search_read", domain=[], fields=["write_date"], order="write_date desc", limit=1
         )
@@ -91,76 +87,82 @@ class Watcher:
         start = since.astimezone(UTC).strftime(_STAMP) if since else ""
         end = (now.astimezone(UTC) + _AHEAD).strftime(_STAMP)
         if start and last >= start:
-            stamps = await self._stamps(start, MOST)
-            before = {
-                each["id"]: each["write_date"] for each in stamps if not start <= each["write_date"] <= end
-            }
-            return await self._changed(stamps, before, start, created_since=start)
-        seen = {each["id"]: each["write_date"] for each in await self._stamps(last, MOST)} if last else {}
-        return Look((), self._cursor(last, seen, await self._ids()))
+            stamps = await self._stamps(start, MAX_STAMPS)
+            before = {record_id: stamp for record_id, stamp in stamps.items() if not start <= stamp <= end}
+            return await self._changes(stamps, before, start, created_since=start)
+        seen = await self._stamps(last, MAX_STAMPS) if last else {}
+        return Scan((), self._cursor(last, seen, await self._ids()))
 
-    async def look(self, cursor: Mapping[str, Any]) -> Look:
-        """What happened since the cursor. Raises `OdooError`."""
-        since, seen = text(cursor, "since"), {int(key): each for key, each in cursor["seen"].items()}
-        stamps = await self._stamps(since, len(seen) + MOST)
-        known = unpacked(cursor["ids"]) if "ids" in cursor else set()
-        return await self._changed(stamps, seen, since, created_since=_earlier(since), known=known)
+    async def scan(self, cursor: Mapping[str, Any]) -> Scan:
+        """The changes since the cursor."""
+        since, seen = text(cursor, "since"), {int(key): mark for key, mark in cursor["seen"].items()}
+        stamps = await self._stamps(since, len(seen) + MAX_STAMPS)
+        ids = unpacked(cursor["ids"]) if "ids" in cursor else set()
+        return await self._changes(stamps, seen, since, created_since=_earlier(since), previous_ids=ids)
 
-    async def _changed(
+    async def _changes(
         self,
-        stamps: Sequence[Mapping[str, Any]],
+        stamps: Mapping[int, str],
         seen: Mapping[int, str],
         since: str,
         *,
         created_since: str,
-        known: AbstractSet[int] = frozenset(),
-    ) -> Look:
-        fresh = [each for each in stamps if _stamp_of(seen.get(each["id"])) != each["write_date"]]
-        taken = [*_worth_another_look(stamps, seen, since), *fresh[:AT_ONCE]]
-        newest = max([since, *(each["write_date"] for each in taken)])
-        records = await self._read([each["id"] for each in taken])
-        changes, kept = [], dict(seen)
-        for each in taken:
-            record, mark = records.get(each["id"]), seen.get(each["id"])
-            known_by = _mark(each["write_date"], self._written(record), mark, newest)
-            again = _stamp_of(mark) == each["write_date"]
-            kept[each["id"]] = each["write_date"] if again else known_by
+        previous_ids: AbstractSet[int] = frozenset(),
+    ) -> Scan:
+        changed = [
+            record_id for record_id, stamp in stamps.items() if _stamp_of(seen.get(record_id)) != stamp
+        ]
+        taken = [*_written_once_more(stamps, seen, since), *changed[:MAX_RECORDS]]
+        newest = max([since, *(stamps[record_id] for record_id in taken)])
+        records = await self._read(taken)
+        changes, marks = [], dict(seen)
+        for record_id in taken:
+            record, stamp, mark = records.get(record_id), stamps[record_id], seen.get(record_id)
+            new_mark = _mark(stamp, self._written(record), mark, newest)
+            is_rescan = _stamp_of(mark) == stamp
+            marks[record_id] = stamp if is_rescan else new_mark
             event = self._event(record, created_since, mark)
-            if event and known_by != _stamp_of(mark):
-                stamp = known_by if again else each["write_date"]
-                changes.append(Change(self.model, event, each["id"], stamp, record or {}))
+            if event and new_mark != _stamp_of(mark):
+                known_as = new_mark if is_rescan else stamp
+                changes.append(Change(self.model, event, record_id, known_as, record or {}))
         ids = await self._ids()
         if UNLINK in self.events:
-            changes += [Change(self.model, UNLINK, each, "", {"id": each}) for each in sorted(known - ids)]
-        recent = {key: mark for key, mark in kept.items() if mark >= _earlier(newest)}
-        return Look(changes, self._cursor(newest, recent, ids), more=len(fresh) > AT_ONCE)
+            changes += [
+                Change(self.model, UNLINK, record_id, "", {"id": record_id})
+                for record_id in sorted(previous_ids - ids)
+            ]
+        recent = {record_id: mark for record_id, mark in marks.items() if mark >= _earlier(newest)}
+        return Scan(changes, self._cursor(newest, recent, ids), more=len(changed) > MAX_RECORDS)
 
-    async def _stamps(self, since: str, limit: int) -> list[dict[str, Any]]:
-        """Ids and stamps in the window, the oldest first."""
+    async def _stamps(self, since: str, limit: int) -> dict[int, str]:
+        """The timestamps in the window by record id, the oldest first."""
         domain = [["write_date", ">=", _earlier(since)]] if since else []
-        found = await self._call(
+        rows = await self._call(
             "search_read", domain=domain, fields=["write_date"], order="write_date, id", limit=limit
         )
-        return [each for each in found if isinstance(each["id"], int) and text(each, "write_date")]
+        return {
+            row["id"]: row["write_date"]
+            for row in rows
+            if isinstance(row["id"], int) and text(row, "write_date")
+        }
 
     async def _read(self, ids: Sequence[int]) -> Mapping[int, Mapping[str, Any]]:
         """The records, without those that were deleted in between."""
         if not ids or not self.events & {CREATE, WRITE}:
             return {}
         names = await self._field_names()
-        found = await self._call("search_read", domain=[["id", "in", list(ids)]], fields=names)
-        return {each["id"]: each for each in found}
+        rows = await self._call("search_read", domain=[["id", "in", list(ids)]], fields=names)
+        return {row["id"]: row for row in rows}
 
     def _event(self, record: Mapping[str, Any] | None, created_since: str, mark: str | None) -> str | None:
-        """What happened to a record: one made since the last look is created, any other was written. None when
-        that is not to be reported."""
+        """The event to report; None for none. A record made since the last scan is created, any other written."""
         if record is None:
             return None
         event = CREATE if mark is None and text(record, "create_date") >= created_since else WRITE
         return event if event in self.events and not self._is_own(event, record) else None
 
     def _is_own(self, event: str, record: Mapping[str, Any]) -> bool:
-        """Our notes change a record too; and they are records themselves, for who watches mail."""
+        """Whether we caused the event: our notes change a record, and are records of the mail models themselves."""
         writers = items(record, "write_uid")
         by_us = bool(self.session.uid) and bool(writers) and writers[0] == self.session.uid
         return by_us and (event == WRITE or self.model.startswith("mail."))
@@ -174,17 +176,17 @@ class Watcher:
         return sorted({*self._fields, "create_date", "write_date", "write_uid"})
 
     def _written(self, record: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-        """What writers set of a record."""
+        """The fields of a record that users set."""
         return record and {name: value for name, value in record.items() if self._fields.get(name, True)}
 
     async def _ids(self) -> set[int]:
         if UNLINK not in self.events:
             return set()
-        return {each for each in await self._call("search", domain=[]) if isinstance(each, int)}
+        return {entry for entry in await self._call("search", domain=[]) if isinstance(entry, int)}
 
-    def _cursor(self, since: str, seen: Mapping[int, str], ids: set[int]) -> Mapping[str, Any]:
-        kept = {"since": since, "seen": {str(key): stamp for key, stamp in seen.items()}}
-        return {**kept, "ids": packed(ids)} if UNLINK in self.events else kept
+    def _cursor(self, since: str, marks: Mapping[int, str], ids: set[int]) -> Mapping[str, Any]:
+        cursor = {"since": since, "seen": {str(record_id): mark for record_id, mark in marks.items()}}
+        return {**cursor, "ids": packed(ids)} if UNLINK in self.events else cursor
 
     async def _call(self, method: str, **arguments: Any) -> Any:
         if method != "fields_get":
@@ -193,10 +195,10 @@ class Watcher:
 
 
 def _is_read(name: str, field: Mapping[str, Any]) -> bool:
-    """Whether a field is part of what is told of a record: a stored value of the record itself.
+    """Whether a field is reported: a stored value of the record itself.
 
-    Computed fields may cost or fail, and files are large. The rows of x2many fields, messages, followers and
-    activities among them, are other records: they change with each note of ours, and `write_date` does not.
+    Computed fields may be slow or fail, and files are large. The rows of x2many fields are other records, such as
+    messages and followers: they change with each note of ours, and `write_date` does not.
     """
     kind = text(field, "type")
     return (
@@ -209,21 +211,18 @@ def _is_read(name: str, field: Mapping[str, Any]) -> bool:
 
 
 def _is_set(field: Mapping[str, Any]) -> bool:
-    """Whether a writer sets a field. Odoo computes the others from what they depend on, which may be notes."""
+    """Whether users set a field. Odoo computes the others, which may depend on notes."""
     return not (field.get("readonly") and (field.get("depends") or field.get("related")))
 
 
-def _worth_another_look(
-    stamps: Sequence[Mapping[str, Any]], seen: Mapping[int, str], since: str
-) -> list[Mapping[str, Any]]:
-    """The records of the newest second that is known, and by content: they may have been written once more in
-    that second, after we had looked."""
-    found = [
-        each
-        for each in stamps
-        if each["write_date"] == since and seen.get(each["id"], "").startswith(f"{since}#")
-    ]
-    return found[:AT_ONCE]
+def _written_once_more(stamps: Mapping[int, str], seen: Mapping[int, str], since: str) -> list[int]:
+    """The records of the newest known second whose content is known: they may have been written once more in that
+    second, after the last scan."""
+    return [
+        record_id
+        for record_id, stamp in stamps.items()
+        if stamp == since and seen.get(record_id, "").startswith(f"{since}#")
+    ][:MAX_RECORDS]
 
 
 def _stamp_of(mark: str | None) -> str:
@@ -231,16 +230,16 @@ def _stamp_of(mark: str | None) -> str:
 
 
 def _mark(stamp: str, record: Mapping[str, Any] | None, mark: str | None, newest: str) -> str:
-    """What a record is known by: its stamp, and in the newest second its content too.
+    """What identifies the state of a record: its timestamp, and in the newest second its content too.
 
-    The content is compared once, at the next look: by then the second is over, and whatever changes later without
-    a new stamp is not the work of a writer.
+    The content is compared once, in the next scan: by then the second is over, and no user causes a later change
+    without a new timestamp.
     """
     if stamp != newest or record is None:
         return stamp
     content = json.dumps(record, sort_keys=True, default=str).encode()
-    found = f"{stamp}#{hashlib.sha256(content).hexdigest()[:12]}"
-    return stamp if found == mark else found
+    with_content = f"{stamp}#{hashlib.sha256(content).hexdigest()[:12]}"
+    return stamp if with_content == mark else with_content
 
 
 def _earlier(stamp: str) -> str:

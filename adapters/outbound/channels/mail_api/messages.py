@@ -14,13 +14,10 @@ from adapters.outbound.mail.charsets import decode_bytes
 from adapters.outbound.mail.compose import reply_target
 from adapters.outbound.mail.guards import reason_not_to_answer
 from adapters.outbound.mail.headers import Headers
-from adapters.outbound.mail.html_text import html_to_text
-from adapters.outbound.mail.quotes import own_words
+from adapters.outbound.mail.mime import MAX_PARTS, MAX_TEXT, clean_filename, readable_text
 from adapters.outbound.mail.subjects import is_forwarded
 from domain.channels.messages import Attachment, Event, Identity, Sender
 
-MAX_TEXT = 200_000
-MAX_PARTS = 1000
 _RECEIVING_SERVER = ("google.com",)
 _NOT_INCOMING = frozenset({"SENT", "DRAFT", "SPAM", "TRASH", "CHAT"})
 
@@ -61,7 +58,7 @@ def _leaf(part: Mapping[str, Any]) -> MimePart:
     return MimePart(
         id=text(part, "partId"),
         mime_type=clean(text(part, "mimeType")).lower() or "application/octet-stream",
-        name=clean(text(part, "filename")).replace("/", "_").replace("\\", "_")[:200],
+        name=clean_filename(clean(text(part, "filename"))),
         headers=headers_of(part),
         data=from_base64url(text(part, "body", "data")) if text(part, "body", "data") else None,
         attachment_id=text(part, "body", "attachmentId"),
@@ -93,11 +90,9 @@ def _joined(parts: list[MimePart], mime_type: str, *, forwarded: bool) -> str:
     texts = []
     for part in parts:
         if part.mime_type == mime_type and not part.name and part.data:
-            content = decode_bytes(part.data, _charset(part)).replace("\0", "")[: 2 * MAX_TEXT]
-            if mime_type == "text/html":
-                content = html_to_text(content, drop_quotes=not forwarded)
-            texts.append(own_words(content, forwarded=forwarded))
-    return clean("\n\n".join(each for each in texts if each))
+            content = decode_bytes(part.data, _charset(part))
+            texts.append(readable_text(content, is_html=mime_type == "text/html", forwarded=forwarded))
+    return clean("\n\n".join(filter(None, texts)))
 
 
 def _charset(part: MimePart) -> str:
@@ -153,10 +148,7 @@ def event_of(message: Mapping[str, Any], parts: list[MimePart], own_address: str
         correspondent=target["to"].lower(),
         raw={
             "id": message_id,
-            "subject": headers.text("Subject"),
-            "date": headers.text("Date"),
-            "to": [each.email for each in headers.addresses("To")],
-            "cc": [each.email for each in headers.addresses("Cc")],
+            **headers.summary(),
         },
     )
 

@@ -12,9 +12,9 @@ import pytest
 from adapters.outbound.clock import RandomIds, SystemClock
 from adapters.outbound.http.addresses import AllowedAddresses
 from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.mail.connections import Security
 from adapters.outbound.mail.mailer import SmtpMailer
 from adapters.outbound.mail.smtp import SmtpServer, Submission
-from adapters.outbound.mail.sockets import Security
 from ports.verification import MailFailed
 from tests.support.mail import Postbox, smtp_server
 from tests.support.servers import listening

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.outbound.mail.html_text import html_to_text
-from adapters.outbound.mail.quotes import own_words
+from adapters.outbound.mail.quotes import own_text
 from adapters.outbound.mail.subjects import is_forwarded
 
 FORWARDED = "---------- Forwarded message ---------\nFrom: X <x@y.example>\nDate: Fri\n\nYou have won"
@@ -55,9 +55,9 @@ FORWARDED = "---------- Forwarded message ---------\nFrom: X <x@y.example>\nDate
         ("no\n\nOn Fri, Ann wrote:\n> ---------- Forwarded message ---------\n> From: X", "no"),
     ],
 )
-def test_own_words(text: str, own: str) -> None:
-    assert own_words(text) == own
-    assert own_words(text.replace("\n", "\r\n")) == own
+def test_own_text(text: str, own: str) -> None:
+    assert own_text(text) == own
+    assert own_text(text.replace("\n", "\r\n")) == own
 
 
 @settings(deadline=None)
@@ -69,7 +69,7 @@ def test_own_words(text: str, own: str) -> None:
 )
 def test_something_is_left_of_whatever_says_something(lines: list[str]) -> None:
     text = "\n".join(lines)
-    assert bool(own_words(text)) == bool(text.strip())
+    assert bool(own_text(text)) == bool(text.strip())
 
 
 @pytest.mark.parametrize(
@@ -106,8 +106,8 @@ def test_any_html_is_read(html: str) -> None:
 
 
 def test_answers_between_quoted_lines_keep_what_they_answer() -> None:
-    assert own_words("> one?\nyes\n> two?\nno\n> bye") == "> one?\nyes\n> two?\nno"
-    assert own_words("> one?\n> two?\nyes, both") == "yes, both"
+    assert own_text("> one?\nyes\n> two?\nno\n> bye") == "> one?\nyes\n> two?\nno"
+    assert own_text("> one?\n> two?\nyes, both") == "yes, both"
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_answers_between_quoted_lines_keep_what_they_answer() -> None:
 def test_a_mail_that_is_handed_on_is_whole(subject: str, forwarded: bool) -> None:
     text = "What is this?\n\nFrom: X\nSent: Friday\nTo: Ann\n\nYou have won"
     assert is_forwarded(subject) == forwarded
-    assert own_words(text, forwarded=forwarded) == (text if forwarded else "What is this?")
+    assert own_text(text, forwarded=forwarded) == (text if forwarded else "What is this?")
 
 
 @pytest.mark.parametrize(
@@ -135,5 +135,5 @@ def test_a_mail_that_is_handed_on_is_whole(subject: str, forwarded: bool) -> Non
     ],
 )
 def test_an_attribution_of_any_language_goes_with_its_quotation(attribution: str) -> None:
-    assert own_words(f"new words\n\n{attribution}\n\n> old\n> words") == "new words"
-    assert own_words(f"write to\n{attribution}\nthanks") == f"write to\n{attribution}\nthanks"
+    assert own_text(f"new words\n\n{attribution}\n\n> old\n> words") == "new words"
+    assert own_text(f"write to\n{attribution}\nthanks") == f"write to\n{attribution}\nthanks"

@@ -16,10 +16,9 @@ from adapters.outbound.channels.email.channel import Email
 from adapters.outbound.channels.email.tests.conftest import settings
 from adapters.outbound.http.addresses import AllowedAddresses
 from adapters.outbound.http.policy import AddressPolicy
-from adapters.outbound.mail import greeting
-from adapters.outbound.mail.greeting import expects_plain_text
+from adapters.outbound.mail import connections
+from adapters.outbound.mail.connections import Security, plain_text_message
 from adapters.outbound.mail.smtp import SmtpServer, Submission
-from adapters.outbound.mail.sockets import Security
 from domain.channels.messages import Answer, Outcome, Sent
 from ports.channels import PlatformError, PollFailed
 from tests.support.channels import NOW
@@ -40,8 +39,8 @@ SLOW = 28.0
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """TLS is tried soon, and may take its time on a busy machine."""
-    monkeypatch.setattr(greeting, "PATIENCE", 0.3)
-    monkeypatch.setattr(greeting, "HANDSHAKE", 60.0)
+    monkeypatch.setattr(connections, "GREETING_TIMEOUT", 0.3)
+    monkeypatch.setattr(connections, "HANDSHAKE_TIMEOUT", 60.0)
 
 
 @asynccontextmanager
@@ -176,8 +175,8 @@ async def test_a_wrong_certificate_is_not_taken_for_plain_text(
 
 async def test_the_operators_server_names_its_setting(certificate: Certificate) -> None:
     with smtp_server(certificate, implicit=True) as secured:
-        server = SmtpServer("127.0.0.1", secured.port, Security.OPPORTUNISTIC, switch="SMTP_SECURE")
-        with pytest.raises(greeting.WrongSecurity, match="set SMTP_SECURE to true"):
+        server = SmtpServer("127.0.0.1", secured.port, Security.OPPORTUNISTIC, tls_field="SMTP_SECURE")
+        with pytest.raises(connections.WrongSecurity, match="set SMTP_SECURE to true"):
             await Submission(AllowedAddresses(AddressPolicy())).try_login(server)
 
 
@@ -199,4 +198,4 @@ async def _submitted(server: SmtpServer) -> str:
 
 @pytest.mark.parametrize(("port", "words"), [(993, "give another port"), (1993, "set imapSecure to false")])
 def test_the_port_for_tls_cannot_be_plain(port: int, words: str) -> None:
-    assert words in expects_plain_text(f"mail.example:{port}", "imapSecure", 993)
+    assert words in plain_text_message(f"mail.example:{port}", "imapSecure", 993)

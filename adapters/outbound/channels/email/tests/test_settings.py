@@ -6,7 +6,7 @@ import pytest
 
 from adapters.outbound.channels.email.settings import imap_security, own_domains, smtp_security
 from adapters.outbound.channels.email.tests.conftest import settings
-from adapters.outbound.mail.sockets import Security
+from adapters.outbound.mail.connections import Security
 
 
 @pytest.mark.parametrize(

@@ -300,7 +300,7 @@ async def test_a_late_commit_is_noticed_once(odoo: Odoo, poll: Poller) -> None:
 async def test_many_records_of_one_moment_come_in_portions(
     odoo: Odoo, poll: Poller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "AT_ONCE", 7)
+    monkeypatch.setattr(watching, "MAX_RECORDS", 7)
     await poll()
     for number in range(20):
         odoo.make(f"Imported {number}")
