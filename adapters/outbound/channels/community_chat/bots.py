@@ -5,6 +5,9 @@ Source: https://developers.mattermost.com/api-documentation/ (users, `is_bot`)
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar
+
 from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.community_chat.api import Server
 from ports.channels import PlatformError
@@ -16,58 +19,59 @@ UNKNOWN_SECONDS = 60.0
 ACCOUNT_SECONDS = 5.0
 """How long an event waits for the account of its instance's token."""
 REMEMBERED = 10_000
-"""Users of whom it is remembered, and tokens."""
+"""Users, and tokens, whose answers are cached."""
+
+V = TypeVar("V")
+Key = tuple[str, str]
+
+
+class _Cache(Generic[V]):
+    """Answers of servers, None where a server did not tell."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._answers: dict[Key, tuple[float, V | None]] = {}
+
+    async def get(self, key: Key, ask: Callable[[], Awaitable[V]]) -> V | None:
+        now = self._clock.now().timestamp()
+        until, value = self._answers.get(key, (0.0, None))
+        if now >= until:
+            try:
+                value, seconds = await ask(), KNOWN_SECONDS
+            except PlatformError:
+                value, seconds = None, UNKNOWN_SECONDS
+            if len(self._answers) >= REMEMBERED:
+                self._answers.clear()
+            self._answers[key] = (now + seconds, value)
+        return value
 
 
 class Bots:
     """Asks a server once an hour for each user who writes, and for each token for its account."""
 
     def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._found: dict[tuple[str, str], tuple[float, bool | None]] = {}
-        self._asked_again: dict[tuple[str, str], float] = {}
-        self._accounts: set[tuple[str, str]] = set()
+        self._users: _Cache[bool] = _Cache(clock)
+        self._tokens: _Cache[str] = _Cache(clock)
+        self._accounts: set[Key] = set()
 
     async def has(self, server: Server, user: str) -> bool | None:
         """Whether the user is a bot; None where the server does not tell, and where another instance may have
         written: its token may be that of an ordinary user."""
-        is_bot = await self._known(server, user)
-        if is_bot is False:
-            await self._learn_account(server)
-            if (str(server.config["SERVER_URL"]), user) in self._accounts:
+        url = str(server.config["SERVER_URL"])
+
+        async def is_bot() -> bool:
+            return at(await server.user(user), "is_bot") is True
+
+        async def account() -> str:
+            return text(await server.me(ACCOUNT_SECONDS), "id")
+
+        found = await self._users.get((url, user), is_bot)
+        if found is False:
+            own = await self._tokens.get((url, str(server.config["token"])), account)
+            if len(self._accounts) >= REMEMBERED:
+                self._accounts.clear()
+            if own is not None:
+                self._accounts.add((url, own))
+            if (url, user) in self._accounts:
                 return None
-        return is_bot
-
-    async def _learn_account(self, server: Server) -> None:
-        place = (str(server.config["SERVER_URL"]), str(server.config["token"]))
-        now = self._clock.now().timestamp()
-        if now < self._asked_again.get(place, 0.0):
-            return
-        if len(self._asked_again) >= REMEMBERED:
-            self._asked_again.clear()
-            self._accounts.clear()
-        try:
-            account = text(await server.me(ACCOUNT_SECONDS), "id")
-            self._accounts.add((place[0], account))
-            self._asked_again[place] = now + KNOWN_SECONDS
-        except PlatformError:
-            self._asked_again[place] = now + UNKNOWN_SECONDS
-
-    async def _known(self, server: Server, user: str) -> bool | None:
-        place = (str(server.config["SERVER_URL"]), user)
-        now = self._clock.now().timestamp()
-        until, is_bot = self._found.get(place, (0.0, None))
-        if now >= until:
-            seconds, is_bot = await self._asked(server, user)
-            if len(self._found) >= REMEMBERED:
-                self._found.clear()
-            self._found[place] = (now + seconds, is_bot)
-        return is_bot
-
-    @staticmethod
-    async def _asked(server: Server, user: str) -> tuple[float, bool | None]:
-        try:
-            found = await server.user(user)
-        except PlatformError:
-            return UNKNOWN_SECONDS, None
-        return KNOWN_SECONDS, at(found, "is_bot") is True
+        return found

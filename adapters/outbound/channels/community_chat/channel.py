@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 
-from adapters.outbound.channels.common.bodies import at, text
+from adapters.outbound.channels.common.bodies import at, size, text
 from adapters.outbound.channels.community_chat import delivery, webhook
 from adapters.outbound.channels.community_chat.api import Server
 from adapters.outbound.channels.community_chat.bots import Bots
 from adapters.outbound.channels.community_chat.definition import DEFINITION
-from adapters.outbound.channels.community_chat.limits import limits
 from domain.channels.limits import Limits
 from domain.channels.messages import (
     Answer,
@@ -61,10 +60,10 @@ class Mattermost:
         return webhook.receive(config, call, known)
 
     def render(self, config: Config, target: Target, answer: Answer) -> Sequence[OutboundMessage]:
-        return delivery.parts(answer)
+        return delivery.render_answer(answer)
 
     def limits(self, config: Config, target: Target) -> Limits:
-        return limits(config, target)
+        return delivery.limits(config, target)
 
     async def send(self, config: Config, target: Target, part: OutboundMessage, key: str) -> Sent:
         return await delivery.send(
@@ -93,12 +92,11 @@ class Mattermost:
             info = await self._server(config).file_info(str(attachment.source["fileId"]))
         except PlatformError:
             return attachment
-        size = at(info, "size")
         return Attachment(
             text(info, "name") or attachment.name,
             text(info, "mime_type").partition(";")[0].strip() or attachment.mime_type,
             attachment.source,
-            size if isinstance(size, int) and not isinstance(size, bool) and size >= 0 else None,
+            size(info, "size"),
         )
 
     def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:

@@ -2,108 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, text
-from adapters.outbound.channels.common.files import (
-    FILE,
-    FileUnavailable,
-    artifact_of,
-    content_of,
-    file_payload,
-    link_text,
-)
-from adapters.outbound.channels.common.outcomes import failed
+from adapters.outbound.channels.common.files import FILE, send_file
+from adapters.outbound.channels.common.messages import file_payloads
+from adapters.outbound.channels.common.outcomes import repeatable
 from adapters.outbound.channels.community_chat.api import Server, outcome
 from adapters.outbound.channels.community_chat.definition import POST_LIMIT
 from adapters.outbound.rendering import Markup, render
-from domain.channels.messages import Answer, OutboundMessage, Outcome, Sent, Target
+from domain.channels.limits import Limits
+from domain.channels.messages import Answer, Artifact, Config, OutboundMessage, Outcome, Sent, Target
 from ports.channels import ArtifactReader
-from ports.http import FormFile, HttpAnswer, HttpFailed
+from ports.http import FormFile
 
+MAX_CONCURRENCY = 16
+"""Our choice, as a server is often small."""
 MAX_FILE_BYTES = 100 * 1024 * 1024
 """The server's default limit (`FileSettings.MaxFileSize`); a larger file goes as a link."""
-
 _TOO_LARGE = 413
 
 
-def parts(answer: Answer) -> Sequence[OutboundMessage]:
+def limits(config: Config, target: Target) -> Limits:
+    """A server's rate limit binds the account that calls. Its numbers are the server's own setting, off by default
+    (https://docs.mattermost.com/configure/rate-limiting-configuration-settings.html)."""
+    return Limits(f"{text(config, 'SERVER_URL')} {text(config, 'token')}", max_concurrency=MAX_CONCURRENCY)
+
+
+def render_answer(answer: Answer) -> Sequence[OutboundMessage]:
     """The text split within the limit, then one post for each file."""
     rendered = render(Markup.MATTERMOST, answer.text, POST_LIMIT) if answer.text.strip() else []
-    posts = [OutboundMessage({"kind": "text", "message": each.text}) for each in rendered]
-    return [*posts, *(OutboundMessage(file_payload(artifact)) for artifact in answer.artifacts)]
+    payloads = [{"kind": "text", "message": piece.text} for piece in rendered]
+    return [OutboundMessage(payload) for payload in payloads + file_payloads(answer)]
 
 
 async def send(
-    server: Server, reader: ArtifactReader, target: Target, part: OutboundMessage, key: str
+    server: Server, reader: ArtifactReader, target: Target, message: OutboundMessage, key: str
 ) -> Sent:
-    """Sends one part; `key` keeps the server from making the same post twice."""
-    if part.payload["kind"] == FILE:
-        return await _send_file(server, reader, target, part, key)
-    return await _send_text(server, target, part.payload["message"], key)
+    """Sends one message; `key` keeps the server from making the same post twice."""
+    send_text = partial(_send_text, server, target, key)
+    if message.payload["kind"] == FILE:
+        upload = partial(_upload, server, target, key)
+        return await send_file(reader, message.payload, MAX_FILE_BYTES, upload, send_text)
+    return await send_text(message.payload["message"])
 
 
-async def _send_text(server: Server, target: Target, message: str, key: str) -> Sent:
-    response_url = target.get("responseUrl")
-    if not response_url:
-        return await _post(server, target, message, key)
-    sent = await _outcome(server.respond(response_url, {"text": message, "response_type": "in_channel"}))
-    if sent.outcome is Outcome.PERMANENT:  # it ends after 30 minutes or five answers
-        return await _post(server, target, message, key)
-    return sent
+async def _send_text(server: Server, target: Target, key: str, content: str) -> Sent:
+    if response_url := target.get("responseUrl"):
+        sent = await server.respond(response_url, {"text": content, "response_type": "in_channel"})
+        if sent.outcome is not Outcome.PERMANENT:  # it ends after 30 minutes or five answers
+            return sent
+    return await _post(server, target, key, content)
 
 
-async def _send_file(
-    server: Server, reader: ArtifactReader, target: Target, part: OutboundMessage, key: str
-) -> Sent:
-    artifact = artifact_of(part.payload)
-    try:
-        content = await content_of(reader, artifact, MAX_FILE_BYTES)
-    except FileUnavailable:
-        return await _send_text(server, target, link_text(artifact), key)
+async def _upload(
+    server: Server, target: Target, key: str, artifact: Artifact, content: bytes
+) -> Sent | None:
+    """None where the file is too large for the server. An upload alone shows nothing and can be repeated."""
     file = FormFile("files", artifact.name, artifact.mime_type, content)
-    try:
-        answer = await server.upload(str(target["channel"]), file)
-    except HttpFailed as error:
-        return _not_posted(failed(error))
-    if answer.status == _TOO_LARGE:
-        return await _send_text(server, target, link_text(artifact), key)
+    answer = await server.upload(str(target["channel"]), file)
+    if isinstance(answer, Sent):
+        return repeatable(answer)
+    if not answer.ok:
+        return None if answer.status == _TOO_LARGE else outcome(answer)
     ids = [text(info, "id") for info in items(answer.json(), "file_infos")]
-    if not answer.ok or not ids:
-        return outcome(answer) if not answer.ok else Sent(Outcome.PERMANENT, "The upload gave no file id.")
-    return await _post(server, target, "", key, file_ids=ids)
+    if not ids:
+        return Sent(Outcome.PERMANENT, "The upload gave no file id.")
+    return await _post(server, target, key, "", file_ids=ids)
 
 
-def _not_posted(sent: Sent) -> Sent:
-    """An upload that may have arrived shows nothing to anyone: it can be tried again."""
-    return Sent(Outcome.TRANSIENT, sent.detail) if sent.outcome is Outcome.UNKNOWN else sent
-
-
-async def _post(server: Server, target: Target, message: str, key: str, **more: Any) -> Sent:
-    body: dict[str, Any] = {
-        "channel_id": target["channel"],
-        "message": message,
-        "pending_post_id": key,
-        **more,
-    }
-    root = target.get("root")
-    if not root:
-        return await _outcome(server.post("/posts", body))
-    sent = await _outcome(server.post("/posts", {**body, "root_id": root}))
-    if sent.outcome is Outcome.PERMANENT and "root" in sent.detail.lower():  # the thread is gone
-        return await _outcome(server.post("/posts", body))
-    return sent
-
-
-async def _outcome(exchange: Awaitable[HttpAnswer]) -> Sent:
-    try:
-        return outcome(await exchange)
-    except HttpFailed as error:
-        return failed(error)
+async def _post(server: Server, target: Target, key: str, message: str, **more: Any) -> Sent:
+    body = {"channel_id": target["channel"], "message": message, "pending_post_id": key, **more}
+    if root := target.get("root"):
+        sent = await server.post("/posts", {**body, "root_id": root})
+        thread_is_gone = sent.outcome is Outcome.PERMANENT and "root" in sent.detail.lower()
+        if not thread_is_gone:
+            return sent
+    return await server.post("/posts", body)
 
 
 async def typing(server: Server, target: Target) -> Sent:
     """Shows that the bot is writing."""
     body = {"channel_id": at(target, "channel"), "parent_id": at(target, "root") or ""}
-    return await _outcome(server.post("/users/me/typing", body, timeout=5.0))
+    return await server.post("/users/me/typing", body, timeout=5.0)

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.outbound.channels.community_chat.webhook import origin, receive
+from adapters.outbound.channels.common.client import origin
+from adapters.outbound.channels.community_chat.webhook import receive
 from domain.channels.messages import Event, Identity, Received
 from domain.refusals import Invalid, NotFound, Refusal, Unauthenticated
 from tests.support.channels import call
