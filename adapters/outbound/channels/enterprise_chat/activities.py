@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import mimetypes
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, text
+from adapters.outbound.channels.common.calls import json_answer
 from domain.channels.messages import Attachment, Event, Identity, RawAnswer, Received, Sender
 from domain.refusals import Invalid
 
@@ -37,6 +38,16 @@ _GONE = "\0"
 _AROUND = re.compile(rf"[ \t]*{_GONE}[ \t]*")
 """Where a mention was taken out. Other spaces stay: they may be the indentation of code."""
 _NO_FILE = ("text/html", "application/vnd.microsoft.card.", "application/vnd.microsoft.teams.card.")
+_RECEIVED = json_answer(
+    {"statusCode": 200, "type": "application/vnd.microsoft.activity.message", "value": "Received."}
+)
+_REFUSED = json_answer(
+    {
+        "statusCode": 400,
+        "type": "application/vnd.microsoft.error",
+        "value": {"code": "BadRequest", "message": "The action has neither a verb nor data."},
+    }
+)
 
 
 def read(activity: Mapping[str, Any]) -> Received:
@@ -53,47 +64,33 @@ def _message(activity: Mapping[str, Any]) -> Received:
     if _is_bot(activity):
         return Received(ACKNOWLEDGED, kind="ignored:bot")
     choice, label = _pressed(at(activity, "value"))
-    words = words_of(activity) or label
+    content = content_of(activity) or label
     attachments = tuple(_attachments(activity))
-    if not words and not attachments and choice is None:
+    if not content and not attachments and choice is None:
         return Received(ACKNOWLEDGED, kind="ignored:empty")
-    return Received(ACKNOWLEDGED, events=(_event(activity, words, attachments, choice),))
+    return Received(ACKNOWLEDGED, events=(_event(activity, content, attachments, choice),))
 
 
 def _invoke(activity: Mapping[str, Any]) -> Received:
     if text(activity, "name") != ACTION:
-        return Received(_json({}), kind="ignored:invoke")
+        return Received(json_answer({}), kind="ignored:invoke")
     if _is_bot(activity):
-        return Received(_message_body("Received."), kind="ignored:bot")
+        return Received(_RECEIVED, kind="ignored:bot")
     action = at(activity, "value", "action")
-    choice, words = _pressed(at(action, "data"), text(action, "verb"))
-    if not words and choice is None:
-        return Received(_refused("The action has neither a verb nor data."), kind="ignored:action")
-    event = _event(activity, words, (), choice)
-    return Received(_message_body("Received."), events=(event,), kind="action")
+    choice, content = _pressed(at(action, "data"), text(action, "verb"))
+    if not content and choice is None:
+        return Received(_REFUSED, kind="ignored:action")
+    return Received(_RECEIVED, events=(_event(activity, content, (), choice),), kind="action")
 
 
 def _pressed(data: object, verb: str = "") -> tuple[str | None, str]:
-    """What a button carries: its choice, when it is one of ours, and the words it stands for."""
+    """The choice of a button, when it is one of ours, and the text that it stands for."""
     if not isinstance(data, Mapping):
         return None, verb or text({"": data}, "")
-    if text(data, "choice"):
-        return text(data, "choice"), text(data, "label") or text(data, "choice")
+    if choice := text(data, "choice"):
+        return choice, text(data, "label") or choice
     fields = {name: value for name, value in data.items() if name != "msteams"}
     return None, text(fields, "text") or verb or (json.dumps(fields, ensure_ascii=False) if fields else "")
-
-
-def _message_body(words: str) -> RawAnswer:
-    return _json({"statusCode": 200, "type": "application/vnd.microsoft.activity.message", "value": words})
-
-
-def _refused(words: str) -> RawAnswer:
-    value = {"code": "BadRequest", "message": words}
-    return _json({"statusCode": 400, "type": "application/vnd.microsoft.error", "value": value})
-
-
-def _json(body: Mapping[str, Any]) -> RawAnswer:
-    return RawAnswer(200, json.dumps(body).encode(), {"content-type": "application/json"})
 
 
 def _is_bot(activity: Mapping[str, Any]) -> bool:
@@ -105,50 +102,38 @@ def _is_bot(activity: Mapping[str, Any]) -> bool:
     )
 
 
-def words_of(activity: Mapping[str, Any]) -> str:
+def content_of(activity: Mapping[str, Any]) -> str:
     """The text without the bot's own mention; other mentions stay as names."""
-    words = text(activity, "text").replace("&nbsp;", " ").replace("\N{NO-BREAK SPACE}", " ")
+    content = text(activity, "text").replace("&nbsp;", " ").replace("\N{NO-BREAK SPACE}", " ")
     own = text(activity, "recipient", "id")
     for entity in items(activity, "entities"):
         mention = text(entity, "text")
         if text(entity, "type") == "mention" and mention and own and text(entity, "mentioned", "id") == own:
-            words = words.replace(mention, _GONE)
+            content = content.replace(mention, _GONE)
     name = text(activity, "recipient", "name")
-    words = _TAG.sub(lambda tag: _GONE if name and tag[1].strip() == name else tag[1], words)
-    return _AROUND.sub(" ", words).strip()
+    content = _TAG.sub(lambda tag: _GONE if name and tag[1].strip() == name else tag[1], content)
+    return _AROUND.sub(" ", content).strip()
 
 
-def _attachments(activity: Mapping[str, Any]) -> list[Attachment]:
-    found = (_attachment(each, index) for index, each in enumerate(items(activity, "attachments")))
-    return [each for each in found if each is not None]
-
-
-def _attachment(given: object, index: int) -> Attachment | None:
-    mime_type = text(given, "contentType")
-    if mime_type == FILE_INFO:
-        url = text(given, "content", "downloadUrl")
-        name = text(given, "name") or f"file-{index + 1}"
-        known = (
-            mimetypes.guess_type(name)[0]
-            or mimetypes.guess_type(f"x.{text(given, 'content', 'fileType')}")[0]
-        )
-        return (
-            Attachment(name, known or "application/octet-stream", {"url": url}) if _is_address(url) else None
-        )
-    url = text(given, "contentUrl")
-    if not mime_type or mime_type.startswith(_NO_FILE) or not _is_address(url):
-        return None
-    mime_type = "image/png" if mime_type == "image/*" else mime_type
-    name = text(given, "name") or f"file-{index + 1}{mimetypes.guess_extension(mime_type) or ''}"
-    return Attachment(name, mime_type, {"url": url})
-
-
-def _is_address(url: str) -> bool:
-    return url.startswith(("https://", "http://"))
+def _attachments(activity: Mapping[str, Any]) -> Iterator[Attachment]:
+    for number, file in enumerate(items(activity, "attachments"), start=1):
+        mime_type, url = text(file, "contentType"), text(file, "contentUrl")
+        name = text(file, "name") or f"file-{number}"
+        if mime_type == FILE_INFO:
+            url, extension = text(file, "content", "downloadUrl"), text(file, "content", "fileType")
+            guessed = mimetypes.guess_type(name)[0] or mimetypes.guess_type(f"x.{extension}")[0]
+            mime_type = guessed or "application/octet-stream"
+        elif not mime_type or mime_type.startswith(_NO_FILE):
+            continue
+        else:
+            mime_type = "image/png" if mime_type == "image/*" else mime_type
+            name = text(file, "name") or f"{name}{mimetypes.guess_extension(mime_type) or ''}"
+        if url.startswith(("https://", "http://")):
+            yield Attachment(name, mime_type, {"url": url})
 
 
 def _event(
-    activity: Mapping[str, Any], words: str, attachments: tuple[Attachment, ...], choice: str | None
+    activity: Mapping[str, Any], content: str, attachments: tuple[Attachment, ...], choice: str | None
 ) -> Event:
     conversation = text(activity, "conversation", "id")
     if not conversation:
@@ -158,7 +143,7 @@ def _event(
         key=f"{conversation}:{activity_id}" if activity_id else None,
         session_id=conversation,
         sender=_sender(activity),
-        text=words,
+        text=content,
         target=_target(activity, conversation),
         attachments=attachments,
         choice=choice,
@@ -169,25 +154,24 @@ def _event(
 
 
 def _sender(activity: Mapping[str, Any]) -> Sender:
-    """Known by the id in the directory, which is the same for every bot, and by the id that Teams gives."""
+    """Identified by the id in the directory, which is the same for every bot, and by the id that Teams gives."""
     ids = [text(activity, "from", "aadObjectId"), text(activity, "from", "id")]
     known = tuple(dict.fromkeys(filter(None, ids)))
     if not known:
         raise Invalid("from.id is missing.")
-    identities = tuple(Identity("enterprise-chat", each) for each in known)
+    identities = tuple(Identity("enterprise-chat", sender_id) for sender_id in known)
     return Sender(known[0], text(activity, "from", "name"), identities)
 
 
 def _target(activity: Mapping[str, Any], conversation: str) -> dict[str, Any]:
     """Where the answer goes; `prompt` is the message whose button was pressed."""
-    target = {
+    is_invoke = text(activity, "type") == "invoke"
+    is_press = is_invoke or isinstance(at(activity, "value"), Mapping)
+    return {
         "serviceUrl": text(activity, "serviceUrl"),
         "conversation": conversation,
         "bot": {"id": text(activity, "recipient", "id"), "name": text(activity, "recipient", "name")},
         "user": {"id": text(activity, "from", "id"), "name": text(activity, "from", "name")},
+        "prompt": text(activity, "replyToId") if is_press else "",
+        "replyTo": "" if is_invoke else text(activity, "id"),
     }
-    if text(activity, "type") == "invoke":
-        return {**target, "prompt": text(activity, "replyToId"), "replyTo": ""}
-    is_submit = isinstance(at(activity, "value"), Mapping)
-    prompt = text(activity, "replyToId") if is_submit else ""
-    return {**target, "prompt": prompt, "replyTo": text(activity, "id")}

@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import text
-from adapters.outbound.channels.common.outcomes import by_status, exchange
+from adapters.outbound.channels.common.outcomes import by_status, exchange, send, without_token
 from adapters.outbound.channels.enterprise_chat.trust import is_loopback, is_trusted
 from adapters.outbound.http.paths import base_address, segment
 from adapters.outbound.oauth.tokens import TokenRefused, Tokens, TokenUnavailable
-from domain.channels.messages import Config, Outcome, Sent, Target
-from ports.channels import ChannelDependencies
+from domain.channels.messages import Attachment, Config, Outcome, Sent, Target
+from ports.channels import ChannelDependencies, PlatformError
 from ports.http import HttpAnswer, HttpRequest
 
 LOGIN = "ENTERPRISE_CHAT_LOGIN_URL"
@@ -36,7 +36,8 @@ class Connector:
     """Sends activities as the bot of a config."""
 
     def __init__(self, dependencies: ChannelDependencies) -> None:
-        self._dependencies = dependencies
+        self._http = dependencies.http
+        self._address = dependencies.address
         self._tokens = Tokens(dependencies.http, dependencies.clock)
 
     async def bearer(self, config: Config) -> str:
@@ -49,16 +50,12 @@ class Connector:
 
     def trusts(self, service_url: str) -> bool:
         """Whether the bot's token may be sent there."""
-        own = (self._dependencies.address(LOGIN), self._dependencies.address(OPENID))
-        return is_trusted(service_url, own, tuple(self._dependencies.address(TRUSTED_HOSTS).split(",")))
+        own = (self._address(LOGIN), self._address(OPENID))
+        return is_trusted(service_url, own, tuple(self._address(TRUSTED_HOSTS).split(",")))
 
     def is_emulator(self, config: Config, service_url: str) -> bool:
         """Whether a conversation is held in an emulator on this machine: no app, no tokens."""
-        return (
-            bool(self._dependencies.address(EMULATOR))
-            and not config.get("appId")
-            and is_loopback(service_url)
-        )
+        return bool(self._address(EMULATOR)) and not config.get("appId") and is_loopback(service_url)
 
     async def send(
         self,
@@ -69,60 +66,57 @@ class Connector:
         replaces: str = "",
         timeout: float = 30.0,
     ) -> Sent:
-        """Posts an activity to its conversation, or puts it in the place of the one `replaces` names."""
+        """Posts an activity to its conversation, or replaces the one that `replaces` names."""
         service_url = str(target.get("serviceUrl") or "")
-        method, url = _address(service_url, target, body, replaces)
+        request = _request(service_url, target, body, replaces, timeout)
         if self.is_emulator(config, service_url):
-            plain = await exchange(
-                self._dependencies.http, HttpRequest(method, url, json=body, timeout=timeout)
-            )
-            return plain if isinstance(plain, Sent) else outcome(plain)
-        if not (config.get("appId") and config.get("appPassword")):
-            return Sent(
-                Outcome.PERMANENT, f"appId and appPassword are missing, or for an emulator {EMULATOR}."
-            )
-        if not self.trusts(service_url):
-            return Sent(
-                Outcome.PERMANENT,
-                f"serviceUrl {service_url[:200]} is not one of the Bot Framework. List a host of your own in "
-                f"{TRUSTED_HOSTS}; for an emulator set {EMULATOR}, and no appId.",
-            )
-        answer = await self._with_token(config, method, url, body, timeout)
-        if isinstance(answer, HttpAnswer) and answer.status == _REFUSED_TOKEN:
-            self.forget(config)
-            answer = await self._with_token(config, method, url, body, timeout)
+            return await send(self._http, request, outcome)
+        if reason := self._why_not(config, service_url):
+            return Sent(Outcome.PERMANENT, reason)
+        try:
+            answer = await exchange(self._http, await self._with_token(config, request))
+            if isinstance(answer, HttpAnswer) and answer.status == _REFUSED_TOKEN:
+                self.forget(config)
+                answer = await exchange(self._http, await self._with_token(config, request))
+        except (TokenRefused, TokenUnavailable) as error:
+            return without_token(error)
         return answer if isinstance(answer, Sent) else outcome(answer)
 
-    async def _with_token(
-        self, config: Config, method: str, url: str, body: Mapping[str, Any], timeout: float
-    ) -> HttpAnswer | Sent:
-        try:
-            headers = {"authorization": await self.bearer(config)}
-        except TokenRefused as error:
-            return Sent(Outcome.PERMANENT, str(error))
-        except TokenUnavailable as error:
-            waits = Outcome.RETRY_AFTER if error.retry_after is not None else Outcome.TRANSIENT
-            return Sent(waits, str(error), retry_after=error.retry_after)
-        request = HttpRequest(method, url, headers=headers, json=body, timeout=timeout)
-        return await exchange(self._dependencies.http, request)
+    def _why_not(self, config: Config, service_url: str) -> str:
+        """Why the bot cannot write to a service, empty where it can."""
+        if not has_app(config):
+            return f"appId and appPassword are missing, or for an emulator {EMULATOR}."
+        if self.trusts(service_url):
+            return ""
+        return (
+            f"serviceUrl {service_url[:200]} is not one of the Bot Framework. List a host of your own in "
+            f"{TRUSTED_HOSTS}; for an emulator set {EMULATOR}, and no appId."
+        )
 
-    async def download(self, config: Config, url: str) -> AsyncIterator[bytes]:
-        """The bytes of an attachment; the token goes to trusted hosts alone."""
-        trusted = self.trusts(url) and bool(config.get("appId") and config.get("appPassword"))
-        headers = {"authorization": await self.bearer(config)} if trusted else {}
-        request = HttpRequest("GET", url, headers=headers, user_address=not trusted, follow_redirects=True)
-        async for piece in self._dependencies.http.stream(request):
+    async def _with_token(self, config: Config, request: HttpRequest) -> HttpRequest:
+        return replace(request, headers={"authorization": await self.bearer(config)})
+
+    async def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:
+        """The bytes of a file; the token goes to trusted hosts alone. Raises `HttpFailed`, `PlatformError`."""
+        url = str(attachment.source["url"])
+        trusted = self.trusts(url) and has_app(config)
+        request = HttpRequest("GET", url, user_address=not trusted, follow_redirects=True)
+        try:
+            request = await self._with_token(config, request) if trusted else request
+        except (TokenRefused, TokenUnavailable) as error:
+            raise PlatformError(str(error)) from error
+        async for piece in self._http.stream(request):
             yield piece
 
     def _login(self, config: Config) -> str:
-        base = self._dependencies.address(LOGIN).rstrip("/")
+        base = self._address(LOGIN).rstrip("/")
         if base.endswith("/token"):
             return base
         tenant = segment(config.get("tenantId") or _MULTI_TENANT)
         return f"{base}/{tenant}/oauth2/v2.0/token"
 
     def _grant(self, config: Config) -> dict[str, str]:
-        government = "microsoftonline.us" in self._dependencies.address(LOGIN)
+        government = "microsoftonline.us" in self._address(LOGIN)
         return {
             "grant_type": "client_credentials",
             "client_id": str(config["appId"]),
@@ -131,19 +125,24 @@ class Connector:
         }
 
 
-def _address(service_url: str, target: Target, body: Mapping[str, Any], replaces: str) -> tuple[str, str]:
-    """Method and address: an answer hangs below the activity that it answers."""
-    conversation = segment(target["conversation"])
-    url = f"{base_address(service_url)}/v3/conversations/{conversation}/activities"
-    below = replaces or str(body.get("replyToId") or "")
-    return ("PUT" if replaces else "POST"), f"{url}/{segment(below)}" if below else url
+def has_app(config: Config) -> bool:
+    """Whether the config has the credentials of a bot."""
+    return bool(config.get("appId") and config.get("appPassword"))
+
+
+def _request(
+    service_url: str, target: Target, body: Mapping[str, Any], replaces: str, timeout: float
+) -> HttpRequest:
+    """An answer hangs below the activity that it answers."""
+    url = f"{base_address(service_url)}/v3/conversations/{segment(target['conversation'])}/activities"
+    activity = replaces or str(body.get("replyToId") or "")
+    url = f"{url}/{segment(activity)}" if activity else url
+    return HttpRequest("PUT" if replaces else "POST", url, json=body, timeout=timeout)
 
 
 def outcome(answer: HttpAnswer) -> Sent:
-    """How a request ended, in the service's own words; `ref` is the id of the activity."""
+    """Classifies an answer of the service; `ref` is the id of the activity."""
     body = answer.json()
-    if answer.ok:
-        return Sent(Outcome.SENT, ref=text(body, "id"))
-    words = " ".join(filter(None, [text(body, "error", "code"), text(body, "error", "message")]))
-    sent = by_status(answer, words or text(body, "message"))
+    reason = " ".join(filter(None, [text(body, "error", "code"), text(body, "error", "message")]))
+    sent = by_status(answer, reason or text(body, "message"), ref=text(body, "id"))
     return replace(sent, outcome=Outcome.TRANSIENT) if answer.status == _CONFLICT else sent

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from adapters.outbound.channels.common.outcomes import by_status, excerpt, exchange
+from adapters.outbound.channels.common.outcomes import by_status, excerpt, send
 from domain.channels.messages import Outcome, Sent
 from ports.http import Http, HttpAnswer, HttpRequest
 
@@ -27,12 +27,11 @@ def takes_message_cards(url: str) -> bool:
 
 async def post(http: Http, url: str, body: Mapping[str, Any]) -> Sent:
     """Posts a card. The address is the user's, so the address policy applies."""
-    answer = await exchange(http, HttpRequest("POST", url, json=body, user_address=True))
-    return answer if isinstance(answer, Sent) else outcome(answer)
+    return await send(http, HttpRequest("POST", url, json=body, user_address=True), outcome)
 
 
 def outcome(answer: HttpAnswer) -> Sent:
-    """How a post ended. Throttling and other refusals come as HTTP 200 with a text that names the status."""
+    """Classifies an answer. Throttling and other refusals come as HTTP 200 with a text that names the status."""
     inner = _INNER_STATUS.search(answer.body)
     if answer.ok and inner:
         return by_status(HttpAnswer(int(inner[1]), answer.headers, answer.body), excerpt(answer))

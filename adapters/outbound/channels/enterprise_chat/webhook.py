@@ -1,29 +1,114 @@
-"""Reads what the Bot Framework calls with: its origin first, then the activity."""
+"""Calls of the Bot Framework: the proof of their origin, a bearer token that it signs, and their activity. Pure.
+
+Source: https://learn.microsoft.com/en-us/azure/bot-service/rest-api/bot-framework-rest-connector-authentication
+(section "Authenticate requests from the Bot Connector service to your bot").
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
-from adapters.outbound.channels.common.bodies import json_object
-from adapters.outbound.channels.enterprise_chat import activities, tokens
+import jwt
+
+from adapters.outbound.channels.common.bodies import at, items, json_object, same, text
+from adapters.outbound.channels.common.calls import require_webhook
+from adapters.outbound.channels.enterprise_chat import activities
 from domain.channels.messages import ChannelMetadata, Config, RawCall, Received
-from domain.refusals import Invalid, NotFound
+from domain.refusals import Forbidden, Invalid, Unauthenticated, Unavailable
+from ports.channels import StaleMetadata
+
+ALGORITHM = "RS256"
+LEEWAY = 300.0
+"""Seconds by which clocks may differ, as Microsoft documents."""
+_MAX_TOKEN = 16_384
 
 
-def receive(config: Config, call: RawCall, known: ChannelMetadata, now: datetime) -> Received:
-    """Proves the origin of a call and reads it.
+def receive(config: Config, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
+    """Verifies the origin of a call, before anybody reads the body, and reads it.
 
-    Raises `Unauthenticated`, `Forbidden`, `Unavailable` (see `tokens.prove`), `Invalid`, `NotFound`.
+    Raises `NotFound`, `Invalid`, `Unauthenticated`, `Forbidden`, `StaleMetadata` (signed with a key that is not in
+    `metadata`), `Unavailable` (no keys could be fetched).
     """
-    if call.callback != "webhook":
-        raise NotFound(f"This channel has no callback '{call.callback}'; its callback is 'webhook'.")
+    require_webhook(call)
     if call.method != "POST":
         raise Invalid("Activities are posted.")
     app_id = str(config.get("appId") or "")
     if not app_id:
         return replace(activities.read(json_object(call.body)), missing_proof_field="appId")
-    proof = tokens.prove(app_id, call, known, now)
+    token = _bearer(call)
+    key = _key(token, metadata)
+    claims = _claims(token, key)
+    _check_audience(claims, app_id, metadata)
+    _check_time(claims, now.timestamp())
     activity = json_object(call.body)
-    proof.check_activity(activity)
+    _check_activity(claims, key, activity)
     return activities.read(activity)
+
+
+def _bearer(call: RawCall) -> str:
+    scheme, _, token = call.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not token.strip() or len(token) > _MAX_TOKEN:
+        raise Unauthenticated("The call has no bearer token of the Bot Framework.")
+    return token.strip()
+
+
+def _key(token: str, metadata: ChannelMetadata) -> Mapping[str, Any]:
+    """The key that signed the token."""
+    try:
+        header = jwt.get_unverified_header(token)
+    except (jwt.PyJWTError, RecursionError):  # PyJWT reads the header's JSON whatever its nesting
+        raise Unauthenticated("The bearer token is not a JSON Web Token.") from None
+    if header.get("alg") != ALGORITHM:
+        raise Unauthenticated(f"The bearer token is not signed with {ALGORITHM}.")
+    keys = [key for key in items(metadata, "keys") if text(key, "kty") == "RSA"]
+    if not keys:
+        raise Unavailable("The Bot Framework's signing keys could not be fetched; try again.")
+    key_id = text(header, "kid")
+    key: Mapping[str, Any] | None = next((key for key in keys if text(key, "kid") == key_id), None)
+    if not key_id or key is None:
+        raise StaleMetadata("The bearer token is signed with an unknown key.")
+    return key
+
+
+def _claims(token: str, key: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The claims of a token whose signature is right. Times are checked apart, by the clock of the call."""
+    options: Any = {"verify_exp": False, "verify_nbf": False, "verify_iat": False, "verify_aud": False}
+    try:
+        public = jwt.PyJWK(dict(key), algorithm=ALGORITHM)
+        claims: Mapping[str, Any] = jwt.decode(token, public, algorithms=[ALGORITHM], options=options)
+    except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
+        raise Unauthenticated("The signature of the bearer token is wrong.") from None
+    return claims
+
+
+def _check_audience(claims: Mapping[str, Any], app_id: str, metadata: ChannelMetadata) -> None:
+    audience = claims.get("aud")
+    audiences = audience if isinstance(audience, list) else [audience]
+    if not any(same(str(name), app_id) for name in audiences):
+        raise Unauthenticated("The bearer token is for another app: its audience is not appId.")
+    if not same(text(claims, "iss"), text(metadata, "issuer")):
+        raise Unauthenticated("The bearer token has another issuer than the Bot Framework.")
+
+
+def _check_time(claims: Mapping[str, Any], now: float) -> None:
+    expires = _seconds(claims.get("exp"))
+    begins = _seconds(claims["nbf"]) if "nbf" in claims else float("-inf")
+    if expires is None or begins is None or now >= expires + LEEWAY or now < begins - LEEWAY:
+        raise Unauthenticated("The bearer token is not valid now: it has ended or not begun.")
+
+
+def _seconds(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _check_activity(claims: Mapping[str, Any], key: Mapping[str, Any], activity: Mapping[str, Any]) -> None:
+    """A token is bound to one service URL, and its key to the channels that endorse it. Raises `Forbidden`."""
+    bound = text(claims, "serviceurl") or text(claims, "serviceUrl")
+    if not bound or not same(bound.rstrip("/"), text(activity, "serviceUrl").rstrip("/")):
+        raise Forbidden("The bearer token is for another serviceUrl than the activity's.")
+    endorsed = at(key, "endorsements")
+    if isinstance(endorsed, list) and text(activity, "channelId") not in endorsed:
+        raise Forbidden("The key of the bearer token does not speak for the activity's channelId.")
