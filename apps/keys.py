@@ -6,7 +6,7 @@ import argparse
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from adapters.outbound.storage.key_check import replace_key
+from adapters.outbound.storage.key_check import encrypt_anew, replace_key
 from apps.container import Container
 from apps.printable import escaped
 from apps.secrets import complete
@@ -57,8 +57,8 @@ async def _key_id(container: Container, text: str) -> int:
 
 def reseal(settings: Settings, *, drop_unreadable: bool) -> int:
     async def run(container: Container) -> None:
-        instances, dsn = container.instances(), container.database().dsn
-        count, unreadable = await instances.reseal()
+        instances, database, cipher = container.instances(), container.database(), container.config_cipher()
+        count, unreadable = await encrypt_anew(database, cipher)
         print(f"sealed {count} configuration(s) anew")
         if unreadable and not drop_unreadable:
             raise StartError(
@@ -68,7 +68,7 @@ def reseal(settings: Settings, *, drop_unreadable: bool) -> int:
         for instance_id in unreadable:
             await instances.remove(instance_id)
             print(f"removed the instance {instance_id}")
-        await asyncio.to_thread(replace_key, dsn, container.config_cipher())
+        await asyncio.to_thread(replace_key, database.dsn, cipher)
 
     return _with_database(settings, run)
 

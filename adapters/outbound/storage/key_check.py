@@ -5,9 +5,14 @@ A value that the first process sealed tells every later one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import psycopg
+from sqlalchemy import select, update
 
 from adapters.outbound.security.encryption import ConfigCipher, SealError
+from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.tables import channel_instance
 
 KNOWN = "switchboard"
 
@@ -51,6 +56,23 @@ def replace_key(dsn: str, seal: ConfigCipher) -> None:
             "INSERT INTO key_check VALUES (1, %s) ON CONFLICT (id) DO UPDATE SET sealed = excluded.sealed",
             (seal.seal(KNOWN),),
         )
+
+
+async def encrypt_anew(database: Database, cipher: ConfigCipher) -> tuple[int, Sequence[int]]:
+    """Encrypts with the newest key what an older one had encrypted: how many configurations, and the ids of those
+    that cannot be decrypted."""
+    count, unreadable = 0, []
+    columns = channel_instance.c
+    for instance_id, stored in await database.fetch(select(columns.id, columns.config).order_by(columns.id)):
+        try:
+            text = cipher.open(stored)
+        except SealError:
+            unreadable.append(instance_id)
+            continue
+        if not cipher.is_current(stored):
+            unchanged = update(channel_instance).filter_by(id=instance_id, config=stored)
+            count += await database.execute(unchanged.values(config=cipher.seal(text)))
+    return count, unreadable
 
 
 def _stored(connection: psycopg.Connection) -> bytes | None:

@@ -7,10 +7,11 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from sqlalchemy import ClauseElement, Select
 
 from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.storage.instances import PostgresInstances
-from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.pool import STATEMENT_SECONDS, Database
 from domain.instances.model import InstanceChange, NewInstance
 from tests.support.database import opened
 
@@ -20,9 +21,11 @@ KEY = "YmVuY2gtYmVuY2gtYmVuY2gtYmVuY2gtYmVuY2gtMTI="
 class Counting(Database):
     looks = 0
 
-    async def fetch_one(self, query: str, parameters: Any = ()) -> tuple[Any, ...] | None:
-        self.looks += query.startswith("SELECT")
-        return await super().fetch_one(query, parameters)
+    async def fetch_one(
+        self, query: str | ClauseElement, parameters: Any = (), within: float = STATEMENT_SECONDS
+    ) -> tuple[Any, ...] | None:
+        self.looks += isinstance(query, Select)
+        return await super().fetch_one(query, parameters, within)
 
 
 @pytest.fixture
