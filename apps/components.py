@@ -85,7 +85,7 @@ class WorkerComponent:
     def __init__(self, container: Container) -> None:
         settings = container.settings()
         self._leases = leases = container.leases()
-        self._rate_limiter, self._pace_news = container.rate_limiter(), container.event_bus().pace
+        self._limiter, self._limits_changed = container.rate_limiter(), container.event_bus().limits
         conversations, outbox, event_bus = (
             container.conversations(),
             container.outbox(),
@@ -111,7 +111,7 @@ class WorkerComponent:
                 partial(leases.reclaim, DELIVERIES),
                 event_bus.outbound,
                 concurrency=settings.worker_concurrency,
-                throttled=both(self._rate_limiter.throttled, held_by_other_process),
+                throttled=both(self._limiter.throttled, held_by_other_process),
             ),
         ]
         self._dispatches: list[DirectDispatch[Any]] = [container.arrivals(), container.replies()]
@@ -127,8 +127,8 @@ class WorkerComponent:
                 PeriodicTask("abandoned leases", 1.0, abandoned.look),
                 PeriodicTask("lease renewal", 10.0, self._renew),
                 PeriodicTask("untaken answers", 1.0, conversations.send_untaken),
-                PeriodicTask("limits of platforms", 0.0, self._refresh_pace),
-                PeriodicTask("limits that have run out", 60.0, container.pace().forget),
+                PeriodicTask("limits of platforms", 0.0, self._refresh_limits),
+                PeriodicTask("expired limits", 60.0, container.shared_limits().remove_expired),
                 PeriodicTask("silent processes", 600.0, container.processes().bury),
                 PeriodicTask("expired confirmations", 60.0, container.approvals().expire),
                 PeriodicTask("expired verifications", 600.0, partial(sweep, container.database())),
@@ -150,14 +150,14 @@ class WorkerComponent:
                 group.create_task(loop.run())
             self._periodic_task = group.create_task(self._periodic.run())
 
-    async def _refresh_pace(self) -> None:
+    async def _refresh_limits(self) -> None:
         """Every second, and at once when another worker found something."""
         try:
-            await self._rate_limiter.refresh()
+            await self._limiter.refresh()
         except Exception:
             await asyncio.sleep(1.0)
             raise
-        await self._pace_news.wait(1.0)
+        await self._limits_changed.wait(1.0)
 
     async def _renew(self) -> None:
         for side, loop in zip((CONVERSATIONS, DELIVERIES), self._loops, strict=True):

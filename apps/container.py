@@ -53,12 +53,12 @@ from adapters.outbound.storage.knowledge.vector_indexes import VectorIndexes
 from adapters.outbound.storage.leases import LeaseStore
 from adapters.outbound.storage.links import PairingStore
 from adapters.outbound.storage.outbox import PostgresOutbox
-from adapters.outbound.storage.pace import PostgresPace
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.processes import PostgresProcesses
 from adapters.outbound.storage.rounds import PostgresRounds
 from adapters.outbound.storage.schedules import PostgresSchedules
 from adapters.outbound.storage.sessions import PostgresSessions
+from adapters.outbound.storage.shared_limits import PostgresSharedLimits
 from adapters.outbound.storage.signals import Signals
 from adapters.outbound.tracing import Traces
 from apps import verification as verifying
@@ -71,7 +71,7 @@ from domain.callbacks.service import CallbackService
 from domain.channels.service import CatalogueService
 from domain.confirmations.service import ConfirmationService
 from domain.delivery.concurrency.service import ConcurrencyLimiter
-from domain.delivery.pacing.service import RateLimiter
+from domain.delivery.rate_limits.service import RateLimiter
 from domain.delivery.reads.service import ReadLimiter
 from domain.delivery.service import DeliveryService
 from domain.files.service import MessageFilesService, StoredFiles
@@ -184,16 +184,23 @@ def _wakes(event_bus: EventBus) -> Wakes:
 
 def _rate_limiter(
     settings: Settings,
-    pace: PostgresPace,
+    shared: PostgresSharedLimits,
     clock: SystemClock,
     event_bus: EventBus,
     meter: PrometheusMeter,
     slots: ConcurrencyLimiter,
 ) -> RateLimiter:
-    quotas = settings.platform_limits == "published"
-    rate_limiter = RateLimiter(pace, clock, asyncio.sleep, event_bus.paced, meter, slots, quotas=quotas)
-    event_bus.on_change(rate_limiter.forget)
-    return rate_limiter
+    limiter = RateLimiter(
+        shared,
+        clock,
+        asyncio.sleep,
+        event_bus.limits_changed,
+        meter,
+        slots,
+        enforce_quotas=settings.platform_limits == "published",
+    )
+    event_bus.on_change(limiter.forget)
+    return limiter
 
 
 class Container(containers.DeclarativeContainer):
@@ -404,8 +411,8 @@ class Container(containers.DeclarativeContainer):
         settings.provided.platform_url,
         providers.Singleton(PostgresRounds, database),
     )
-    pace = providers.Singleton(PostgresPace, database)
-    rate_limiter = providers.Singleton(_rate_limiter, settings, pace, clock, event_bus, meter, slots)
+    shared_limits = providers.Singleton(PostgresSharedLimits, database)
+    rate_limiter = providers.Singleton(_rate_limiter, settings, shared_limits, clock, event_bus, meter, slots)
     delivery_service = providers.Singleton(
         DeliveryService, outbox, instances, channels, health, rate_limiter, clock, ids, meter
     )

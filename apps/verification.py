@@ -22,9 +22,15 @@ from adapters.outbound.verification.telegram_bot import TelegramVerificationBot
 from apps.process import Phase
 from apps.settings import Settings
 from domain.verification.model import Provider
-from domain.verification.service import VerificationService
+from domain.verification.service import (
+    BotVerificationService,
+    EmailVerificationService,
+    IdentityService,
+    OAuthVerificationService,
+)
 from ports.channels import PlatformError
 from ports.http import Http
+from ports.use_cases import Verification
 
 log = logging.getLogger("switchboard.verification")
 
@@ -91,20 +97,18 @@ def service(
     http: Http,
     clock: SystemClock,
     ids: RandomIds,
-) -> VerificationService:
+) -> Verification:
     first_key = settings.config_encryption_key.split(",")[0].strip()
-    return VerificationService(
-        identities,
-        PostgresCodes(database),
-        DeepLinkStore(database),
-        PostgresStates(database, seal),
-        mailer(settings, clock, ids),
-        OAuthIdentities(http, _clients(settings), settings.addresses.__getitem__, settings.platform_url),
-        bot(settings, http),
-        clock,
-        ids,
-        offered(settings),
-        hashlib.sha256(b"verification codes\0" + first_key.encode()).digest(),
+    secret = hashlib.sha256(b"verification codes\0" + first_key.encode()).digest()
+    sign_in = OAuthIdentities(http, _clients(settings), settings.addresses.__getitem__, settings.platform_url)
+    ready = offered(settings)
+    return Verification(
+        IdentityService(identities, ready),
+        EmailVerificationService(
+            identities, PostgresCodes(database), mailer(settings, clock, ids), clock, ids, ready, secret
+        ),
+        BotVerificationService(identities, DeepLinkStore(database), bot(settings, http), clock, ids, ready),
+        OAuthVerificationService(identities, PostgresStates(database, seal), sign_in, clock, ids, ready),
     )
 
 

@@ -26,8 +26,8 @@ class Meter(Protocol):
         """A downstream resource answered or failed."""
         ...
 
-    def held_back(self, channel_id: str, reason: str) -> None:
-        """A part had to wait: 'breaker', 'account', 'place' (the platform asked for it) or 'quota'."""
+    def throttled(self, channel_id: str, reason: str) -> None:
+        """A message had to wait: 'breaker', 'account' or 'conversation' (a cooldown), 'quota' or 'concurrency'."""
         ...
 
     def delivered(self, channel_id: str, outcome: str, seconds: float) -> None:

@@ -103,18 +103,22 @@ class Callbacks(Protocol):
         ...
 
 
-class Verification(Protocol):
-    """Verified identities and the ways to them."""
+class VerifiedIdentities(Protocol):
+    """The external identities of a user."""
 
     async def providers(self) -> Mapping[str, bool]:
         """Which providers are set up on this server, by id, in their order."""
         ...
 
-    async def identities(self, caller: Caller) -> Sequence[Identity]: ...
+    async def list_identities(self, caller: Caller) -> Sequence[Identity]: ...
 
     async def remove_identity(self, caller: Caller, identity: Identity) -> None:
         """Raises `NotFound`."""
         ...
+
+
+class EmailVerification(Protocol):
+    """Verification of a mail address by a one-time code."""
 
     async def start_email(self, caller: Caller, email: str) -> CodeSent:
         """Sends a one-time code. Raises `Invalid`, `TooMany`, `Unavailable`."""
@@ -123,6 +127,10 @@ class Verification(Protocol):
     async def verify_email(self, caller: Caller, otp: str) -> str:
         """The address that is verified now. Raises `Invalid`."""
         ...
+
+
+class BotVerification(Protocol):
+    """Verification of a phone number by a contact that is shared with the messenger bot."""
 
     async def start_bot_messenger(self, caller: Caller) -> BotLink:
         """Raises `Invalid` when the bot is not set up."""
@@ -136,6 +144,10 @@ class Verification(Protocol):
         """The user whose identities were stored. Raises `Forbidden` without the service key, `Invalid`."""
         ...
 
+
+class OAuthVerification(Protocol):
+    """Verification by signing in at a provider."""
+
     async def start_oauth(self, caller: Caller, provider: str) -> str:
         """The address to send the browser to. Raises `Invalid`, `NotFound`."""
         ...
@@ -143,6 +155,16 @@ class Verification(Protocol):
     async def complete_oauth(self, provider: str, state: str, code: str, error: str) -> OAuthResult:
         """The browser came back. Never refuses: the result says how it ended."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """Verified identities and the ways to verify them."""
+
+    identities: VerifiedIdentities
+    email: EmailVerification
+    bot: BotVerification
+    oauth: OAuthVerification
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ class EventBus:
     def __init__(self, *, solitary: bool) -> None:
         self.inbound = Wakeup()
         self.outbound = Wakeup()
-        self.pace = Wakeup()
+        self.limits = Wakeup()
         self.broadcast: Callable[[str], None] = _nobody
         self._solitary = solitary
         self._forget: list[Callable[[int | None], None]] = []
@@ -61,10 +61,10 @@ class EventBus:
         if not self._solitary:
             self.broadcast("out")
 
-    def paced(self) -> None:
+    def limits_changed(self) -> None:
         """What the workers share of the limits of platforms has changed."""
         if not self._solitary:
-            self.broadcast("pace")
+            self.broadcast("limits")
 
     def answered(self, inbox_id: int) -> None:
         if not self._tell(inbox_id):
@@ -82,8 +82,8 @@ class EventBus:
                 self.inbound.ring()
             case "out":
                 self.outbound.ring()
-            case "pace":
-                self.pace.ring()
+            case "limits":
+                self.limits.ring()
             case "answer":
                 self._tell(int(value))
             case "instance":

@@ -21,7 +21,7 @@ OLDEST = """
 SELECT (SELECT extract(epoch FROM now() - min(received_at)) FROM inbox WHERE status = 0),
        (SELECT extract(epoch FROM now() - min(created_at)) FROM outbox WHERE status = 0),
        (SELECT count(*) FROM outbox WHERE status = 2),
-       (SELECT count(*) FROM send_hold WHERE until > now()),
+       (SELECT count(*) FROM send_cooldown WHERE until > now()),
        (SELECT count(*) FROM send_breaker WHERE until > now()),
        (SELECT count(*) FROM send_breaker WHERE until <= now())
 """
@@ -43,14 +43,14 @@ class PrometheusMeter:
         self._waited = self._seconds("wait", "From receipt of an event to the start of work on it", "channel")
         self._downstream = self._seconds("downstream", "Runs of downstream resources", "kind", "outcome")
         self._delivered = self._seconds("delivery", "Tries to send a reply part", "channel", "outcome")
-        self._held_back = self._counter("held_back", "Reply parts that had to wait", "channel", "reason")
+        self._throttled = self._counter("throttled", "Replies that had to wait", "channel", "reason")
         self._http = self._seconds("outbound_http", "Outbound HTTP exchanges", "host", "outcome")
         self._depth = self._gauge("queue_depth", "Rows that wait", "queue")
         self._conversations = self._gauge("queue_conversations", "Conversations with rows that wait", "queue")
         self._age = self._gauge("queue_oldest_seconds", "Age of the oldest row that waits", "queue")
         self._dead = self._gauge("dead_letters", "Reply parts that were given up")
         self._holds = self._gauge(
-            "delivery_holds", "Accounts and conversations that wait as their platform asked"
+            "delivery_cooldowns", "Accounts and conversations that wait as their platform asked"
         )
         self._breakers = self._gauge("delivery_breakers", "Instances whose platform does not answer", "state")
 
@@ -81,8 +81,8 @@ class PrometheusMeter:
     def downstream(self, kind: str, outcome: str, seconds: float) -> None:
         self._downstream(kind, outcome).observe(seconds)
 
-    def held_back(self, channel_id: str, reason: str) -> None:
-        self._held_back(channel_id, reason).inc()
+    def throttled(self, channel_id: str, reason: str) -> None:
+        self._throttled(channel_id, reason).inc()
 
     def delivered(self, channel_id: str, outcome: str, seconds: float) -> None:
         self._delivered(channel_id, outcome).observe(seconds)

@@ -26,7 +26,7 @@ from apps.components import RestComponent
 from apps.process import Phase, run, serve
 from apps.settings import Settings
 from apps.starting import listen
-from ports.use_cases import UseCases
+from ports.use_cases import UseCases, Verification
 
 CHECK_SECONDS = 2.0
 LACKS = {
@@ -60,12 +60,13 @@ def build_remote_gateway(settings: Settings, core: CoreConnection, callbacks: Re
     async def metrics() -> bytes:
         return meter.exposition()
 
+    verification = RemoteVerification(core)
     use_cases = UseCases(
         access=RemoteAccess(core),
         catalogue=RemoteCatalogue(core),
         instances=RemoteInstances(core),
         callbacks=callbacks,
-        verification=RemoteVerification(core),
+        verification=Verification(verification, verification, verification, verification),
         bases=RemoteBases(core),
         files=RemoteFiles(core),
         search=RemoteSearch(core),

@@ -11,11 +11,11 @@ instance."""
 
 
 class Scope(StrEnum):
-    """What a platform's wish to wait concerns."""
+    """What has to wait after a platform refused a message."""
 
     ACCOUNT = "account"
     """The credential: everything that is sent with it."""
-    PLACE = "place"
+    CONVERSATION = "conversation"
     """One conversation: a chat, a channel, a person."""
 
 
@@ -46,15 +46,15 @@ class Quota:
 class Limits:
     """Whom the limits bind, and what they are.
 
-    `account` names the credential, `place` the conversation as the platform counts it ("" where it counts
-    none); either may hold a secret and is never stored or logged as it is. What a platform does not publish
-    is left out: then its answers alone say when to wait.
+    `account` names the credential, `conversation` the conversation as the platform counts it ("" where it counts
+    none). Either may hold a secret and is never stored or logged as it is. What a platform does not publish is left
+    out: then only its answers say when to wait.
 
     `max_concurrency` is how many calls at a time may be made with the credential, reads included.
     """
 
     account: str
-    place: str = ""
-    of_account: tuple[Quota, ...] = ()
-    of_place: tuple[Quota, ...] = ()
+    conversation: str = ""
+    per_account: tuple[Quota, ...] = ()
+    per_conversation: tuple[Quota, ...] = ()
     max_concurrency: int = MAX_CONCURRENCY

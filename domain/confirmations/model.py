@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from domain.channels.messages import Choice, ClosedPrompt
+
 
 @dataclass(frozen=True, slots=True)
 class Pending:
@@ -32,7 +34,7 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class FoundQuestion:
-    """A question found by the nonce of its buttons, whatever became of it.
+    """A question found by the nonce of its buttons, open or closed.
 
     `in_session`: it was asked in the instance and session that it was looked for in; `in_instance`: at least in
     that instance. `closed`: its session has no open question of this id any more.
@@ -46,7 +48,82 @@ class FoundQuestion:
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """What is on record of a session: the question, and the tools approved for all of it."""
+    """The question of a session, and the tools approved for all of it."""
 
     pending: Pending | None = None
     tools: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalScope:
+    """Who is asked, and where: a confirmation is decided by this sender in this session only."""
+
+    instance_id: int
+    session_id: str
+    external_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedQuestion:
+    """A question that is closed. `asked_by` is the event whose answer it was."""
+
+    asked_by: int
+    closed: ClosedPrompt
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What the sender is asked: text, and choices for channels with buttons.
+
+    `replaced` is the question that this one has replaced before anybody decided it.
+    """
+
+    text: str
+    choices: tuple[Choice, ...]
+    replaced: ClosedQuestion | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedText:
+    """A message as far as it may decide something; `event_id` is the same at each try of the same event.
+
+    `name` is how the sender is shown to others.
+    """
+
+    event_id: int
+    text: str
+    choice: str | None
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """How a pending confirmation was decided; `original` is the text of the message that led to it."""
+
+    confirmation_id: str
+    tool: str
+    decision: str
+    original: str
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalResult:
+    """What a message means for the pending confirmation of its session.
+
+    Without `decision` it is a message like any other. `prompt` is the question to be asked (again) instead of
+    processing the message. `closed` is the question that this message has decided or cleared.
+    The press of a button that decides nothing is not processed: it has either `repeated`, its question, which is
+    closed, or `notice`, a text for the person who pressed, as the question is open for somebody else or not stored.
+    """
+
+    decision: Decision | None = None
+    approved_tools: tuple[str, ...] = ()
+    prompt: Prompt | None = None
+    closed: ClosedQuestion | None = None
+    repeated: ClosedQuestion | None = None
+    notice: str = ""
+
+    @property
+    def over(self) -> ClosedQuestion | None:
+        """The former name."""
+        return self.closed

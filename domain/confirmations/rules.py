@@ -1,4 +1,4 @@
-"""What a reply decides, and how a question reads. Pure."""
+"""What a reply or a button decides, and the text of a question. Pure."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from datetime import timedelta
 from typing import Any
 
 from domain.channels.messages import Choice, ClosedPrompt
-from domain.confirmations.choices import PREFIX
 from domain.routing.model import APPROVED, APPROVED_FOR_SESSION, REJECTED
 
-LIFE = timedelta(minutes=10)
-SILENCE = timedelta(hours=24)
+LIFETIME = timedelta(minutes=10)
+SESSION_TIMEOUT = timedelta(hours=24)
 """An approval for the session ends when the session has been silent for so long."""
-KEPT = timedelta(days=7)
-"""How long a question that was decided, discarded, replaced or that expired stays on record, for late presses."""
+RETENTION = timedelta(days=7)
+"""How long a question that is closed is stored, for late presses of its buttons."""
 
 SHOWN = 600
 """Characters of one parameter that a question shows."""
@@ -25,7 +24,10 @@ SHOWN_NAME = 100
 """Characters of the name of a person or a tool."""
 BRIEF = 40
 BRIEF_PARAMETERS = 10
-"""What is shown of the parameters where all of them take more than one message."""
+"""The same where all parameters would not fit into one message."""
+
+BUTTON_PREFIX = "approval:"
+"""What the value of every button of a question begins with; at most 64 bytes in all."""
 
 REPLIES = {
     **dict.fromkeys(("yes", "y", "approve", "ok", "1"), APPROVED),
@@ -50,21 +52,32 @@ ASKED_ELSEWHERE = "This question was asked in another conversation. Please decid
 
 
 def decision_of(text: str) -> str | None:
-    """The decision that a typed reply makes, whatever its case and the space around it."""
+    """The decision of a typed reply; case and white space around it do not matter."""
     return REPLIES.get(text.strip().casefold())
 
 
+def is_approval(choice: str) -> bool:
+    """Whether a pressed button belongs to a question of ours, pending or not.
+
+    Any other button says something to the resource: its event is a message like any other.
+    """
+    return choice.startswith(BUTTON_PREFIX)
+
+
+def nonce_of(choice: str) -> str:
+    """The nonce in the value of a button of ours, empty where it has none."""
+    return choice.removeprefix(BUTTON_PREFIX).partition(":")[2]
+
+
 def choices_of(nonce: str) -> tuple[Choice, ...]:
-    """The buttons of a question; the nonce makes each good for this question alone."""
-    return tuple(Choice(label, f"{PREFIX}{number}:{nonce}") for label, number, _ in BUTTONS)
+    """The buttons of a question; the nonce makes them valid for this question only."""
+    return tuple(Choice(label, f"{BUTTON_PREFIX}{number}:{nonce}") for label, number, _ in BUTTONS)
 
 
-def pressed(choice: str, nonce: str) -> str | None:
-    """The decision that a pressed button makes, None for a button of another question."""
-    for offered, (_, _, decision) in zip(choices_of(nonce), BUTTONS, strict=True):
-        if offered.value == choice:
-            return decision
-    return None
+def decision_of_button(choice: str, nonce: str) -> str | None:
+    """None for a button of another question."""
+    decisions = {f"{BUTTON_PREFIX}{number}:{nonce}": decision for _, number, decision in BUTTONS}
+    return decisions.get(choice)
 
 
 def question(tool: str, parameters: Mapping[str, Any]) -> str:
@@ -73,12 +86,12 @@ def question(tool: str, parameters: Mapping[str, Any]) -> str:
     return "\n".join([asked, *_listed(parameters, SHOWN_PARAMETERS, SHOWN)]) + "\n\n" + ANSWERS
 
 
-def closed(
-    tool: str, parameters: Mapping[str, Any], decision: str | None = None, who: str = ""
+def closed_prompt(
+    tool: str, parameters: Mapping[str, Any], decision: str | None = None, decider: str = ""
 ) -> ClosedPrompt:
-    """A question that is over: how it was decided and by whom, None where it was not; the tool, its parameters."""
+    """A question that is closed: its decision (None: it was not decided) and by whom, the tool, its parameters."""
     outcome = OUTCOMES[decision] if decision else NO_LONGER_OPEN
-    by = f" by {_code(_cut(who, SHOWN_NAME))}" if decision and who.strip() else ""
+    by = f" by {_code(_cut(decider, SHOWN_NAME))}" if decision and decider.strip() else ""
     head = [f"**{outcome}**{by}", "", f"Tool: {_code(_cut(tool, SHOWN_NAME))}"]
     whole = [*head, *_listed(parameters, SHOWN_PARAMETERS, SHOWN)]
     brief = [*head, *_listed(parameters, BRIEF_PARAMETERS, BRIEF)]
@@ -105,7 +118,7 @@ ANSWERS = (
 
 
 def unclear(tool: str) -> str:
-    """For an approval whose worker died after the resource had been called."""
+    """For an approval whose worker died after it had called the resource."""
     return (
         f"I was interrupted while {_code(tool)} was being used, and cannot tell whether it was carried out. It is"
         " not run a second time; please check, and ask again if need be."
@@ -121,7 +134,7 @@ def _cut(text: str, size: int) -> str:
 
 
 def _code(text: str) -> str:
-    """A code span: nothing inside it is read as markup, and it stays on one line."""
+    """A code span on one line: nothing inside it is markup."""
     line = re.sub(r"\s*[\r\n\u2028\u2029]+\s*", " ⏎ ", text).strip() or " "
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
     pad = " " if line.startswith("`") or line.endswith("`") else ""

@@ -1,4 +1,4 @@
-"""Questions about tools: asked, decided, cleared, expired."""
+"""Tool confirmations: asked, decided, cleared, expired."""
 
 from __future__ import annotations
 
@@ -6,102 +6,121 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from domain.confirmations.choices import is_approval, nonce_of
-from domain.confirmations.model import Pending, SessionState
+from domain.confirmations.model import (
+    ApprovalResult,
+    ApprovalScope,
+    ClosedQuestion,
+    Decision,
+    Pending,
+    Prompt,
+    ReceivedText,
+    SessionState,
+)
 from domain.confirmations.rules import (
     ASKED_ELSEWHERE,
-    KEPT,
-    LIFE,
+    LIFETIME,
     NO_LONGER_OPEN,
     NOT_YOURS,
-    SILENCE,
+    RETENTION,
+    SESSION_TIMEOUT,
     choices_of,
-    closed,
+    closed_prompt,
     decision_of,
-    pressed,
+    decision_of_button,
+    is_approval,
+    nonce_of,
     question,
 )
 from domain.routing.model import REJECTED
 from ports.clock import Clock, Ids
 from ports.confirmations import ConfirmationStore
-from ports.identities import ApprovalResult, ApprovalScope, Decision, OverPrompt, Prompt, ReceivedText
 
 
 class ConfirmationService:
-    """`ports.identities.Approvals`."""
+    """`ports.confirmations.Approvals`."""
 
     def __init__(self, store: ConfirmationStore, clock: Clock, ids: Ids) -> None:
         self._store = store
         self._clock = clock
         self._ids = ids
 
-    async def decide(self, asker: ApprovalScope, said: ReceivedText) -> ApprovalResult:
-        state = await self._state(asker)
+    async def decide(self, scope: ApprovalScope, received: ReceivedText) -> ApprovalResult:
+        state = await self._state(scope)
         pending = state.pending
-        if pending is not None and pending.asked_by == said.event_id:
-            # Asked by this very event, whose worker died before the question was on its way.
+        if pending is not None and pending.asked_by == received.event_id:
+            # Asked by this same event, whose worker died before the question was sent.
             return ApprovalResult(prompt=_prompt(pending), approved_tools=state.tools)
-        if said.choice is not None and is_approval(said.choice):
-            return await self._press(asker, said, said.choice)
-        if pending is None:
-            return ApprovalResult(approved_tools=state.tools)
-        if pending.decision is not None and pending.decided_by == said.event_id:
-            return _decided(pending, state)
-        if pending.decision is not None or pending.expires_at <= self._clock.now():
-            await self._store.close(asker.instance_id, pending.id, self._clock.now())
-            return ApprovalResult(approved_tools=state.tools)
-        if pending.asked_of != asker.external_id:
-            return ApprovalResult(approved_tools=state.tools)
-        decision = decision_of(said.text)
-        if decision is None:
-            await self._store.close(asker.instance_id, pending.id, self._clock.now())
-            return ApprovalResult(approved_tools=state.tools, over=_over(pending))
-        ruling = await self._decide(asker, said, pending, decision)
-        return ruling or ApprovalResult(approved_tools=state.tools)
+        if received.choice is not None and is_approval(received.choice):
+            return await self._decide_by_button(scope, received, received.choice)
+        return await self._decide_by_text(scope, received, state)
 
-    async def _press(self, asker: ApprovalScope, said: ReceivedText, button: str) -> ApprovalResult:
+    async def _decide_by_text(
+        self, scope: ApprovalScope, received: ReceivedText, state: SessionState
+    ) -> ApprovalResult:
+        pending, ordinary = state.pending, ApprovalResult(approved_tools=state.tools)
+        if pending is None:
+            return ordinary
+        if pending.decision is not None and pending.decided_by == received.event_id:
+            return _decided(pending, state)
+        if not self._is_open(pending):
+            await self._store.close(scope.instance_id, pending.id, self._clock.now())
+            return ordinary
+        if pending.asked_of != scope.external_id:
+            return ordinary
+        decision = decision_of(received.text)
+        if decision is None:
+            await self._store.close(scope.instance_id, pending.id, self._clock.now())
+            return replace(ordinary, closed=_closed(pending))
+        return await self._store_decision(scope, received, pending, decision) or ordinary
+
+    async def _decide_by_button(
+        self, scope: ApprovalScope, received: ReceivedText, button: str
+    ) -> ApprovalResult:
         """The button names its question: neither the sender nor the session of the press tells which it is."""
         nonce = nonce_of(button)
-        found = await self._store.find(asker.instance_id, asker.session_id, nonce) if nonce else None
+        found = await self._store.find(scope.instance_id, scope.session_id, nonce) if nonce else None
         if found is None:
             return ApprovalResult(notice=NO_LONGER_OPEN)
         if not found.in_instance:
             return ApprovalResult(notice=ASKED_ELSEWHERE)
         pending = found.pending
-        if pending.decision is not None and pending.decided_by == said.event_id and not found.closed:
-            return _decided(pending, await self._state(asker))
-        if found.closed or pending.decision is not None or pending.expires_at <= self._clock.now():
-            return ApprovalResult(repeated=_over(pending))
-        if pending.asked_of != asker.external_id:
+        if pending.decision is not None and pending.decided_by == received.event_id and not found.closed:
+            return _decided(pending, await self._state(scope))
+        if found.closed or not self._is_open(pending):
+            return ApprovalResult(repeated=_closed(pending))
+        if pending.asked_of != scope.external_id:
             return ApprovalResult(notice=NOT_YOURS)
-        decision = pressed(button, nonce)
+        decision = decision_of_button(button, nonce)
         if decision is None or not found.in_session:
             return ApprovalResult(notice=ASKED_ELSEWHERE)
-        ruling = await self._decide(asker, said, pending, decision)
-        return ruling or ApprovalResult(repeated=_over(pending))
+        result = await self._store_decision(scope, received, pending, decision)
+        return result or ApprovalResult(repeated=_closed(pending))
 
-    async def _decide(
-        self, asker: ApprovalScope, said: ReceivedText, pending: Pending, decision: str
+    def _is_open(self, pending: Pending) -> bool:
+        return pending.decision is None and pending.expires_at > self._clock.now()
+
+    async def _store_decision(
+        self, scope: ApprovalScope, received: ReceivedText, pending: Pending, decision: str
     ) -> ApprovalResult | None:
-        """The ruling of a decision, None where the question is not open any more."""
-        decided = replace(pending, decision=decision, decided_by=said.event_id, decider=said.name)
-        if not await self._store.decide(asker.instance_id, asker.session_id, decided, self._clock.now()):
+        """None where the question is not open any more."""
+        decided = replace(pending, decision=decision, decided_by=received.event_id, decider=received.name)
+        if not await self._store.decide(scope.instance_id, scope.session_id, decided, self._clock.now()):
             return None
-        return _decided(decided, await self._state(asker))
+        return _decided(decided, await self._state(scope))
 
-    async def _state(self, asker: ApprovalScope) -> SessionState:
+    async def _state(self, scope: ApprovalScope) -> SessionState:
         now = self._clock.now()
-        return await self._store.load(asker.instance_id, asker.session_id, now, now - SILENCE)
+        return await self._store.load(scope.instance_id, scope.session_id, now, now - SESSION_TIMEOUT)
 
-    async def begin(self, asker: ApprovalScope, decision: Decision) -> bool:
+    async def begin(self, scope: ApprovalScope, decision: Decision) -> bool:
         if decision.decision == REJECTED:
             return True
-        return await self._store.begin(asker.instance_id, asker.session_id, decision.confirmation_id)
+        return await self._store.begin(scope.instance_id, scope.session_id, decision.confirmation_id)
 
     async def ask(
         self,
-        asker: ApprovalScope,
-        said: ReceivedText,
+        scope: ApprovalScope,
+        received: ReceivedText,
         original: str,
         tool: str,
         parameters: Mapping[str, Any],
@@ -112,32 +131,31 @@ class ConfirmationService:
             tool=tool,
             parameters=parameters,
             nonce=self._ids.token(16),
-            asked_of=asker.external_id,
-            asked_by=said.event_id,
+            asked_of=scope.external_id,
+            asked_by=received.event_id,
             original=original,
-            expires_at=now + LIFE,
+            expires_at=now + LIFETIME,
         )
-        replaced = await self._store.put(asker.instance_id, asker.session_id, pending, now)
-        return replace(_prompt(pending), replaced=_over(replaced) if replaced else None)
+        replaced = await self._store.put(scope.instance_id, scope.session_id, pending, now)
+        return replace(_prompt(pending), replaced=_closed(replaced) if replaced else None)
 
     async def expire(self) -> int:
-        """Ends and removes what is over; how much."""
+        """Closes and removes what has expired; how many."""
         now = self._clock.now()
-        return await self._store.expire(now, now - SILENCE, now - KEPT)
+        return await self._store.expire(now, now - SESSION_TIMEOUT, now - RETENTION)
 
 
 def _prompt(pending: Pending) -> Prompt:
     return Prompt(question(pending.tool, pending.parameters), choices_of(pending.nonce))
 
 
-def _over(pending: Pending) -> OverPrompt:
-    """What a question reads that is over, decided or not."""
-    return OverPrompt(
-        pending.asked_by, closed(pending.tool, pending.parameters, pending.decision, pending.decider)
-    )
+def _closed(pending: Pending) -> ClosedQuestion:
+    """What a question reads that is closed, decided or not."""
+    prompt = closed_prompt(pending.tool, pending.parameters, pending.decision, pending.decider)
+    return ClosedQuestion(pending.asked_by, prompt)
 
 
 def _decided(pending: Pending, state: SessionState) -> ApprovalResult:
     assert pending.decision is not None
     decision = Decision(pending.id, pending.tool, pending.decision, pending.original)
-    return ApprovalResult(decision, state.tools, over=_over(pending))
+    return ApprovalResult(decision, state.tools, closed=_closed(pending))

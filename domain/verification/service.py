@@ -51,40 +51,17 @@ BAD_STATE = "This sign-in has expired or was used already. Please start the veri
 BAD_LINK = "token: the verification link is expired or was used already"
 
 
-class VerificationService:
-    """The use cases of verification. `offered` are the providers whose settings are all there; `secret` keys
-    the digests of one-time codes."""
+class IdentityService:
+    """`ports.use_cases.VerifiedIdentities`. `offered`: the providers whose settings are complete."""
 
-    def __init__(
-        self,
-        identities: IdentityStore,
-        codes: CodeStore,
-        links: LinkStore,
-        states: StateStore,
-        mailer: Mailer,
-        oauth: OAuthProviders,
-        bot: VerificationBot,
-        clock: Clock,
-        ids: Ids,
-        offered: Collection[Provider],
-        secret: bytes,
-    ) -> None:
+    def __init__(self, identities: IdentityStore, offered: Collection[Provider]) -> None:
         self._identities = identities
-        self._codes = codes
-        self._links = links
-        self._states = states
-        self._mailer = mailer
-        self._oauth = oauth
-        self._bot = bot
-        self._clock = clock
-        self._ids = ids
-        self._offered = frozenset(offered)
-        self._secret = secret
+        self._offered = offered
 
     async def providers(self) -> Mapping[str, bool]:
         return {provider.value: provider in self._offered for provider in Provider}
 
-    async def identities(self, caller: Caller) -> Sequence[Identity]:
+    async def list_identities(self, caller: Caller) -> Sequence[Identity]:
         return await self._identities.of_user(caller.user)
 
     async def remove_identity(self, caller: Caller, identity: Identity) -> None:
@@ -93,9 +70,31 @@ class VerificationService:
         if not await self._identities.take(user, identity):
             raise NotFound(f"you have no verified identity {identity.field} of this value")
 
+
+class EmailVerificationService:
+    """`ports.use_cases.EmailVerification`. `secret` keys the digests of one-time codes."""
+
+    def __init__(
+        self,
+        identities: IdentityStore,
+        codes: CodeStore,
+        mailer: Mailer,
+        clock: Clock,
+        ids: Ids,
+        offered: Collection[Provider],
+        secret: bytes,
+    ) -> None:
+        self._identities = identities
+        self._codes = codes
+        self._mailer = mailer
+        self._clock = clock
+        self._ids = ids
+        self._offered = offered
+        self._secret = secret
+
     async def start_email(self, caller: Caller, email: str) -> CodeSent:
         user = caller.user
-        self._demand(Provider.EMAIL)
+        _require(Provider.EMAIL, self._offered)
         address = checked_email(email)
         code = self._ids.digits(CODE_DIGITS)
         digest = code_digest(self._secret, user, address, code)
@@ -123,7 +122,7 @@ class VerificationService:
 
     async def verify_email(self, caller: Caller, otp: str) -> str:
         user = caller.user
-        self._demand(Provider.EMAIL)
+        _require(Provider.EMAIL, self._offered)
         code = checked_code(otp)
         attempt = await self._codes.attempt(user, self._clock.now())
         if attempt is None:
@@ -134,9 +133,29 @@ class VerificationService:
         await self._identities.give(user, [Identity("email", attempt.address)])
         return attempt.address
 
+
+class BotVerificationService:
+    """`ports.use_cases.BotVerification`."""
+
+    def __init__(
+        self,
+        identities: IdentityStore,
+        links: LinkStore,
+        bot: VerificationBot,
+        clock: Clock,
+        ids: Ids,
+        offered: Collection[Provider],
+    ) -> None:
+        self._identities = identities
+        self._links = links
+        self._bot = bot
+        self._clock = clock
+        self._ids = ids
+        self._offered = offered
+
     async def start_bot_messenger(self, caller: Caller) -> BotLink:
         user = caller.user
-        self._demand(Provider.BOT_MESSENGER)
+        _require(Provider.BOT_MESSENGER, self._offered)
         token = self._ids.token()
         await self._links.put(token_digest(token), user, self._clock.now() + LINK_LIFE)
         life = int(LINK_LIFE.total_seconds())
@@ -144,18 +163,18 @@ class VerificationService:
         return BotLink(self._bot.deep_link(token), life, message)
 
     async def bot_webhook(self, headers: Mapping[str, str], body: bytes) -> None:
-        self._demand(Provider.BOT_MESSENGER)
+        _require(Provider.BOT_MESSENGER, self._offered)
         message = self._bot.read(headers, body)
         if message is None:
             return
         if message.phone is not None:
-            await self._contact(message, message.phone)
+            await self._receive_contact(message, message.phone)
         elif message.link_token:
-            await self._opened(message, message.link_token)
+            await self._open_link(message, message.link_token)
         else:
             await self._bot.say(message.chat_id, "Please start the verification on the platform first.")
 
-    async def _opened(self, message: BotMessage, token: str) -> None:
+    async def _open_link(self, message: BotMessage, token: str) -> None:
         user = await self._links.bind(token_digest(token), message.sender_id, self._clock.now())
         if user is None:
             await self._bot.say(
@@ -168,7 +187,7 @@ class VerificationService:
             " do nothing.",
         )
 
-    async def _contact(self, message: BotMessage, phone: str) -> None:
+    async def _receive_contact(self, message: BotMessage, phone: str) -> None:
         if not message.own_contact:
             await self._bot.ask_for_contact(
                 message.chat_id, "Please share your own contact, with the button below."
@@ -199,36 +218,57 @@ class VerificationService:
         await self._identities.give(user, identities)
         return user
 
+
+class OAuthVerificationService:
+    """`ports.use_cases.OAuthVerification`."""
+
+    def __init__(
+        self,
+        identities: IdentityStore,
+        states: StateStore,
+        oauth: OAuthProviders,
+        clock: Clock,
+        ids: Ids,
+        offered: Collection[Provider],
+    ) -> None:
+        self._identities = identities
+        self._states = states
+        self._oauth = oauth
+        self._clock = clock
+        self._ids = ids
+        self._offered = offered
+
     async def start_oauth(self, caller: Caller, provider: str) -> str:
         user = caller.user
-        known = _oauth_provider(provider)
-        self._demand(known)
+        checked = _oauth_provider(provider)
+        _require(checked, self._offered)
         state, verifier = self._ids.token(), self._ids.token(48)
         pending = PendingOAuth(user, verifier)
-        await self._states.put(token_digest(state), known, pending, self._clock.now() + STATE_LIFE)
-        return self._oauth.authorize_url(known, state, verifier)
+        await self._states.put(token_digest(state), checked, pending, self._clock.now() + STATE_LIFE)
+        return self._oauth.authorize_url(checked, state, verifier)
 
     async def complete_oauth(self, provider: str, state: str, code: str, error: str) -> OAuthResult:
         if provider not in OAUTH_PROVIDERS or not state:
             return OAuthResult(False, BAD_STATE)
-        known = Provider(provider)
-        pending = await self._states.take(token_digest(state), known, self._clock.now())
+        checked = Provider(provider)
+        pending = await self._states.take(token_digest(state), checked, self._clock.now())
         if pending is None:
             return OAuthResult(False, BAD_STATE)
         if error or not code:
             reason = re.sub(r"[^A-Za-z0-9_ .-]", "", error)[:100] or "it sent no code"
             return OAuthResult(False, f"The provider did not confirm your identity: {reason}")
         try:
-            identity = await self._oauth.identify(known, code, pending.verifier)
+            identity = await self._oauth.identify(checked, code, pending.verifier)
         except OAuthFailed as failure:
             log.warning("OAuth verification with %s failed: %s", provider, failure)
             return OAuthResult(False, "The provider did not confirm your identity. Please try again.")
         await self._identities.give(pending.user_id, [identity])
         return OAuthResult(True, "Your identity is verified.")
 
-    def _demand(self, provider: Provider) -> None:
-        if provider not in self._offered:
-            raise Invalid(f"verification by {provider.value} is not set up on this server")
+
+def _require(provider: Provider, offered: Collection[Provider]) -> None:
+    if provider not in offered:
+        raise Invalid(f"verification by {provider.value} is not set up on this server")
 
 
 def _oauth_provider(name: str) -> Provider:

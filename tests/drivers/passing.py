@@ -17,7 +17,7 @@ _EARLIER = (
 MOVED = (
     f"UPDATE queue SET {_EARLIER.format('due_at')} WHERE owner IS NULL",
     f"UPDATE outbox SET {_EARLIER.format('next_attempt_at')} WHERE next_attempt_at IS NOT NULL",
-    "UPDATE send_hold SET until = until - %(by)s",
+    "UPDATE send_cooldown SET until = until - %(by)s",
     "UPDATE send_breaker SET until = until - %(by)s",
 )
 

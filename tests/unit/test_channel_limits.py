@@ -21,9 +21,9 @@ from ports.http import HttpAnswer
 def test_topics_of_a_telegram_group_count_together() -> None:
     config = {"botToken": "1:a"}
     group = telegram(config, {"chat_id": -100, "message_thread_id": 5})
-    assert group.place == telegram(config, {"chat_id": -100, "message_thread_id": 6}).place
-    assert len(group.of_place) == 2
-    assert len(telegram(config, {"chat_id": 100}).of_place) == 1
+    assert group.conversation == telegram(config, {"chat_id": -100, "message_thread_id": 6}).conversation
+    assert len(group.per_conversation) == 2
+    assert len(telegram(config, {"chat_id": 100}).per_conversation) == 1
     assert (
         group.account
         == telegram(config, {"chat_id": 100}).account
@@ -40,17 +40,17 @@ def test_teams_counts_by_the_way_an_answer_goes() -> None:
     config = {"appId": "a", "appPassword": "p", "webhookUrl": "https://h"}
     bot = teams(config, {"serviceUrl": "https://s", "conversation": "19:x"})
     hook = teams(config, {})
-    assert (bot.place, hook.place) == ("19:x", "")
+    assert (bot.conversation, hook.conversation) == ("19:x", "")
     assert bot.account != hook.account
 
 
 def test_a_whatsapp_number_may_write_45_messages_at_once_to_a_person_and_then_one_in_six_seconds() -> None:
-    (quota,) = whatsapp({"phoneNumberId": "1"}, {"to": "49170"}).of_place
+    (quota,) = whatsapp({"phoneNumberId": "1"}, {"to": "49170"}).per_conversation
     assert (quota.burst, quota.interval) == (45, 6.0)
 
 
 @pytest.mark.parametrize(
-    ("code", "scope"), [(131056, Scope.PLACE), (130429, Scope.ACCOUNT), (80007, Scope.ACCOUNT)]
+    ("code", "scope"), [(131056, Scope.CONVERSATION), (130429, Scope.ACCOUNT), (80007, Scope.ACCOUNT)]
 )
 def test_whatsapp_says_whom_a_throttle_concerns(code: int, scope: Scope) -> None:
     body = f'{{"error": {{"code": {code}, "message": "slow down"}}}}'.encode()
@@ -59,7 +59,7 @@ def test_whatsapp_says_whom_a_throttle_concerns(code: int, scope: Scope) -> None
 
 
 @pytest.mark.parametrize(
-    ("body", "scope"), [(b'{"global": true}', Scope.ACCOUNT), (b'{"global": false}', Scope.PLACE)]
+    ("body", "scope"), [(b'{"global": true}', Scope.ACCOUNT), (b'{"global": false}', Scope.CONVERSATION)]
 )
 def test_discord_says_whom_a_429_concerns(body: bytes, scope: Scope) -> None:
     assert discord_judged(HttpAnswer(429, {"retry-after": "3"}, body)).sent.scope is scope

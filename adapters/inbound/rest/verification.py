@@ -44,7 +44,7 @@ router = APIRouter(route_class=JsonRoute, prefix="/api/agent/verification", tags
 )
 async def providers(services: Services) -> dict[str, object]:
     """Which ways of verification this server is set up for."""
-    return {"providers": await services.verification.providers()}
+    return {"providers": await services.verification.identities.providers()}
 
 
 @router.get(
@@ -55,7 +55,7 @@ async def providers(services: Services) -> dict[str, object]:
 )
 async def identities(services: Services, caller: CurrentCaller) -> dict[str, object]:
     """The verified identities of the caller."""
-    return {"identities": await services.verification.identities(caller)}
+    return {"identities": await services.verification.identities.list_identities(caller)}
 
 
 @router.delete(
@@ -68,7 +68,7 @@ async def remove_identity(
     services: Services, caller: CurrentCaller, field: str, value: str
 ) -> schemas.IdentityRemoved:
     """Removes one of the caller's identities. The value may hold slashes."""
-    await services.verification.remove_identity(caller, Identity(field, value))
+    await services.verification.identities.remove_identity(caller, Identity(field, value))
     return schemas.IdentityRemoved(message=f"The identity {field} {value} is removed.")
 
 
@@ -80,7 +80,7 @@ async def remove_identity(
 )
 async def start_email(services: Services, caller: CurrentCaller, body: schemas.StartEmail) -> CodeSent:
     """Sends a code of 6 digits that is valid for 600 seconds. At most five an hour for each address (429)."""
-    return await services.verification.start_email(caller, body.email)
+    return await services.verification.email.start_email(caller, body.email)
 
 
 @router.post(
@@ -93,7 +93,7 @@ async def verify_email(
     services: Services, caller: CurrentCaller, body: schemas.VerifyEmail
 ) -> schemas.EmailVerified:
     """Verifies the address that the code was sent to. Five wrong tries void a code."""
-    email = await services.verification.verify_email(caller, body.otp)
+    email = await services.verification.email.verify_email(caller, body.otp)
     return schemas.EmailVerified(message=f"{email} is verified.", email=email)
 
 
@@ -105,7 +105,7 @@ async def verify_email(
 )
 async def start_bot_messenger(services: Services, caller: CurrentCaller) -> BotLink:
     """Gives a link to the verification bot that is valid for 300 seconds."""
-    return await services.verification.start_bot_messenger(caller)
+    return await services.verification.bot.start_bot_messenger(caller)
 
 
 @router.post(
@@ -118,7 +118,7 @@ async def start_bot_messenger(services: Services, caller: CurrentCaller) -> BotL
 async def bot_webhook(services: Services, request: Request) -> schemas.Empty:
     """Called by Telegram for the verification bot, with the secret token that was registered (401 otherwise)."""
     headers = {name.lower(): value for name, value in request.headers.items()}
-    await services.verification.bot_webhook(headers, await request.body())
+    await services.verification.bot.bot_webhook(headers, await request.body())
     return schemas.Empty()
 
 
@@ -133,7 +133,7 @@ async def bot_callback(
 ) -> schemas.BotVerified:
     """Stores the three identities that a shared contact proves. Needs the internal service key (403 otherwise); the
     token names the user."""
-    user = await services.verification.complete_bot_messenger(
+    user = await services.verification.bot.complete_bot_messenger(
         caller, body.token, str(body.bot_messenger_id), str(body.phone)
     )
     return schemas.BotVerified(message="The phone number is verified.", userId=user)
@@ -149,7 +149,7 @@ def _add_start(provider: Provider) -> None:
         description=START_OAUTH,
     )
     async def start(services: Services, caller: CurrentCaller) -> schemas.AuthUrl:
-        return schemas.AuthUrl(authUrl=await services.verification.start_oauth(caller, provider.value))
+        return schemas.AuthUrl(authUrl=await services.verification.oauth.start_oauth(caller, provider.value))
 
 
 for _provider in OAUTH_PROVIDERS:
@@ -167,7 +167,7 @@ async def callback(gateway: GatewayState, request: Request, provider: str) -> Re
     the outcome and closes."""
     query = _query_of(request.url.query)
     state, code, error = (query.get(name, [""])[0] for name in ("state", "code", "error"))
-    result = await gateway.use_cases.verification.complete_oauth(provider, state, code, error)
+    result = await gateway.use_cases.verification.oauth.complete_oauth(provider, state, code, error)
     page = closing_page(provider, result, gateway.options.platform_url, gateway.ids.token(18))
     return Response(page.html, 200 if result.success else 400, page.headers, "text/html; charset=utf-8")
 

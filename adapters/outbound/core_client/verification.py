@@ -17,6 +17,8 @@ SLOW = 75.0
 
 
 class RemoteVerification:
+    """The four ports of `ports.use_cases.Verification`."""
+
     def __init__(self, core: CoreConnection) -> None:
         self._core = core
         self._stub = verification_pb2_grpc.VerificationServiceStub(core.channel)
@@ -25,7 +27,7 @@ class RemoteVerification:
         found = await self._core.call(self._stub.ListProviders, pb.ListProvidersRequest())
         return {provider.value: found.providers[provider.value] for provider in Provider}
 
-    async def identities(self, caller: Caller) -> Sequence[Identity]:
+    async def list_identities(self, caller: Caller) -> Sequence[Identity]:
         found = await self._core.call(self._stub.ListIdentities, pb.ListIdentitiesRequest())
         return [Identity(each.field, each.value) for each in found.identities]
 

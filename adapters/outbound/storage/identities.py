@@ -25,7 +25,7 @@ ORDER BY given.position LIMIT 1
 
 
 class PostgresIdentities:
-    """`ports.verification.IdentityStore`, and the part of `ports.identities.People` that rests on it."""
+    """`ports.verification.IdentityStore`, and the part of `ports.identities.UserResolver` that rests on it."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

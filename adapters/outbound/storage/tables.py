@@ -249,7 +249,7 @@ tool_approval = table(
     index("tool_approval_silence", "heard_at"),
 )
 
-send_hold = table("send_hold", key("key", Text), *required(Timestamp, "until"))
+send_cooldown = table("send_cooldown", key("key", Text), *required(Timestamp, "until"))
 
 send_breaker = table(
     "send_breaker",
@@ -259,8 +259,8 @@ send_breaker = table(
     *required(Text, "reason"),
 )
 
-send_turn = table(
-    "send_turn", key("key", Text), *required(Timestamp, "used_until"), *required(Double, "wait")
+send_quota = table(
+    "send_quota", key("key", Text), *required(Timestamp, "used_until"), *required(Double, "wait")
 )
 
 write_check = table("write_check", key("id", SmallInteger), *required(Timestamp, "written_at"))

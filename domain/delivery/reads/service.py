@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 from domain.channels.limits import Limits
 from domain.delivery.concurrency.service import ConcurrencyLimiter
-from domain.delivery.pacing.model import account_key
+from domain.delivery.rate_limits.model import account_key
 from domain.instances.model import Instance
 from ports.channels import Limited, LimitsReads
 

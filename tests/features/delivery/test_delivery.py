@@ -214,9 +214,9 @@ def limits_kept(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     async def sleep(seconds: float) -> None:
         scene.world.clock.advance(timedelta(seconds=seconds))
 
-    pacer = scene.world.container.rate_limiter()
-    monkeypatch.setattr(pacer, "_quotas", True)
-    monkeypatch.setattr(pacer, "_sleep", sleep)
+    limiter = scene.world.container.rate_limiter()
+    monkeypatch.setattr(limiter, "enforce_quotas", True)
+    monkeypatch.setattr(limiter, "sleep", sleep)
 
 
 @given("a dead letter")
@@ -388,7 +388,7 @@ def dead_at_once(scene: Scene) -> None:
 @then(parsers.parse("the platform is not called again before {seconds:d} seconds have passed"))
 def not_called(scene: Scene, seconds: int) -> None:
     until(
-        lambda: scene.world.container.meter()._held_back("bot-messenger", "place")._value.get() > 0,
+        lambda: scene.world.container.meter()._throttled("bot-messenger", "conversation")._value.get() > 0,
         "it waits",
     )
     assert len(scene.platform.tries) == 1

@@ -19,7 +19,7 @@ import pytest
 from adapters.outbound.channels.community_chat.tests import samples as mattermost
 from adapters.outbound.storage.codec import LONGEST_KEY
 from domain.channels.limits import Limits
-from domain.delivery.pacing.model import sending_of
+from domain.delivery.rate_limits.model import send_request
 from domain.routing.model import Confirmation, RunRequest, RunResult
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource
@@ -260,12 +260,12 @@ def identity_to_remove(scene: Scene, text: str) -> None:
 
 
 def platform_limits(scene: Scene, text: str) -> None:
-    """A wish to wait and a turn, under keys made from what a channel says of a credential and a conversation."""
-    sending = sending_of(1, "http-webhook", text, Limits(text, text))
-    pace = scene.world.container.pace()
-    scene.world.run(pace.hold(sending.account, 1.0))
-    scene.world.run(pace.hold(sending.place, 1.0))
-    scene.world.run(pace.reserve(sending.place, 1.0, 1, 1.0))
+    """Cooldowns and a reserved slot, under keys made from what a channel says of a credential and a conversation."""
+    request = send_request(1, "http-webhook", text, Limits(text, text))
+    shared = scene.world.container.shared_limits()
+    scene.world.run(shared.cool_down(request.account, 1.0))
+    scene.world.run(shared.cool_down(request.conversation, 1.0))
+    scene.world.run(shared.reserve(request.conversation, 1.0, 1, 1.0))
 
 
 OUTSIDE_NONE = "its values are made by the service alone"
@@ -290,8 +290,8 @@ PATHS: dict[str, tuple[Way, ...] | str] = {
     "queue.session_key": (session_id,),
     "outbox.session_key": (session_id,),
     "outbox.hashtextextended(ref, 0::bigint)": (message_id,),
-    "send_hold.key": (platform_limits,),
-    "send_turn.key": (platform_limits,),
+    "send_cooldown.key": (platform_limits,),
+    "send_quota.key": (platform_limits,),
     "tool_approval.session_key": (tool_name,),
     "tool_approval.tool_key": (tool_name,),
     "tool_confirmation.id": OUTSIDE_NONE,

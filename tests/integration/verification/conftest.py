@@ -27,8 +27,13 @@ from adapters.outbound.verification.telegram_bot import TelegramVerificationBot
 from domain.access.model import Caller
 from domain.refusals import Unauthenticated
 from domain.verification.model import Provider
-from domain.verification.service import VerificationService
-from ports.use_cases import UseCases
+from domain.verification.service import (
+    BotVerificationService,
+    EmailVerificationService,
+    IdentityService,
+    OAuthVerificationService,
+)
+from ports.use_cases import UseCases, Verification
 from tests.support.channels import SetClock
 from tests.support.mail import Postbox, smtp_server
 from tests.support.platforms.bot_api import BOT_TOKEN, VerificationBotApi
@@ -92,7 +97,7 @@ class Made:
     bot: TelegramVerificationBot
     http: AioHttp
 
-    def service(self, *offered: Provider, platform_url: str = PLATFORM_URL) -> VerificationService:
+    def service(self, *offered: Provider, platform_url: str = PLATFORM_URL) -> Verification:
         submission = Submission(AllowedAddresses(AddressPolicy()))
         server = SmtpServer("127.0.0.1", self.postbox.port, Security.OPPORTUNISTIC)
         ids = RandomIds()
@@ -104,18 +109,20 @@ class Made:
             for kind, path in paths.items()
         }
         clients = {provider: Client(CLIENT_ID, CLIENT_SECRET) for provider in Provider}
-        return VerificationService(
-            PostgresIdentities(self.database),
+        identities, ready = PostgresIdentities(self.database), offered or tuple(Provider)
+        mailer = SmtpMailer(submission, server, "verify@switchboard.example", self.clock, ids)
+        states = PostgresStates(self.database, ConfigCipher(new_key()))
+        sign_in = OAuthIdentities(self.http, clients, urls.__getitem__, platform_url)
+        codes, links, common = (
             PostgresCodes(self.database),
             DeepLinkStore(self.database),
-            PostgresStates(self.database, ConfigCipher(new_key())),
-            SmtpMailer(submission, server, "verify@switchboard.example", self.clock, ids),
-            OAuthIdentities(self.http, clients, urls.__getitem__, platform_url),
-            self.bot,
-            self.clock,
-            ids,
-            offered or tuple(Provider),
-            b"secret",
+            (self.clock, ids, ready),
+        )
+        return Verification(
+            IdentityService(identities, ready),
+            EmailVerificationService(identities, codes, mailer, *common, b"secret"),
+            BotVerificationService(identities, links, self.bot, *common),
+            OAuthVerificationService(identities, states, sign_in, *common),
         )
 
 
@@ -133,7 +140,7 @@ async def made(
 
 
 @pytest.fixture
-def service(made: Made) -> VerificationService:
+def service(made: Made) -> Verification:
     return made.service()
 
 
@@ -149,14 +156,14 @@ class Keys:
 
 
 @pytest.fixture
-async def rest(service: VerificationService, clock: SetClock) -> AsyncIterator[httpx.AsyncClient]:
+async def rest(service: Verification, clock: SetClock) -> AsyncIterator[httpx.AsyncClient]:
     """The REST gateway with verification behind it."""
     async with gateway(service, clock) as client:
         yield client
 
 
 def gateway(
-    service: VerificationService, clock: SetClock, platform_url: str = f"{PLATFORM_URL}/app"
+    service: Verification, clock: SetClock, platform_url: str = f"{PLATFORM_URL}/app"
 ) -> httpx.AsyncClient:
     nothing: Any = object()
     use_cases = UseCases(

@@ -12,7 +12,7 @@ from domain.access.model import Caller
 from domain.channels.messages import Identity
 from domain.refusals import Invalid
 from domain.verification.model import Provider
-from domain.verification.service import VerificationService
+from ports.use_cases import Verification
 from tests.integration.verification.conftest import Made, gateway, key
 from tests.support.channels import SetClock
 from tests.support.mail import Postbox, code_in
@@ -66,70 +66,68 @@ async def test_a_key_is_needed(rest: httpx.AsyncClient, path: str) -> None:
     assert (await rest.request(method, path, json={})).status_code == 401
 
 
-async def test_a_code_is_good_for_its_user_alone_and_once(
-    service: VerificationService, postbox: Postbox
-) -> None:
-    await service.start_email(ANN, "ann@example.com")
+async def test_a_code_is_good_for_its_user_alone_and_once(service: Verification, postbox: Postbox) -> None:
+    await service.email.start_email(ANN, "ann@example.com")
     code = code_in(postbox.mails[-1])
     with pytest.raises(Invalid):
-        await service.verify_email(BOB, code)
-    assert await service.verify_email(ANN, code) == "ann@example.com"
+        await service.email.verify_email(BOB, code)
+    assert await service.email.verify_email(ANN, code) == "ann@example.com"
     with pytest.raises(Invalid, match="wrong or expired"):
-        await service.verify_email(ANN, code)
+        await service.email.verify_email(ANN, code)
 
 
-async def test_a_code_expires(service: VerificationService, postbox: Postbox, clock: SetClock) -> None:
-    await service.start_email(ANN, "ann@example.com")
+async def test_a_code_expires(service: Verification, postbox: Postbox, clock: SetClock) -> None:
+    await service.email.start_email(ANN, "ann@example.com")
     clock.advance(600)
     with pytest.raises(Invalid, match="wrong or expired"):
-        await service.verify_email(ANN, code_in(postbox.mails[-1]))
+        await service.email.verify_email(ANN, code_in(postbox.mails[-1]))
 
 
-async def test_a_new_code_replaces_the_old_one(service: VerificationService, postbox: Postbox) -> None:
-    await service.start_email(ANN, "ann@example.com")
+async def test_a_new_code_replaces_the_old_one(service: Verification, postbox: Postbox) -> None:
+    await service.email.start_email(ANN, "ann@example.com")
     old = code_in(postbox.mails[-1])
-    await service.start_email(ANN, "other@example.com")
+    await service.email.start_email(ANN, "other@example.com")
     new = code_in(postbox.mails[-1])
     if old != new:
         with pytest.raises(Invalid):
-            await service.verify_email(ANN, old)
-    assert await service.verify_email(ANN, new) == "other@example.com"
+            await service.email.verify_email(ANN, old)
+    assert await service.email.verify_email(ANN, new) == "other@example.com"
 
 
-async def test_five_wrong_tries_void_a_code(service: VerificationService, postbox: Postbox) -> None:
-    await service.start_email(ANN, "ann@example.com")
+async def test_five_wrong_tries_void_a_code(service: Verification, postbox: Postbox) -> None:
+    await service.email.start_email(ANN, "ann@example.com")
     code = code_in(postbox.mails[-1])
     for _ in range(5):
         with pytest.raises(Invalid):
-            await service.verify_email(ANN, wrong(code))
+            await service.email.verify_email(ANN, wrong(code))
     with pytest.raises(Invalid):
-        await service.verify_email(ANN, code)
+        await service.email.verify_email(ANN, code)
 
 
-async def test_the_fifth_try_may_be_right(service: VerificationService, postbox: Postbox) -> None:
-    await service.start_email(ANN, "ann@example.com")
+async def test_the_fifth_try_may_be_right(service: Verification, postbox: Postbox) -> None:
+    await service.email.start_email(ANN, "ann@example.com")
     code = code_in(postbox.mails[-1])
     for _ in range(4):
         with pytest.raises(Invalid):
-            await service.verify_email(ANN, wrong(code))
-    assert await service.verify_email(ANN, code) == "ann@example.com"
+            await service.email.verify_email(ANN, wrong(code))
+    assert await service.email.verify_email(ANN, code) == "ann@example.com"
 
 
-async def test_tries_at_once_are_counted_one_by_one(service: VerificationService, postbox: Postbox) -> None:
-    await service.start_email(ANN, "ann@example.com")
+async def test_tries_at_once_are_counted_one_by_one(service: Verification, postbox: Postbox) -> None:
+    await service.email.start_email(ANN, "ann@example.com")
     code = code_in(postbox.mails[-1])
-    tries = [service.verify_email(ANN, f"{(int(code) + n) % 1_000_000:06d}") for n in range(1, 21)]
+    tries = [service.email.verify_email(ANN, f"{(int(code) + n) % 1_000_000:06d}") for n in range(1, 21)]
     results = await asyncio.gather(*tries, return_exceptions=True)
     assert all(isinstance(result, Invalid) for result in results)
     with pytest.raises(Invalid):
-        await service.verify_email(ANN, code)
+        await service.email.verify_email(ANN, code)
 
 
-async def test_of_right_codes_at_once_one_wins(service: VerificationService, postbox: Postbox) -> None:
-    await service.start_email(ANN, "ann@example.com")
+async def test_of_right_codes_at_once_one_wins(service: Verification, postbox: Postbox) -> None:
+    await service.email.start_email(ANN, "ann@example.com")
     code = code_in(postbox.mails[-1])
     results = await asyncio.gather(
-        *[service.verify_email(ANN, code) for _ in range(5)], return_exceptions=True
+        *[service.email.verify_email(ANN, code) for _ in range(5)], return_exceptions=True
     )
     assert results.count("ann@example.com") == 1
 
@@ -156,20 +154,18 @@ async def test_five_codes_an_hour_go_to_one_address(
     ).status_code == 200
 
 
-async def test_an_address_moves_to_who_verified_it_last(
-    service: VerificationService, postbox: Postbox
-) -> None:
+async def test_an_address_moves_to_who_verified_it_last(service: Verification, postbox: Postbox) -> None:
     for caller in (ANN, BOB):
-        await service.start_email(caller, "shared@example.com")
-        await service.verify_email(caller, code_in(postbox.mails[-1]))
-    assert await service.identities(ANN) == []
-    assert await service.identities(BOB) == [Identity("email", "shared@example.com")]
+        await service.email.start_email(caller, "shared@example.com")
+        await service.email.verify_email(caller, code_in(postbox.mails[-1]))
+    assert await service.identities.list_identities(ANN) == []
+    assert await service.identities.list_identities(BOB) == [Identity("email", "shared@example.com")]
 
 
 async def test_no_code_is_stored_in_the_clear(
-    service: VerificationService, postbox: Postbox, database: Database
+    service: Verification, postbox: Postbox, database: Database
 ) -> None:
-    await service.start_email(ANN, "ann@example.com")
+    await service.email.start_email(ANN, "ann@example.com")
     rows = await database.fetch("SELECT t::text FROM verification_code t")
     assert code_in(postbox.mails[-1]) not in rows[0][0].replace("ann@example.com", "")
 

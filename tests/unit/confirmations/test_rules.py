@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from domain.confirmations.rules import choices_of, decision_of, pressed, question
+from domain.confirmations.rules import (
+    BUTTON_PREFIX,
+    choices_of,
+    decision_of,
+    decision_of_button,
+    is_approval,
+    question,
+)
 from domain.routing.model import APPROVED, APPROVED_FOR_SESSION, REJECTED
 
 
@@ -29,13 +36,30 @@ def test_replies(text: str, decision: str | None) -> None:
 
 def test_a_button_is_good_for_its_own_question_alone() -> None:
     first, other = choices_of("first"), choices_of("other")
-    assert [pressed(each.value, "first") for each in first] == [APPROVED, APPROVED_FOR_SESSION, REJECTED]
-    assert [pressed(each.value, "first") for each in other] == [None, None, None]
-    assert pressed("approval:1:", "first") is None
+    assert [decision_of_button(choice.value, "first") for choice in first] == [
+        APPROVED,
+        APPROVED_FOR_SESSION,
+        REJECTED,
+    ]
+    assert [decision_of_button(choice.value, "first") for choice in other] == [None, None, None]
+    assert decision_of_button("approval:1:", "first") is None
+
+
+@pytest.mark.parametrize(
+    ("choice", "ours"),
+    [
+        (f"{BUTTON_PREFIX}n0nce:approved", True),
+        ("click_one", False),
+        ("", False),
+        (f" {BUTTON_PREFIX}", False),
+    ],
+)
+def test_only_buttons_of_questions_are_ours(choice: str, *, ours: bool) -> None:
+    assert is_approval(choice) is ours
 
 
 def test_values_stay_within_64_bytes_for_real_nonces() -> None:
-    assert all(len(each.value.encode()) <= 64 for each in choices_of("n" * 22))
+    assert all(len(choice.value.encode()) <= 64 for choice in choices_of("n" * 22))
 
 
 def test_parameters_cannot_pass_for_the_question_itself() -> None:

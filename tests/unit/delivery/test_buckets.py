@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.channels.limits import Quota
-from domain.delivery.buckets import Bucket
+from domain.delivery.quotas.bucket import Bucket
 
 
 @st.composite
@@ -60,10 +60,10 @@ def test_among_several_senders_less_is_left_to_share(quota: Quota, senders: int)
 
 def test_a_bucket_that_has_run_full_is_like_a_new_one() -> None:
     bucket = Bucket(Quota(1, 2.0))
-    assert bucket.idle(10.0)
+    assert bucket.is_full(10.0)
     bucket.take(10.0)
-    assert not bucket.idle(11.9)
-    assert bucket.idle(12.0)
+    assert not bucket.is_full(11.9)
+    assert bucket.is_full(12.0)
 
 
 @pytest.mark.parametrize(("count", "seconds", "burst"), [(0, 1, 1), (1, 0, 1), (1, 1, 2), (1, 1, 0)])

@@ -8,10 +8,10 @@ import pytest
 
 from domain.channels.limits import Limits
 from domain.delivery.concurrency.service import ConcurrencyLimiter
-from domain.delivery.pacing.model import sending_of
-from domain.delivery.pacing.service import RateLimiter
+from domain.delivery.rate_limits.model import send_request
+from domain.delivery.rate_limits.service import RateLimiter
 from tests.support.channels import SetClock
-from tests.unit.delivery.test_pacer import Counts, Shared
+from tests.unit.delivery.test_rate_limiter import Counts, Shared
 
 LIMITS = Limits("odoo", max_concurrency=2)
 
@@ -67,32 +67,32 @@ async def test_workers_split_the_limit_and_each_has_one_call(workers: int, share
     assert not await slots.acquire("key", 2, patience=0)
 
 
-def pacer(slots: ConcurrencyLimiter) -> RateLimiter:
+def rate_limiter(slots: ConcurrencyLimiter) -> RateLimiter:
     shared = Shared(SetClock())
     return RateLimiter(shared, shared.clock, asyncio.sleep, lambda: None, Counts(), slots)  # type: ignore[arg-type]
 
 
 async def test_instances_of_one_credential_share_its_slots() -> None:
-    pace = pacer(ConcurrencyLimiter())
-    sendings = [sending_of(number, "erp-events", f"c{number}", LIMITS) for number in range(3)]
-    assert [await pace.turn(each) for each in sendings[:2]] == [0.0, 0.0]
-    third = asyncio.create_task(pace.turn(sendings[2]))
+    limiter = rate_limiter(ConcurrencyLimiter())
+    requests = [send_request(number, "erp-events", f"c{number}", LIMITS) for number in range(3)]
+    assert [await limiter.acquire(each) for each in requests[:2]] == [0.0, 0.0]
+    third = asyncio.create_task(limiter.acquire(requests[2]))
     await asyncio.sleep(0)
     assert not third.done()
-    pace.left(sendings[0])
+    limiter.release(requests[0])
     assert await third == 0.0
 
 
 async def test_an_instance_whose_calls_wait_gets_few_places_until_none_waits() -> None:
-    pace = pacer(ConcurrencyLimiter())
-    sendings = [sending_of(7, "erp-events", f"c{number}", LIMITS) for number in range(3)]
-    for each in sendings[:2]:
-        assert await pace.turn(each) == 0.0
-    assert pace.throttled() == {}
-    third = asyncio.create_task(pace.turn(sendings[2]))
+    limiter = rate_limiter(ConcurrencyLimiter())
+    requests = [send_request(7, "erp-events", f"c{number}", LIMITS) for number in range(3)]
+    for each in requests[:2]:
+        assert await limiter.acquire(each) == 0.0
+    assert limiter.throttled() == {}
+    third = asyncio.create_task(limiter.acquire(requests[2]))
     await asyncio.sleep(0)
-    assert pace.throttled() == {7: 4}
-    for each in sendings[:2]:
-        pace.left(each)
+    assert limiter.throttled() == {7: 4}
+    for each in requests[:2]:
+        limiter.release(each)
     assert await third == 0.0
-    assert pace.throttled() == {}
+    assert limiter.throttled() == {}

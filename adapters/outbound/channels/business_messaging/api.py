@@ -133,7 +133,7 @@ def judged(answer: HttpAnswer) -> Sent:
     code = at(answer.json(), "error", "code")
     words = _words(answer)
     if isinstance(code, int) and code in _WAITS:
-        scope = Scope.PLACE if code == PAIR_RATE else Scope.ACCOUNT
+        scope = Scope.CONVERSATION if code == PAIR_RATE else Scope.ACCOUNT
         return Sent(Outcome.RETRY_AFTER, words, retry_after=answer.retry_after or _WAITS[code], scope=scope)
     passes = code in _TRY_AGAIN or at(answer.json(), "error", "is_transient") is True
     if passes and answer.status != 429:

@@ -14,4 +14,4 @@ MAX_CONCURRENCY = 4
 
 
 def limits(config: Config, target: Target) -> Limits:
-    return Limits(text(config, "refreshToken"), of_account=OF_ACCOUNT, max_concurrency=MAX_CONCURRENCY)
+    return Limits(text(config, "refreshToken"), per_account=OF_ACCOUNT, max_concurrency=MAX_CONCURRENCY)

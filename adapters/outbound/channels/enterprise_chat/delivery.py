@@ -42,7 +42,7 @@ def limits(config: Config, target: Target) -> Limits:
     if way(config, target) == BOT:
         account = f"{text(config, 'appId')} {text(config, 'tenantId')}"
         return Limits(account, text(target, "conversation"), OF_BOT, OF_THREAD)
-    return Limits(text(config, "webhookUrl"), of_account=OF_WEBHOOK)
+    return Limits(text(config, "webhookUrl"), per_account=OF_WEBHOOK)
 
 
 def way(config: Config, target: Target) -> str:

@@ -106,7 +106,7 @@ def result(answer: HttpAnswer) -> ApiResult:
     if answer.status == 429:
         wait = at(body, "retry_after")  # in seconds, with fractions
         waits = [wait for wait in (wait, answer.retry_after) if isinstance(wait, int | float) and wait >= 0]
-        scope = Scope.ACCOUNT if at(body, "global") is True else Scope.PLACE
+        scope = Scope.ACCOUNT if at(body, "global") is True else Scope.CONVERSATION
         sent = Sent(Outcome.RETRY_AFTER, sent.detail, retry_after=max(waits, default=None), scope=scope)
     elif code == OVERLOADED and sent.outcome is Outcome.PERMANENT:
         sent = replace(sent, outcome=Outcome.TRANSIENT)

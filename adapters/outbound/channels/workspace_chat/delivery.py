@@ -42,7 +42,7 @@ def limits(config: Config, target: Target) -> Limits:
     workspace ("several hundred a minute") has no number: Slack's answers say when it is reached.
     """
     place = _channel(config, target) or text(target, "response_url")
-    return Limits(text(config, "botToken"), place, of_place=_OF_CHANNEL)
+    return Limits(text(config, "botToken"), place, per_conversation=_OF_CHANNEL)
 
 
 def is_command(target: Target) -> bool:

@@ -1,41 +1,41 @@
 """What workers share of the limits of platforms, in PostgreSQL.
 
-Nothing here is touched for a message that is far from its limits: a hold is written when a platform asks to
-wait, a breaker when it opens or closes, a turn when a worker has used up its own share of a quota.
+Nothing here is touched for a message that is far from its limits: a cooldown is written when a
+platform asks to wait, a breaker when it opens or closes, a slot when a worker has used up its own share of a quota.
 """
 
 from __future__ import annotations
 
 from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.pool import Database
-from ports.pacing import OpenBreaker, SharedState
+from domain.delivery.rate_limits.model import OpenBreaker, SharedState
 
 STATE = """
 SELECT 0, NULL, NULL::bigint, NULL::float8, count(*)::int FROM process
 WHERE role IN ('worker', 'standalone') AND beat_at > now() - interval '15 seconds'
 UNION ALL
-SELECT 1, key, NULL, extract(epoch FROM until - now()), 0 FROM send_hold WHERE until > now()
+SELECT 1, key, NULL, extract(epoch FROM until - now()), 0 FROM send_cooldown WHERE until > now()
 UNION ALL
 SELECT 2, NULL, b.instance_id, extract(epoch FROM b.until - now()), b.openings
 FROM send_breaker b JOIN channel_instance i ON i.id = b.instance_id AND i.updated_at <= b.opened_at
 """
 
 RESERVE = """
-INSERT INTO send_turn AS t (key, used_until, wait)
+INSERT INTO send_quota AS q (key, used_until, wait)
 VALUES (%(key)s, now() + make_interval(secs => %(interval)s), 0)
 ON CONFLICT (key) DO UPDATE SET
-    wait = greatest(0, extract(epoch FROM t.used_until - now()) - %(slack)s),
-    used_until = CASE WHEN extract(epoch FROM t.used_until - now()) - %(slack)s <= %(patience)s
-        THEN greatest(t.used_until, now()) + make_interval(secs => %(interval)s) ELSE t.used_until END
+    wait = greatest(0, extract(epoch FROM q.used_until - now()) - %(slack)s),
+    used_until = CASE WHEN extract(epoch FROM q.used_until - now()) - %(slack)s <= %(max_wait)s
+        THEN greatest(q.used_until, now()) + make_interval(secs => %(interval)s) ELSE q.used_until END
 RETURNING wait
 """
 
-HOLD = """
-INSERT INTO send_hold AS h (key, until) VALUES (%s, now() + make_interval(secs => %s))
-ON CONFLICT (key) DO UPDATE SET until = greatest(h.until, excluded.until)
+COOL_DOWN = """
+INSERT INTO send_cooldown AS c (key, until) VALUES (%s, now() + make_interval(secs => %s))
+ON CONFLICT (key) DO UPDATE SET until = greatest(c.until, excluded.until)
 """
 
-OPENED = """
+OPEN_BREAKER = """
 INSERT INTO send_breaker AS b (instance_id, until, openings, reason)
 SELECT id, now() + make_interval(secs => %s), %s, %s FROM channel_instance WHERE id = %s
 ON CONFLICT (instance_id) DO UPDATE SET until = excluded.until, openings = excluded.openings,
@@ -44,54 +44,54 @@ ON CONFLICT (instance_id) DO UPDATE SET until = excluded.until, openings = exclu
     ) THEN now() ELSE b.opened_at END
 """
 
-FORGET = """
-WITH holds AS (DELETE FROM send_hold WHERE until < now()),
-turns AS (DELETE FROM send_turn WHERE used_until < now() - interval '1 minute')
+REMOVE_EXPIRED = """
+WITH cooldowns AS (DELETE FROM send_cooldown WHERE until < now()),
+quotas AS (DELETE FROM send_quota WHERE used_until < now() - interval '1 minute')
 DELETE FROM send_breaker b USING channel_instance i WHERE i.id = b.instance_id AND i.updated_at > b.opened_at
 """
 
 LONGEST_REASON = 500
 
 
-class PostgresPace:
-    """`ports.pacing.Pace`."""
+class PostgresSharedLimits:
+    """`ports.shared_limits.SharedLimits`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def state(self) -> SharedState:
-        workers, holds, breakers = 1, [], []
+        workers, cooldowns, breakers = 1, [], []
         for kind, key, instance_id, seconds, count in await self._database.fetch(STATE):
             if kind == 0:
                 workers = count
             elif kind == 1:
-                holds.append((key, seconds))
+                cooldowns.append((key, seconds))
             else:
                 breakers.append(OpenBreaker(instance_id, seconds, count))
-        return SharedState(workers, holds, breakers)
+        return SharedState(workers, cooldowns, breakers)
 
-    async def reserve(self, key: str, interval: float, burst: int, patience: float) -> float:
+    async def reserve(self, key: str, interval: float, burst: int, max_wait: float) -> float:
         parameters = {
             "key": key,
             "interval": interval,
             "slack": (burst - 1) * interval,
-            "patience": patience,
+            "max_wait": max_wait,
         }
         row = await self._database.fetch_one(RESERVE, parameters)
         assert row is not None
         return float(row[0])
 
-    async def hold(self, key: str, seconds: float) -> None:
-        await self._database.execute(HOLD, (key, seconds))
+    async def cool_down(self, key: str, seconds: float) -> None:
+        await self._database.execute(COOL_DOWN, (key, seconds))
 
-    async def opened(self, breaker: OpenBreaker, reason: str) -> None:
+    async def open_breaker(self, breaker: OpenBreaker, reason: str) -> None:
         await self._database.execute(
-            OPENED,
+            OPEN_BREAKER,
             (breaker.seconds, breaker.openings, storable(reason)[:LONGEST_REASON], breaker.instance_id),
         )
 
-    async def closed(self, instance_id: int) -> None:
+    async def close_breaker(self, instance_id: int) -> None:
         await self._database.execute("DELETE FROM send_breaker WHERE instance_id = %s", (instance_id,))
 
-    async def forget(self) -> None:
-        await self._database.execute(FORGET)
+    async def remove_expired(self) -> None:
+        await self._database.execute(REMOVE_EXPIRED)

@@ -1,25 +1,20 @@
-"""When to stop writing to a platform that does not answer. Pure, the time comes as seconds of a clock.
+"""When nothing is sent to a platform that does not answer. Pure, the time comes as seconds of a clock.
 
 Closed, failures in a row are counted; open, nothing is sent; after a while it is half open: one message goes
-as a probe, and its end closes the breaker or opens it for longer.
+as a probe, and its result closes the breaker or opens it for longer.
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
 
-from domain.channels.messages import Outcome
-
 THRESHOLD = 5
 """Failures in a row that open a breaker."""
 CONVERSATIONS = 3
-"""They must be of so many conversations: a single one that fails is held back by its own retries."""
+"""They must be of so many conversations: a single one that fails is delayed by its own retries."""
 FIRST_OPEN = 10.0
 """Seconds that a breaker stays open; each failed probe doubles them."""
 LONGEST_OPEN = 300.0
-
-FAILURES = (Outcome.TRANSIENT, Outcome.UNKNOWN)
-"""What else a platform answers, a refusal or a wish to wait included, shows that it is there."""
 
 
 class State(StrEnum):
@@ -44,15 +39,8 @@ class Breaker:
             return State.CLOSED
         return State.OPEN if now < self.until else State.HALF_OPEN
 
-    def succeeded(self) -> bool:
-        """The platform answered; whether that closed the breaker."""
-        closed = self.openings > 0
-        self._failures, self.openings = 0, 0
-        self._conversations.clear()
-        return closed
-
     def failed(self, conversation: str, now: float) -> bool:
-        """The platform did not answer; whether that opened the breaker (again)."""
+        """Counts a failure; whether it opened the breaker (again)."""
         state = self.state(now)
         if state is State.OPEN:  # a message that was under way when it opened
             return False
@@ -67,7 +55,7 @@ class Breaker:
         return True
 
     def adopt(self, openings: int, until: float) -> None:
-        """Takes over what another process found."""
+        """Takes over the state that another process has."""
         self.openings, self.until = openings, until
 
 

@@ -26,6 +26,6 @@ class Bucket:
         """A message goes, now or at the moment that `wait` said."""
         self._used_until = max(self._used_until, now) + self._interval
 
-    def idle(self, now: float) -> bool:
+    def is_full(self, now: float) -> bool:
         """Whether a new bucket would say the same."""
         return self._used_until <= now

@@ -1,0 +1,21 @@
+"""The tables of rate limits are named after what they hold: cooldowns and quotas."""
+
+from __future__ import annotations
+
+from alembic import op
+
+revision = "0020_rate_limits"
+down_revision = "0019_queue"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.execute(
+        """
+        ALTER TABLE send_hold RENAME TO send_cooldown;
+        ALTER INDEX send_hold_pkey RENAME TO send_cooldown_pkey;
+        ALTER TABLE send_turn RENAME TO send_quota;
+        ALTER INDEX send_turn_pkey RENAME TO send_quota_pkey;
+        """
+    )

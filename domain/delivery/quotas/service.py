@@ -1,0 +1,82 @@
+"""Quotas that platforms publish, counted over all workers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from domain.delivery.quotas.bucket import Bucket
+from domain.delivery.rate_limits.model import MAX_WAIT, MIN_WAIT, Budget
+from ports.shared_limits import SharedLimits
+
+OWN_SHARE = 0.25
+"""What part of a quota the workers split among themselves and count in memory; they reserve the rest."""
+MANY_BUCKETS = 1000
+"""Above so many, those that are full again are dropped."""
+
+
+class Quotas:
+    """A single worker counts in memory; several reserve slots in storage once their own share is used up."""
+
+    def __init__(self, shared: SharedLimits) -> None:
+        self._shared = shared
+        self.workers = 1
+        self._buckets: dict[str, Bucket] = {}
+        self._next_slot_at: dict[str, float] = {}
+
+    def __len__(self) -> int:
+        return len(self._buckets)
+
+    def refresh(self, workers: int, now: float) -> None:
+        """Splits the quotas among so many workers, and removes what has expired."""
+        if workers != self.workers:
+            self.workers = workers
+            self._buckets.clear()
+        self._next_slot_at = {key: at for key, at in self._next_slot_at.items() if at > now}
+        if len(self._buckets) > MANY_BUCKETS:
+            self._buckets = {key: bucket for key, bucket in self._buckets.items() if not bucket.is_full(now)}
+
+    async def reserve(self, budgets: Sequence[Budget], now: float) -> Mapping[str, float]:
+        """Reserves a slot of each budget. Seconds until the slot, by key; where one is over `MAX_WAIT`, that one is
+        not reserved."""
+        if self.workers == 1:
+            return self._reserve_alone(budgets, now)
+        waits: dict[str, float] = {}
+        for budget in budgets:
+            waits[budget.key] = await self._reserve_among_workers(budget, now)
+            if waits[budget.key] > MAX_WAIT:
+                break
+        return waits
+
+    def _reserve_alone(self, budgets: Sequence[Budget], now: float) -> Mapping[str, float]:
+        """All slots, or none."""
+        waits = {budget.key: self._bucket(budget).wait(now) for budget in budgets}
+        if max(waits.values()) <= MAX_WAIT:
+            for budget in budgets:
+                self._bucket(budget).take(now)
+        return waits
+
+    async def _reserve_among_workers(self, budget: Budget, now: float) -> float:
+        bucket = self._bucket(budget)
+        if bucket.wait(now) == 0:
+            bucket.take(now)
+            return 0.0
+        wait = self._next_slot_at.get(budget.key, 0.0) - now
+        if wait > MAX_WAIT:  # nobody asks again while the next slot is far off
+            return wait
+        quota = budget.quota.among(self.workers)
+        wait = await self._shared.reserve(budget.key, quota.interval / (1 - OWN_SHARE), quota.burst, MAX_WAIT)
+        if wait > MAX_WAIT:
+            self._next_slot_at[budget.key] = now + wait + MIN_WAIT
+        return wait
+
+    def _bucket(self, budget: Budget) -> Bucket:
+        bucket = self._buckets.get(budget.key)
+        if bucket is None:
+            alone = self.workers == 1
+            quota = budget.quota if alone else budget.quota.among(self.workers)
+            bucket = self._buckets[budget.key] = Bucket(quota, 1.0 if alone else OWN_SHARE / self.workers)
+        return bucket
+
+    def clear(self) -> None:
+        self._buckets.clear()
+        self._next_slot_at.clear()

@@ -1,0 +1,88 @@
+"""What a message to be sent counts against, and what workers share of that."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from domain.channels.limits import Limits, Quota
+
+MAX_WAIT = 5.0
+"""Seconds that a conversation waits in the worker's slot that it has; for a longer wait it gives the slot back."""
+MIN_WAIT = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """A quota and the key under which it is counted."""
+
+    key: str
+    quota: Quota
+
+
+@dataclass(frozen=True, slots=True)
+class SendRequest:
+    """A message to be sent. `queue_key` is its conversation in our queue.
+
+    `account` and `conversation` are the keys of its cooldowns; `conversation` is "" where the platform counts none.
+    `max_concurrency`: calls at a time with the account, 0 for any number.
+    """
+
+    instance_id: int
+    channel_id: str
+    queue_key: str
+    account: str
+    conversation: str
+    budgets: tuple[Budget, ...] = ()
+    max_concurrency: int = 0
+
+    def is_of_account(self, key: str) -> bool:
+        """Whether a budget's key is one of the account, not of the conversation."""
+        return key.startswith(f"{self.account}#")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenBreaker:
+    """An instance to which nothing is sent for `seconds` more; 0 or less: a probe is due."""
+
+    instance_id: int
+    seconds: float
+    openings: int
+
+
+@dataclass(frozen=True, slots=True)
+class SharedState:
+    """What all workers have to respect at the moment. `cooldowns`: seconds left by key."""
+
+    workers: int
+    cooldowns: Sequence[tuple[str, float]]
+    breakers: Sequence[OpenBreaker]
+
+
+def send_request(instance_id: int, channel_id: str, queue_key: str, limits: Limits | None) -> SendRequest:
+    """Makes keys of at most 80 characters, the same in every worker, as digests: they may be made from a secret."""
+    if limits is None:
+        account = f"instance:{instance_id}"
+        return SendRequest(instance_id, channel_id, queue_key, account, f"{account}:{_digest(queue_key)}")
+    account = account_key(channel_id, limits)
+    conversation = f"{account}:{_digest(limits.conversation)}" if limits.conversation else ""
+    budgets = _budgets(account, limits.per_account)
+    if conversation:
+        budgets = _budgets(conversation, limits.per_conversation) + budgets
+    return SendRequest(
+        instance_id, channel_id, queue_key, account, conversation, budgets, limits.max_concurrency
+    )
+
+
+def account_key(channel_id: str, limits: Limits) -> str:
+    """The key of the credential."""
+    return f"{channel_id}:{_digest(limits.account)}"
+
+
+def _budgets(key: str, quotas: Sequence[Quota]) -> tuple[Budget, ...]:
+    return tuple(Budget(f"{key}#{number}", quota) for number, quota in enumerate(quotas))
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=12).hexdigest()
