@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from domain.routing.model import Confirmation, ResultArtifact, RunRequest, RunResult
+from domain.routing.model import Approval, Confirmation, ResultArtifact, RunRequest, RunResult, RunSender
 
 MAX_TEXT = 1_000_000
 """Characters of an answer's text."""
@@ -27,22 +27,18 @@ class BadAnswer(ValueError):
 
 def request_json(request: RunRequest) -> dict[str, Any]:
     """The request as the documented JSON object. The owner stays inside."""
-    resource, sender = request.resource, request.sender
+    resource = {
+        "kind": str(request.resource.kind),
+        "id": request.resource.id,
+        "expertIndex": request.resource.expert_index,
+    }
     body: dict[str, Any] = {
-        "resource": {
-            "kind": str(resource.kind),
-            "id": resource.id,
-            "expertIndex": resource.expert_index,
-        },
+        "resource": resource,
         "requestId": request.request_id,
         "instanceId": request.instance_id,
         "channelId": request.channel_id,
         "sessionId": request.session_id,
-        "sender": {
-            "externalId": sender.external_id,
-            "displayName": sender.display_name,
-            "userId": sender.user_id,
-        },
+        "sender": _sender_json(request.sender),
         "text": request.text,
         "files": [
             {"name": file.name, "mimeType": file.mime_type, "size": file.size, "url": file.url}
@@ -51,12 +47,24 @@ def request_json(request: RunRequest) -> dict[str, Any]:
         "approvedTools": list(request.approved_tools),
     }
     if request.approval is not None:
-        body["approval"] = {
-            "confirmationId": request.approval.confirmation_id,
-            "tool": request.approval.tool,
-            "decision": request.approval.decision,
-        }
+        body["approval"] = _approval_json(request.approval)
     return body
+
+
+def _sender_json(sender: RunSender) -> dict[str, Any]:
+    return {
+        "externalId": sender.external_id,
+        "displayName": sender.display_name,
+        "userId": sender.user_id,
+    }
+
+
+def _approval_json(approval: Approval) -> dict[str, Any]:
+    return {
+        "confirmationId": approval.confirmation_id,
+        "tool": approval.tool,
+        "decision": approval.decision,
+    }
 
 
 def result_of(value: Any) -> RunResult:

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from adapters.outbound.downstream.builtin import is_builtin
-from adapters.outbound.downstream.chat_completions import ChatModel
+from adapters.outbound.downstream.chat_model import ChatModel
 from adapters.outbound.downstream.chat_tools import ChatTool
 from adapters.outbound.downstream.rules_lines import Lines
 from domain.refusals import Invalid

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from adapters.outbound.downstream.builtin import Builtins
-from adapters.outbound.downstream.chat_completions import ChatCompletionsRunner, ChatModel
+from adapters.outbound.downstream.chat_completions import ChatCompletionsRunner
+from adapters.outbound.downstream.chat_model import ChatModel
 from adapters.outbound.downstream.grpc_runner import GrpcChannels, GrpcRunner
 from adapters.outbound.downstream.http_runner import HttpRunner
 from adapters.outbound.downstream.rules import BuiltinTarget, GrpcTarget, HttpTarget, Rule

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from adapters.outbound.downstream.chat_completions import ChatCompletionsRunner, ChatModel
+from adapters.outbound.downstream.chat_completions import ChatCompletionsRunner
+from adapters.outbound.downstream.chat_model import ChatModel
 from adapters.outbound.downstream.chat_tools import INTERRUPTED, REJECTED_BY_USER, UNDECIDED, ChatTool
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.outbound.downstream.chat_completions import ChatModel
+from adapters.outbound.downstream.chat_model import ChatModel
 from adapters.outbound.downstream.rules import (
     BadRules,
     BuiltinTarget,

@@ -1,0 +1,94 @@
+"""The client of one model behind a server that speaks the chat-completions protocol."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from adapters.outbound.downstream.chat_tools import ChatTool
+from adapters.outbound.downstream.chat_wire import EventStream, Reply, message_of, reply_of
+from adapters.outbound.downstream.failures import broken_exchange, refused_answer
+from adapters.outbound.downstream.messages import MAX_ANSWER_BYTES
+from ports.downstream import DownstreamFailed, Turn
+from ports.http import Http, HttpFailed, HttpRequest
+
+
+@dataclass(frozen=True, slots=True)
+class ChatModel:
+    """A model behind a server; `url` is the base address up to and without `/chat/completions`."""
+
+    url: str
+    model: str
+    system: str = ""
+    history_tokens: int = 4000
+    stream: bool = False
+    temperature: float | None = None
+    max_tokens: int | None = None
+    tools: tuple[ChatTool, ...] = ()
+    token: str | None = field(default=None, repr=False)
+
+
+class ModelClient:
+    """Asks the model for one reply at a time."""
+
+    def __init__(self, http: Http, model: ChatModel) -> None:
+        self._http = http
+        self._model = model
+
+    async def ask(self, turns: Sequence[Turn], seconds: float, reply: Reply) -> AsyncIterator[str]:
+        """The texts of one reply; `reply` holds all of it afterwards. Raises `DownstreamFailed`, `BadAnswer`."""
+        request = self._request(turns, seconds)
+        try:
+            if self._model.stream:
+                async for text in self._streamed(request, reply):
+                    yield text
+                return
+            answer = await self._http.send(request)
+        except HttpFailed as error:
+            raise broken_exchange(error) from error
+        if not answer.ok:
+            raise refused_answer(answer)
+        whole = reply_of(answer.json())
+        reply.text, reply.calls = whole.text, whole.calls
+        if whole.text:
+            yield whole.text
+
+    async def _streamed(self, request: HttpRequest, reply: Reply) -> AsyncIterator[str]:
+        events, has_text = EventStream(), False
+        async for piece in self._http.stream(request):
+            for text in events.feed(piece):
+                has_text = True
+                yield text
+        whole = events.close()
+        if not whole.ended:
+            raise DownstreamFailed("the model's answer broke off", retryable=True)
+        reply.text, reply.calls = whole.text, whole.calls
+        if whole.text and not has_text:
+            yield whole.text
+
+    def _request(self, turns: Sequence[Turn], seconds: float) -> HttpRequest:
+        headers = {"Accept": "text/event-stream" if self._model.stream else "application/json"}
+        if self._model.token:
+            headers["Authorization"] = f"Bearer {self._model.token}"
+        return HttpRequest(
+            "POST",
+            self._model.url.rstrip("/") + "/chat/completions",
+            headers=headers,
+            json=self._body(turns),
+            timeout=seconds,
+            max_bytes=MAX_ANSWER_BYTES,
+        )
+
+    def _body(self, turns: Sequence[Turn]) -> dict[str, Any]:
+        model = self._model
+        system = [{"role": "system", "content": model.system}] if model.system else []
+        messages = system + [message_of(turn) for turn in turns]
+        optional = {
+            "stream": model.stream or None,
+            "temperature": model.temperature,
+            "max_tokens": model.max_tokens,
+            "tools": [tool.offer() for tool in model.tools] or None,
+        }
+        set_options = {name: value for name, value in optional.items() if value is not None}
+        return {"model": model.model, "messages": messages, **set_options}
