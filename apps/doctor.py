@@ -166,7 +166,7 @@ def _model(settings: Settings) -> Iterator[Finding]:
 
 
 def _parsers(settings: Settings) -> Iterator[Finding]:
-    from adapters.outbound.parsing.support import supported_formats
+    from adapters.outbound.parsing.formats import supported_formats
 
     for support in supported_formats(settings.whisper_model_dir):
         yield Finding("ok" if support.available else "note", support.format.value, support.how)

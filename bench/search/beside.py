@@ -13,10 +13,10 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from adapters.outbound.embedding.hashed import HashedEmbedder
 from bench.search.synthetic import vocabulary
 from domain.access.model import Caller
 from ports.embedding import Vector
+from tests.support.hashed_embedder import HashedEmbedder
 from tests.support.knowledge import Knowledge, opened
 
 CHUNKS_A_SECOND = 100

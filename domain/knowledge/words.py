@@ -98,18 +98,6 @@ def index_words(text: str) -> set[str]:
     return found
 
 
-def trigrams(word: str) -> frozenset[str]:
-    """The trigrams of one word, padded as PostgreSQL's pg_trgm pads them: two blanks before, one after."""
-    padded = f"  {word} "
-    return frozenset(padded[i : i + 3] for i in range(len(padded) - 2))
-
-
-def trigram_similarity(one: str, other: str) -> float:
-    """Shared trigrams over all trigrams of two words, 0 to 1."""
-    left, right = trigrams(one), trigrams(other)
-    return len(left & right) / len(left | right)
-
-
 def mostly_outside_latin(text: str) -> bool:
     """Whether more than half of a text's letters belong to another script than Latin."""
     letters = [char for char in text if char.isalpha()]

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from adapters.outbound.embedding.hashed import HashedEmbedder, count_words
 from adapters.outbound.embedding.model_files import ModelFiles, packaged_folder
 from adapters.outbound.embedding.sentence import SentenceEmbedder
 from ports.embedding import DIMENSION, Embedder, TokenCounter, Vector
+from tests.support.hashed_embedder import HashedEmbedder, count_words
 
 NEAR = ("The cooling pump is serviced in March.", "Each March the cooling pump is maintained.")
 FAR = "Government bond yields rose sharply."

@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 from psycopg.errors import CheckViolation
 
-from adapters.outbound.embedding.hashed import HashedEmbedder
 from adapters.outbound.storage.knowledge.bases import PostgresBases
 from adapters.outbound.storage.knowledge.blob_holds import PostgresBlobHolds
 from adapters.outbound.storage.knowledge.files import PostgresFiles
@@ -38,6 +37,7 @@ from ports.knowledge_storage import (
     UploadStore,
     Work,
 )
+from tests.support.hashed_embedder import HashedEmbedder
 from tests.support.knowledge import WORKER, opened
 
 EMBEDDER = HashedEmbedder()

@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 
 from dependency_injector import providers
 
-from adapters.outbound.embedding.hashed import HashedEmbedder
 from adapters.outbound.security.encryption import new_key
 from apps.components import StorageComponent, WorkerComponent
 from apps.container import Container
@@ -27,6 +26,7 @@ from domain.access.model import Role
 from domain.refusals import Unavailable
 from tests.drivers.clockwork import MovableClock
 from tests.drivers.loops import end_loop
+from tests.support.hashed_embedder import HashedEmbedder
 
 T = TypeVar("T")
 

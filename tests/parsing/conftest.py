@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from adapters.outbound.parsing.limits import Limits
 from adapters.outbound.parsing.parser import ParsingOptions, SandboxedParser
+from adapters.outbound.parsing.reading import Limits
 from adapters.outbound.parsing.sandbox.fork_server import ForkServer
 from domain.knowledge.documents import Document
 

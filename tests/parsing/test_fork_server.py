@@ -119,7 +119,7 @@ PRELOAD = """
 import os, sys
 from adapters.outbound.parsing.sandbox.fork_server import LIBRARY_SETTINGS
 os.environ.update(LIBRARY_SETTINGS)
-from adapters.outbound.parsing.registry import preload
+from adapters.outbound.parsing.formats import preload
 from domain.knowledge.documents import Format
 preload(None)
 for format_ in Format:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.outbound.parsing.limits import Limits
+from adapters.outbound.parsing.reading import Limits
 from adapters.outbound.parsing.sandbox import child, frames
 from adapters.outbound.parsing.sandbox.job import SandboxJob
 from domain.knowledge.documents import Block, BlockKind
@@ -117,7 +117,7 @@ async def test_blocks_cross_the_wire_whole():
 
 async def test_importing_the_parser_loads_no_reader():
     code = (
-        "import sys; import adapters.outbound.parsing.parser; from adapters.outbound.parsing.support import "
+        "import sys; import adapters.outbound.parsing.parser; from adapters.outbound.parsing.formats import "
         "supported_formats; supported_formats(); "
         "print(sorted({'unstructured','pypdfium2','lxml','cv2','onnxruntime','numpy','PIL'} & set(sys.modules)))"
     )

@@ -10,7 +10,7 @@ import numpy
 import pytest
 
 from adapters.outbound.parsing.engines import speech
-from adapters.outbound.parsing.support import supported_formats
+from adapters.outbound.parsing.formats import supported_formats
 from domain.knowledge.documents import Format
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from adapters.outbound.blobs.files import FileBlobs
 from adapters.outbound.clock import RandomIds, SystemClock
-from adapters.outbound.embedding.hashed import HashedEmbedder, count_words
 from adapters.outbound.storage.knowledge.bases import PostgresBases
 from adapters.outbound.storage.knowledge.blob_holds import PostgresBlobHolds
 from adapters.outbound.storage.knowledge.files import PostgresFiles
@@ -33,6 +32,7 @@ from ports.embedding import Embedder
 from ports.knowledge import IncomingFile
 from ports.parsing import Progress
 from tests.support.database import opened as a_database
+from tests.support.hashed_embedder import HashedEmbedder, count_words
 
 WORKER = 4711
 TXT = FileType(Format.TXT, "text/plain")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import BinaryIO
 
-from adapters.outbound.parsing.archives import office_kind
-from adapters.outbound.parsing.legacy import ole_kind
-from adapters.outbound.parsing.limits import Limits
-from adapters.outbound.parsing.names import EXTENSIONS, LABELS, TEXT_FORMATS, extension
+from adapters.outbound.parsing.containers import office_kind, ole_kind
+from adapters.outbound.parsing.formats import EXTENSIONS, TEXT_FORMATS
+from adapters.outbound.parsing.names import LABELS, extension
+from adapters.outbound.parsing.reading import Limits
 from adapters.outbound.parsing.text import looks_like_text
 from domain.knowledge.documents import Format
 from domain.refusals import Refusal, Unreadable, Unsupported

@@ -10,14 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from adapters.outbound.parsing.limits import Limits
+from adapters.outbound.parsing.formats import RECOGNISING, supported_formats
 from adapters.outbound.parsing.names import shown
-from adapters.outbound.parsing.registry import RECOGNISING
+from adapters.outbound.parsing.reading import Limits
 from adapters.outbound.parsing.sandbox import frames
 from adapters.outbound.parsing.sandbox.fork_server import ForkServer, ForkServerLost
 from adapters.outbound.parsing.sandbox.job import SandboxJob
-from adapters.outbound.parsing.support import supported_formats
-from domain.knowledge.documents import Block, BlockKind, Document, FileType, Format, FormatSupport, separator
+from domain.knowledge.documents import Block, Document, FileType, Format, FormatSupport
 from domain.refusals import Unavailable
 from ports.parsing import Progress
 
@@ -178,33 +177,16 @@ class _DocumentBuilder:
         self._kind = kind
         self._report = report
         self._blocks: list[Block] = []
-        self._parts: list[str] = []
-        self._length = 0
         self._end: dict[str, Any] = {}
 
     def take(self, frame: str, payload: Any) -> None:
         if frame == frames.PROGRESS:
             self._report(payload)
         elif frame == frames.BLOCKS:
-            for values in payload:
-                self._add(values)
+            self._blocks += map(frames.unpack, payload)
         elif frame == frames.DONE:
             self._end = payload
             _log.debug("a file was read", extra={"file_name": self._name, **payload["costs"]})
 
     def document(self) -> Document:
-        return Document(
-            self._end["title"],
-            "".join(self._parts),
-            tuple(self._blocks),
-            self._kind.mime_type,
-            self._kind.format,
-            self._end["engine"],
-        )
-
-    def _add(self, values: list[Any]) -> None:
-        gap = separator(self._blocks[-1].kind, BlockKind(values[0])) if self._blocks else ""
-        block = frames.unpack(values, self._length + len(gap))
-        self._blocks.append(block)
-        self._parts += (gap, block.text)
-        self._length = block.end
+        return Document.of(self._end["title"], self._blocks, self._kind, self._end["engine"])

@@ -1,4 +1,4 @@
-"""What a reader is given and what it gives back."""
+"""What a reader is given and what it gives back: limits, job, reading, the outline of a document."""
 
 from __future__ import annotations
 
@@ -6,10 +6,41 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from adapters.outbound.parsing.limits import Limits
 from adapters.outbound.parsing.names import LABELS
 from domain.knowledge.documents import Block, Format
 from domain.refusals import TooLarge, Unreadable
+
+_MB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a file may hold, and what reading it may cost. Sizes in bytes, times in seconds.
+
+    `inflated_bytes` and `inflate_ratio` count what a container really inflates to, whatever it declares; the
+    ratio counts from `inflate_floor` on. `cpu_seconds` is for reading; recognising text and speech earns
+    more as it goes on, up to `cpu_seconds_most`. `quiet_seconds` is the longest silence of a child.
+    """
+
+    inflated_bytes: int = 200 * _MB
+    inflate_ratio: int = 200
+    inflate_floor: int = 10 * _MB
+    members: int = 5_000
+    pages: int = 2_000
+    rows: int = 200_000
+    pixels: int = 50_000_000
+    ocr_side: int = 2_500
+    audio_seconds: int = 1_800
+    text_chars: int = 20_000_000
+    blocks: int = 400_000
+    depth: int = 200
+    memory_bytes: int = 2_048 * _MB
+    memory_bytes_ocr: int = 3_072 * _MB
+    file_bytes: int = 64 * _MB
+    cpu_seconds: int = 120
+    cpu_seconds_most: int = 1_800
+    quiet_seconds: int = 300
+    total_seconds: int = 3_600
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +75,21 @@ class Reading:
     blocks: Iterable[Block]
     title: str = ""
     engine: str | None = None
+
+
+class Sections:
+    """The headings above the present place, one for each level."""
+
+    def __init__(self) -> None:
+        self._open: list[tuple[int, str]] = []
+
+    def enter(self, level: int, title: str) -> tuple[str, ...]:
+        """A heading of this level (1 is the outermost) begins; gives its path, itself included."""
+        self._open = [(above, text) for above, text in self._open if above < level]
+        self._open.append((level, title))
+        return self.path
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The titles around the present place, the outermost first."""
+        return tuple(title for _, title in self._open)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from charset_normalizer import from_bytes
 
-from adapters.outbound.parsing.latin import is_latin, latin_encoding
 from adapters.outbound.parsing.reading import Job
 
 _BOMS: tuple[tuple[bytes, str], ...] = (
@@ -24,6 +23,27 @@ _CONTROLS = bytes(set(range(32)) - {7, 8, 9, 10, 12, 13, 26, 27})
 _CONTROLS_SHARE = 0.02
 _UTF16_SHARE = 0.3
 _KANA_SHARE, _STRANGE_SHARE = 0.25, 0.1
+
+_ALPHABETS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (
+        "cp1252",
+        (
+            "äöüß",
+            "àâçéèêëîïôùûüœæ",
+            "áéíñóúü¿¡",
+            "ãáâàçéêíóôõú",
+            "åäöéæø",
+            "àèéìòùí",
+            "éëïóèüöê",
+            "þðæöáéíóúý",
+        ),
+    ),
+    ("cp1250", ("ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "áéíóöőúüű", "čćđšž", "ăâîşţ")),
+    ("iso8859_2", ("ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "áéíóöőúüű", "čćđšž", "ăâîşţ")),
+    ("cp1254", ("çğıöşüâîû",)),
+    ("cp1257", ("ąčęėįšųūž", "āčēģīķļņšūž", "äöõüšž")),
+)
+_PUNCTUATION = frozenset("\u2018\u2019“”„«»\u2013—…€£°§·©®™²³½\u00a0\u00ad•¿¡ºª")
 
 
 def looks_like_text(head: bytes) -> bool:
@@ -84,8 +104,8 @@ def _guessed(data: bytes) -> str | None:
     guesses = [match.encoding for match in from_bytes(sample)]
     if _is_shift_jis(sample):
         guesses.insert(0, "cp932")
-    elif not guesses or is_latin(sample.decode(guesses[0], "replace")):
-        guesses.insert(0, latin_encoding(sample) or "cp1252")
+    elif not guesses or _is_latin(sample.decode(guesses[0], "replace")):
+        guesses.insert(0, _latin_encoding(sample) or "cp1252")
     for encoding in (*guesses, "cp1252", "latin-1"):
         try:
             return data.decode(encoding)
@@ -103,3 +123,34 @@ def _is_shift_jis(sample: bytes) -> bool:
     kana = sum("\u3041" <= char <= "\u30fe" for char in beyond)
     strange = sum("\uff61" <= char <= "\uff9f" or char == "\ufffd" for char in beyond)
     return kana > len(beyond) * _KANA_SHARE and strange < kana * _STRANGE_SHARE
+
+
+def _latin_encoding(data: bytes) -> str | None:
+    """The encoding whose decoding fits a language best, or None where no letter outside ASCII fits any.
+
+    General guessing takes French in windows-1252 for Central European windows-1250, for both make letters of
+    every byte; no language, though, has ŕ, č and ę at once.
+    """
+    best, best_share = None, 0.5
+    for encoding, alphabets in _ALPHABETS:
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        share = _fit(text, alphabets)
+        if share > best_share:
+            best, best_share = encoding, share
+    return best
+
+
+def _fit(text: str, alphabets: tuple[str, ...]) -> float:
+    beyond = [char for char in text.lower() if char > "\x7f" and char not in _PUNCTUATION]
+    if not beyond:
+        return 0.0
+    return max(sum(char in alphabet for char in beyond) for alphabet in alphabets) / len(beyond)
+
+
+def _is_latin(text: str) -> bool:
+    """Whether most letters of the text are plain Latin ones."""
+    letters = [char for char in text if char.isalpha()]
+    return bool(letters) and sum(char < "\u0250" for char in letters) > len(letters) * 0.8

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from adapters.outbound.embedding.hashed import HashedEmbedder
 from adapters.outbound.storage.knowledge import text_candidates
 from adapters.outbound.storage.pool import Database
 from domain.access.model import Caller
 from domain.knowledge.text_match import Query, TextMatch
 from domain.refusals import Invalid
 from tests.support.facts import base_of_facts
+from tests.support.hashed_embedder import HashedEmbedder
 from tests.support.knowledge import Knowledge, opened
 from tests.support.postgres import fresh_database
 

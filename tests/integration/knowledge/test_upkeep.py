@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from adapters.outbound.embedding.hashed import HashedEmbedder
 from adapters.outbound.memory.http import HttpMemory
 from adapters.outbound.storage.knowledge.memory_tasks import PostgresMemoryTasks
 from adapters.outbound.storage.knowledge.reindexing import PostgresReindexing
@@ -16,6 +15,7 @@ from domain.knowledge.answers.service import AnswersService
 from domain.knowledge.memory.service import MemoryService
 from domain.knowledge.reindex.service import ReindexService
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
+from tests.support.hashed_embedder import HashedEmbedder
 from tests.support.knowledge import Knowledge
 
 TEXT = "\n\n".join(f"Paragraph {i} about pumps and valves in hall {i}. " * 8 for i in range(12))

@@ -12,8 +12,6 @@ from domain.knowledge.words import (
     index_words,
     joined,
     mostly_outside_latin,
-    trigram_similarity,
-    trigrams,
     words,
 )
 
@@ -59,14 +57,6 @@ def test_identifiers(text: str, expected: list[tuple[str, ...]]) -> None:
 def test_identifiers_are_indexed_in_one_piece_too() -> None:
     assert index_words("Error ERR-4711") == {"error", "err", "4711", "err4711"}
     assert joined(("err", "4711")) == "err4711"
-
-
-def test_trigrams_are_those_of_pg_trgm() -> None:
-    assert trigrams("cat") == {"  c", " ca", "cat", "at "}
-    assert trigram_similarity("word", "words") == pytest.approx(
-        4 / 7
-    )  # similarity('word', 'words') is 0.571429
-    assert trigram_similarity("same", "same") == 1
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,8 @@ from typing import Any
 from lxml import html as lxml_html
 
 from adapters.outbound.parsing.cleaning import one_line
-from adapters.outbound.parsing.sections import Sections
-from adapters.outbound.parsing.spans import expand_spans
-from adapters.outbound.parsing.tables import rows_to_blocks
+from adapters.outbound.parsing.reading import Sections
+from adapters.outbound.parsing.tables import expand_spans, rows_to_blocks
 from domain.knowledge.documents import Block, BlockKind
 
 _TOKENIZER = "unstructured.nlp.tokenize"

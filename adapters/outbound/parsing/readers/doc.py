@@ -1,16 +1,22 @@
-"""DOC: Word 97 to 2003, read from its compound file by piece table and paragraph properties ([MS-DOC])."""
+"""DOC: Word 97 to 2003, read from its compound file by piece table and formatted disk pages.
+
+Facts and names are those of [MS-DOC], Word (.doc) Binary File Format.
+"""
 
 from __future__ import annotations
 
+import re
+import struct
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import olefile
 
-from adapters.outbound.parsing.engines.word97 import Paragraph, WordFile
-from adapters.outbound.parsing.legacy import title_of
-from adapters.outbound.parsing.reading import Job, Reading
-from adapters.outbound.parsing.sections import Sections
+from adapters.outbound.parsing.containers import title_of
+from adapters.outbound.parsing.reading import Job, Reading, Sections
 from adapters.outbound.parsing.tables import rows_to_blocks
 from domain.knowledge.documents import Block, BlockKind
 
@@ -87,3 +93,171 @@ def _closed(table: _Table, path: tuple[str, ...]) -> Iterator[Block]:
         table.rows.append((len(table.rows) + 1, [*table.cells, " ".join(table.cell)]))
     rows, table.rows, table.cells, table.cell = table.rows, [], [], []
     yield from rows_to_blocks(rows, heading_path=path)
+
+
+_WORD_97 = 0x00C1
+_ENCRYPTED, _TABLE_1 = 0x0100, 0x0200
+_COUNTS_AT = 0x4C
+_CLX_AT, _PAPX_AT = 0x01A2, 0x0102
+_COMPRESSED = 0x4000_0000
+_PAGE = 512
+_BX_BYTES = 13
+_IN_TABLE, _ROW_END = b"\x16\x24\x01", b"\x17\x24\x01"  # sprmPFInTable, sprmPFTtp, both set
+_MARKS = re.compile("[\r\x07\x0c]")
+_HYPHENS = str.maketrans({"\x1e": "-", "\x1f": None, "\x0b": "\n"})
+_FIELD_BEGIN, _FIELD_SEPARATOR, _FIELD_END = "\x13", "\x14", "\x15"
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """`heading` is the level of a built-in heading style, 0 for none."""
+
+    text: str
+    heading: int
+    in_table: bool
+    ends_cell: bool
+    ends_row: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    begin: int
+    end: int
+    offset: int
+    width: int
+
+
+class WordFile:
+    """One document. Raises the job's refusals for what is encrypted, older than Word 97 or damaged."""
+
+    def __init__(self, job: Job, ole: Any) -> None:
+        self._main: bytes = ole.openstream("WordDocument").read()
+        if len(self._main) < _CLX_AT + 8:
+            raise job.unreadable("it is damaged: its first block is cut off")
+        version, flags = (
+            struct.unpack_from("<H", self._main, 2)[0],
+            struct.unpack_from("<H", self._main, 10)[0],
+        )
+        if flags & _ENCRYPTED:
+            raise job.unreadable("it is encrypted; remove its password and upload it again")
+        if version < _WORD_97:
+            raise job.unreadable("it is older than Word 97; save it as DOCX")
+        try:
+            self._table: bytes = ole.openstream("1Table" if flags & _TABLE_1 else "0Table").read()
+            self._pieces = self._piece_table()
+            self._styles = _Styles(self._main, self._table)
+        except (OSError, struct.error, IndexError, ValueError) as error:
+            raise job.unreadable(f"it is damaged: its tables cannot be read ({error})") from error
+
+    def stories(self) -> Iterator[Iterator[Paragraph]]:
+        """Main text, footnotes, headers, macros, comments, endnotes, text boxes, text boxes in headers."""
+        text = "".join(self._text(piece) for piece in self._pieces)
+        position = 0
+        for count in struct.unpack_from(f"<{len(_STORIES)}i", self._main, _COUNTS_AT):
+            yield self._paragraphs(text, position, position + max(count, 0))
+            position += max(count, 0)
+
+    def _piece_table(self) -> list[_Piece]:
+        begin, size = struct.unpack_from("<II", self._main, _CLX_AT)
+        clx = self._table[begin : begin + size]
+        at = 0
+        while clx[at] == 0x01:  # Prc: properties that pieces share
+            at += 3 + struct.unpack_from("<H", clx, at + 1)[0]
+        length = struct.unpack_from("<I", clx, at + 1)[0]
+        plc = clx[at + 5 : at + 5 + length]
+        count = (len(plc) - 4) // 12
+        edges = struct.unpack_from(f"<{count + 1}I", plc)
+        pieces = []
+        for number, (first, last) in enumerate(pairwise(edges)):
+            place = struct.unpack_from("<I", plc, 4 * (count + 1) + 8 * number + 2)[0]
+            packed = bool(place & _COMPRESSED)
+            offset = place & ~_COMPRESSED
+            pieces.append(_Piece(first, last, offset // 2 if packed else offset, 1 if packed else 2))
+        return pieces
+
+    def _text(self, piece: _Piece) -> str:
+        """One character for each position: surrogates stay apart, so that positions hold."""
+        data = self._main[piece.offset : piece.offset + (piece.end - piece.begin) * piece.width]
+        if piece.width == 1:
+            return data.decode("cp1252", "replace")
+        return "".join(map(chr, struct.unpack(f"<{len(data) // 2}H", data[: len(data) // 2 * 2])))
+
+    def _paragraphs(self, text: str, begin: int, end: int) -> Iterator[Paragraph]:
+        start = begin
+        for mark in _MARKS.finditer(text, begin, end):
+            style, properties = self._styles.at(self._place(mark.start()))
+            is_cell = mark[0] == "\x07"
+            yield Paragraph(
+                _visible(text[start : mark.start()]),
+                style if 1 <= style <= 9 else 0,
+                is_cell or _IN_TABLE in properties,
+                is_cell,
+                _ROW_END in properties,
+            )
+            start = mark.end()
+        if start < end:
+            yield Paragraph(_visible(text[start:end]), 0, False, False, False)
+
+    def _place(self, position: int) -> int:
+        """The byte in the main stream where a character stands."""
+        index = bisect_right(self._pieces, position, key=lambda piece: piece.begin) - 1
+        piece = self._pieces[max(index, 0)]
+        return piece.offset + (position - piece.begin) * piece.width
+
+
+class _Styles:
+    """Paragraph properties by place in the main stream (PlcBtePapx, PapxFkp)."""
+
+    def __init__(self, main: bytes, table: bytes) -> None:
+        begin, size = struct.unpack_from("<II", main, _PAPX_AT)
+        count = max((size - 4) // 8, 0)
+        numbers = struct.unpack_from(f"<{count}I", table, begin + 4 * (count + 1)) if count else ()
+        runs: list[tuple[int, int, bytes]] = []
+        for number in numbers:
+            at = (number & 0x3FFFFF) * _PAGE
+            runs.extend(_page_runs(main[at : at + _PAGE]))
+        runs.sort(key=lambda run: run[0])
+        self._begins = [run[0] for run in runs]
+        self._runs = runs
+
+    def at(self, place: int) -> tuple[int, bytes]:
+        """The style's index and the further properties of the paragraph whose mark stands there."""
+        index = bisect_right(self._begins, place) - 1
+        if index < 0:
+            return 0, b""
+        _, style, properties = self._runs[index]
+        return style, properties
+
+
+def _page_runs(page: bytes) -> Iterator[tuple[int, int, bytes]]:
+    if len(page) < _PAGE:
+        return
+    count = page[-1]
+    edges = struct.unpack_from(f"<{count + 1}I", page)
+    for number in range(count):
+        at = page[4 * (count + 1) + _BX_BYTES * number] * 2
+        if not at:
+            yield edges[number], 0, b""
+            continue
+        length = page[at] * 2 - 1 if page[at] else page[at + 1] * 2
+        begin = at + 1 if page[at] else at + 2
+        properties = page[begin : begin + length]
+        style = int.from_bytes(properties[:2], "little")
+        yield edges[number], style, properties[2:]
+
+
+def _visible(text: str) -> str:
+    """Without the instructions of fields; what they show stays."""
+    if _FIELD_BEGIN in text or _FIELD_END in text:
+        kept, hidden = [], 0
+        for char in text:
+            if char == _FIELD_BEGIN:
+                hidden += 1
+            elif char == _FIELD_SEPARATOR:
+                hidden = max(hidden - 1, 0)
+            elif char == _FIELD_END:
+                continue
+            elif not hidden:
+                kept.append(char)
+        text = "".join(kept)
+    return text.translate(_HYPHENS)

@@ -11,8 +11,8 @@ import io
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from adapters.outbound.parsing.archives import check_inflation
 from adapters.outbound.parsing.cleaning import one_line
+from adapters.outbound.parsing.containers import check_inflation
 from adapters.outbound.parsing.engines import elements
 from adapters.outbound.parsing.ooxml import part_texts
 from adapters.outbound.parsing.reading import Job, Reading

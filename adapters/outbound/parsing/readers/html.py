@@ -15,7 +15,7 @@ from lxml import html as lxml_html
 from adapters.outbound.parsing.cleaning import one_line, without_controls
 from adapters.outbound.parsing.engines import elements
 from adapters.outbound.parsing.reading import Job, Reading
-from adapters.outbound.parsing.spans import expand_spans
+from adapters.outbound.parsing.tables import expand_spans
 from adapters.outbound.parsing.text import decode
 from domain.knowledge.documents import Block
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from adapters.outbound.parsing.archives import check_inflation
 from adapters.outbound.parsing.cleaning import one_line
+from adapters.outbound.parsing.containers import check_inflation
 from adapters.outbound.parsing.engines import elements
 from adapters.outbound.parsing.ooxml import paragraphs, safe_root
 from adapters.outbound.parsing.reading import Job, Reading

@@ -9,7 +9,7 @@ from typing import Any
 
 from python_calamine import CalamineWorkbook, PasswordError
 
-from adapters.outbound.parsing.archives import check_inflation
+from adapters.outbound.parsing.containers import check_inflation
 from adapters.outbound.parsing.ooxml import part_texts, title_of
 from adapters.outbound.parsing.reading import Job, Reading
 from adapters.outbound.parsing.tables import rows_to_blocks

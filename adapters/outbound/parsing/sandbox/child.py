@@ -13,11 +13,10 @@ from typing import Any
 
 from adapters.outbound.parsing.cleaning import one_line
 from adapters.outbound.parsing.detection import detect
-from adapters.outbound.parsing.limits import Limits
-from adapters.outbound.parsing.names import LABELS, MIME_TYPES, stem
+from adapters.outbound.parsing.formats import MIME_TYPES, RECOGNISING, reader
+from adapters.outbound.parsing.names import LABELS, stem
 from adapters.outbound.parsing.pipeline import batches
-from adapters.outbound.parsing.reading import Job, Reading
-from adapters.outbound.parsing.registry import RECOGNISING, reader
+from adapters.outbound.parsing.reading import Job, Limits, Reading
 from adapters.outbound.parsing.sandbox import frames, restrictions
 from domain.full_disk import FULL, is_full_disk
 from domain.knowledge.documents import Format

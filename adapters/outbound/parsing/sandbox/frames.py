@@ -63,11 +63,11 @@ def _exactly(sock: socket.socket, size: int) -> bytes | None:
 
 
 def pack(block: Block) -> list[Any]:
-    """A block as JSON values, without its place in the document's text, which the receiver counts."""
+    """A block as JSON values, without its place in the document's text."""
     return list(_values(block))
 
 
-def unpack(values: list[Any], start: int = 0) -> Block:
-    """The block that `pack` packed, at its place in the document's text."""
+def unpack(values: list[Any]) -> Block:
+    """The block that `pack` packed."""
     kind, text, path, *position = values
-    return Block(BlockKind(kind), text, start, tuple(path), *position)
+    return Block(BlockKind(kind), text, 0, tuple(path), *position)

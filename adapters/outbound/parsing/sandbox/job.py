@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from adapters.outbound.parsing.limits import Limits
+from adapters.outbound.parsing.reading import Limits
 from adapters.outbound.parsing.sandbox import frames
 from adapters.outbound.parsing.sandbox.fork_server import ForkServer, ForkServerLost
 from domain.refusals import Refusal, TooLarge, Unavailable, Unreadable, Unsupported

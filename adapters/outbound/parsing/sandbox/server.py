@@ -23,7 +23,7 @@ from multiprocessing.context import ForkProcess
 from pathlib import Path
 from typing import Any
 
-from adapters.outbound.parsing.registry import preload
+from adapters.outbound.parsing.formats import preload
 from adapters.outbound.parsing.sandbox import frames, restrictions
 from domain.knowledge.documents import Format
 

@@ -1,4 +1,4 @@
-"""ZIP containers: what they hold, and what they really inflate to before anybody else opens them."""
+"""Containers: ZIP archives and what they really inflate to, and OLE compound files ([MS-CFB])."""
 
 from __future__ import annotations
 
@@ -7,13 +7,21 @@ import zlib
 from collections.abc import Sequence
 from typing import IO, BinaryIO
 
-from adapters.outbound.parsing.limits import Limits
+import olefile
+
 from adapters.outbound.parsing.names import LABELS
-from adapters.outbound.parsing.reading import Job
+from adapters.outbound.parsing.reading import Job, Limits
 from domain.knowledge.documents import Format
 from domain.refusals import TooLarge, Unreadable, Unsupported
 
 _OFFICE = {"word/": Format.DOCX, "ppt/": Format.PPTX, "xl/": Format.XLSX}
+# Word, PowerPoint and Excel before 2007.
+_STREAMS = (
+    ("WordDocument", Format.DOC),
+    ("PowerPoint Document", Format.PPT),
+    ("Workbook", Format.XLS),
+    ("Book", Format.XLS),
+)
 _STORED, _DEFLATED = 0, 8
 _LOCAL_HEADER_BYTES = 30
 _PIECE = 1 << 18
@@ -108,3 +116,39 @@ def _drain_deflate(file: IO[bytes], budget: _Budget, job: Job) -> None:
             packed = stream.unconsumed_tail
     except zlib.error as error:
         raise job.unreadable("it is damaged: a part cannot be inflated") from error
+
+
+def ole_kind(file: BinaryIO, name: str) -> Format:
+    """DOC, PPT or XLS by the streams. Raises `Unreadable` for encrypted packages, else `Unsupported`."""
+    try:
+        file.seek(0)
+        with olefile.OleFileIO(file) as ole:
+            if ole.exists("EncryptedPackage") or ole.exists("EncryptionInfo"):
+                raise Unreadable(
+                    f"{name} cannot be read: it is encrypted; remove its password and upload it again"
+                )
+            for stream, format_ in _STREAMS:
+                if ole.exists(stream):
+                    return format_
+    except (OSError, ValueError, IndexError, TypeError) as error:
+        raise Unreadable(
+            f"{name} cannot be read: its compound file structure is damaged ({error})"
+        ) from error
+    raise Unsupported(
+        f"{name} is not of a supported format: it is a compound file, and none of DOC, PPT and XLS "
+        "(a message or an installer?)"
+    )
+
+
+def title_of(ole: olefile.OleFileIO) -> str:
+    """The title in the summary information of a compound file, or an empty text."""
+    try:
+        title = ole.get_metadata().title
+    except Exception:  # noqa: BLE001 - a broken property set only costs the title
+        return ""
+    if not isinstance(title, bytes):
+        return str(title or "")
+    try:
+        return title.decode()
+    except UnicodeDecodeError:
+        return title.decode("cp1252", "replace")

@@ -1,0 +1,130 @@
+"""The upload formats: extensions, media types, readers and the packages that readers need."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from adapters.outbound.parsing.reading import Job, Reading
+from domain.knowledge.documents import Format, FormatSupport
+
+Reader = Callable[[Job], Reading]
+
+PICTURES = frozenset({Format.JPEG, Format.PNG, Format.GIF, Format.WEBP, Format.BMP})
+SOUNDS = frozenset({Format.MP3, Format.WAV, Format.OGG})
+RECOGNISING = PICTURES | SOUNDS | {Format.PDF}
+"""Formats whose reader may recognise text or speech, and so may take more memory."""
+TEXT_FORMATS = frozenset({Format.TXT, Format.MARKDOWN, Format.CSV, Format.JSON, Format.XML, Format.HTML})
+
+_PACKAGE = "adapters.outbound.parsing"
+_OPEN_XML = "application/vnd.openxmlformats-officedocument"
+_OCR = "rapidocr onnxruntime cv2 PIL"
+_SOUND = "soundfile scipy numpy"
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """`packages` are names to import; each list is separated by blanks."""
+
+    mime_type: str
+    reader: str
+    packages: str
+    extensions: str
+
+
+_FORMATS: dict[Format, _Row] = {
+    Format.PDF: _Row("application/pdf", "pdf", "pypdfium2", "pdf"),
+    Format.DOCX: _Row(
+        f"{_OPEN_XML}.wordprocessingml.document", "docx", "unstructured docx lxml", "docx docm dotx"
+    ),
+    Format.DOC: _Row("application/msword", "doc", "olefile", "doc dot"),
+    Format.PPTX: _Row(
+        f"{_OPEN_XML}.presentationml.presentation", "pptx", "unstructured pptx lxml", "pptx pptm ppsx potx"
+    ),
+    Format.PPT: _Row("application/vnd.ms-powerpoint", "ppt", "olefile", "ppt pps"),
+    Format.TXT: _Row("text/plain", "txt", "charset_normalizer", "txt text log"),
+    Format.MARKDOWN: _Row("text/markdown", "markdown", "unstructured markdown_it lxml", "md markdown"),
+    Format.CSV: _Row("text/csv", "csv", "charset_normalizer", "csv tsv"),
+    Format.JSON: _Row("application/json", "json", "charset_normalizer", "json jsonl ndjson"),
+    Format.XML: _Row("application/xml", "xml", "lxml", "xml"),
+    Format.XLSX: _Row(
+        f"{_OPEN_XML}.spreadsheetml.sheet", "workbook", "python_calamine lxml", "xlsx xlsm xltx"
+    ),
+    Format.XLS: _Row("application/vnd.ms-excel", "workbook", "python_calamine", "xls xlt"),
+    Format.JPEG: _Row("image/jpeg", "picture", _OCR, "jpg jpeg jpe"),
+    Format.PNG: _Row("image/png", "picture", _OCR, "png"),
+    Format.GIF: _Row("image/gif", "picture", _OCR, "gif"),
+    Format.WEBP: _Row("image/webp", "picture", _OCR, "webp"),
+    Format.BMP: _Row("image/bmp", "picture", _OCR, "bmp dib"),
+    Format.MP3: _Row("audio/mpeg", "sound", _SOUND, "mp3"),
+    Format.WAV: _Row("audio/wav", "sound", _SOUND, "wav wave"),
+    Format.OGG: _Row("audio/ogg", "sound", _SOUND, "ogg oga"),
+    Format.HTML: _Row("text/html", "html", "unstructured lxml", "html htm xhtml"),
+}
+MIME_TYPES = {format_: row.mime_type for format_, row in _FORMATS.items()}
+EXTENSIONS = {ending: format_ for format_, row in _FORMATS.items() for ending in row.extensions.split()}
+_DISTRIBUTIONS = {
+    "cv2": "opencv-python-headless",
+    "PIL": "pillow",
+    "docx": "python-docx",
+    "pptx": "python-pptx",
+    "python_calamine": "python-calamine",
+    "markdown_it": "markdown-it-py",
+    "faster_whisper": "faster-whisper",
+    "charset_normalizer": "charset-normalizer",
+}
+
+
+def reader(format_: Format) -> Reader:
+    """The reader of a format. Raises `ImportError` where a package it cannot do without is missing."""
+    module = importlib.import_module(f"{_PACKAGE}.readers.{_FORMATS[format_].reader}")
+    read: Reader = module.read
+    return read
+
+
+def preload(format_: Format | None) -> None:
+    """Imports what reading this format needs, so that a forked child has it; None: what detection needs.
+
+    A package that is missing or broken is left for the child to report.
+    """
+    importlib.import_module(f"{_PACKAGE}.sandbox.child")
+    if format_ is None:
+        return
+    with contextlib.suppress(Exception):
+        module = importlib.import_module(f"{_PACKAGE}.readers.{_FORMATS[format_].reader}")
+        warm: Callable[[], None] | None = getattr(module, "warm", None)
+        if warm is not None:
+            warm()
+
+
+def supported_formats(whisper_dir: str = "") -> Sequence[FormatSupport]:
+    """Which formats this installation can read, and what to install for the others. Nothing is imported."""
+    return [_support(format_, whisper_dir) for format_ in Format]
+
+
+def _support(format_: Format, whisper_dir: str) -> FormatSupport:
+    needed = _FORMATS[format_].packages.split()
+    if format_ in SOUNDS:
+        needed.append("faster_whisper" if whisper_dir else "pocketsphinx")
+        if whisper_dir and not (Path(whisper_dir) / "tokenizer.json").is_file():
+            how = f"WHISPER_MODEL_DIR {whisper_dir} holds no Whisper model (tokenizer.json is missing)"
+            return FormatSupport(format_, False, how)
+    if missing := _missing(needed):
+        return FormatSupport(format_, False, f"install it with: pip install {' '.join(_names(missing))}")
+    how = ", ".join(_names(needed))
+    if format_ is Format.PDF and _missing(_OCR.split()):
+        how += f"; scanned pages need: pip install {' '.join(_names(_OCR.split()))}"
+    return FormatSupport(format_, True, how)
+
+
+def _missing(packages: Sequence[str]) -> list[str]:
+    return [name for name in packages if importlib.util.find_spec(name) is None]
+
+
+def _names(packages: Sequence[str]) -> list[str]:
+    """The names under which pip installs the packages."""
+    return [_DISTRIBUTIONS.get(name, name) for name in packages]
