@@ -1,4 +1,4 @@
-"""Whether a mail's From address is proven by the receiving server (RFC 8601; alignment: RFC 7489, 3.1)."""
+"""Whether a mail's From address is authenticated by the receiving server (RFC 8601; alignment: RFC 7489, 3.1)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _RESULT = re.compile(r"^\s*(dkim|spf|dmarc)\s*=\s*([a-z]+)", re.IGNORECASE)
 _PROPERTY = re.compile(r"\b([a-z]+\.[a-z]+)\s*=\s*\"?([^\s;\"]+)", re.IGNORECASE)
 
 
-def proven_sender(headers: Headers, own_domains: Sequence[str]) -> Address | None:
+def authenticated_sender(headers: Headers, own_domains: Sequence[str]) -> Address | None:
     """The From address when the mailbox's own receiving server has authenticated it.
 
     Only the topmost Authentication-Results field counts, and only when its server name belongs to one of
@@ -74,8 +74,8 @@ def _proves(verdict: str, domain: str) -> bool:
         "spf": ("smtp.mailfrom", "smtp.helo"),
         "dmarc": ("header.from",),
     }[result.group(1).lower()]
-    proven = next((properties[name] for name in names if name in properties), "")
-    return aligned(proven.rpartition("@")[2].lower(), domain)
+    authenticated = next((properties[name] for name in names if name in properties), "")
+    return aligned(authenticated.rpartition("@")[2].lower(), domain)
 
 
 def aligned(one: str, other: str) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from email.errors import MessageError
 from email.headerregistry import Address, BaseHeader, HeaderRegistry, UnstructuredHeader
@@ -20,7 +19,7 @@ from adapters.outbound.mail.headers import Headers
 from adapters.outbound.mail.subjects import reply_subject
 from adapters.outbound.rendering.model import Markup
 from adapters.outbound.rendering.rendering import render
-from domain.channels.messages import Answer, Artifact
+from domain.channels.messages import Answer, Artifact, OutboundMessage
 
 MAX_REFERENCES = 30
 """Ids kept in References: the first and the newest."""
@@ -62,20 +61,12 @@ def reply_target(headers: Headers) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
-    """A reply's text in both forms."""
-
-    plain: str
-    html: str
-
-
-def render_body(answer: Answer) -> Body | None:
-    """The Markdown answer as plain text and as HTML, its files as download links below; None for nothing."""
+def mail_messages(answer: Answer) -> list[OutboundMessage]:
+    """The Markdown answer as plain text and as HTML, its files as download links below; none for nothing."""
     links = "\n".join(_link_line(artifact) for artifact in answer.artifacts)
     markdown = "\n\n".join(filter(None, (answer.text.strip(), links)))
-    rendered = render(Markup.EMAIL, markdown, None)
-    return Body(rendered[0].plain, rendered[0].text) if rendered else None
+    rendered = render(Markup.EMAIL, markdown, None)[:1]
+    return [OutboundMessage({"plain": document.plain, "html": document.text}) for document in rendered]
 
 
 def _link_line(artifact: Artifact) -> str:
@@ -90,28 +81,28 @@ def message_id(key: str, own_address: str) -> str:
 
 
 def compose_reply(
-    own_address: str, target: Mapping[str, Any], body: Body, key: str, at: datetime
+    own_address: str, target: Mapping[str, Any], message: OutboundMessage, key: str, at: datetime
 ) -> EmailMessage:
     """The reply to the mail of `target`. Raises `ValueError` for an invalid address."""
-    message = EmailMessage(policy=_POLICY)
-    message["From"] = header_address(own_address.strip())
-    message["To"] = header_address(str(target["to"]), str(target.get("name") or "")[:200])
-    message["Subject"] = reply_subject(str(target.get("subject") or ""))
-    message["Date"] = format_datetime(at)
-    message["Message-ID"] = message_id(key, own_address)
+    mail = EmailMessage(policy=_POLICY)
+    mail["From"] = header_address(own_address.strip())
+    mail["To"] = header_address(str(target["to"]), str(target.get("name") or "")[:200])
+    mail["Subject"] = reply_subject(str(target.get("subject") or ""))
+    mail["Date"] = format_datetime(at)
+    mail["Message-ID"] = message_id(key, own_address)
     if in_reply_to := _ascii_ids([target.get("inReplyTo")]):
-        message["In-Reply-To"] = in_reply_to
+        mail["In-Reply-To"] = in_reply_to
     if references := _ascii_ids(target.get("references") or ()):
-        message["References"] = references
-    message["Auto-Submitted"] = "auto-replied"
-    message["X-Auto-Response-Suppress"] = "All"
-    set_body(message, body)
-    return message
+        mail["References"] = references
+    mail["Auto-Submitted"] = "auto-replied"
+    mail["X-Auto-Response-Suppress"] = "All"
+    set_body(mail, str(message.payload["plain"]), str(message.payload["html"]))
+    return mail
 
 
-def set_body(message: EmailMessage, body: Body) -> None:
-    message.set_content(body.plain, subtype="plain", charset="utf-8")
-    message.add_alternative(body.html, subtype="html", charset="utf-8")
+def set_body(mail: EmailMessage, plain: str, html: str) -> None:
+    mail.set_content(plain, subtype="plain", charset="utf-8")
+    mail.add_alternative(html, subtype="html", charset="utf-8")
 
 
 def header_address(address: str, name: str = "") -> Address:

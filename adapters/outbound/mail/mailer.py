@@ -7,7 +7,7 @@ from email.policy import SMTP
 from email.utils import format_datetime, parseaddr
 from html import escape
 
-from adapters.outbound.mail.compose import Body, header_address, set_body
+from adapters.outbound.mail.compose import header_address, set_body
 from adapters.outbound.mail.smtp import REFUSED_RECIPIENT, SmtpServer, Submission
 from domain.channels.messages import Outcome
 from ports.clock import Clock, Ids
@@ -48,7 +48,7 @@ class SmtpMailer:
         message["Date"] = format_datetime(self._clock.now())
         message["Message-ID"] = f"<{self._ids.request_id()}@{self._sender.rpartition('@')[2]}>"
         message["Auto-Submitted"] = "auto-generated"
-        set_body(message, Body(text, _as_html(subject, text)))
+        set_body(message, text, _as_html(subject, text))
         return message
 
 

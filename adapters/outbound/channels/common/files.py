@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
 from domain.channels.messages import Artifact, Sent
@@ -76,3 +76,8 @@ async def content_of(reader: ArtifactReader, artifact: Artifact, limit: int) -> 
     except (HttpFailed, NotFound) as error:
         raise FileUnavailable(f"{artifact.name} cannot be read: {error}") from error
     return bytes(content)
+
+
+def pieces(content: bytes, size: int = 65536) -> Iterator[bytes]:
+    """The content in pieces of at most `size` bytes."""
+    return (content[start : start + size] for start in range(0, len(content), size))

@@ -1,4 +1,4 @@
-"""A mail as an event, and what a poll remembers. Pure."""
+"""The events of mails, and the cursor of a mailbox. Pure."""
 
 from __future__ import annotations
 
@@ -8,22 +8,21 @@ from datetime import datetime
 from typing import Any
 
 from adapters.outbound.channels.email.settings import own_domains
-from adapters.outbound.mail.authentication import proven_sender
 from adapters.outbound.mail.compose import reply_target
-from adapters.outbound.mail.guards import reason_not_to_answer
+from adapters.outbound.mail.events import mail_event
 from adapters.outbound.mail.headers import session_of
 from adapters.outbound.mail.mime import Mail
-from domain.channels.messages import Attachment, Config, Event, Identity, Sender
+from domain.channels.messages import Attachment, Config, Event, Sender
 
 MAX_PER_THREAD = 100
-"""Mails of one thread that are taken in an hour: more is two machines writing to each other."""
+"""Mails of one thread that are taken in an hour: more are two machines that answer each other."""
 _HOUR = 3600.0
 
 
 @dataclass(slots=True)
-class Memory:
-    """The cursor. `account` names the mailbox; `taken` are UIDs that were handed on and may still be unread on
-    the server; `threads` holds the times (epoch seconds) of the last hour's mails by thread."""
+class MailboxCursor:
+    """`account` identifies the mailbox; `taken` are UIDs that were handed on and may still be unread on the server;
+    `threads` holds the times (epoch seconds) of the last hour's mails by thread."""
 
     uid_validity: int
     account: str
@@ -32,20 +31,20 @@ class Memory:
     threads: dict[str, list[float]] = field(default_factory=dict)
 
     @classmethod
-    def load(cls, cursor: Mapping[str, Any] | None, uid_validity: int, account: str, now: datetime) -> Memory:
-        """From a stored cursor. UIDs of another mailbox or UIDVALIDITY say nothing (RFC 9051, 2.3.1.1)."""
-        stored = cursor or {}
+    def load(
+        cls, stored: Mapping[str, Any] | None, uid_validity: int, account: str, now: datetime
+    ) -> MailboxCursor:
+        """From the stored JSON. UIDs of another mailbox or UIDVALIDITY do not hold (RFC 9051, 2.3.1.1)."""
+        stored = stored or {}
         since = now.timestamp() - _HOUR
-        recent = {
-            thread: [at for at in times if at > since] for thread, times in stored.get("threads", {}).items()
-        }
-        memory = cls(
-            uid_validity, account, threads={thread: times for thread, times in recent.items() if times}
-        )
+        cursor = cls(uid_validity, account)
+        for thread, times in stored.get("threads", {}).items():
+            if recent := [time for time in times if time > since]:
+                cursor.threads[thread] = recent
         if stored.get("uidValidity") == uid_validity and stored.get("account") == account:
-            memory.taken = set(stored.get("taken", ()))
-            memory.last_uid = int(stored.get("lastUid", 0))
-        return memory
+            cursor.taken = set(stored.get("taken", ()))
+            cursor.last_uid = int(stored.get("lastUid", 0))
+        return cursor
 
     def dump(self) -> dict[str, Any]:
         return {
@@ -61,7 +60,7 @@ class Memory:
         self.last_uid = max(self.last_uid, uid)
 
     def admits(self, thread: str, now: datetime) -> bool:
-        """Counts a mail of a thread; False when the thread has had its share of this hour."""
+        """Counts a mail of a thread; False when the thread is over its limit in this hour."""
         times = self.threads.setdefault(thread, [])
         if len(times) >= MAX_PER_THREAD:
             return False
@@ -70,65 +69,47 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a mail lies in the mailbox."""
+class Position:
+    """Where a mail is in the mailbox."""
 
     uid_validity: int
     uid: int
 
+    @property
+    def json(self) -> dict[str, Any]:
+        return {"uidValidity": self.uid_validity, "uid": self.uid}
 
-def event_of(config: Config, mail: Mail, place: Place, *, whole: bool = True) -> Event:
+
+def event_of(config: Config, mail: Mail, position: Position, *, whole: bool = True) -> Event:
     """The event of a mail. `whole` False: only the beginning was read, so its files are left out."""
-    sender = (mail.headers.addresses("From") or (None,))[0]
-    proven = proven_sender(mail.headers, own_domains(config))
-    address = sender.email.lower() if sender else ""
-    target = reply_target(mail.headers)
-    return Event(
+    message_ids = mail.headers.message_ids("Message-ID")[:1]
+    return mail_event(
+        mail.headers,
+        own_domains(config),
         key=mail.key,
         session_id=session_of(mail.headers, mail.key),
-        sender=Sender(
-            external_id=address,
-            display_name=sender.name if sender else "",
-            identities=(Identity("email", proven.email.lower()),) if proven else (),
-        ),
-        text=mail.text or mail.headers.text("Subject"),
-        target=target,
-        attachments=_attachments(mail, place) if whole else (),
-        ids=tuple(mail.headers.message_ids("Message-ID")[:1]),
-        automated=True,
-        correspondent=target["to"].lower(),
-        raw=_raw(mail, place) | ({} if whole else {"truncated": True}),
+        text=mail.text,
+        target=reply_target(mail.headers),
+        attachments=_attachments(mail, position, "".join(message_ids)) if whole else (),
+        ids=message_ids,
+        raw=position.json | ({} if whole else {"truncated": True}),
     )
 
 
-def _attachments(mail: Mail, place: Place) -> tuple[Attachment, ...]:
-    message_ids = mail.headers.message_ids("Message-ID")
+def _attachments(mail: Mail, position: Position, message_id: str) -> tuple[Attachment, ...]:
     return tuple(
         Attachment(
-            name=each.name,
-            mime_type=each.mime_type,
-            source={
-                "uidValidity": place.uid_validity,
-                "uid": place.uid,
-                "messageId": message_ids[0] if message_ids else "",
-                "index": each.index,
-            },
-            size=len(each.content),
+            name=file.name,
+            mime_type=file.mime_type,
+            source={**position.json, "messageId": message_id, "index": file.index},
+            size=len(file.content),
         )
-        for each in mail.files
+        for file in mail.files
     )
 
 
-def _raw(mail: Mail, place: Place) -> dict[str, Any]:
-    return {
-        "uidValidity": place.uid_validity,
-        "uid": place.uid,
-        **mail.headers.summary(),
-    }
-
-
-def unreadable(place: Place, key: str, reason: str) -> Event:
-    """A mail that cannot be read: on record as failed, so that it is neither lost nor tried for ever."""
+def unreadable(position: Position, key: str, reason: str) -> Event:
+    """The event of a mail that cannot be read: recorded as failed, so that it is neither lost nor tried again."""
     return Event(
         key=key,
         session_id=key,
@@ -136,10 +117,5 @@ def unreadable(place: Place, key: str, reason: str) -> Event:
         text="",
         target={},
         unreadable=reason,
-        raw={"uidValidity": place.uid_validity, "uid": place.uid},
+        raw=position.json,
     )
-
-
-def ignored_for(config: Config, mail: Mail) -> str | None:
-    """Why a mail is not answered, None when it is."""
-    return reason_not_to_answer(mail.headers, str(config["fromEmail"]))

@@ -13,7 +13,7 @@ import anyio
 from anyio import CapacityLimiter, to_thread
 from imap_tools import ImapToolsError
 
-from adapters.outbound.channels.email.imap import ImapAccount, LoginRefused, MailBox, words_of
+from adapters.outbound.channels.email.imap import ImapAccount, LoginRefused, MailBox, message_of
 from adapters.outbound.channels.email.settings import IMAP_TLS_PORT, imap_security
 from adapters.outbound.mail.connections import (
     Security,
@@ -29,7 +29,7 @@ from ports.http import Addresses, AddressRefused, HttpFailed
 T = TypeVar("T")
 
 IMAP_ERRORS = (ImapToolsError, imaplib.IMAP4.error, OSError, ValueError)
-"""What a server or the network can do to a job."""
+"""Errors of the server and the network."""
 
 TLS_FIELD = "imapSecure"
 """The field that turns on TLS from the start."""
@@ -37,8 +37,8 @@ CONNECT_TIMEOUT = 20.0
 """Seconds to connect, and for each answer of the server."""
 WORK_TIMEOUT = 300.0
 """Seconds for all the work on one connection."""
-AT_ONCE = 64
-"""Mailboxes that are worked on at a time, in threads of their own: servers that hang hold up no other work."""
+MAX_CONCURRENT = 64
+"""Mailboxes at a time, in threads of their own, so that servers that hang delay no other work."""
 
 
 class Mailboxes:
@@ -58,7 +58,7 @@ class Mailboxes:
     ) -> T:
         """Runs `job` on the selected INBOX. A cancelled or late job has its connection cut."""
         if limiter is None:
-            limiter = self._limiter = self._limiter or CapacityLimiter(AT_ONCE)
+            limiter = self._limiter = self._limiter or CapacityLimiter(MAX_CONCURRENT)
         account, port = self._account(config), int(config["imapPort"])
         where = f"{account.host}:{port}"
         try:
@@ -69,16 +69,16 @@ class Mailboxes:
             raise PollFailed(str(failure), fatal=True) from failure
         except HttpFailed as failure:
             raise PollFailed(str(failure)) from failure
-        wire = _Wire(connection, account)
+        running = _RunningJob(connection, account)
         try:
             with anyio.fail_after(timeout):
-                return await to_thread.run_sync(wire.run, job, abandon_on_cancel=True, limiter=limiter)
+                return await to_thread.run_sync(running.run, job, abandon_on_cancel=True, limiter=limiter)
         except TimeoutError as failure:
             raise PollFailed(f"{where} took too long") from failure
         except IMAP_ERRORS as failure:
-            raise _explained(failure, where, account) from failure
+            raise _poll_failed(failure, where, account) from failure
         finally:
-            wire.cut()
+            running.cut()
 
     def _account(self, config: Config) -> ImapAccount:
         return ImapAccount(
@@ -91,8 +91,8 @@ class Mailboxes:
         )
 
 
-class _Wire:
-    """One connection and the job on it; `cut` ends both from outside the thread."""
+class _RunningJob:
+    """A job on a connection; `cut` ends both from outside the thread."""
 
     def __init__(self, connection: socket.socket, account: ImapAccount) -> None:
         self._connection = connection
@@ -114,7 +114,7 @@ class _Wire:
             self._connection.close()
 
     def cut(self) -> None:
-        """Shuts the connection down, which wakes a thread that waits on it; one that never began closes nothing."""
+        """Shuts the connection down, which wakes a thread that waits on it."""
         with contextlib.suppress(OSError):
             self._handle.shutdown(socket.SHUT_RDWR)
         self._handle.close()
@@ -122,12 +122,12 @@ class _Wire:
             self._connection.close()
 
 
-def _explained(failure: Exception, where: str, account: ImapAccount) -> PollFailed:
+def _poll_failed(failure: Exception, where: str, account: ImapAccount) -> PollFailed:
+    message = message_of(failure)
     if isinstance(failure, LoginRefused):
-        message = f"{where} did not take the user name and password: {words_of(failure)}"
-        return PollFailed(message, fatal=failure.final)
+        return PollFailed(f"{where} did not take the user name and password: {message}", fatal=failure.final)
     if account.security is Security.IMPLICIT and is_plain_text_answer(failure):
         return PollFailed(plain_text_message(where, TLS_FIELD, IMAP_TLS_PORT))
     if isinstance(failure, ssl.SSLError):
-        return PollFailed(f"TLS with {where} failed: {words_of(failure)}")
-    return PollFailed(f"{where}: {words_of(failure)}")
+        return PollFailed(f"TLS with {where} failed: {message}")
+    return PollFailed(f"{where}: {message}")

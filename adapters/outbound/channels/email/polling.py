@@ -1,4 +1,4 @@
-"""One look into a mailbox: what is unread and new, as events. Runs in a thread."""
+"""Polls a mailbox: what is unread and new, as events. Runs in a thread."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from adapters.outbound.channels.email.events import Memory, Place, event_of, ignored_for, unreadable
+from adapters.outbound.channels.email.events import MailboxCursor, Position, event_of, unreadable
 from adapters.outbound.channels.email.imap import CUT_MAIL, MAX_MAIL, MailBox
+from adapters.outbound.mail.guards import reason_not_to_answer
 from adapters.outbound.mail.headers import session_of
 from adapters.outbound.mail.mime import read_mail
 from domain.channels.messages import Config, Event
@@ -20,26 +21,25 @@ MAX_BYTES = 2 * MAX_MAIL
 """Bytes of one poll."""
 
 
-def look(box: MailBox, config: Config, cursor: Mapping[str, Any] | None, now: datetime) -> Polled:
+def poll(box: MailBox, config: Config, stored: Mapping[str, Any] | None, now: datetime) -> Polled:
     """What is UNSEEN and was not taken before.
 
-    The stored cursor proves that the mails it calls taken are safe with us: those that are unread all the
-    same (we stopped before saying so) are marked now.
+    The mails that the stored cursor calls taken are stored with us: those that are unread all the same (the process
+    ended before it marked them) are marked now.
     """
-    memory = Memory.load(cursor, box.number_of("UIDVALIDITY"), _account(config), now)
+    cursor = MailboxCursor.load(stored, box.number_of("UIDVALIDITY"), _account(config), now)
     unseen = box.unseen()
-    late = memory.taken.intersection(unseen)
-    box.mark_seen(sorted(late))
-    memory.taken = late
-    fresh = [uid for uid in unseen if uid not in late]
+    cursor.taken.intersection_update(unseen)
+    box.mark_seen(sorted(cursor.taken))
+    fresh = [uid for uid in unseen if uid not in cursor.taken]
     batch = _batch(box, fresh)
-    found: list[Event] = []
+    events: list[Event] = []
     for uid, size in batch.items():
-        event = _read(box, config, Place(memory.uid_validity, uid), size, memory, now)
+        event = _read(box, config, Position(cursor.uid_validity, uid), size, cursor, now)
         if event is not None:
-            found.append(event)
-        memory.take(uid)
-    return Polled(found, memory.dump(), more=len(fresh) > len(batch))
+            events.append(event)
+        cursor.take(uid)
+    return Polled(events, cursor.dump(), more=len(fresh) > len(batch))
 
 
 def _batch(box: MailBox, uids: list[int]) -> dict[int, int]:
@@ -58,28 +58,28 @@ def _batch(box: MailBox, uids: list[int]) -> dict[int, int]:
 
 
 def _read(
-    box: MailBox, config: Config, place: Place, size: int, memory: Memory, now: datetime
+    box: MailBox, config: Config, position: Position, size: int, cursor: MailboxCursor, now: datetime
 ) -> Event | None:
     whole = size <= MAX_MAIL
-    content = box.content(place.uid, None if whole else CUT_MAIL)
+    content = box.content(position.uid, None if whole else CUT_MAIL)
     if content is None:
         return None
     try:
         mail = read_mail(content)
-        if ignored_for(config, mail) is not None:
+        if reason_not_to_answer(mail.headers, str(config["fromEmail"])) is not None:
             return None
-        if not memory.admits(_thread(session_of(mail.headers, mail.key)), now):
+        if not cursor.admits(_thread(session_of(mail.headers, mail.key)), now):
             return None
-        return event_of(config, mail, place, whole=whole)
+        return event_of(config, mail, position, whole=whole)
     except Exception as failure:  # noqa: BLE001 - whatever it is, one mail must not stop the mailbox
         reason = f"the mail cannot be read: {type(failure).__name__}: {failure}"[:500]
-        return unreadable(place, hashlib.sha256(content).hexdigest(), reason)
+        return unreadable(position, hashlib.sha256(content).hexdigest(), reason)
 
 
 def _account(config: Config) -> str:
-    """Names the mailbox; two of them may well have the same UIDVALIDITY."""
-    named = "\0".join(str(config[name]).strip().lower() for name in ("imapHost", "imapPort", "username"))
-    return hashlib.sha256(named.encode()).hexdigest()[:16]
+    """Identifies the mailbox; two of them may have the same UIDVALIDITY."""
+    identity = "\0".join(str(config[name]).strip().lower() for name in ("imapHost", "imapPort", "username"))
+    return hashlib.sha256(identity.encode()).hexdigest()[:16]
 
 
 def _thread(session_id: str) -> str:

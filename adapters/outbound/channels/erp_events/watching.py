@@ -115,22 +115,19 @@ class Watcher:
         taken = [*_written_once_more(stamps, seen, since), *changed[:MAX_RECORDS]]
         newest = max([since, *(stamps[record_id] for record_id in taken)])
         records = await self._read(taken)
-        changes, marks = [], dict(seen)
+        changes: list[Change] = []
+        marks = dict(seen)
         for record_id in taken:
-            record, stamp, mark = records.get(record_id), stamps[record_id], seen.get(record_id)
-            new_mark = _mark(stamp, self._written(record), mark, newest)
-            is_rescan = _stamp_of(mark) == stamp
-            marks[record_id] = stamp if is_rescan else new_mark
-            event = self._event(record, created_since, mark)
-            if event and new_mark != _stamp_of(mark):
-                known_as = new_mark if is_rescan else stamp
-                changes.append(Change(self.model, event, record_id, known_as, record or {}))
+            record, previous = records.get(record_id), seen.get(record_id)
+            mark = _mark(stamps[record_id], self._written(record), previous, newest)
+            is_rescan = _stamp_of(previous) == stamps[record_id]
+            marks[record_id] = stamps[record_id] if is_rescan else mark
+            if mark != _stamp_of(previous) and (event := self._event(record, created_since, previous)):
+                state = mark if is_rescan else stamps[record_id]
+                changes.append(Change(self.model, event, record_id, state, record or {}))
         ids = await self._ids()
-        if UNLINK in self.events:
-            changes += [
-                Change(self.model, UNLINK, record_id, "", {"id": record_id})
-                for record_id in sorted(previous_ids - ids)
-            ]
+        deleted = sorted(previous_ids - ids) if UNLINK in self.events else []
+        changes += [Change(self.model, UNLINK, gone, "", {"id": gone}) for gone in deleted]
         recent = {record_id: mark for record_id, mark in marks.items() if mark >= _earlier(newest)}
         return Scan(changes, self._cursor(newest, recent, ids), more=len(changed) > MAX_RECORDS)
 

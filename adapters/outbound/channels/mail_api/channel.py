@@ -9,12 +9,13 @@ from email.policy import SMTP
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import text
+from adapters.outbound.channels.common.files import pieces
 from adapters.outbound.channels.mail_api.definition import DEFINITION
 from adapters.outbound.channels.mail_api.gmail import Gmail
 from adapters.outbound.channels.mail_api.limits import limits
 from adapters.outbound.channels.mail_api.messages import from_base64url, parts_of
 from adapters.outbound.channels.mail_api.polling import Poller
-from adapters.outbound.mail.compose import Body, compose_reply, render_body
+from adapters.outbound.mail.compose import compose_reply, mail_messages
 from adapters.outbound.oauth.google import GoogleApi, GoogleError, platform_errors
 from domain.channels.limits import Limits
 from domain.channels.messages import Answer, Attachment, Config, OutboundMessage, Outcome, Sent, Target
@@ -51,16 +52,14 @@ class MailApi:
         return await self._poller.step(config, cursor, now, since)
 
     def render(self, config: Config, target: Target, answer: Answer) -> Sequence[OutboundMessage]:
-        body = render_body(answer)
-        return [OutboundMessage({"plain": body.plain, "html": body.html})] if body else []
+        return mail_messages(answer)
 
     def limits(self, config: Config, target: Target) -> Limits:
         return limits(config, target)
 
     async def send(self, config: Config, target: Target, part: OutboundMessage, key: str) -> Sent:
-        body = Body(str(part.payload["plain"]), str(part.payload["html"]))
         try:
-            mail = compose_reply(str(target["from"]), target, body, key, self._clock.now())
+            mail = compose_reply(str(target["from"]), target, part, key, self._clock.now())
         except (ValueError, IndexError, KeyError) as failure:
             return Sent(Outcome.PERMANENT, f"the mail cannot be addressed: {failure}")
         raw = base64.urlsafe_b64encode(mail.as_bytes(policy=SMTP.clone(cte_type="7bit"))).decode()
@@ -81,8 +80,8 @@ class MailApi:
     async def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:
         with platform_errors("The file cannot be fetched: "):
             content = await self._content(config, attachment)
-        for start in range(0, len(content), 65536):
-            yield content[start : start + 65536]
+        for piece in pieces(content):
+            yield piece
 
     async def _content(self, config: Config, attachment: Attachment) -> bytes:
         message_id = str(attachment.source["messageId"])

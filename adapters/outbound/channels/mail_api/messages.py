@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, clean, items, text
-from adapters.outbound.mail.authentication import proven_sender
 from adapters.outbound.mail.charsets import decode_bytes
 from adapters.outbound.mail.compose import reply_target
+from adapters.outbound.mail.events import mail_event
 from adapters.outbound.mail.guards import reason_not_to_answer
 from adapters.outbound.mail.headers import Headers
 from adapters.outbound.mail.mime import MAX_PARTS, MAX_TEXT, clean_filename, readable_text
 from adapters.outbound.mail.subjects import is_forwarded
-from domain.channels.messages import Attachment, Event, Identity, Sender
+from domain.channels.messages import Attachment, Event
 
 _RECEIVING_SERVER = ("google.com",)
 _NOT_INCOMING = frozenset({"SENT", "DRAFT", "SPAM", "TRASH", "CHAT"})
@@ -68,7 +68,7 @@ def _leaf(part: Mapping[str, Any]) -> MimePart:
 
 def headers_of(part: object) -> Headers:
     """The header fields of a message's payload or of one of its parts."""
-    return Headers((text(each, "name"), text(each, "value")) for each in items(part, "headers"))
+    return Headers((text(field, "name"), text(field, "value")) for field in items(part, "headers"))
 
 
 def from_base64url(data: str) -> bytes:
@@ -117,7 +117,7 @@ def missing_text(parts: list[MimePart]) -> list[MimePart]:
 
 def is_incoming(message: Mapping[str, Any]) -> bool:
     """Whether it is mail that arrived, rather than sent, drafted or thrown away."""
-    return not _NOT_INCOMING & {each for each in items(message, "labelIds") if isinstance(each, str)}
+    return not _NOT_INCOMING & {label for label in items(message, "labelIds") if isinstance(label, str)}
 
 
 def ignored_for(message: Mapping[str, Any], own_address: str) -> str | None:
@@ -128,28 +128,17 @@ def ignored_for(message: Mapping[str, Any], own_address: str) -> str | None:
 def event_of(message: Mapping[str, Any], parts: list[MimePart], own_address: str) -> Event:
     """The event of a mail; its session is Gmail's thread."""
     headers = headers_of(at(message, "payload"))
-    sender = headers.addresses("From")[0]
-    proven = proven_sender(headers, _RECEIVING_SERVER)
     message_id, thread_id = text(message, "id"), text(message, "threadId")
-    target = reply_target(headers)
-    return Event(
+    return mail_event(
+        headers,
+        _RECEIVING_SERVER,
         key=message_id,
         session_id=thread_id or message_id,
-        sender=Sender(
-            external_id=sender.email.lower(),
-            display_name=sender.name,
-            identities=(Identity("email", proven.email.lower()),) if proven else (),
-        ),
-        text=text_of(parts, headers.text("Subject")) or headers.text("Subject"),
-        target={**target, "threadId": thread_id, "from": own_address},
+        text=text_of(parts, headers.text("Subject")),
+        target={**reply_target(headers), "threadId": thread_id, "from": own_address},
         attachments=tuple(_attachment(message_id, part) for part in parts if _is_file(part)),
         ids=(message_id,),
-        automated=True,
-        correspondent=target["to"].lower(),
-        raw={
-            "id": message_id,
-            **headers.summary(),
-        },
+        raw={"id": message_id},
     )
 
 

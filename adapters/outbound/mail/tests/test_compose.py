@@ -9,18 +9,20 @@ from email.policy import SMTP
 
 import pytest
 
-from adapters.outbound.mail.compose import Body, compose_reply, reply_target
+from adapters.outbound.mail.compose import compose_reply, reply_target
 from adapters.outbound.mail.headers import Headers
+from domain.channels.messages import OutboundMessage
 
 AT = datetime(2026, 11, 3, 10, tzinfo=UTC)
 OUTLOOK = "<AM0PR04MB6594F2B5D9C8A7E6F5D4C3B2A1908@AM0PR04MB6594.eurprd04.prod.outlook.com>"
+BODY = OutboundMessage({"plain": "hi", "html": "<p>hi</p>"})
 LONGER = f"<{'a' * 300}@example.com>"
 
 
 def sent(*fields: tuple[str, str]) -> Message:
     """The reply to a mail with these header fields, read by another parser than the one that wrote it."""
     target = reply_target(Headers([("From", "ann@example.com"), *fields]))
-    reply = compose_reply("bot@example.com", target, Body("hi", "<p>hi</p>"), "key", AT)
+    reply = compose_reply("bot@example.com", target, BODY, "key", AT)
     return message_from_bytes(reply.as_bytes(policy=SMTP.clone(cte_type="7bit")))
 
 
@@ -37,7 +39,7 @@ def test_no_line_is_longer_than_mail_may_be() -> None:
     target = reply_target(
         Headers([("From", "ann@example.com"), ("Message-ID", OUTLOOK), ("References", ids)])
     )
-    reply = compose_reply("bot@example.com", target, Body("hi", "<p>hi</p>"), "key", AT)
+    reply = compose_reply("bot@example.com", target, BODY, "key", AT)
     assert max(map(len, reply.as_bytes(policy=SMTP).split(b"\r\n"))) <= 998
 
 
@@ -49,7 +51,7 @@ def test_ids_beyond_ascii_are_left_out() -> None:
 
 def test_whose_name_or_address_is_beyond_ascii_is_answered_too() -> None:
     target = reply_target(Headers([("From", '"Müller, Jörg" <jörg@bücher.example>')]))
-    reply = compose_reply("bot@example.com", target, Body("hi", "<p>hi</p>"), "key", AT)
+    reply = compose_reply("bot@example.com", target, BODY, "key", AT)
     written = reply.as_bytes(policy=SMTP.clone(cte_type="7bit", utf8=True)).decode()
     assert 'To: "Müller, Jörg" <jörg@bücher.example>\r\n' in written
 
@@ -58,4 +60,4 @@ def test_whose_name_or_address_is_beyond_ascii_is_answered_too() -> None:
 def test_an_address_that_is_none_is_told_as_such(address: str) -> None:
     target = reply_target(Headers([("From", address)]))
     with pytest.raises(ValueError, match=r"\S"):
-        compose_reply("bot@example.com", target, Body("hi", "<p>hi</p>"), "key", AT)
+        compose_reply("bot@example.com", target, BODY, "key", AT)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.outbound.mail.authentication import aligned, proven_sender
+from adapters.outbound.mail.authentication import aligned, authenticated_sender
 from adapters.outbound.mail.compose import message_id
 from adapters.outbound.mail.guards import reason_not_to_answer
 from adapters.outbound.mail.headers import Headers
@@ -150,7 +150,7 @@ def test_our_own_mail_is_known_by_its_id_whoever_sends_it_back() -> None:
 
 
 def results(value: str, sender: str = "Ann <ann@client.example>") -> str | None:
-    proven = proven_sender(headers(("Authentication-Results", value), sender=sender), ["example.com"])
+    proven = authenticated_sender(headers(("Authentication-Results", value), sender=sender), ["example.com"])
     return proven.email if proven else None
 
 
@@ -208,7 +208,7 @@ def test_a_quoted_envelope_sender_cannot_write_verdicts(mailbox: str) -> None:
 def test_only_the_topmost_results_count() -> None:
     forged = ("Authentication-Results", "mx.example.com; dkim=pass header.d=client.example")
     genuine = ("Authentication-Results", "mx.example.com; dkim=fail header.d=client.example")
-    assert proven_sender(headers(genuine, forged), ["example.com"]) is None
+    assert authenticated_sender(headers(genuine, forged), ["example.com"]) is None
 
 
 def test_two_senders_prove_nobody() -> None:
@@ -217,13 +217,13 @@ def test_two_senders_prove_nobody() -> None:
     twice = Headers(
         [("From", "a@client.example"), ("From", "b@client.example"), ("Authentication-Results", good)]
     )
-    assert proven_sender(twice, ["example.com"]) is None
+    assert authenticated_sender(twice, ["example.com"]) is None
 
 
 def test_gmail_signs_as_google() -> None:
     mail = headers(("Authentication-Results", "mx.google.com; dkim=pass header.i=@client.example"))
-    assert proven_sender(mail, ["imap.gmail.com"]) is not None
-    assert proven_sender(mail, ["example.com"]) is None
+    assert authenticated_sender(mail, ["imap.gmail.com"]) is not None
+    assert authenticated_sender(mail, ["example.com"]) is None
 
 
 def test_alignment_needs_more_than_a_top_level_name() -> None:

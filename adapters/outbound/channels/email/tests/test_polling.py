@@ -12,8 +12,9 @@ from contextlib import asynccontextmanager
 import anyio
 import pytest
 
-from adapters.outbound.channels.email.channel import MAX_HUNG_UP, Email
+from adapters.outbound.channels.email.channel import Email
 from adapters.outbound.channels.email.events import MAX_PER_THREAD
+from adapters.outbound.channels.email.idle import MAX_HUNG_UP
 from adapters.outbound.channels.email.imap import MailBox
 from adapters.outbound.channels.email.mailbox import Mailboxes
 from adapters.outbound.channels.email.polling import MAX_MAILS

@@ -1,0 +1,43 @@
+"""The event of a mail."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from adapters.outbound.mail.authentication import authenticated_sender
+from adapters.outbound.mail.headers import Headers
+from domain.channels.messages import Attachment, Event, Identity, Sender
+
+
+def mail_event(
+    headers: Headers,
+    own_domains: Sequence[str],
+    *,
+    key: str,
+    session_id: str,
+    text: str,
+    target: Mapping[str, Any],
+    attachments: tuple[Attachment, ...],
+    ids: tuple[str, ...],
+    raw: Mapping[str, Any],
+) -> Event:
+    """`own_domains` are those of the mailbox and its servers. A mail without a text hands on its subject."""
+    sender = next(iter(headers.addresses("From")), None)
+    authenticated = authenticated_sender(headers, own_domains)
+    return Event(
+        key=key,
+        session_id=session_id,
+        sender=Sender(
+            external_id=sender.email.lower() if sender else "",
+            display_name=sender.name if sender else "",
+            identities=(Identity("email", authenticated.email.lower()),) if authenticated else (),
+        ),
+        text=text or headers.text("Subject"),
+        target=target,
+        attachments=attachments,
+        ids=ids,
+        automated=True,
+        correspondent=target["to"].lower(),
+        raw={**headers.summary(), **raw},
+    )
