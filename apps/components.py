@@ -118,7 +118,7 @@ class WorkerComponent:
         self._resources = container.resources()
         abandoned = AbandonedLeases(
             leases.abandoned,
-            [leases.free, container.schedules().free, container.links().release_of],
+            [leases.free, container.scheduled_runs().free, container.links().release_of],
             event_bus.lost,
         )
         self._periodic_task: asyncio.Task[None] | None = None

@@ -56,7 +56,8 @@ from adapters.outbound.storage.outbox import PostgresOutbox
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.processes import PostgresProcesses
 from adapters.outbound.storage.rounds import PostgresRounds
-from adapters.outbound.storage.schedules import PostgresSchedules
+from adapters.outbound.storage.runs import PostgresRuns
+from adapters.outbound.storage.schedules import PostgresDeactivation, PostgresSchedules
 from adapters.outbound.storage.sessions import PostgresSessions
 from adapters.outbound.storage.shared_limits import PostgresSharedLimits
 from adapters.outbound.storage.signals import Signals
@@ -346,11 +347,13 @@ class Container(containers.DeclarativeContainer):
     pairings = providers.Singleton(PairingService, links, channels)
     sockets = links
     supervisor = providers.Singleton(Supervisor, links, instances, channels, inbox)
-    schedules = providers.Singleton(
-        PostgresSchedules, database, worker_id, event_bus.provided.arrived, event_bus.provided.changed, health
+    schedules = providers.Singleton(PostgresSchedules, database)
+    deactivation = providers.Singleton(PostgresDeactivation, database, event_bus.provided.changed)
+    scheduled_runs = providers.Singleton(
+        PostgresRuns, database, worker_id, event_bus.provided.arrived, event_bus.provided.changed, health
     )
     polling = providers.Singleton(
-        PollingService, schedules, instances, channels, health, jobs, clock, meter, reads
+        PollingService, schedules, scheduled_runs, instances, channels, health, jobs, clock, meter, reads
     )
 
     access = providers.Singleton(AccessService, keys, ids, settings.provided.internal_service_key)
@@ -375,7 +378,7 @@ class Container(containers.DeclarativeContainer):
         health,
         metadata,
         schedules,
-        schedules,
+        deactivation,
         event_bus,
         clock,
         meter,

@@ -47,7 +47,7 @@ class JobsComponent:
             [
                 PeriodicTask("what is due", 1.0, self._due),
                 PeriodicTask("missing schedules", 60.0, self._polling.complete),
-                PeriodicTask("retired instances", 2.0, schedules.bury),
+                PeriodicTask("retired instances", 2.0, container.deactivation().remove_retired),
                 PeriodicTask("webhook registration", 900.0, self._register),
                 PeriodicTask("cleaning", 3600.0, lambda: self._queue.enqueue("clean")),
             ]

@@ -24,7 +24,7 @@ class Due:
 
 
 class ScheduleStore(Protocol):
-    """One runner at a time per instance, over any number of workers."""
+    """When instances run next."""
 
     async def plan(self, instance_id: int, at: datetime | None) -> None:
         """Sets when the instance runs next (None: never), freeing it from whoever is running it."""
@@ -41,6 +41,14 @@ class ScheduleStore(Protocol):
         """Makes the instances of these channels that are to run soonest due now, `count` of them at most, but
         none whose last run failed."""
         ...
+
+    async def missing(self, channel_ids: Sequence[str]) -> Sequence[int]:
+        """Instances of these channels that have no row yet."""
+        ...
+
+
+class ScheduledRuns(Protocol):
+    """Runs of schedules: one runner at a time per instance, over any number of workers."""
 
     async def lease(self, count: int) -> Sequence[int]:
         """Instances that are due and that nobody runs, leased to this process until a run begins."""
@@ -79,14 +87,6 @@ class ScheduleStore(Protocol):
 
     async def release(self, due: Due) -> None:
         """The run is over, however it ended."""
-        ...
-
-    async def missing(self, channel_ids: Sequence[str]) -> Sequence[int]:
-        """Instances of these channels that have no row yet."""
-        ...
-
-    async def bury(self) -> Sequence[int]:
-        """Removes retired instances whose messages are answered; their ids."""
         ...
 
 

@@ -18,7 +18,7 @@ from ports.clock import Clock
 from ports.instances import HealthRecorder, InstanceLookup
 from ports.jobs import JobQueue
 from ports.metrics import Meter
-from ports.schedules import Due, ScheduleStore
+from ports.schedules import Due, ScheduledRuns, ScheduleStore
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +39,7 @@ class PollingService:
     def __init__(
         self,
         schedules: ScheduleStore,
+        runs: ScheduledRuns,
         instances: InstanceLookup,
         channels: Channels,
         health: HealthRecorder,
@@ -48,6 +49,7 @@ class PollingService:
         reads: ReadLimiter,
     ) -> None:
         self._schedules = schedules
+        self._runs = runs
         self._instances = instances
         self._channels = channels
         self._health = health
@@ -85,18 +87,18 @@ class PollingService:
 
     async def look(self) -> bool:
         """Hands what is due to the queue; whether there may be more."""
-        leased = await self._schedules.lease(AT_ONCE)
+        leased = await self._runs.lease(AT_ONCE)
         for position, instance_id in enumerate(leased):
             try:
                 await self._queue.enqueue(RUN, instance_id, alone=False)
             except Unavailable:
-                await self._schedules.give_back(leased[position:])
+                await self._runs.give_back(leased[position:])
                 raise
         return len(leased) == AT_ONCE
 
     async def run(self, instance_id: int) -> None:
         """One poll or firing of a leased instance."""
-        due = await self._schedules.begin(instance_id)
+        due = await self._runs.begin(instance_id)
         if due is None:
             return
         try:
@@ -108,7 +110,7 @@ class PollingService:
             reason = unexpected.message if isinstance(unexpected, Refusal) else type(unexpected).__name__
             await self._failed(due, PollFailed(f"internal error: {reason}"), timedelta())
         finally:
-            await self._schedules.release(due)
+            await self._runs.release(due)
 
     async def _run(self, due: Due) -> None:
         instance = await self._instances.find(due.instance_id)
@@ -127,7 +129,7 @@ class PollingService:
         once = channel.fires_once(instance.config)
         after = max(self._clock.now(), due.planned)  # our clock may be behind the one that found it due
         following = None if once else channel.next_fire(instance.config, after)
-        fresh = await self._schedules.finish(due, [event], None, following, retire=once)
+        fresh = await self._runs.finish(due, [event], None, following, retire=once)
         if fresh is None:
             return
         await self._stored(instance, fresh)
@@ -151,7 +153,7 @@ class PollingService:
             await self._failed(due, PollFailed(f"internal error: {type(unexpected).__name__}"), every)
             return
         following = self._clock.now() if polled.more else self._clock.now() + every
-        fresh = await self._schedules.finish(due, polled.events, polled.cursor, following)
+        fresh = await self._runs.finish(due, polled.events, polled.cursor, following)
         if fresh is None:
             return
         await self._confirm(instance, channel, polled.events)
@@ -181,6 +183,6 @@ class PollingService:
         at: datetime | None = None
         if not failed.fatal:
             at = self._clock.now() + back_off(due.failures + 1, every, failed.retry_after)
-        await self._schedules.failed(due, at)
+        await self._runs.failed(due, at)
         await self._health.failed(due.instance_id, Activity.RECEIVING, f"polling: {failed}")
         log.warning("a poll failed: %s", failed, extra={"instance": due.instance_id})

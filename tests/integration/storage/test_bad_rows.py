@@ -17,6 +17,7 @@ from adapters.outbound.storage.inbox import PostgresInbox
 from adapters.outbound.storage.leases import LeaseStore
 from adapters.outbound.storage.outbox import PostgresOutbox
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.runs import PostgresRuns
 from adapters.outbound.storage.schedules import PostgresSchedules
 from domain.channels.messages import Answer, CallOutcome, Event, OutboundMessage, Sender
 from domain.instances.model import Activity
@@ -157,21 +158,25 @@ async def test_an_answer_nobody_took_that_cannot_go_out_holds_up_no_other(
     assert rows == [("no JSON", 2, False), ("refused", 2, False), ("good", 1, True)]
 
 
+def scheduled_runs(store: Store) -> PostgresRuns:
+    return PostgresRuns(store.database, 1, lambda: None, lambda _: None, store.health)
+
+
 async def test_a_polled_message_that_cannot_be_stored_keeps_none_out_and_the_cursor_goes_on(
     store: Store, instance: int
 ) -> None:
-    schedules = PostgresSchedules(store.database, 1, lambda: None, lambda _: None)
-    await schedules.plan(instance, NOW)
-    await schedules.lease(1)
-    due = await schedules.begin(instance)
+    runs = scheduled_runs(store)
+    await PostgresSchedules(store.database).plan(instance, NOW)
+    await runs.lease(1)
+    due = await runs.begin(instance)
     assert isinstance(due, Due)
     await store.refuse("starts_with(event_key, 'bad')")
     names = ["a", "bad one", *(f"n{number}" for number in range(50)), "bad two", "z"]
 
-    fresh = await schedules.finish(due, [event(name) for name in names], {"at": 5}, NOW)
+    fresh = await runs.finish(due, [event(name) for name in names], {"at": 5}, NOW)
 
     assert fresh == [None if name.startswith("bad") else True for name in names]
-    await schedules.release(due)
+    await runs.release(due)
     assert await store.database.fetch_one("SELECT cursor, failures FROM schedule") == ('{"at":5}', 0)
     keys = await store.database.fetch("SELECT event_key FROM inbox ORDER BY id")
     assert [key for (key,) in keys] == [name for name in names if not name.startswith("bad")]
@@ -217,14 +222,14 @@ async def test_leases_are_prolonged_and_given_back_beside_one_that_cannot_be(
 
 
 async def test_a_schedule_that_cannot_be_leased_keeps_no_others_waiting(store: Store, instance: int) -> None:
-    schedules = PostgresSchedules(store.database, 1, lambda: None, lambda _: None, store.health)
+    runs = scheduled_runs(store)
     others = [await an_instance(store.database, f"n{number}") for number in range(4)]
     for each in (instance, *others):
-        await schedules.plan(each, NOW)
+        await PostgresSchedules(store.database).plan(each, NOW)
     await store.refuse(f"instance_id = {instance} AND owner IS NOT NULL", "schedule")
 
-    assert sorted(await schedules.lease(100)) == sorted(others)
-    assert await schedules.lease(100) == []
+    assert sorted(await runs.lease(100)) == sorted(others)
+    assert await runs.lease(100) == []
     reason = "its polls or firings cannot be begun, as the database refuses that: CheckViolation"
     assert await store.reasons(instance) == {Activity.RECEIVING: reason}
     assert await store.reasons(others[0]) == {}

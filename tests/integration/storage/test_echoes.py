@@ -6,11 +6,12 @@ import pytest
 
 from adapters.outbound.storage.conversations import PostgresConversations, Wakes
 from adapters.outbound.storage.direct_dispatch import DirectDispatch
+from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.inbox import PostgresInbox
 from adapters.outbound.storage.leases import LeaseStore
 from adapters.outbound.storage.outbox import PostgresOutbox
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.schedules import PostgresSchedules
+from adapters.outbound.storage.runs import PostgresRuns
 from domain.channels.messages import Event, OutboundMessage, Sender
 from ports.inbox import Conversation, EventOutcome
 from ports.outbox import QueuedMessages
@@ -107,12 +108,13 @@ async def test_an_echo_before_its_id_is_on_record_is_not_answered(storage: Stora
 
 async def test_a_poll_drops_echoes_too(storage: Storage) -> None:
     await storage.answered("file2")
-    schedules = PostgresSchedules(storage.database, OWNER, lambda: None, lambda _: None)
+    health = PostgresHealth(storage.database)
+    runs = PostgresRuns(storage.database, OWNER, lambda: None, lambda _: None, health)
     await storage.database.execute(
         "INSERT INTO schedule (instance_id, next_run_at) VALUES (%s, now())", (storage.instance,)
     )
-    await schedules.lease(10)
-    due = await schedules.begin(storage.instance)
+    await runs.lease(10)
+    due = await runs.begin(storage.instance)
     assert due is not None
     events = [event("theirs", "file1"), event("ours", "file2")]
-    assert await schedules.finish(due, events, {}, None) == [True, False]
+    assert await runs.finish(due, events, {}, None) == [True, False]

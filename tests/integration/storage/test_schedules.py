@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from adapters.outbound.security.encryption import ConfigCipher, new_key
-from adapters.outbound.storage import schedules as module
+from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.instances import PostgresInstances
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.schedules import PostgresSchedules
+from adapters.outbound.storage.runs import LEASE, PostgresRuns
+from adapters.outbound.storage.schedules import PostgresDeactivation, PostgresSchedules
+from adapters.outbound.storage.statements import render
 from domain.channels.messages import Event, Sender
 from domain.instances.model import NewInstance
 from ports.schedules import Due
@@ -29,14 +31,17 @@ class World:
         self.database = database
         self.removed: list[int] = []
         self.one, self.other = (
-            PostgresSchedules(database, owner, lambda: None, self.removed.append) for owner in (1, 2)
+            PostgresRuns(database, worker_id, lambda: None, self.removed.append, PostgresHealth(database))
+            for worker_id in (1, 2)
         )
+        self.schedules = PostgresSchedules(database)
+        self.deactivation = PostgresDeactivation(database, self.removed.append)
         self.instances = PostgresInstances(database, ConfigCipher(new_key()), lambda _: None)
 
     async def due(self, name: str = "a") -> int:
         """An instance that is due."""
         instance = await self.instances.add("ann", NewInstance("email", name, {}))
-        await self.one.plan(instance.id, datetime.now(UTC) - timedelta(seconds=1))
+        await self.schedules.plan(instance.id, datetime.now(UTC) - timedelta(seconds=1))
         return instance.id
 
     async def begun(self) -> Due:
@@ -91,7 +96,7 @@ async def test_what_was_stored_before_is_not_fresh(world: World) -> None:
 
 async def test_a_call_during_a_run_makes_for_one_more(world: World) -> None:
     run = await world.begun()
-    await world.other.due_now(run.instance_id)
+    await world.schedules.due_now(run.instance_id)
     await world.one.finish(run, [], {"at": 1}, LATER)
     assert await world.other.lease(5) == []
     await world.one.release(run)
@@ -106,7 +111,7 @@ async def test_a_call_during_a_run_makes_for_one_more(world: World) -> None:
 
 async def test_a_call_does_not_hasten_a_try_that_failed(world: World) -> None:
     run = await world.begun()
-    await world.one.due_now(run.instance_id)
+    await world.schedules.due_now(run.instance_id)
     await world.one.failed(run, LATER)
     await world.one.release(run)
     assert await world.one.lease(5) == []
@@ -116,15 +121,15 @@ async def test_dead_credentials_are_not_tried_for_a_call(world: World) -> None:
     run = await world.begun()
     await world.one.failed(run, None)
     await world.one.release(run)
-    await world.one.due_now(run.instance_id)
+    await world.schedules.due_now(run.instance_id)
     assert await world.one.lease(5) == []
-    await world.one.plan(run.instance_id, datetime.now(UTC))  # the configuration was changed
+    await world.schedules.plan(run.instance_id, datetime.now(UTC))  # the configuration was changed
     assert await world.one.lease(5) == [run.instance_id]
 
 
 async def test_a_change_takes_the_instance_from_who_runs_it(world: World) -> None:
     run = await world.begun()
-    await world.one.plan(run.instance_id, run.planned + timedelta(seconds=1))
+    await world.schedules.plan(run.instance_id, run.planned + timedelta(seconds=1))
     assert await world.other.lease(5) == [run.instance_id]
     second = await world.other.begin(run.instance_id)
     assert second is not None
@@ -147,13 +152,13 @@ async def test_a_removed_instance_stores_nothing(world: World) -> None:
 async def test_after_a_start_some_are_looked_at_at_once(world: World) -> None:
     soon, later, failing = [await world.due(name) for name in ("soon", "later", "failing")]
     for seconds, instance_id in enumerate((soon, later, failing)):
-        await world.one.plan(instance_id, datetime.now(UTC) + timedelta(hours=1, seconds=seconds))
+        await world.schedules.plan(instance_id, datetime.now(UTC) + timedelta(hours=1, seconds=seconds))
     await world.database.execute("UPDATE schedule SET failures = 1 WHERE instance_id = %s", (failing,))
-    await world.one.run_soon(["mail-api"], 5)
+    await world.schedules.run_soon(["mail-api"], 5)
     assert await world.one.lease(5) == []
-    await world.one.run_soon(["email"], 1)
+    await world.schedules.run_soon(["email"], 1)
     assert await world.one.lease(5) == [soon]
-    await world.one.run_soon(["email"], 5)
+    await world.schedules.run_soon(["email"], 5)
     assert await world.one.lease(5) == [later]
 
 
@@ -174,9 +179,9 @@ async def test_a_run_that_fires_once_removes_the_instance_with_its_event(world: 
     run = await world.begun()
     assert await world.one.finish(run, [event("1")], None, None, retire=True) == [True]
     assert world.removed == [run.instance_id]
-    assert await world.one.bury() == []  # its message waits to be answered
+    assert await world.deactivation.remove_retired() == []  # its message waits to be answered
     await world.database.execute("UPDATE queue SET pending = 0")
-    assert await world.one.bury() == [run.instance_id]
+    assert await world.deactivation.remove_retired() == [run.instance_id]
 
 
 async def test_many_instances_cost_one_look_at_an_index(world: World) -> None:
@@ -191,9 +196,8 @@ async def test_many_instances_cost_one_look_at_an_index(world: World) -> None:
     )
     await world.database.execute("ANALYZE schedule")
     await world.due("now")
-    explained = await world.database.fetch(
-        f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {module.LEASE}", (1, 200)
-    )
+    lease, parameters = render(LEASE, {"worker": 1, "count": 200})
+    explained = await world.database.fetch(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {lease}", parameters)
     plan = json.dumps(explained[0][0])
     assert '"Index Name": "schedule_due"' in plan
     assert "Seq Scan" not in plan

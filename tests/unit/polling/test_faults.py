@@ -50,7 +50,9 @@ class World:
         channels: Any = SimpleNamespace(find=lambda _: self.channel, all=lambda: [self.channel])
         meter: Any = SimpleNamespace(accepted=lambda *_: None)
         reads: Any = SimpleNamespace(slot=lambda *_: nullcontext())
-        self.service = PollingService(anything, anything, channels, health, anything, clock, meter, reads)
+        self.service = PollingService(
+            anything, anything, anything, channels, health, anything, clock, meter, reads
+        )
 
     async def begin(self, instance_id: int) -> Due:
         return Due(instance_id, NOW, None, self.failures, NOW)
