@@ -12,13 +12,13 @@ from adapters.outbound.jobs.arq_queue import QUEUE
 from adapters.outbound.storage.retention import Retention
 from apps.components import GRACE
 from apps.container import Container
-from apps.process import Phase
+from apps.process import Component, Phase
 from domain.polling.service import RUN
 
 REGISTER = "register"
 
 
-class JobsComponent:
+class JobsComponent(Component):
     """Runs the jobs, and asks for those that come again and again."""
 
     name = "jobs"
@@ -26,16 +26,16 @@ class JobsComponent:
 
     def __init__(self, container: Container) -> None:
         self._queue = container.jobs()
-        retention, history = Retention(container.database()), container.chat_history()
-        self._polling, self._instances = container.polling(), container.instance_service()
-        schedules = container.schedules()
+        retention, history = Retention(container.storage().database), container.storage().chat_history
+        self._polling, self._instances = container.channels().polling, container.instance_service()
+        schedules = container.storage().schedules
 
         async def clean(_: int) -> None:
             await retention.clean()
             await history.drop_old()
 
-        instances, event_bus = container.instances(), container.event_bus()
-        self._watchers = Watchers(instances, container.channels(), schedules)
+        instances, event_bus = container.storage().instances, container.storage().event_bus
+        self._watchers = Watchers(instances, container.channels().registry, schedules)
         runs = PollRuns(self._polling, instances, self._watchers.begin)
         event_bus.on_change(runs.changed)
         event_bus.on_change(self._watchers.changed)
@@ -47,7 +47,7 @@ class JobsComponent:
             [
                 PeriodicTask("what is due", 1.0, self._due),
                 PeriodicTask("missing schedules", 60.0, self._polling.complete),
-                PeriodicTask("retired instances", 2.0, container.deactivation().remove_retired),
+                PeriodicTask("retired instances", 2.0, container.storage().deactivation.remove_retired),
                 PeriodicTask("webhook registration", 900.0, self._register),
                 PeriodicTask("cleaning", 3600.0, lambda: self._queue.enqueue("clean")),
             ]
@@ -63,9 +63,6 @@ class JobsComponent:
     async def _register(self) -> None:
         for instance_id in await self._instances.registering():
             await self._queue.enqueue(REGISTER, instance_id)
-
-    async def start(self) -> None:
-        return
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:

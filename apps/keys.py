@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from adapters.outbound.storage.key_check import encrypt_anew, replace_key
-from apps.container import Container
+from apps.container import CommandContainer
 from apps.printable import escaped
 from apps.secrets import complete
 from apps.settings import Settings
@@ -18,7 +18,7 @@ from domain.refusals import NotFound
 
 
 def create(settings: Settings, options: argparse.Namespace) -> int:
-    async def run(container: Container) -> None:
+    async def run(container: CommandContainer) -> None:
         _, token = await container.access().create_key(options.user, Role(options.role))
         print(token)
 
@@ -26,7 +26,7 @@ def create(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def listing(settings: Settings, _: argparse.Namespace) -> int:
-    async def run(container: Container) -> None:
+    async def run(container: CommandContainer) -> None:
         print(f"{'ID':>4}  {'USER':<24} {'ROLE':<6} {'KEY':<14} {'CREATED':<20} STATE")
         for key in await container.access().list_keys():
             state = f"revoked {key.revoked_at:%Y-%m-%d}" if key.revoked_at else "live"
@@ -39,25 +39,26 @@ def listing(settings: Settings, _: argparse.Namespace) -> int:
 
 
 def revoke(settings: Settings, options: argparse.Namespace) -> int:
-    async def run(container: Container) -> None:
+    async def run(container: CommandContainer) -> None:
         await container.access().revoke_key(await _key_id(container, options.key))
         print("revoked")
 
     return _with_database(settings, run)
 
 
-async def _key_id(container: Container, text: str) -> int:
+async def _key_id(container: CommandContainer, text: str) -> int:
     if text.isascii() and text.isdigit() and len(text) < 19:
         return int(text)
-    found = await container.keys().find(digest(text))
+    found = await container.storage().keys.find(digest(text))
     if found is None:
         raise NotFound("no live key looks like that; 'switchboard keys list' shows the ids")
     return found.id
 
 
 def reseal(settings: Settings, *, drop_unreadable: bool) -> int:
-    async def run(container: Container) -> None:
-        instances, database, cipher = container.instances(), container.database(), container.config_cipher()
+    async def run(container: CommandContainer) -> None:
+        storage = container.storage()
+        instances, database, cipher = storage.instances, storage.database, storage.config_cipher
         count, unreadable = await encrypt_anew(database, cipher)
         print(f"sealed {count} configuration(s) anew")
         if unreadable and not drop_unreadable:
@@ -73,16 +74,16 @@ def reseal(settings: Settings, *, drop_unreadable: bool) -> int:
     return _with_database(settings, run)
 
 
-def _with_database(settings: Settings, work: Callable[[Container], Awaitable[None]]) -> int:
+def _with_database(settings: Settings, work: Callable[[CommandContainer], Awaitable[None]]) -> int:
     settings = complete(settings)
 
     async def run(dsn: str) -> None:
-        container = Container(settings=settings, dsn=dsn, solitary=False)
-        await container.database().open()
+        container = CommandContainer(settings=settings, dsn=dsn)
+        await container.storage().database.open()
         try:
             await work(container)
         finally:
-            await container.database().close()
+            await container.storage().database.close()
 
     with a_database(settings) as dsn:
         asyncio.run(run(migrated(dsn)))

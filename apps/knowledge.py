@@ -7,24 +7,21 @@ import logging
 
 from adapters.inbound.jobs.periodic import PeriodicRunner, PeriodicTask
 from adapters.inbound.jobs.upload_loop import UploadLoop
-from apps.container import Container
-from apps.process import Phase
+from apps.container import CommandContainer, Container
+from apps.process import Component, Phase
 from domain.refusals import Unavailable
 
 log = logging.getLogger(__name__)
 
 
-class ModelComponent:
+class ModelComponent(Component):
     """Loads the embedding model right after the start, where that is asked for; it keeps nobody waiting."""
 
     name = "embedding model"
     phase = Phase.WORK
 
-    def __init__(self, container: Container) -> None:
+    def __init__(self, container: CommandContainer) -> None:
         self._container = container
-
-    async def start(self) -> None:
-        return
 
     async def run(self) -> None:
         if self._container.settings().embedding_preload:
@@ -34,49 +31,37 @@ class ModelComponent:
                 log.warning("the embedding model cannot be loaded: %s", refusal.message)
         await asyncio.Event().wait()
 
-    async def stop(self) -> None:
-        return
 
-
-class ReadersComponent:
+class ReadersComponent(Component):
     """Ends the processes and threads that read and embed files, once nobody works with them."""
 
     name = "file readers"
     phase = Phase.CONNECTIONS
 
-    def __init__(self, container: Container) -> None:
+    def __init__(self, container: CommandContainer) -> None:
         self._container = container
-
-    async def start(self) -> None:
-        return
-
-    async def run(self) -> None:
-        await asyncio.Event().wait()
 
     async def stop(self) -> None:
         self._container.embedder().close()
-        await self._container.parser().close()
+        await self._container.knowledge().parser.close()
 
 
-class KnowledgeComponent:
+class KnowledgeComponent(Component):
     name = "knowledge bases"
     phase = Phase.WORK
 
     def __init__(self, container: Container) -> None:
         self._container = container
         self._periodic_task: asyncio.Task[None] | None = None
-        ingest, news = container.ingest(), container.upload_news()
+        ingest, news = container.knowledge().ingest, container.knowledge().upload_news
         self._uploads = UploadLoop(ingest.take, ingest.work, news, container.settings().upload_concurrency)
         self._periodic = PeriodicRunner(
             [
-                PeriodicTask("memory nodes", 5.0, container.memory().work),
-                PeriodicTask("vector indexes", 60.0, container.vector_indexes().maintain),
-                PeriodicTask("leftover files", 600.0, container.sweeper().sweep),
+                PeriodicTask("memory nodes", 5.0, container.knowledge().memory.work),
+                PeriodicTask("vector indexes", 60.0, container.knowledge().vector_indexes.maintain),
+                PeriodicTask("leftover files", 600.0, container.knowledge().sweeper.sweep),
             ]
         )
-
-    async def start(self) -> None:
-        return
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:

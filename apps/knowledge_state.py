@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from apps.container import Container
+from apps.container import CommandContainer
 from apps.settings import Settings
 
 
@@ -21,12 +21,12 @@ class KnowledgeState:
 
 async def look(settings: Settings, dsn: str) -> KnowledgeState:
     """Counts; changes nothing. The database must be migrated."""
-    container = Container(settings=settings, dsn=dsn, solitary=False)
-    database, chunks = container.database(), container.reindexing()
+    container = CommandContainer(settings=settings, dsn=dsn)
+    database, chunks = container.storage().database, container.knowledge().reindexing
     await database.open()
     try:
         orphans = await chunks.orphans()
-        orphans["files on disk that no record knows"] = await container.sweeper().strays()
+        orphans["files on disk that no record knows"] = await container.knowledge().sweeper.strays()
         model = await container.embedder().model()
         tasks = await database.fetch_one("SELECT count(*), max(last_error) FROM memory_task")
         others = await chunks.count_other(model.fingerprint)

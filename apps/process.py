@@ -7,17 +7,20 @@ import logging
 import signal
 from collections.abc import Callable, Coroutine, Sequence
 from enum import Enum, unique
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import uvloop
 
 from adapters.tasks import end
 from apps.logs import loop_failed
 from apps.shutdown import INTERRUPTED, PROCESS
+from apps.starting import StartError
 from domain.refusals import Unavailable
 
 log = logging.getLogger("switchboard")
 
+START_SECONDS = 120.0
+"""What a component may take to start."""
 CANCEL_SECONDS = 0.3
 """What tasks of components get that have stopped already."""
 
@@ -34,30 +37,28 @@ class Phase(Enum):
     """What everything else stands on."""
 
 
-class Component(Protocol):
-    """Something that runs beside others in one process."""
+CALL_GRACE = Phase.CALLS.value - 0.5
+"""Seconds that calls under way get when the process stops, before they are cancelled."""
+
+
+class Component:
+    """Something that runs beside others in one process. What a component does not override does nothing."""
 
     name: str
     phase: Phase
 
     async def start(self) -> None:
         """Returns once the component is ready. Cancelled when the process is told to stop meanwhile."""
-        ...
 
     async def run(self) -> None:
         """Returns or raises only when the component has ended."""
-        ...
+        await asyncio.Event().wait()
 
     async def stop(self) -> None:
         """Lets what is under way finish. Cancelled, and waited for no longer, after the seconds of its phase."""
-        ...
 
-
-@runtime_checkable
-class Reloads(Protocol):
-    """A component that can read its files again."""
-
-    def reload(self) -> None: ...
+    def reload(self) -> None:
+        """Reads files of the configuration again."""
 
 
 def serve(main: Coroutine[Any, Any, int]) -> int:
@@ -111,20 +112,22 @@ async def _run(components: Sequence[Component], ready: Callable[[], None], asked
 
 
 async def _started(component: Component, asked: asyncio.Task[Any]) -> bool:
-    """Whether it is ready; False when the process was told to stop before. Raises what its start raises."""
+    """Whether it is ready; False when the process was told to stop before. Raises what its start raises, and
+    `StartError` when that takes too long."""
     starting = asyncio.create_task(component.start())
-    await asyncio.wait([starting, asked], return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait([starting, asked], timeout=START_SECONDS, return_when=asyncio.FIRST_COMPLETED)
     if starting.done():
         starting.result()
         return not asked.done()
     await end([starting], component.name, CANCEL_SECONDS)
+    if not asked.done():
+        raise StartError(f"{component.name} did not start within {START_SECONDS:g} seconds; look at the log")
     return False
 
 
 def _reload(components: Sequence[Component]) -> None:
     for component in components:
-        if isinstance(component, Reloads):
-            component.reload()
+        component.reload()
 
 
 def _report(running: dict[asyncio.Task[None], str]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from apps import logs
-from apps.container import Container
+from apps.container import CommandContainer
 from apps.secrets import complete
 from apps.settings import Settings
 from apps.starting import a_database, migrated
@@ -22,10 +22,12 @@ def main(settings: Settings) -> int:
 
 
 async def _run(settings: Settings, dsn: str) -> int:
-    container = Container(settings=settings, dsn=dsn, solitary=False)
-    await container.database().open()
+    container = CommandContainer(settings=settings, dsn=dsn)
+    await container.storage().database.open()
     try:
-        return await container.reindex().run(lambda done, total: print(f"{done} of {total}", flush=True))
+        return await container.knowledge().reindex.run(
+            lambda done, total: print(f"{done} of {total}", flush=True)
+        )
     finally:
         container.embedder().close()
-        await container.database().close()
+        await container.storage().database.close()

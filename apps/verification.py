@@ -14,12 +14,11 @@ from adapters.outbound.mail.connections import Security
 from adapters.outbound.mail.mailer import SmtpMailer
 from adapters.outbound.mail.smtp import SmtpServer, Submission
 from adapters.outbound.oauth.identity import Client, OAuthIdentities
-from adapters.outbound.security.encryption import ConfigCipher
-from adapters.outbound.storage.identities import PostgresIdentities
-from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.verifications import DeepLinkStore, PostgresCodes, PostgresStates
 from adapters.outbound.verification.telegram_bot import TelegramVerificationBot
-from apps.process import Phase
+from apps.containers.foundation import Foundation
+from apps.containers.storage import Storage
+from apps.process import Component, Phase
 from apps.settings import Settings
 from domain.verification.model import Provider
 from domain.verification.service import (
@@ -89,15 +88,9 @@ def bot(settings: Settings, http: Http) -> TelegramVerificationBot:
     )
 
 
-def service(
-    settings: Settings,
-    database: Database,
-    identities: PostgresIdentities,
-    seal: ConfigCipher,
-    http: Http,
-    clock: SystemClock,
-    ids: RandomIds,
-) -> Verification:
+def service(foundation: Foundation, storage: Storage) -> Verification:
+    settings, http, database = foundation.settings, foundation.http, storage.database
+    clock, ids, identities = foundation.clock, foundation.ids, storage.identities
     first_key = settings.config_encryption_key.split(",")[0].strip()
     secret = hashlib.sha256(b"verification codes\0" + first_key.encode()).digest()
     sign_in = OAuthIdentities(http, _clients(settings), settings.addresses.__getitem__, settings.platform_url)
@@ -108,11 +101,13 @@ def service(
             identities, PostgresCodes(database), mailer(settings, clock, ids), clock, ids, ready, secret
         ),
         BotVerificationService(identities, DeepLinkStore(database), bot(settings, http), clock, ids, ready),
-        OAuthVerificationService(identities, PostgresStates(database, seal), sign_in, clock, ids, ready),
+        OAuthVerificationService(
+            identities, PostgresStates(database, storage.config_cipher), sign_in, clock, ids, ready
+        ),
     )
 
 
-class VerificationBotComponent:
+class VerificationBotComponent(Component):
     """Keeps the verification bot's webhook registered, where there is a bot."""
 
     name = "verification bot"
@@ -121,9 +116,6 @@ class VerificationBotComponent:
     def __init__(self, settings: Settings, http: Http) -> None:
         self._settings = settings
         self._bot = bot(settings, http)
-
-    async def start(self) -> None:
-        return
 
     async def run(self) -> None:
         if Provider.BOT_MESSENGER not in offered(self._settings):
@@ -136,6 +128,3 @@ class VerificationBotComponent:
                 await asyncio.sleep(60)
             else:
                 await asyncio.sleep(REGISTER_AGAIN)
-
-    async def stop(self) -> None:
-        return

@@ -123,7 +123,7 @@ async def _instances(dsn: str) -> tuple[int, int]:
     """A Telegram and a Slack instance, straight in the store: no platform is told."""
     container = Container(settings=settings(), dsn=dsn, solitary=True)
     await container.database().open()
-    store = container.instances()
+    store = container.storage().instances
     telegram = await store.add(
         "bench", NewInstance("bot-messenger", "t", {"botToken": BOT_TOKEN}, "agent::echo")
     )

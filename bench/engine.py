@@ -105,9 +105,9 @@ def events(count: int, sessions: int, target: dict[str, Any]) -> list[Event]:
 async def _filled(container: Container, count: int, sessions: int, target: dict[str, Any]) -> int:
     """An http-webhook instance with `count` events in its inbox; its id."""
     new = NewInstance("http-webhook", f"bench {random.getrandbits(40)}", {}, "agent::bench")
-    instance = await container.instances().add("bench", new)
+    instance = await container.storage().instances.add("bench", new)
     made = events(count, sessions, target)
-    await asyncio.gather(*(container.inbox().add(instance.id, [each]) for each in made))
+    await asyncio.gather(*(container.storage().inbox.add(instance.id, [each]) for each in made))
     return instance.id
 
 

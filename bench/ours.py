@@ -17,12 +17,12 @@ import uvloop
 
 from adapters.outbound.core_client.callbacks import RemoteCallbacks
 from adapters.outbound.core_client.connection import CoreConnection
-from apps.components import RestComponent, StorageComponent, WorkerComponent
+from apps.components import StorageComponent, WorkerComponent
 from apps.container import Container
 from apps.grpc_server.component import GrpcComponent
 from apps.http_gateway.main import build_remote_gateway
 from apps.process import Component, run
-from apps.rest import build_gateway
+from apps.rest import RestComponent, build_gateway
 from apps.settings import Settings, load
 from apps.starting import listen
 

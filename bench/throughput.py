@@ -61,7 +61,9 @@ async def measure(dsn: str, workers: int, conversations: int, count: int, rate: 
     await storage.start()
     instances = [
         (
-            await container.instances().add(f"user {n}", NewInstance("http-webhook", "b", {}, "agent::bench"))
+            await container.storage().instances.add(
+                f"user {n}", NewInstance("http-webhook", "b", {}, "agent::bench")
+            )
         ).id
         for n in range(INSTANCES)
     ]
@@ -94,7 +96,7 @@ async def _load(
 
     async def one(event: Event) -> None:
         sent[event.request_id] = time.perf_counter()
-        await container.inbox().add(instances[int(event.session_id[1:]) % INSTANCES], [event])
+        await container.storage().inbox.add(instances[int(event.session_id[1:]) % INSTANCES], [event])
 
     began = time.perf_counter()
     async with asyncio.TaskGroup() as group:

@@ -9,9 +9,8 @@ import grpc
 from adapters.inbound.grpc.health import Health
 from adapters.inbound.grpc.server import build
 from apps import logs
-from apps.components import CALL_GRACE
-from apps.container import Container
-from apps.process import Phase
+from apps.container import CoreContainer
+from apps.process import CALL_GRACE, Component, Phase
 from apps.settings import Settings
 from apps.starting import StartError
 
@@ -21,11 +20,11 @@ def listening_address(settings: Settings) -> str:
     return f"{host}:{settings.grpc_port}"
 
 
-class GrpcComponent:
+class GrpcComponent(Component):
     name = "gRPC core"
     phase = Phase.CALLS
 
-    def __init__(self, container: Container) -> None:
+    def __init__(self, container: CoreContainer) -> None:
         self._container = container
         self._server: grpc.aio.Server | None = None
         self._health = Health(container.checks(), needed=["database"])
@@ -34,7 +33,9 @@ class GrpcComponent:
     async def start(self) -> None:
         container = self._container
         address = listening_address(container.settings())
-        self._server = await build(container.use_cases(), container.ids(), logs.bind_request, self._health)
+        self._server = await build(
+            container.use_cases(), container.foundation().ids, logs.bind_request, self._health
+        )
         try:
             self.port = self._server.add_insecure_port(address)
         except RuntimeError as error:

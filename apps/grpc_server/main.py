@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from apps import logs
 from apps.components import StorageComponent
-from apps.container import Container
+from apps.container import CoreContainer
 from apps.grpc_server.component import GrpcComponent, listening_address
 from apps.knowledge import ModelComponent, ReadersComponent
 from apps.process import Component, run, serve
@@ -21,7 +21,7 @@ def main(settings: Settings) -> int:
     dsn = unlocked(settings, migrated(shared_database(settings)))
 
     async def core() -> int:
-        container = Container(settings=settings, dsn=dsn, solitary=False)
+        container = CoreContainer(settings=settings, dsn=dsn, solitary=False)
         components: list[Component] = [
             StorageComponent(container, "core"),
             ReadersComponent(container),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from functools import partial
 
@@ -22,8 +21,8 @@ from adapters.outbound.core_client.message_files import RemoteSharedFiles
 from adapters.outbound.core_client.verification import RemoteVerification
 from adapters.outbound.metrics import PrometheusMeter
 from apps import logs
-from apps.components import RestComponent
-from apps.process import Phase, run, serve
+from apps.process import Component, Phase, run, serve
+from apps.rest import RestComponent
 from apps.settings import Settings
 from apps.starting import listen
 from ports.use_cases import UseCases, Verification
@@ -95,19 +94,13 @@ async def _core_answers(core: CoreConnection, name: str) -> None:
         raise RuntimeError(f"the core says that its {LACKS[name]}" if name else "the core cannot serve")
 
 
-class _Core:
+class _Core(Component):
     name = "core connection"
     phase = Phase.CONNECTIONS
 
     def __init__(self, core: CoreConnection, callbacks: RemoteCallbacks) -> None:
         self._core = core
         self._callbacks = callbacks
-
-    async def start(self) -> None:
-        return
-
-    async def run(self) -> None:
-        await asyncio.Event().wait()
 
     async def stop(self) -> None:
         await self._callbacks.close()

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 
 from apps import logs
-from apps.components import RestComponent, SocketsComponent, StorageComponent, WorkerComponent
+from apps.components import SocketsComponent, StorageComponent, WorkerComponent
 from apps.container import Container
 from apps.grpc_server.component import GrpcComponent
 from apps.jobs import JobsComponent
 from apps.knowledge import KnowledgeComponent, ModelComponent, ReadersComponent
 from apps.process import Component, Phase, run, serve
-from apps.rest import build_gateway
+from apps.rest import RestComponent, build_gateway
 from apps.secrets import complete
 from apps.settings import Settings
 from apps.starting import check_free, embedded_database, listen, migrated, unlocked
@@ -46,14 +45,14 @@ async def _serve(settings: Settings, dsn: str, listener) -> int:  # type: ignore
         ReadersComponent(container),
         ModelComponent(container),
         grpc,
-        VerificationBotComponent(settings, container.http()),
+        VerificationBotComponent(settings, container.foundation().http),
         RestComponent(build_gateway(container), listener, settings),
     ]
     host, port = listener.getsockname()[:2]
     return await run(components, lambda: _banner(f"{host}:{port}", grpc.port, settings, first.token))
 
 
-class _FirstKey:
+class _FirstKey(Component):
     """Makes an admin key when there is none yet."""
 
     name = "first key"
@@ -67,12 +66,6 @@ class _FirstKey:
         access = self._container.access()
         if not await access.list_keys():
             _, self.token = await access.create_key("admin", Role.ADMIN)
-
-    async def run(self) -> None:
-        await asyncio.Event().wait()
-
-    async def stop(self) -> None:
-        return
 
 
 def _banner(rest: str, grpc_port: int, settings: Settings, token: str | None) -> None:

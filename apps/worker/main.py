@@ -27,7 +27,7 @@ def main(settings: Settings) -> int:
             WorkerComponent(container),
             JobsComponent(container),
             SocketsComponent(container),
-            VerificationBotComponent(settings, container.http()),
+            VerificationBotComponent(settings, container.foundation().http),
             KnowledgeComponent(container),
             ReadersComponent(container),
             ModelComponent(container),

@@ -45,7 +45,7 @@ def main() -> None:
 async def _measure(settings: Settings, dsn: str, folders: Sequence[Path]) -> None:
     container = Container(settings=settings, dsn=dsn, solitary=True)
     await container.database().open()
-    await container.signals().start()
+    await container.storage().signals.start()
     documents_of: Path | None = None
     try:
         for folder in folders:
@@ -55,18 +55,18 @@ async def _measure(settings: Settings, dsn: str, folders: Sequence[Path]) -> Non
             base_id = await _base(container, str(documents_of), collection)
             await _report(container, base_id, collection)
     finally:
-        await container.parser().close()
+        await container.knowledge().parser.close()
         container.embedder().close()
-        await container.signals().stop()
+        await container.storage().signals.stop()
         await container.database().close()
 
 
 async def _base(container: Container, name: str, collection: Collection) -> int:
     """The base with the collection's documents, uploaded now or by an earlier run."""
-    bases = container.base_service()
+    bases = container.knowledge().bases
     known = {base.name: base.id for base in await bases.list(JUDGE)}
     base_id = known.get(name) or (await bases.create(JUDGE, NewBase(name))).id
-    stored = {file.name for file in await container.file_service().list(JUDGE, base_id)}
+    stored = {file.name for file in await container.knowledge().files.list(JUDGE, base_id)}
     missing = [key for key in collection.documents if f"{key}.txt" not in stored]
     started = time.monotonic()
     working = asyncio.create_task(_work(container))
@@ -74,7 +74,7 @@ async def _base(container: Container, name: str, collection: Collection) -> int:
 
     async def upload(keys: Sequence[str]) -> None:
         async with slots:
-            await container.file_service().upload(JUDGE, base_id, _files(collection, keys))
+            await container.knowledge().files.upload(JUDGE, base_id, _files(collection, keys))
 
     await asyncio.gather(*(upload(missing[at : at + AT_ONCE]) for at in range(0, len(missing), AT_ONCE)))
     working.cancel()
@@ -96,11 +96,11 @@ async def _content(text: str) -> AsyncIterator[bytes]:
 async def _work(container: Container) -> None:
     async def hand() -> None:
         while True:
-            work = await container.ingest().take()
+            work = await container.knowledge().ingest.take()
             if work is None:
                 await asyncio.sleep(0.02)
             else:
-                await container.ingest().work(work)
+                await container.knowledge().ingest.work(work)
 
     await asyncio.gather(*(hand() for _ in range(3)))
 

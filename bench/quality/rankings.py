@@ -20,7 +20,7 @@ class Rankings:
         self._base_id = base_id
 
     async def of(self, text: str) -> dict[str, list[str]]:
-        index, embedder = self._container.chunk_index(), self._container.embedder()
+        index, embedder = self._container.knowledge().chunk_index, self._container.embedder()
         query = Query.of(text)
         model = await embedder.model()
         fingerprint, text_alone = model.fingerprint, model.latin_only and mostly_outside_latin(text)
@@ -34,7 +34,7 @@ class Rankings:
         scores = {each.key: (_score(query, match, each), each.cosine) for each in passages}
         names = {each.key: each.file_name.removesuffix(".txt") for each in passages}
         hits = [Hit(key, score, 0.0 if text_alone else cosine) for key, (score, cosine) in scores.items()]
-        results = await self._container.search_service().find(self._base_id, text)
+        results = await self._container.knowledge().search.find(self._base_id, text)
         return {
             "vector alone": _documents(names, {key: cosine for key, (_, cosine) in scores.items()}),
             "text alone": _documents(names, {key: score for key, (score, _) in scores.items() if score > 0}),

@@ -32,5 +32,5 @@ async def _pass(world: World, by: timedelta) -> None:
     for statement in MOVED:
         await container.database().execute(statement, {"by": by, "far": FAR})
     world.clock.advance(by)
-    await container.rate_limiter().refresh()
-    container.event_bus().outbound.ring()
+    await container.work().rate_limiter.refresh()
+    container.storage().event_bus.outbound.ring()

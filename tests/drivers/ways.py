@@ -171,7 +171,7 @@ class UseCases:
         self, channel_id: str, instance_id: int, body: bytes, headers: Mapping[str, str], callback: str
     ) -> Reply:
         call = RawCall(
-            id=self._world.container.ids().request_id(),
+            id=self._world.container.foundation().ids.request_id(),
             method="POST",
             callback=callback,
             url=f"{BASE}/api/agent/channels/{channel_id}/{instance_id}/{callback}",

@@ -86,12 +86,12 @@ class World:
 
     async def _empty(self) -> None:
         await self._delete_all()
-        self.container.event_bus().lost()
-        await self.container.http().close()  # a later receiver may listen where an earlier one did
+        self.container.storage().event_bus.lost()
+        await self.container.foundation().http.close()  # a later receiver may listen where an earlier one did
         if await self._let_end():
             await self._delete_all()
-            self.container.event_bus().lost()
-            await self.container.http().close()
+            self.container.storage().event_bus.lost()
+            await self.container.foundation().http.close()
 
     async def _let_end(self) -> bool:
         """Waits for what was under way when the database was emptied, and ends what hangs; whether there was any."""
@@ -109,7 +109,7 @@ class World:
         for part in self.parts:
             if isinstance(part, WorkerComponent):
                 tasks += [task for loop in part._loops for task in loop._tasks]
-                tasks += self.container.conversation_service()._asking._courtesies
+                tasks += self.container.work().conversations._asking._courtesies
             if isinstance(part, JobsComponent) and part._worker._worker is not None:
                 tasks += [task for task in part._worker._worker.tasks.values() if not task.done()]
             if isinstance(part, KnowledgeComponent):

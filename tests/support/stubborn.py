@@ -9,13 +9,13 @@ import sys
 import time
 from collections.abc import Callable
 
-from apps.process import Phase, run, serve
+from apps.process import Component, Phase, run, serve
 from apps.starting import reporting
 
 FOR_EVER = 3600.0
 
 
-class Stubborn:
+class Stubborn(Component):
     name = "the stubborn one"
     phase = Phase.WORK
 

@@ -10,8 +10,8 @@ from apps.settings import load
 
 
 def test_channels_get_the_addresses_of_the_settings() -> None:
-    settings = load({"MAIL_API_URL": "https://mail.example/"}, None)
-    dependencies = Container(settings=settings, dsn="", solitary=True).channel_dependencies()
+    settings = load({"MAIL_API_URL": "https://mail.example/", "CONFIG_ENCRYPTION_KEY": new_key()}, None)
+    dependencies = Container(settings=settings, dsn="", solitary=True).channels().dependencies
     assert dependencies.address("MAIL_API_URL") == "https://mail.example"
     assert dependencies.address("SMS_PROVIDER_API_URL") == "https://api.twilio.com"
 
@@ -19,7 +19,7 @@ def test_channels_get_the_addresses_of_the_settings() -> None:
 async def test_a_worker_has_no_place_for_what_goes_over_another_ones_connection() -> None:
     settings = load({"CONFIG_ENCRYPTION_KEY": new_key(), "INTERNAL_SERVICE_KEY": "k" * 32}, None)
     container = Container(settings=settings, dsn="", solitary=True)
-    container.supervisor()._held_by_other_process = {7: 0}
+    container.channels().supervisor._held_by_other_process = {7: 0}
     worker = WorkerComponent(container)
     assert [each._places.room().instances for each in worker._loops] == [{7: 0}, {7: 0}]
 

@@ -106,12 +106,12 @@ def a_number(scene: Scene, settings: str) -> None:
 @given(parsers.re(r"(?P<user>ann|bob) has verified (?P<identity>.+)"))
 @when(parsers.re(r"(?P<user>ann|bob) verifies (?P<identity>.+)"))
 def verified(scene: Scene, user: str, identity: str) -> None:
-    scene.world.run(scene.world.container.identities().give(user, [scene.identity(identity)]))
+    scene.world.run(scene.world.container.storage().identities.give(user, [scene.identity(identity)]))
 
 
 @when(parsers.re(r"(?P<user>ann|bob) removes (?P<identity>.+)"))
 def removed(scene: Scene, user: str, identity: str) -> None:
-    assert scene.world.run(scene.world.container.identities().take(user, scene.identity(identity)))
+    assert scene.world.run(scene.world.container.storage().identities.take(user, scene.identity(identity)))
 
 
 @when(parsers.re(r'(?P<phone>\d+) writes "(?P<text>[^"]*)"'))

@@ -67,11 +67,11 @@ def dead_letter(instance: Instance, reason: str) -> None:
 
 @given(parsers.parse("something was said with {number}"))
 def was_said(world: World, instance: Instance, number: str) -> None:
-    history = world.container.chat_history()
+    history = world.container.storage().chat_history
     world.run(history.append(instance.id, number, "r1", [Turn(Role.USER, "hello")]))
 
 
 @then(parsers.parse("it was said with {number}"))
 def said_with(world: World, instance: Instance, number: str) -> None:
-    turns = world.run(world.container.chat_history().load(instance.id, number, "r2"))
+    turns = world.run(world.container.storage().chat_history.load(instance.id, number, "r2"))
     assert [each.text for each in turns] == ["hello"]

@@ -130,7 +130,7 @@ def works(hook: Hook) -> None:
 def runners_for(world: World, receiver: Receiver) -> Any:
     from adapters.outbound.downstream.http_runner import HttpRunner
 
-    return HttpRunner(world.container.http(), receiver.url)
+    return HttpRunner(world.container.foundation().http, receiver.url)
 
 
 @when(parsers.re(r"it is called with (?P<body>[\[{].*)"))

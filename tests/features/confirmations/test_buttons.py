@@ -191,7 +191,7 @@ def wrote(scene: Scene, who: str, text: str) -> None:
 def have_passed(scene: Scene, number: int, unit: str) -> None:
     for _ in range(number):
         scene.world.clock.advance(timedelta(**{unit: 1}))
-        scene.world.run(scene.world.container.approvals().expire())
+        scene.world.run(scene.world.container.work().approvals.expire())
 
 
 @when(parsers.re(r'"(?P<who>\w+)" writes "(?P<text>\w+)"'))

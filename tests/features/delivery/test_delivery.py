@@ -145,7 +145,7 @@ def scene(
 ) -> Iterator[Scene]:
     """What is to be tried again is put off until time is made to pass."""
     made = Scene(world, way, platform_driver)
-    outbox = world.container.outbox()
+    outbox = world.container.storage().outbox
     retry = outbox.retry
 
     async def put_off(key: QueueKey, part: QueuedMessage, error: str, delay: float) -> None:
@@ -214,7 +214,7 @@ def limits_kept(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     async def sleep(seconds: float) -> None:
         scene.world.clock.advance(timedelta(seconds=seconds))
 
-    limiter = scene.world.container.rate_limiter()
+    limiter = scene.world.container.work().rate_limiter
     monkeypatch.setattr(limiter, "enforce_quotas", True)
     monkeypatch.setattr(limiter, "sleep", sleep)
 
@@ -388,7 +388,10 @@ def dead_at_once(scene: Scene) -> None:
 @then(parsers.parse("the platform is not called again before {seconds:d} seconds have passed"))
 def not_called(scene: Scene, seconds: int) -> None:
     until(
-        lambda: scene.world.container.meter()._throttled("bot-messenger", "conversation")._value.get() > 0,
+        lambda: (
+            scene.world.container.foundation().meter._throttled("bot-messenger", "conversation")._value.get()
+            > 0
+        ),
         "it waits",
     )
     assert len(scene.platform.tries) == 1
@@ -490,7 +493,9 @@ def breaker_closed(scene: Scene) -> None:
 
 @then("the metrics count 1 open breaker")
 def metrics_count(scene: Scene) -> None:
-    exposition = scene.world.run(scene.world.container.meter().scrape(scene.world.container.database()))
+    exposition = scene.world.run(
+        scene.world.container.foundation().meter.scrape(scene.world.container.database())
+    )
     assert re.search(r'^switchboard_delivery_breakers{state="open"} 1\.0$', exposition.decode(), re.MULTILINE)
 
 

@@ -173,7 +173,7 @@ async def _flooded(scene: Scene, count: int) -> None:
             "INSERT INTO queue (kind, instance_id, session_key, pending)"
             " SELECT 0, instance_id, session_key, 1 FROM inbox WHERE status = 0"
         )
-    scene.world.container.event_bus().inbound.ring()
+    scene.world.container.storage().event_bus.inbound.ring()
 
 
 @when(parsers.parse("{count:d} conversations write to the first instance"))
@@ -237,7 +237,9 @@ def never_held(scene: Scene, count: int) -> None:
 
 
 def _metric(scene: Scene, name: str) -> float:
-    exposition = scene.world.run(scene.world.container.meter().scrape(scene.world.container.database()))
+    exposition = scene.world.run(
+        scene.world.container.foundation().meter.scrape(scene.world.container.database())
+    )
     found = re.search(rf'^switchboard_{name}{{queue="inbound"}} (\S+)$', exposition.decode(), re.MULTILINE)
     assert found is not None
     return float(found[1])

@@ -40,7 +40,7 @@ def has_webhook(rest: Rest, made: dict[str, int]) -> None:
 @given("ann's key is revoked")
 def revoked(world: World) -> None:
     token = world.key_of("ann")
-    key = world.run(world.container.keys().find(digest(token)))
+    key = world.run(world.container.storage().keys.find(digest(token)))
     assert key is not None
     world.run(world.container.access().revoke_key(key.id))
 

@@ -262,7 +262,7 @@ def identity_to_remove(scene: Scene, text: str) -> None:
 def platform_limits(scene: Scene, text: str) -> None:
     """Cooldowns and a reserved slot, under keys made from what a channel says of a credential and a conversation."""
     request = send_request(1, "http-webhook", text, Limits(text, text))
-    shared = scene.world.container.shared_limits()
+    shared = scene.world.container.work().shared_limits
     scene.world.run(shared.cool_down(request.account, 1.0))
     scene.world.run(shared.cool_down(request.conversation, 1.0))
     scene.world.run(shared.reserve(request.conversation, 1.0, 1, 1.0))

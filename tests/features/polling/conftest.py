@@ -119,7 +119,7 @@ class Watch:
 
     def _look(self) -> None:
         """At once, for what the service does every second."""
-        self.world.run(self.world.container.polling().look())
+        self.world.run(self.world.container.channels().polling.look())
 
     @property
     def next_run(self) -> Any:

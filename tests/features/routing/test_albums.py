@@ -93,7 +93,7 @@ class Scene:
 
     def places(self, request: dict[str, Any]) -> list[str]:
         """Which pictures of its album a request has, told by the bytes that its addresses lead to."""
-        shared = self._first.container.shared_files()
+        shared = self._first.container.files().shared
 
         async def content(url: str) -> bytes:
             return b"".join([piece async for piece in (await shared.open(url.split("/")[-2])).content])

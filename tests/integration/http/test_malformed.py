@@ -13,7 +13,7 @@ from uvicorn import Config
 from uvicorn.server import ServerState
 
 from adapters.inbound.rest.protocol import LARGEST_HEAD, LARGEST_READ, HttpProtocol
-from apps.components import RestComponent
+from apps.rest import RestComponent
 from apps.settings import load
 
 HEAD = b"POST /x HTTP/1.1\r\nHost: x\r\n"

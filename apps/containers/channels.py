@@ -1,0 +1,63 @@
+"""The channels, and what keeps their instances going."""
+
+from __future__ import annotations
+
+from adapters.inbound.sockets.supervisor import Supervisor
+from adapters.outbound.channels.registry import Registry
+from adapters.outbound.http.addresses import AllowedAddresses
+from adapters.outbound.jobs.arq_queue import ArqQueue
+from adapters.outbound.linked_device.neonize_devices import NeonizeDevices
+from adapters.outbound.notifier import OwnerNotifier
+from adapters.outbound.storage.links import PairingStore
+from apps import verification
+from apps.containers.foundation import Foundation
+from apps.containers.storage import Files, Storage
+from domain.delivery.concurrency.service import ConcurrencyLimiter
+from domain.delivery.reads.service import ReadLimiter
+from domain.files.service import MessageFilesService
+from domain.pairing.service import PairingService
+from domain.polling.service import PollingService
+from ports.channels import ChannelDependencies
+
+
+class Channels:
+    """`slots` limits concurrent calls of each platform, `reads` those that read from it."""
+
+    def __init__(self, foundation: Foundation, storage: Storage, files: Files, jobs: ArqQueue) -> None:
+        clock, ids, settings = foundation.clock, foundation.ids, foundation.settings
+        self.dependencies = ChannelDependencies(
+            http=foundation.traced_http,
+            artifacts=files.artifacts,
+            clock=clock,
+            ids=ids,
+            address=settings.addresses.__getitem__,
+            hosts=AllowedAddresses(foundation.policy),
+            devices=NeonizeDevices(settings.data_dir / "linked-devices"),
+        )
+        self.registry = Registry.build(self.dependencies)
+        self.slots = ConcurrencyLimiter()
+        self.reads = ReadLimiter(self.slots)
+        self.files = MessageFilesService(files.shared, self.registry, storage.health, self.reads)
+        notifier = OwnerNotifier(
+            storage.instances,
+            storage.identities,
+            verification.mailer(settings, clock, ids),
+            verification.bot(settings, foundation.http),
+            verification.offered(settings),
+        )
+        self.links = PairingStore(
+            storage.database, foundation.worker_id, storage.instances, storage.health, notifier
+        )
+        self.pairings = PairingService(self.links, self.registry)
+        self.supervisor = Supervisor(self.links, storage.instances, self.registry, storage.inbox)
+        self.polling = PollingService(
+            storage.schedules,
+            storage.scheduled_runs,
+            storage.instances,
+            self.registry,
+            storage.health,
+            jobs,
+            clock,
+            foundation.meter,
+            self.reads,
+        )

@@ -1,0 +1,27 @@
+"""What everything else in a process stands on: clock, ids, metrics, traces, HTTP."""
+
+from __future__ import annotations
+
+import secrets
+
+from adapters.outbound.clock import RandomIds, SystemClock
+from adapters.outbound.http.client import AioHttp
+from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.metrics import PrometheusMeter
+from adapters.outbound.tracing import Traces
+from apps.settings import Settings
+
+
+class Foundation:
+    """`worker_id` is the number of this run of the process: the key of its advisory lock, the owner of its leases."""
+
+    def __init__(self, settings: Settings, clock: SystemClock) -> None:
+        self.settings = settings
+        self.clock = clock
+        self.ids = RandomIds()
+        self.meter = PrometheusMeter()
+        self.worker_id = secrets.randbits(62)
+        self.policy = AddressPolicy.parse(settings.address_policy, settings.outbound_allow.split(","))
+        self.http = AioHttp(self.policy, observe=self.meter.exchanged)
+        self.traces = Traces(settings.otlp_endpoint)
+        self.traced_http = self.traces.http(self.http)

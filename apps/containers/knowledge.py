@@ -1,0 +1,88 @@
+"""Knowledge bases: their files, what reads and embeds them, and search."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from adapters.outbound.embedding.model_files import ModelFiles
+from adapters.outbound.embedding.sentence import SentenceEmbedder
+from adapters.outbound.memory.http import HttpMemory
+from adapters.outbound.parsing.parser import ParsingOptions, SandboxedParser
+from adapters.outbound.storage.knowledge.bases import PostgresBases
+from adapters.outbound.storage.knowledge.files import PostgresFiles
+from adapters.outbound.storage.knowledge.memory_tasks import PostgresMemoryTasks
+from adapters.outbound.storage.knowledge.reindexing import PostgresReindexing
+from adapters.outbound.storage.knowledge.search import PostgresChunkIndex
+from adapters.outbound.storage.knowledge.staging import PostgresStaging
+from adapters.outbound.storage.knowledge.uploads import PostgresUploads
+from adapters.outbound.storage.knowledge.vector_indexes import VectorIndexes
+from apps.containers.foundation import Foundation
+from apps.containers.storage import Files, Storage
+from apps.settings import Settings
+from domain.knowledge.answers.service import AnswersService
+from domain.knowledge.bases.service import BaseAccess, BasesService
+from domain.knowledge.files.service import FilesService, UploadLimits, UploadService
+from domain.knowledge.ingest.service import IngestService
+from domain.knowledge.memory.service import MemoryService
+from domain.knowledge.model import ReadPolicy
+from domain.knowledge.reindex.service import ReindexService
+from domain.knowledge.retention.service import Retention, Sweeper
+from domain.knowledge.search.service import SearchService
+
+
+def build_model_files(settings: Settings) -> ModelFiles:
+    folder = Path(settings.embedding_model_dir) if settings.embedding_model_dir else None
+    return ModelFiles(folder, multilingual=settings.embedding_multilingual)
+
+
+def build_embedder(settings: Settings, files: ModelFiles) -> SentenceEmbedder:
+    return SentenceEmbedder(files, threads=settings.embedding_threads, dtype=settings.embedding_dtype)
+
+
+class Knowledge:
+    def __init__(
+        self,
+        foundation: Foundation,
+        storage: Storage,
+        files: Files,
+        model: ModelFiles,
+        embedder: SentenceEmbedder,
+    ) -> None:
+        settings, database = foundation.settings, storage.database
+        blobs, references, clock = files.blobs, files.references, foundation.clock
+        self.parser = SandboxedParser(
+            ParsingOptions(slots=settings.parsing_slots, whisper_dir=settings.whisper_model_dir)
+        )
+        bases, uploads = PostgresBases(database), PostgresUploads(database)
+        access = BaseAccess(bases, ReadPolicy(settings.kb_read_policy))
+        retention = Retention(blobs, references)
+        limits = UploadLimits(settings.max_upload_mb * 1024 * 1024, settings.max_files_per_upload)
+        self.upload_news = asyncio.Event()
+        upload_service = UploadService(
+            access, blobs, references, uploads, self.parser, retention, self.upload_news.set, limits
+        )
+        self.sweeper = Sweeper(blobs, references, uploads, retention, clock)
+        self.bases = BasesService(bases, access, retention, memory_sync=settings.kb_memory_sync)
+        self.files = FilesService(access, PostgresFiles(database), blobs, upload_service)
+        self.vector_indexes = VectorIndexes(database)
+        self.chunk_index = PostgresChunkIndex(database)
+        self.search = SearchService(access, self.chunk_index, embedder)
+        self.answers = AnswersService(access, self.search)
+        self.reindexing = PostgresReindexing(database)
+        self.reindex = ReindexService(self.reindexing, embedder)
+        memory = HttpMemory(foundation.http, settings.memory_url, settings.internal_service_key)
+        self.memory = MemoryService(PostgresMemoryTasks(database), memory)
+        self.ingest = IngestService(
+            uploads,
+            PostgresStaging(database),
+            blobs,
+            self.parser,
+            embedder,
+            model.count_tokens,
+            retention,
+            clock,
+            foundation.ids,
+            foundation.worker_id,
+            upload_service.ended,
+        )

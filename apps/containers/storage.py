@@ -1,0 +1,101 @@
+"""The rows of the service, the queue among them, and the files of messages and uploads."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from adapters.outbound.artifacts import Artifacts
+from adapters.outbound.blobs.files import FileBlobs
+from adapters.outbound.blobs.s3 import Bucket, S3Blobs
+from adapters.outbound.event_bus import EventBus
+from adapters.outbound.facts import MemoryFacts
+from adapters.outbound.security.encryption import ConfigCipher
+from adapters.outbound.security.file_tokens import SignedTokens
+from adapters.outbound.storage.chat_history import PostgresChatHistory
+from adapters.outbound.storage.conversations import PostgresConversations, Wakes
+from adapters.outbound.storage.direct_dispatch import DirectDispatch
+from adapters.outbound.storage.health import PostgresHealth
+from adapters.outbound.storage.identities import PostgresIdentities
+from adapters.outbound.storage.inbox import PostgresInbox
+from adapters.outbound.storage.instances import PostgresInstances
+from adapters.outbound.storage.keys import PostgresKeys
+from adapters.outbound.storage.knowledge.blob_holds import PostgresBlobHolds
+from adapters.outbound.storage.leases import LeaseStore
+from adapters.outbound.storage.outbox import PostgresOutbox
+from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.processes import PostgresProcesses
+from adapters.outbound.storage.runs import PostgresRuns
+from adapters.outbound.storage.schedules import PostgresDeactivation, PostgresSchedules
+from adapters.outbound.storage.signals import Signals
+from apps.containers.foundation import Foundation
+from apps.settings import Settings
+from domain.files.service import StoredFiles
+from ports.blobs import Blobs
+from ports.inbox import Conversation
+from ports.outbox import QueuedMessages
+
+
+class Storage:
+    """`solitary`: no other process works on the messages of this database."""
+
+    def __init__(self, foundation: Foundation, dsn: str, *, solitary: bool) -> None:
+        worker_id = foundation.worker_id
+        self.config_cipher = ConfigCipher(foundation.settings.config_encryption_key)
+        self.database = database = Database(dsn)
+        self.event_bus = bus = EventBus(solitary=solitary)
+        self.signals = Signals(database, worker_id, bus.on_notification, bus.lost)
+        bus.broadcast = self.signals.notify
+        self.metadata = MemoryFacts()
+        self.keys = PostgresKeys(database)
+        self.identities = PostgresIdentities(database)
+        self.processes = PostgresProcesses(database)
+        self.health = PostgresHealth(database)
+        self.instances = PostgresInstances(database, self.config_cipher, bus.changed)
+        bus.on_change(self.instances.forget)
+        bus.on_change(self.metadata.forget)
+        self.leases = LeaseStore(database, worker_id, self.health)
+        self.arrivals: DirectDispatch[Conversation] = DirectDispatch()
+        self.replies: DirectDispatch[QueuedMessages] = DirectDispatch()
+        self.inbox = PostgresInbox(database, bus.arrived, worker_id, self.arrivals)
+        wakes = Wakes(bus.arrived, bus.waiting, bus.answered)
+        self.conversations = PostgresConversations(database, self.leases, wakes, self.replies)
+        self.outbox = PostgresOutbox(database, self.leases, bus.waiting)
+        self.schedules = PostgresSchedules(database)
+        self.scheduled_runs = PostgresRuns(database, worker_id, bus.arrived, bus.changed, self.health)
+        self.deactivation = PostgresDeactivation(database, bus.changed)
+        self.chat_history = PostgresChatHistory(database)
+
+
+class Files:
+    """Attachments, artifacts and uploads."""
+
+    def __init__(self, foundation: Foundation, storage: Storage) -> None:
+        settings = foundation.settings
+        largest = settings.max_message_file_mb * 1024 * 1024
+        lifetime = timedelta(days=settings.message_file_days)
+        self.blobs = _blobs(settings)
+        self.references = PostgresBlobHolds(storage.database, lifetime)
+        self.artifacts = Artifacts(self.blobs, foundation.http, largest)
+        self.shared = StoredFiles(
+            self.blobs,
+            self.references,
+            SignedTokens(settings.config_encryption_key),
+            foundation.clock,
+            settings.agent_url,
+            largest,
+            lifetime,
+        )
+
+
+def _blobs(settings: Settings) -> Blobs:
+    if not settings.blob_s3_bucket:
+        return FileBlobs(settings.data_dir / "uploads")
+    bucket = Bucket(
+        settings.blob_s3_endpoint,
+        settings.blob_s3_bucket,
+        settings.blob_s3_access_key_id,
+        settings.blob_s3_secret_access_key,
+        settings.blob_s3_region,
+        settings.blob_s3_prefix,
+    )
+    return S3Blobs(bucket)
