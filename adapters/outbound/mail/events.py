@@ -25,14 +25,11 @@ def mail_event(
     """`own_domains` are those of the mailbox and its servers. A mail without a text hands on its subject."""
     sender = next(iter(headers.addresses("From")), None)
     authenticated = authenticated_sender(headers, own_domains)
+    identities = (Identity("email", authenticated.email.lower()),) if authenticated else ()
     return Event(
         key=key,
         session_id=session_id,
-        sender=Sender(
-            external_id=sender.email.lower() if sender else "",
-            display_name=sender.name if sender else "",
-            identities=(Identity("email", authenticated.email.lower()),) if authenticated else (),
-        ),
+        sender=Sender(sender.email.lower(), sender.name, identities) if sender else Sender(""),
         text=text or headers.text("Subject"),
         target=target,
         attachments=attachments,
