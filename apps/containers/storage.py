@@ -19,7 +19,7 @@ from adapters.outbound.storage.identities import PostgresIdentities
 from adapters.outbound.storage.inbox import PostgresInbox
 from adapters.outbound.storage.instances import PostgresInstances
 from adapters.outbound.storage.keys import PostgresKeys
-from adapters.outbound.storage.knowledge.blob_holds import PostgresBlobHolds
+from adapters.outbound.storage.knowledge.blob_references import PostgresBlobReferences
 from adapters.outbound.storage.leases import LeaseStore
 from adapters.outbound.storage.outbox import PostgresOutbox
 from adapters.outbound.storage.pool import Database
@@ -74,7 +74,7 @@ class Files:
         largest = settings.max_message_file_mb * 1024 * 1024
         lifetime = timedelta(days=settings.message_file_days)
         self.blobs = _blobs(settings)
-        self.references = PostgresBlobHolds(storage.database, lifetime)
+        self.references = PostgresBlobReferences(storage.database, lifetime)
         self.artifacts = Artifacts(self.blobs, foundation.http, largest)
         self.shared = StoredFiles(
             self.blobs,

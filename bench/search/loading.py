@@ -9,7 +9,7 @@ from struct import pack
 
 import numpy
 
-from adapters.outbound.storage.knowledge.forms import LEX_DIMENSIONS, lex_place, term_hash
+from adapters.outbound.storage.knowledge.forms import LEX_DIMENSIONS, lex_index, term_hash
 from adapters.outbound.storage.knowledge.staging import model_number
 from adapters.outbound.storage.pool import Connection, Database
 from bench.search.synthetic import Synthetic, terms_of, vocabulary
@@ -110,7 +110,7 @@ class _Hashes:
         array = numpy.empty((len(hashes), 2), ">i4")
         array[:, 0], array[:, 1] = 4, hashes
         head = pack(">iiIii", 1, 0, _INT4, len(hashes), 1)
-        places = sorted({lex_place(hashed) - 1 for hashed in hashes})  # in binary form they count from 0
+        places = sorted({lex_index(hashed) for hashed in hashes})
         ones = numpy.ones(len(places), ">f4").tobytes()
         sparse = pack(">iii", LEX_DIMENSIONS, len(places), 0) + numpy.array(places, ">i4").tobytes() + ones
         return head + array.tobytes(), sparse

@@ -9,7 +9,7 @@ import pytest
 from psycopg.errors import CheckViolation
 
 from adapters.outbound.storage.knowledge.bases import PostgresBases
-from adapters.outbound.storage.knowledge.blob_holds import PostgresBlobHolds
+from adapters.outbound.storage.knowledge.blob_references import PostgresBlobReferences
 from adapters.outbound.storage.knowledge.files import PostgresFiles
 from adapters.outbound.storage.knowledge.reindexing import PostgresReindexing
 from adapters.outbound.storage.knowledge.search import PostgresChunkIndex
@@ -50,7 +50,7 @@ class Stores:
     def __init__(self, database: Database) -> None:
         self.bases: BaseStore = PostgresBases(database)
         self.files: FileStore = PostgresFiles(database)
-        self.holds: BlobReferences = PostgresBlobHolds(database)
+        self.holds: BlobReferences = PostgresBlobReferences(database)
         self.uploads: UploadStore = PostgresUploads(database)
         self.staging: Staging = PostgresStaging(database)
         self.index: ChunkIndex = PostgresChunkIndex(database)

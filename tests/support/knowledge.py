@@ -13,7 +13,7 @@ from pathlib import Path
 from adapters.outbound.blobs.files import FileBlobs
 from adapters.outbound.clock import RandomIds, SystemClock
 from adapters.outbound.storage.knowledge.bases import PostgresBases
-from adapters.outbound.storage.knowledge.blob_holds import PostgresBlobHolds
+from adapters.outbound.storage.knowledge.blob_references import PostgresBlobReferences
 from adapters.outbound.storage.knowledge.files import PostgresFiles
 from adapters.outbound.storage.knowledge.search import PostgresChunkIndex
 from adapters.outbound.storage.knowledge.staging import PostgresStaging
@@ -100,7 +100,7 @@ class Knowledge:
         self.parser = PlainParser()
         self.embedder = embedder or HashedEmbedder()
         self.blobs = FileBlobs(folder)
-        self.holds = PostgresBlobHolds(database)
+        self.holds = PostgresBlobReferences(database)
         self.uploads = PostgresUploads(database)
         self.staging = PostgresStaging(database)
         self.index = PostgresChunkIndex(database)

@@ -8,13 +8,13 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
+from pgvector.psycopg import register_vector_async
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from sqlalchemy.sql.expression import ClauseElement
 
 from adapters.outbound.storage import arrays
 from adapters.outbound.storage.connections import PromptConnection
 from adapters.outbound.storage.failures import refusal_of, retried
-from adapters.outbound.storage.knowledge.forms import HalfVector, HalfVectorDumper
 from domain.knowledge.text_match import FUZZY_FLOOR
 
 log = logging.getLogger(__name__)
@@ -154,7 +154,7 @@ async def _configure(connection: Connection) -> None:
     """Arrays that are packed already, and vectors; how wide their indexes are searched, and from where on words
     count as similar."""
     arrays.register(connection.adapters)
-    connection.adapters.register_dumper(HalfVector, HalfVectorDumper)
+    await register_vector_async(connection)
     await connection.execute(
         "SELECT set_config('hnsw.ef_search', %s, false), set_config('pg_trgm.similarity_threshold', %s, false)",
         (str(SEARCH_WIDTH), str(FUZZY_FLOOR)),

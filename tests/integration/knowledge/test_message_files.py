@@ -9,7 +9,7 @@ from functools import partial
 import orjson
 import pytest
 
-from adapters.outbound.storage.knowledge.blob_holds import PostgresBlobHolds
+from adapters.outbound.storage.knowledge.blob_references import PostgresBlobReferences
 from adapters.outbound.storage.pool import Database
 from ports.blobs import StoredBlob
 from tests.support.knowledge import Knowledge
@@ -62,7 +62,7 @@ async def test_the_file_of_a_reply_that_was_not_sent_is_kept(
 
 
 async def test_bytes_are_held_for_a_day_longer_than_links(database: Database) -> None:
-    holds = PostgresBlobHolds(database, timedelta(days=7))
+    holds = PostgresBlobReferences(database, timedelta(days=7))
     await holds.hold("k1", 5)
     await _age(database, 7)
     assert await holds.left_over(10) == []

@@ -5,25 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pgvector import SparseVector
 
 from adapters.outbound.storage import machine
 from adapters.outbound.storage.knowledge import held_words
 from adapters.outbound.storage.knowledge.held_words import HeldWords
 
 
-def inner_product(vector: str, places: set[int]) -> float:
-    entries = vector[1 : vector.index("}")].split(",")
-    pairs = [entry.split(":") for entry in entries if entry]
-    return sum(float(weight) for place, weight in pairs if int(place) in places)
+def inner_product(vector: SparseVector, places: set[int]) -> float:
+    pairs = zip(vector.indices(), vector.values(), strict=True)
+    return sum(weight for place, weight in pairs if place in places)
 
 
-def places_of(vectors: tuple[str, ...]) -> set[int]:
-    return {
-        int(entry.split(":")[0])
-        for each in vectors
-        for entry in each[1 : each.index("}")].split(",")
-        if entry
-    }
+def places_of(vectors: tuple[SparseVector, ...]) -> set[int]:
+    return {place for vector in vectors for place in vector.indices()}
 
 
 @pytest.mark.parametrize("count", [1, 24, 25, 100])
@@ -42,13 +37,14 @@ def test_a_mask_tells_exactly_the_words_that_are_held(count: int) -> None:
 def test_words_that_share_a_place_are_held_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(held_words, "term_hash", lambda base, term: len(term))
     held = HeldWords(7, ["one", "two", "three"])
-    assert held.vectors == ("{4:2,6:1}/1000000000",) or held.vectors == ("{4:1,6:2}/1000000000",)
-    masks = [inner_product(held.vectors[0], {4})]
+    [vector] = held.vectors
+    assert (vector.indices(), sorted(vector.values())) == ([3, 5], [1.0, 2.0])
+    masks = [inner_product(vector, {3})]
     assert held.of(masks) == {"one", "two"}
 
 
 def test_no_words_ask_for_an_empty_mask() -> None:
-    assert HeldWords(7, []).vectors == ("{}/1000000000",)
+    assert [vector.indices() for vector in HeldWords(7, []).vectors] == [[]]
 
 
 def test_a_container_s_limit_counts_when_it_is_lower(tmp_path: Path) -> None:

@@ -6,16 +6,24 @@ import json
 from collections.abc import Sequence
 
 import psycopg
-from psycopg import sql
+from sqlalchemy import Delete, Insert, delete, func, insert, literal, select, update
 
 from adapters.outbound.storage.failures import retried
-from adapters.outbound.storage.knowledge.forms import BASE_COLUMNS, base_of, clean
+from adapters.outbound.storage.knowledge.forms import clean
+from adapters.outbound.storage.knowledge.rows import BASE, base, base_of, granted, permission
+from adapters.outbound.storage.knowledge.tables import (
+    chunk,
+    chunk_index,
+    kb_file,
+    kb_permission,
+    kb_term,
+    knowledge_base,
+    memory_task,
+)
 from adapters.outbound.storage.knowledge.vector_indexes import drop_indexes
-from adapters.outbound.storage.pool import Connection, Database
+from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.statements import upsert
 from domain.knowledge.model import Base, BaseChange, Level, NewBase, Permission
-
-GRANTED = "LEFT JOIN kb_permission p ON p.kb_id = b.id AND p.user_id = %(user)s"
-TABLES = ("chunk_index", "chunk", "kb_term")
 
 
 class PostgresBases:
@@ -24,90 +32,71 @@ class PostgresBases:
 
     @retried
     async def add(self, owner: str, new: NewBase) -> Base:
-        manifest = json.dumps(new.manifest, ensure_ascii=True)
+        added = insert(knowledge_base).values(
+            name=clean(new.name),
+            description=clean(new.description),
+            manifest=json.dumps(new.manifest, ensure_ascii=True),
+            created_by=owner,
+        )
         async with self._database.transaction() as connection:
-            cursor = await connection.execute(
-                "INSERT INTO knowledge_base AS b (name, description, manifest, created_by)"
-                f" VALUES (%s, %s, %s, %s) RETURNING {BASE_COLUMNS}, 3",
-                (clean(new.name), clean(new.description), manifest, owner),
-            )
+            cursor = await connection.run(added.returning(*BASE, literal(Level.DELETE)))
             row = await cursor.fetchone()
             assert row is not None
-            await self._grant(connection, row[0], owner, Level.DELETE)
+            await connection.run(_granting(row[0], owner, Level.DELETE))
         return base_of(row)
 
     async def find(self, base_id: int, user_id: str) -> Base | None:
-        row = await self._database.fetch_one(
-            f"SELECT {BASE_COLUMNS}, p.level FROM knowledge_base b {GRANTED} WHERE b.id = %(id)s",
-            {"user": user_id, "id": base_id},
-        )
+        joined = knowledge_base.outerjoin(kb_permission, granted(base.id, user_id))
+        found = select(*BASE, permission.level).select_from(joined).where(base.id == base_id)
+        row = await self._database.fetch_one(found)
         return base_of(row) if row else None
 
     async def of_user(self, user_id: str) -> Sequence[Base]:
-        rows = await self._database.fetch(
-            f"SELECT {BASE_COLUMNS}, p.level FROM kb_permission p JOIN knowledge_base b ON b.id = p.kb_id"
-            " WHERE p.user_id = %s ORDER BY b.id",
-            (user_id,),
-        )
-        return [base_of(row) for row in rows]
+        joined = knowledge_base.join(kb_permission, granted(base.id, user_id))
+        bases = select(*BASE, permission.level).select_from(joined).order_by(base.id)
+        return [base_of(row) for row in await self._database.fetch(bases)]
 
     async def all(self) -> Sequence[Base]:
-        rows = await self._database.fetch(f"SELECT {BASE_COLUMNS}, 3 FROM knowledge_base b ORDER BY b.id")
-        return [base_of(row) for row in rows]
+        bases = select(*BASE, literal(Level.DELETE)).order_by(base.id)
+        return [base_of(row) for row in await self._database.fetch(bases)]
 
     async def change(self, base_id: int, change: BaseChange) -> bool:
-        name = None if change.name is None else clean(change.name)
-        description = None if change.description is None else clean(change.description)
-        touched = await self._database.execute(
-            "UPDATE knowledge_base SET name = coalesce(%s, name), description = coalesce(%s, description),"
-            " updated_at = clock_timestamp() WHERE id = %s",
-            (name, description, base_id),
-        )
-        return touched > 0
+        texts = {"name": change.name, "description": change.description}
+        values = {name: clean(text) for name, text in texts.items() if text is not None}
+        changed = update(knowledge_base).where(base.id == base_id)
+        return await self._database.execute(changed.values(updated_at=func.clock_timestamp(), **values)) > 0
 
     @retried
     async def remove(self, base_id: int, *, sync_memory: bool) -> Sequence[str] | None:
         await drop_indexes(self._database, base_id)
+        found = select(base.id).where(base.id == base_id).with_for_update()
+        keys = select(kb_file.c.blob_key).where(kb_file.c.kb_id == base_id).distinct()
         async with self._database.transaction() as connection:
-            found = await connection.execute(
-                "SELECT FROM knowledge_base WHERE id = %s FOR UPDATE", (base_id,)
-            )
-            if await found.fetchone() is None:
+            if await (await connection.run(found)).fetchone() is None:
                 return None
-            keys = await connection.execute(
-                "SELECT DISTINCT blob_key FROM kb_file WHERE kb_id = %s", (base_id,)
-            )
-            blobs = [key for (key,) in await keys.fetchall()]
-            for table in TABLES:
-                await connection.execute(
-                    sql.SQL("DELETE FROM {} WHERE kb_id = {}").format(sql.Identifier(table), base_id)
+            blobs = [key for (key,) in await (await connection.run(keys)).fetchall()]
+            for table in (chunk_index, chunk, kb_term):
+                await connection.run(
+                    delete(table).where(table.c.kb_id == literal(base_id, literal_execute=True))
                 )
-            await connection.execute("DELETE FROM knowledge_base WHERE id = %s", (base_id,))
+            await connection.run(delete(knowledge_base).where(base.id == base_id))
             if sync_memory:
-                await connection.execute("INSERT INTO memory_task (kb_id) VALUES (%s)", (base_id,))
+                await connection.run(insert(memory_task).values(kb_id=base_id))
         return blobs
 
     async def permissions(self, base_id: int) -> Sequence[Permission]:
-        rows = await self._database.fetch(
-            "SELECT user_id, level FROM kb_permission WHERE kb_id = %s ORDER BY user_id", (base_id,)
-        )
+        granted_levels = select(permission.user_id, permission.level).where(permission.kb_id == base_id)
+        rows = await self._database.fetch(granted_levels.order_by(permission.user_id))
         return [Permission(user_id, Level(level)) for user_id, level in rows]
 
     async def grant(self, base_id: int, user_id: str, level: Level) -> None:
-        async with self._database.connection() as connection:
-            await self._grant(connection, base_id, clean(user_id), level)
-
-    async def _grant(self, connection: Connection, base_id: int, user_id: str, level: Level) -> None:
-        if level is Level.NONE:
-            await connection.execute(
-                "DELETE FROM kb_permission WHERE kb_id = %s AND user_id = %s", (base_id, user_id)
-            )
-            return
         try:
-            await connection.execute(
-                "INSERT INTO kb_permission (kb_id, user_id, level) VALUES (%s, %s, %s)"
-                " ON CONFLICT (user_id, kb_id) DO UPDATE SET level = excluded.level",
-                (base_id, user_id, int(level)),
-            )
+            await self._database.execute(_granting(base_id, clean(user_id), level))
         except psycopg.errors.ForeignKeyViolation:
             return  # the base went away between the check and the grant: there is nothing to grant
+
+
+def _granting(base_id: int, user_id: str, level: Level) -> Insert | Delete:
+    if level is Level.NONE:
+        return delete(kb_permission).filter_by(kb_id=base_id, user_id=user_id)
+    return upsert(kb_permission, {"user_id": user_id, "kb_id": base_id, "level": int(level)})

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from adapters.outbound.storage.knowledge.forms import (
-    CHUNK_COLUMNS,
-    FILE_COLUMNS,
-    chunk_of,
-    clean,
-    file_of,
-)
+from sqlalchemy import case, select
+
+from adapters.outbound.storage.knowledge.forms import clean
+from adapters.outbound.storage.knowledge.rows import CHUNK, FILE, file, file_of, granted, permission
+from adapters.outbound.storage.knowledge.tables import chunk, kb_file, kb_permission
 from adapters.outbound.storage.pool import Database
 from domain.knowledge.model import Chunk, FileRecord, Level
-
-LEVEL = "LEFT JOIN kb_permission p ON p.kb_id = f.kb_id AND p.user_id = %(user)s"
 
 
 class PostgresFiles:
@@ -22,37 +18,31 @@ class PostgresFiles:
         self._database = database
 
     async def of_base(self, base_id: int) -> Sequence[FileRecord]:
-        rows = await self._database.fetch(
-            f"SELECT {FILE_COLUMNS} FROM kb_file f WHERE f.kb_id = %s ORDER BY f.id", (base_id,)
-        )
-        return [file_of(row) for row in rows]
+        files = select(*FILE).where(file.kb_id == base_id).order_by(file.id)
+        return [file_of(row) for row in await self._database.fetch(files)]
 
     async def find(self, file_hash: str, user_id: str, *, readable: bool) -> tuple[FileRecord, Level] | None:
-        row = await self._database.fetch_one(
-            f"SELECT {FILE_COLUMNS}, p.level FROM kb_file f {LEVEL} WHERE f.file_hash = %(hash)s"
-            " AND (p.level IS NOT NULL OR NOT %(readable)s)"
-            " ORDER BY f.uploaded_by = %(user)s DESC, p.level IS NOT NULL DESC, f.status = 'ready' DESC, f.id"
-            " LIMIT 1",
-            {"user": user_id, "hash": clean(file_hash), "readable": readable},
+        may_read = permission.level.is_not(None)
+        files = (
+            select(*FILE, permission.level)
+            .select_from(kb_file.outerjoin(kb_permission, granted(file.kb_id, user_id)))
+            .where(file.file_hash == clean(file_hash), *([may_read] if readable else []))
+            .order_by((file.uploaded_by == user_id).desc(), may_read.desc())
+            .order_by((file.status == "ready").desc(), file.id)
         )
-        return (file_of(row), Level(row[14] or 0)) if row else None
+        row = await self._database.fetch_one(files.limit(1))
+        return (file_of(row[:-1]), Level(row[-1] or 0)) if row else None
 
     async def chunk(self, chunk_id: str, user_id: str) -> tuple[Chunk, Level] | None:
-        row = await self._database.fetch_one(
-            f"SELECT {CHUNK_COLUMNS}, p.level FROM chunk c JOIN kb_file f ON f.id = c.file_id {LEVEL}"
-            " WHERE c.chunk_id = %(id)s LIMIT 1",
-            {"user": user_id, "id": clean(chunk_id)},
-        )
-        return (chunk_of(row), Level(row[6] or 0)) if row else None
+        joined = chunk.join(kb_file, file.id == chunk.c.file_id)
+        joined = joined.outerjoin(kb_permission, granted(file.kb_id, user_id))
+        chunks = select(*CHUNK, permission.level).select_from(joined)
+        row = await self._database.fetch_one(chunks.where(chunk.c.chunk_id == clean(chunk_id)).limit(1))
+        return (Chunk(*row[:-1]), Level(row[-1] or 0)) if row else None
 
-    async def chunks(self, file: FileRecord, limit: int, offset: int) -> tuple[Sequence[Chunk], int]:
-        rows = await self._database.fetch(
-            "SELECT CASE f.status WHEN 'ready' THEN f.chunk_count ELSE 0 END,"
-            f" {CHUNK_COLUMNS} FROM kb_file f LEFT JOIN LATERAL ("
-            "   SELECT * FROM chunk WHERE kb_id = f.kb_id AND file_id = f.id"
-            "   ORDER BY position LIMIT %s OFFSET %s"
-            " ) c ON true WHERE f.id = %s ORDER BY c.position",
-            (limit, offset, file.id),
-        )
-        total = rows[0][0] if rows else 0
-        return [chunk_of(row[1:]) for row in rows if row[1] is not None], total
+    async def chunks(self, record: FileRecord, limit: int, offset: int) -> tuple[Sequence[Chunk], int]:
+        count = select(case((file.status == "ready", file.chunk_count), else_=0)).where(file.id == record.id)
+        of_file = (file.id == record.id, chunk.c.kb_id == record.base_id, chunk.c.file_id == record.id)
+        window = select(*CHUNK).where(*of_file).order_by(chunk.c.position).limit(limit).offset(offset)
+        total = await self._database.fetch_value(count)
+        return [Chunk(*row) for row in await self._database.fetch(window)], total or 0

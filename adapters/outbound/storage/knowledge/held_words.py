@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from adapters.outbound.storage.knowledge.forms import lex, lex_place, term_hash
+from adapters.outbound.storage.knowledge.forms import lex, lex_index, term_hash
 
 BITS = 24
 
@@ -17,16 +17,16 @@ class HeldWords:
     """The masks to ask for, as sparse vectors, and what the answers mean."""
 
     def __init__(self, base_id: int, vocabulary: Iterable[str]) -> None:
-        places: dict[int, list[str]] = {}
+        terms_at: dict[int, list[str]] = {}
         hashes: list[int] = []
         for term in sorted(vocabulary):
             hashed = term_hash(base_id, term)
-            known = places.setdefault(lex_place(hashed), [])
-            if not known:
+            terms = terms_at.setdefault(lex_index(hashed), [])
+            if not terms:
                 hashes.append(hashed)
-            known.append(term)
+            terms.append(term)
         groups = [hashes[start : start + BITS] for start in range(0, len(hashes), BITS)] or [[]]
-        self._terms = [[places[lex_place(hashed)] for hashed in group] for group in groups]
+        self._terms = [[terms_at[lex_index(hashed)] for hashed in group] for group in groups]
         self.vectors = tuple(lex({hashed: 2.0**bit for bit, hashed in enumerate(group)}) for group in groups)
         self._known: dict[tuple[float, ...], frozenset[str]] = {}
 

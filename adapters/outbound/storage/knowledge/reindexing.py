@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from adapters.outbound.storage.knowledge.forms import vector_text
+from pgvector import HalfVector
+from sqlalchemy import and_, case, func, select, tuple_
+
 from adapters.outbound.storage.knowledge.staging import model_number
+from adapters.outbound.storage.knowledge.tables import chunk, chunk_index
 from adapters.outbound.storage.pool import BULK_SECONDS, Database
 from ports.embedding import Vector
 from ports.knowledge_storage import OtherChunk
@@ -35,32 +38,31 @@ class PostgresReindexing:
 
     async def count_other(self, fingerprint: str) -> int:
         model = await model_number(self._database, fingerprint)
-        row = await self._database.fetch_one(
-            "SELECT count(*) FROM chunk_index WHERE model <> %s", (model,), within=BULK_SECONDS
-        )
-        return int(row[0]) if row else 0
+        other = select(func.count()).select_from(chunk_index).where(chunk_index.c.model != model)
+        [(count,)] = await self._database.fetch(other, within=BULK_SECONDS)
+        return int(count)
 
     async def next_other(self, fingerprint: str, after: tuple[int, int], limit: int) -> Sequence[OtherChunk]:
         model = await model_number(self._database, fingerprint)
-        rows = await self._database.fetch(
-            "SELECT c.kb_id, c.seq, CASE c.context WHEN '' THEN c.text ELSE c.context || E'\\n' || c.text END"
-            " FROM chunk_index i JOIN chunk c ON c.kb_id = i.kb_id AND c.seq = i.seq"
-            " WHERE (i.kb_id, i.seq) > (%s, %s) AND i.model <> %s ORDER BY i.kb_id, i.seq LIMIT %s",
-            (*after, model, limit),
-        )
+        index = chunk_index.c
+        text = case((chunk.c.context == "", chunk.c.text), else_=chunk.c.context + "\n" + chunk.c.text)
+        joined = chunk_index.join(chunk, and_(chunk.c.kb_id == index.kb_id, chunk.c.seq == index.seq))
+        others = select(index.kb_id, index.seq, text).select_from(joined).where(index.model != model)
+        following = others.where(tuple_(index.kb_id, index.seq) > tuple_(*after))
+        rows = await self._database.fetch(following.order_by(index.kb_id, index.seq).limit(limit))
         return [OtherChunk(*row) for row in rows]
 
     async def replace(self, fingerprint: str, vectors: Sequence[tuple[OtherChunk, Vector]]) -> None:
         model = await model_number(self._database, fingerprint)
         await self._database.execute(
-            "UPDATE chunk_index i SET model = %s, embedding = v.embedding::halfvec"
-            " FROM unnest(%s::int4[], %s::int8[], %s::text[]) v(kb_id, seq, embedding)"
+            "UPDATE chunk_index i SET model = %s, embedding = v.embedding"
+            " FROM unnest(%s::int4[], %s::int8[], %s::halfvec[]) v(kb_id, seq, embedding)"
             " WHERE i.kb_id = v.kb_id AND i.seq = v.seq",
             (
                 model,
                 [chunk.base_id for chunk, _ in vectors],
                 [chunk.seq for chunk, _ in vectors],
-                [vector_text(vector) for _, vector in vectors],
+                [HalfVector(list(vector)) for _, vector in vectors],
             ),
         )
 

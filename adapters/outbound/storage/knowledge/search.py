@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pgvector import HalfVector
 from psycopg import sql
 
-from adapters.outbound.storage.knowledge.forms import HalfVector, half_vector
 from adapters.outbound.storage.knowledge.held_words import HeldWords
 from adapters.outbound.storage.knowledge.text_candidates import best_by_weight
 from adapters.outbound.storage.knowledge.vector_indexes import index_name
@@ -103,7 +103,7 @@ class PostgresChunkIndex:
         statement = sql.SQL(NEAREST).format(
             base=base_id, model=model, limit=limit, vector_index=index_name(base_id, model)
         )
-        given = half_vector(vector)
+        given = HalfVector(list(vector))
         async with self._database.connection() as connection:
             rows = await _nearest(connection, statement, given)
             if rows and rows[0][2] and rows[-1][1] < FAR:
@@ -128,7 +128,7 @@ class PostgresChunkIndex:
             held=sql.SQL(", ").join([sql.SQL("-(i.lex <#> %s::sparsevec)")] * len(held.vectors)),
         )
         wanted = [int(key) for key in keys]
-        given = half_vector(vector) if vector is not None else None
+        given = HalfVector(list(vector)) if vector is not None else None
         async with self._database.connection() as connection:
             cursor = await connection.execute(statement, (given, *held.vectors, wanted, wanted), binary=True)
             rows: list[Any] = await cursor.fetchall()

@@ -6,9 +6,14 @@ import asyncio
 import json
 from collections.abc import Sequence
 
+from pgvector import HalfVector
+from sqlalchemy import delete, func, select, update
+from sqlalchemy.dialects.postgresql import insert
+
 from adapters.outbound.storage.failures import retried
-from adapters.outbound.storage.knowledge.forms import clean, lex_of_terms, term_hash, vector_text
-from adapters.outbound.storage.knowledge.uploads import DONE, WORKING
+from adapters.outbound.storage.knowledge.forms import clean, lex_of_terms, term_hash
+from adapters.outbound.storage.knowledge.tables import embedding_model, kb_file, kb_piece, knowledge_base
+from adapters.outbound.storage.knowledge.uploads import DONE, leased
 from adapters.outbound.storage.pool import Connection, Database
 from domain.knowledge.model import Piece
 from domain.knowledge.words import index_words
@@ -69,22 +74,18 @@ class PostgresStaging:
         self._database = database
 
     async def reading(self, work: Work, file_id: int, share: float) -> None:
-        await self._database.execute(
-            "UPDATE kb_file SET progress = %s WHERE id = %s AND upload_id = %s AND NOT staged",
-            (READ * min(1.0, max(0.0, share)), file_id, work.upload_id),
-        )
+        unread = update(kb_file).filter_by(id=file_id, upload_id=work.upload_id, staged=False)
+        await self._database.execute(unread.values(progress=READ * min(1.0, max(0.0, share))))
 
     @retried
     async def stage(
         self, work: Work, file_id: int, text: str, mime_type: str, pieces: Sequence[tuple[str, Piece]]
     ) -> None:
+        columns = {"text": clean(text), "mime_type": mime_type, "chunk_count": len(pieces)}
+        staged = update(kb_file).filter_by(id=file_id, upload_id=work.upload_id)
         async with self._database.transaction() as connection:
-            await connection.execute("DELETE FROM kb_piece WHERE file_id = %s", (file_id,))
-            touched = await connection.execute(
-                "UPDATE kb_file SET text = %s, mime_type = %s, staged = true, progress = %s,"
-                " chunk_count = %s WHERE id = %s AND upload_id = %s",
-                (clean(text), mime_type, READ, len(pieces), file_id, work.upload_id),
-            )
+            await connection.run(delete(kb_piece).filter_by(file_id=file_id))
+            touched = await connection.run(staged.values(**columns, staged=True, progress=READ))
             if touched.rowcount:
                 await self._copy(connection, work, file_id, pieces)
 
@@ -107,14 +108,14 @@ class PostgresStaging:
             # The rows may be gone (base deleted, lease lost): those are passed over.
             await connection.execute(
                 "INSERT INTO kb_piece_vector (file_id, position, embedding)"
-                " SELECT p.file_id, p.position, v.embedding::halfvec"
-                " FROM unnest(%s::int8[], %s::int4[], %s::text[]) v(file_id, position, embedding)"
+                " SELECT p.file_id, p.position, v.embedding"
+                " FROM unnest(%s::int8[], %s::int4[], %s::halfvec[]) v(file_id, position, embedding)"
                 " JOIN kb_piece p ON p.file_id = v.file_id AND p.position = v.position AND p.upload_id = %s"
                 " ON CONFLICT DO NOTHING",
                 (
                     [piece.file_id for piece, _ in vectors],
                     [piece.position for piece, _ in vectors],
-                    [vector_text(vector) for _, vector in vectors],
+                    [HalfVector(list(vector)) for _, vector in vectors],
                     upload_id,
                 ),
             )
@@ -125,17 +126,11 @@ class PostgresStaging:
         model = await model_number(self._database, fingerprint)
         parameters = {"upload": work.upload_id, "base": work.base_id, "model": model}
         async with self._database.transaction() as connection:
-            base = await connection.execute(
-                "SELECT FROM knowledge_base WHERE id = %s FOR UPDATE", (work.base_id,)
-            )
-            if await base.fetchone() is None:
+            base = select(knowledge_base.c.id).filter_by(id=work.base_id).with_for_update()
+            if await (await connection.run(base)).fetchone() is None:
                 return False
-            ours = await connection.execute(
-                f"UPDATE kb_upload SET state = {DONE}, owner = NULL, ended_at = now()"
-                f" WHERE id = %s AND owner = %s AND state = {WORKING}",
-                (work.upload_id, owner),
-            )
-            if not ours.rowcount:
+            ended = leased(work.upload_id, owner).values(state=DONE, owner=None, ended_at=func.now())
+            if not (await connection.run(ended)).rowcount:
                 return False
             for statement in PUBLISH:
                 await connection.execute(statement, parameters, prepare=False)
@@ -157,9 +152,5 @@ def _rows(work: Work, file_id: int, pieces: Sequence[tuple[str, Piece]]) -> list
 
 async def model_number(database: Database, fingerprint: str) -> int:
     """The number under which a model's vectors are stored; a new one for a new model."""
-    await database.execute(
-        "INSERT INTO embedding_model (fingerprint) VALUES (%s) ON CONFLICT DO NOTHING", (fingerprint,)
-    )
-    row = await database.fetch_one("SELECT id FROM embedding_model WHERE fingerprint = %s", (fingerprint,))
-    assert row is not None
-    return int(row[0])
+    await database.execute(insert(embedding_model).values(fingerprint=fingerprint).on_conflict_do_nothing())
+    return int(await database.fetch_value(select(embedding_model.c.id).filter_by(fingerprint=fingerprint)))

@@ -62,9 +62,11 @@ def best_by_weight(
     return sql.SQL(text).format(
         base=base_id,
         condition=condition,
-        held=sql.SQL(", ").join(sql.SQL("-(lex <#> {}::sparsevec)").format(each) for each in held.vectors),
+        held=sql.SQL(", ").join(
+            sql.SQL("-(lex <#> {}::sparsevec)").format(mask.to_text()) for mask in held.vectors
+        ),
         most=ALL_COMMON,
-        weights=lex({hashes[term]: weight for term, weight in weights.items()}),
+        weights=lex({hashes[term]: weight for term, weight in weights.items()}).to_text(),
         limit=CANDIDATES,
     )
 

@@ -5,10 +5,16 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
+from sqlalchemy import Update, delete, func, select, update
+from sqlalchemy.dialects.postgresql import Insert, insert
+
 from adapters.outbound.storage.failures import is_rolled_back, retried
-from adapters.outbound.storage.knowledge.forms import FILE_COLUMNS, clean, file_of
+from adapters.outbound.storage.knowledge.forms import clean
+from adapters.outbound.storage.knowledge.rows import FILE, file, file_of
+from adapters.outbound.storage.knowledge.tables import kb_file, kb_piece, kb_upload, knowledge_base
 from adapters.outbound.storage.pool import Connection, Database
 from domain.knowledge.model import FileStatus
 from ports.knowledge_storage import Begun, Failure, NewFile, Work
@@ -27,18 +33,8 @@ REFUSALS, REFUSED_SECONDS = 5, 60.0
 """After so many refusals, the first of which is so long ago, an upload is given up."""
 TODO, WORKING, DONE, FAILED = range(4)
 
-# A file that failed before is taken up anew by the upload that brings it again.
-ADD_FILE = """
-INSERT INTO kb_file AS f
-    (kb_id, upload_id, file_name, blob_key, file_hash, size, mime_type, uploaded_by, status)
-VALUES (%s, %s, %s, %s, %s, %s, %s, %s, 'processing')
-ON CONFLICT (kb_id, file_hash) DO UPDATE SET
-    upload_id = excluded.upload_id, file_name = excluded.file_name, blob_key = excluded.blob_key,
-    uploaded_by = excluded.uploaded_by, status = 'processing', progress = 0, error = NULL, staged = false,
-    updated_at = clock_timestamp()
-WHERE f.status = 'failed'
-RETURNING f.id, f.file_name
-"""
+upload = kb_upload.c
+
 _NEXT = f"""
 WITH held AS (
     SELECT (k.classid::bigint << 32 | k.objid::bigint) AS owner FROM pg_locks k
@@ -75,17 +71,12 @@ class PostgresUploads:
     async def begin(
         self, base_id: int, user_id: str, files: Sequence[NewFile], respond_async: bool
     ) -> Begun | None:
+        base = select(knowledge_base.c.id).filter_by(id=base_id).with_for_update(read=True, key_share=True)
+        begun = insert(kb_upload).values(kb_id=base_id, user_id=user_id, respond_async=respond_async)
         async with self._database.transaction() as connection:
-            base = await connection.execute(
-                "SELECT FROM knowledge_base WHERE id = %s FOR KEY SHARE", (base_id,)
-            )
-            if await base.fetchone() is None:
+            if await (await connection.run(base)).fetchone() is None:
                 return None
-            cursor = await connection.execute(
-                "INSERT INTO kb_upload (kb_id, user_id, respond_async) VALUES (%s, %s, %s) RETURNING id",
-                (base_id, user_id, respond_async),
-            )
-            row = await cursor.fetchone()
+            row = await (await connection.run(begun.returning(upload.id))).fetchone()
             assert row is not None
             return await self._add_files(connection, base_id, user_id, row[0], files)
 
@@ -93,61 +84,43 @@ class PostgresUploads:
         self, connection: Connection, base_id: int, user_id: str, upload_id: int, files: Sequence[NewFile]
     ) -> Begun:
         fresh = False
-        for file in sorted(files, key=lambda each: each.hash):  # one order for all: no deadlock
-            cursor = await connection.execute(
-                ADD_FILE,
-                (
-                    base_id,
-                    upload_id,
-                    clean(file.name),
-                    file.blob_key,
-                    file.hash,
-                    file.size,
-                    file.mime_type,
-                    user_id,
-                ),
-            )
+        for new in sorted(files, key=lambda new: new.hash):  # one order for all: no deadlock
+            cursor = await connection.run(_added(base_id, user_id, upload_id, new).returning(file.id))
             fresh = await cursor.fetchone() is not None or fresh
         if not fresh:
-            await connection.execute("DELETE FROM kb_upload WHERE id = %s", (upload_id,))
-        found = await connection.execute(
-            "SELECT file_hash, id, status, file_name FROM kb_file WHERE kb_id = %s AND file_hash = ANY(%s)",
-            (base_id, [file.hash for file in files]),
-        )
+            await connection.run(delete(kb_upload).filter_by(id=upload_id))
+        stored = select(file.file_hash, file.id, file.status, file.file_name).filter_by(kb_id=base_id)
+        found = await connection.run(stored.where(file.file_hash.in_([new.hash for new in files])))
         records = {row[0]: (row[1], FileStatus(row[2]), row[3]) for row in await found.fetchall()}
-        return Begun(upload_id if fresh else None, [records[file.hash] for file in files])
+        return Begun(upload_id if fresh else None, [records[new.hash] for new in files])
 
     @retried
     async def rename(self, base_id: int, names: Mapping[str, str]) -> None:
-        await self._database.execute(
-            "UPDATE kb_file f SET file_name = n.name, updated_at = clock_timestamp()"
-            " FROM unnest(%s::text[], %s::text[]) n (hash, name)"
-            " WHERE f.kb_id = %s AND f.file_hash = n.hash AND f.file_name <> n.name",
-            (list(names), [clean(name) for name in names.values()], base_id),
-        )
+        for file_hash, name in sorted(names.items()):
+            other = update(kb_file).filter_by(kb_id=base_id, file_hash=file_hash)
+            other = other.where(file.file_name != clean(name))
+            await self._database.execute(
+                other.values(file_name=clean(name), updated_at=func.clock_timestamp())
+            )
 
     async def statuses(self, file_ids: Sequence[int]) -> Mapping[int, FileStatus]:
-        rows = await self._database.fetch(
-            "SELECT id, status FROM kb_file WHERE id = ANY(%s)", (list(file_ids),)
-        )
-        return {row[0]: FileStatus(row[1]) for row in rows}
+        rows = await self._database.fetch(select(file.id, file.status).where(file.id.in_(file_ids)))
+        return {id: FileStatus(status) for id, status in rows}
 
     async def failure(self, upload_id: int) -> Failure | None:
-        row = await self._database.fetch_one(
-            f"SELECT failure_reason, failure_message FROM kb_upload WHERE id = %s AND state = {FAILED}",
-            (upload_id,),
-        )
+        reasons = select(upload.failure_reason, upload.failure_message)
+        row = await self._database.fetch_one(reasons.filter_by(id=upload_id, state=FAILED))
         return Failure(*row) if row else None
 
     async def claim(self, owner: int, *, newcomers_only: bool = False) -> Work | None:
         row = await self._claimed(owner, newcomers_only=newcomers_only)
         if row is None:
             return None
-        files = await self._database.fetch(
-            f"SELECT {FILE_COLUMNS} FROM kb_file f WHERE f.upload_id = %s AND NOT f.staged ORDER BY f.id",
-            (row[0],),
+        unstaged = select(*FILE).filter_by(upload_id=row[0], staged=False).order_by(file.id)
+        upload_id, base_id, attempts = row
+        return Work(
+            upload_id, base_id, attempts, [file_of(file) for file in await self._database.fetch(unstaged)]
         )
-        return Work(row[0], row[1], row[2], [file_of(each) for each in files])
 
     async def _claimed(self, owner: int, *, newcomers_only: bool) -> tuple[Any, ...] | None:
         """An upload whose row the database refuses to lease keeps no others waiting, and is given up after a while.
@@ -192,37 +165,26 @@ class PostgresUploads:
     async def remove(self, upload_id: int, failure: Failure) -> None:
         async with self._database.transaction() as connection:
             await self._take_back(connection, upload_id, failure, keep=True)
-            await connection.execute("DELETE FROM kb_upload WHERE id = %s", (upload_id,))
+            await connection.run(delete(kb_upload).filter_by(id=upload_id))
         log.error("upload %d is removed: %s", upload_id, failure.message)
 
     async def renew(self, upload_id: int, owner: int) -> bool:
-        touched = await self._database.execute(
-            f"UPDATE kb_upload SET due_at = now() + interval '{LEASE_SECONDS} seconds'"
-            f" WHERE id = %s AND owner = %s AND state = {WORKING}",
-            (upload_id, owner),
-        )
-        return touched > 0
+        until = func.now() + timedelta(seconds=LEASE_SECONDS)
+        return await self._database.execute(leased(upload_id, owner).values(due_at=until)) > 0
 
     async def retry(self, upload_id: int, owner: int, seconds: float) -> None:
-        await self._database.execute(
-            f"UPDATE kb_upload SET state = {TODO}, owner = NULL, due_at = now() + make_interval(secs => %s)"
-            f" WHERE id = %s AND owner = %s AND state = {WORKING}",
-            (seconds, upload_id, owner),
-        )
+        at = func.now() + timedelta(seconds=seconds)
+        await self._database.execute(leased(upload_id, owner).values(state=TODO, owner=None, due_at=at))
 
     @retried
     async def fail(self, work: Work, owner: int, failure: Failure) -> Sequence[str]:
+        reason = {"failure_reason": failure.reason, "failure_message": clean(failure.message)}
+        failed = leased(work.upload_id, owner).values(state=FAILED, owner=None, ended_at=func.now(), **reason)
         async with self._database.transaction() as connection:
-            cursor = await connection.execute(
-                f"UPDATE kb_upload SET state = {FAILED}, owner = NULL, failure_reason = %s,"
-                " failure_message = %s, ended_at = now()"
-                f" WHERE id = %s AND owner = %s AND state = {WORKING} RETURNING respond_async",
-                (failure.reason, clean(failure.message), work.upload_id, owner),
-            )
-            row = await cursor.fetchone()
+            row = await (await connection.run(failed.returning(upload.respond_async))).fetchone()
             if row is None:
                 return []
-            await connection.execute("DELETE FROM kb_piece WHERE upload_id = %s", (work.upload_id,))
+            await connection.run(delete(kb_piece).filter_by(upload_id=work.upload_id))
             return await self._take_back(connection, work.upload_id, failure, keep=row[0])
 
     async def _take_back(
@@ -230,24 +192,47 @@ class PostgresUploads:
     ) -> Sequence[str]:
         """Without a caller who waits, the records stay and say why they failed; their content goes."""
         if keep:
-            await connection.execute(
-                "UPDATE kb_file SET status = 'failed', error = %s, progress = 0, text = '', staged = false,"
-                " updated_at = clock_timestamp() WHERE upload_id = %s",
-                (clean(failure.message), upload_id),
-            )
+            failed = {"status": FileStatus.FAILED, "error": clean(failure.message), "progress": 0, "text": ""}
+            kept = update(kb_file).filter_by(upload_id=upload_id)
+            await connection.run(kept.values(**failed, staged=False, updated_at=func.clock_timestamp()))
             return []
-        cursor = await connection.execute(
-            "DELETE FROM kb_file WHERE upload_id = %s RETURNING blob_key", (upload_id,)
-        )
-        return [key for (key,) in await cursor.fetchall()]
+        removed = delete(kb_file).filter_by(upload_id=upload_id).returning(file.blob_key)
+        return [key for (key,) in await (await connection.run(removed)).fetchall()]
 
     async def forget_ended(self) -> Sequence[str]:
         """Removes uploads that ended a day ago and files that failed a day ago; the blobs these used."""
+        yesterday = func.now() - timedelta(days=1)
         await self._database.execute(
-            "DELETE FROM kb_upload WHERE state >= 2 AND ended_at < now() - interval '1 day'"
+            delete(kb_upload).where(upload.state >= DONE, upload.ended_at < yesterday)
         )
-        rows = await self._database.fetch(
-            "DELETE FROM kb_file WHERE status = 'failed' AND updated_at < now() - interval '1 day'"
-            " RETURNING blob_key"
-        )
-        return [key for (key,) in rows]
+        old = delete(kb_file).where(file.status == FileStatus.FAILED, file.updated_at < yesterday)
+        return await self._database.fetch_column(old.returning(file.blob_key))
+
+
+def leased(upload_id: int, owner: int) -> Update:
+    """Updates an upload if this owner has its lease."""
+    return update(kb_upload).filter_by(id=upload_id, owner=owner, state=WORKING)
+
+
+def _added(base_id: int, user_id: str, upload_id: int, new: NewFile) -> Insert:
+    """Inserts the record of a file; one that failed before is taken up anew by the upload that brings it again."""
+    values = {
+        "kb_id": base_id,
+        "upload_id": upload_id,
+        "file_name": clean(new.name),
+        "blob_key": new.blob_key,
+        "file_hash": new.hash,
+        "size": new.size,
+        "mime_type": new.mime_type,
+        "uploaded_by": user_id,
+        "status": FileStatus.PROCESSING,
+    }
+    added = insert(kb_file).values(values)
+    names = ("upload_id", "file_name", "blob_key", "uploaded_by", "status")
+    begun = {name: added.excluded[name] for name in names}
+    anew = {"progress": 0, "error": None, "staged": False, "updated_at": func.clock_timestamp()}
+    return added.on_conflict_do_update(
+        index_elements=["kb_id", "file_hash"],
+        set_={**begun, **anew},
+        where=file.status == FileStatus.FAILED,
+    )

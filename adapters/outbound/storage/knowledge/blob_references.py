@@ -1,0 +1,73 @@
+"""Which stored blobs are in use: by file records, or by uploads under way."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+from sqlalchemy import ARRAY, ColumnElement, Text, delete, exists, func, literal, or_, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+
+from adapters.outbound.storage.knowledge.tables import blob, kb_file
+from adapters.outbound.storage.pool import Database
+
+SPARE = timedelta(days=1)
+"""How much longer than the links to them bytes are kept."""
+
+KEEP_UNSENT = text("""
+UPDATE blob SET touched_at = now() WHERE touched_at < now() - interval '12 hours' AND key IN (
+    SELECT (regexp_matches(message, '"blob":"([^"]+)"', 'g'))[1] FROM outbox
+    WHERE status IN (0, 2) AND created_at < now() - interval '12 hours' AND position('"blob":"' IN message) > 0
+)
+""")
+
+column = blob.c
+
+
+class PostgresBlobReferences:
+    """A reference of an upload that is older than `life` and a day has served its message, or is of a process that
+    died."""
+
+    def __init__(self, database: Database, life: timedelta = timedelta()) -> None:
+        self._database = database
+        self._kept = life + SPARE
+
+    async def hold(self, key: str, size: int) -> None:
+        held = insert(blob).values(key=key, size=size, holds=1)
+        counted = {"holds": column.holds + 1, "touched_at": func.clock_timestamp()}
+        await self._database.execute(held.on_conflict_do_update(index_elements=["key"], set_=counted))
+
+    async def release(self, keys: Sequence[str]) -> None:
+        """Ends one hold for each mention of a key."""
+        key = func.unnest(literal(list(keys), ARRAY(Text))).column_valued("key")
+        released = select(key, func.count().label("count")).group_by(key).subquery()
+        holds = func.greatest(0, column.holds - released.c.count)
+        await self._database.execute(update(blob).where(column.key == released.c.key).values(holds=holds))
+
+    @asynccontextmanager
+    async def locked_unreferenced(self, keys: Sequence[str]) -> AsyncIterator[Sequence[str]]:
+        """Those of the blobs that nothing uses, locked; they are forgotten when the block ends well."""
+        locked = select(column.key).where(column.key.in_(keys), *self._unused())
+        async with self._database.transaction() as connection:
+            cursor = await connection.run(locked.order_by(column.key).with_for_update())
+            unused = [key for (key,) in await cursor.fetchall()]
+            yield unused
+            await connection.run(delete(blob).where(column.key.in_(unused)))
+
+    async def keep_unsent(self) -> None:
+        await self._database.execute(KEEP_UNSENT)
+
+    async def left_over(self, limit: int) -> Sequence[str]:
+        """Blobs that nothing has used for an hour."""
+        old = select(column.key).where(column.touched_at < func.now() - timedelta(hours=1), *self._unused())
+        return await self._database.fetch_column(old.limit(limit))
+
+    async def unknown(self, keys: Sequence[str]) -> Sequence[str]:
+        """Those of the keys that no row has."""
+        found = await self._database.fetch_column(select(column.key).where(column.key.in_(keys)))
+        return [key for key in keys if key not in set(found)]
+
+    def _unused(self) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+        unheld = or_(column.holds == 0, column.touched_at < func.now() - self._kept)
+        return unheld, ~exists().where(kb_file.c.blob_key == column.key)
