@@ -13,7 +13,7 @@ from adapters.outbound.jobs.arq_queue import ArqQueue, connect
 from apps.containers.channels import Channels
 from apps.containers.core import build_access, build_callbacks, build_instances, build_use_cases
 from apps.containers.foundation import Foundation
-from apps.containers.knowledge import Knowledge, build_embedder, build_model_files
+from apps.containers.knowledge import Knowledge, Uploads, build_embedder, build_model_files
 from apps.containers.storage import Files, Storage
 from apps.containers.work import Work, build_downstream, build_resources
 from apps.readiness import checks_of
@@ -34,7 +34,8 @@ class CommandContainer(containers.DeclarativeContainer):
     files = providers.Singleton(Files, foundation, storage)
     model_files = providers.Singleton(build_model_files, settings)
     embedder = providers.Singleton(build_embedder, settings, model_files)
-    knowledge = providers.Singleton(Knowledge, foundation, storage, files, model_files, embedder)
+    uploads = providers.Singleton(Uploads, foundation, storage, files, model_files, embedder)
+    knowledge = providers.Singleton(Knowledge, foundation, storage, files, uploads, embedder)
     access = providers.Singleton(build_access, foundation, storage)
 
 

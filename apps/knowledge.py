@@ -43,7 +43,7 @@ class ReadersComponent(Component):
 
     async def stop(self) -> None:
         self._container.embedder().close()
-        await self._container.knowledge().parser.close()
+        await self._container.uploads().parser.close()
 
 
 class KnowledgeComponent(Component):
@@ -53,7 +53,7 @@ class KnowledgeComponent(Component):
     def __init__(self, container: Container) -> None:
         self._container = container
         self._periodic_task: asyncio.Task[None] | None = None
-        ingest, news = container.knowledge().ingest, container.knowledge().upload_news
+        ingest, news = container.uploads().ingest, container.uploads().news
         self._uploads = UploadLoop(ingest.take, ingest.work, news, container.settings().upload_concurrency)
         self._periodic = PeriodicRunner(
             [

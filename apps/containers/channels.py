@@ -24,40 +24,49 @@ class Channels:
     """`slots` limits concurrent calls of each platform, `reads` those that read from it."""
 
     def __init__(self, foundation: Foundation, storage: Storage, files: Files, jobs: ArqQueue) -> None:
-        clock, ids, settings = foundation.clock, foundation.ids, foundation.settings
-        self.dependencies = ChannelDependencies(
-            http=foundation.traced_http,
-            artifacts=files.artifacts,
-            clock=clock,
-            ids=ids,
-            address=settings.addresses.__getitem__,
-            hosts=AllowedAddresses(foundation.policy),
-            devices=NeonizeDevices(settings.data_dir / "linked-devices"),
-        )
-        self.registry = Registry.build(self.dependencies)
+        instances, health = storage.instances, storage.health
+        self.dependencies = _dependencies(foundation, files)
+        self.registry = registry = Registry.build(self.dependencies)
         self.slots = ConcurrencyLimiter()
         self.reads = ReadLimiter(self.slots)
-        self.files = MessageFilesService(files.shared, self.registry, storage.health, self.reads)
-        notifier = OwnerNotifier(
-            storage.instances,
-            storage.identities,
-            verification.mailer(settings, clock, ids),
-            verification.bot(settings, foundation.http),
-            verification.offered(settings),
-        )
+        self.files = MessageFilesService(files.shared, registry, health, self.reads)
         self.links = PairingStore(
-            storage.database, foundation.worker_id, storage.instances, storage.health, notifier
+            storage.database, foundation.worker_id, instances, health, _notifier(foundation, storage)
         )
-        self.pairings = PairingService(self.links, self.registry)
-        self.supervisor = Supervisor(self.links, storage.instances, self.registry, storage.inbox)
+        self.pairings = PairingService(self.links, registry)
+        self.supervisor = Supervisor(self.links, instances, registry, storage.inbox)
         self.polling = PollingService(
             storage.schedules,
             storage.scheduled_runs,
-            storage.instances,
-            self.registry,
-            storage.health,
+            instances,
+            registry,
+            health,
             jobs,
-            clock,
+            foundation.clock,
             foundation.meter,
             self.reads,
         )
+
+
+def _dependencies(foundation: Foundation, files: Files) -> ChannelDependencies:
+    settings = foundation.settings
+    return ChannelDependencies(
+        http=foundation.traced_http,
+        artifacts=files.artifacts,
+        clock=foundation.clock,
+        ids=foundation.ids,
+        address=settings.addresses.__getitem__,
+        hosts=AllowedAddresses(foundation.policy),
+        devices=NeonizeDevices(settings.data_dir / "linked-devices"),
+    )
+
+
+def _notifier(foundation: Foundation, storage: Storage) -> OwnerNotifier:
+    settings = foundation.settings
+    return OwnerNotifier(
+        storage.instances,
+        storage.identities,
+        verification.mailer(settings, foundation.clock, foundation.ids),
+        verification.bot(settings, foundation.http),
+        verification.offered(settings),
+    )

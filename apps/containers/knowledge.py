@@ -40,7 +40,9 @@ def build_embedder(settings: Settings, files: ModelFiles) -> SentenceEmbedder:
     return SentenceEmbedder(files, threads=settings.embedding_threads, dtype=settings.embedding_dtype)
 
 
-class Knowledge:
+class Uploads:
+    """The way of a file into a base: `service` takes it in, `ingest` makes chunks of it."""
+
     def __init__(
         self,
         foundation: Foundation,
@@ -50,21 +52,47 @@ class Knowledge:
         embedder: SentenceEmbedder,
     ) -> None:
         settings, database = foundation.settings, storage.database
-        blobs, references, clock = files.blobs, files.references, foundation.clock
-        self.parser = SandboxedParser(
-            ParsingOptions(slots=settings.parsing_slots, whisper_dir=settings.whisper_model_dir)
-        )
-        bases, uploads = PostgresBases(database), PostgresUploads(database)
-        access = BaseAccess(bases, ReadPolicy(settings.kb_read_policy))
-        retention = Retention(blobs, references)
+        blobs, references = files.blobs, files.references
+        self.parser = parser = _parser(settings)
         limits = UploadLimits(settings.max_upload_mb * 1024 * 1024, settings.max_files_per_upload)
-        self.upload_news = asyncio.Event()
-        upload_service = UploadService(
-            access, blobs, references, uploads, self.parser, retention, self.upload_news.set, limits
+        self.access = BaseAccess(PostgresBases(database), ReadPolicy(settings.kb_read_policy))
+        self.retention = retention = Retention(blobs, references)
+        self.news = asyncio.Event()
+        self.store = store = PostgresUploads(database)
+        self.service = UploadService(
+            self.access, blobs, references, store, parser, retention, self.news.set, limits
         )
-        self.sweeper = Sweeper(blobs, references, uploads, retention, clock)
-        self.bases = BasesService(bases, access, retention, memory_sync=settings.kb_memory_sync)
-        self.files = FilesService(access, PostgresFiles(database), blobs, upload_service)
+        self.ingest = IngestService(
+            store,
+            PostgresStaging(database),
+            blobs,
+            parser,
+            embedder,
+            model.count_tokens,
+            retention,
+            foundation.clock,
+            foundation.ids,
+            foundation.worker_id,
+            self.service.ended,
+        )
+
+
+class Knowledge:
+    def __init__(
+        self,
+        foundation: Foundation,
+        storage: Storage,
+        files: Files,
+        uploads: Uploads,
+        embedder: SentenceEmbedder,
+    ) -> None:
+        settings, database = foundation.settings, storage.database
+        access, retention = uploads.access, uploads.retention
+        self.sweeper = Sweeper(files.blobs, files.references, uploads.store, retention, foundation.clock)
+        self.bases = BasesService(
+            PostgresBases(database), access, retention, memory_sync=settings.kb_memory_sync
+        )
+        self.files = FilesService(access, PostgresFiles(database), files.blobs, uploads.service)
         self.vector_indexes = VectorIndexes(database)
         self.chunk_index = PostgresChunkIndex(database)
         self.search = SearchService(access, self.chunk_index, embedder)
@@ -73,16 +101,9 @@ class Knowledge:
         self.reindex = ReindexService(self.reindexing, embedder)
         memory = HttpMemory(foundation.http, settings.memory_url, settings.internal_service_key)
         self.memory = MemoryService(PostgresMemoryTasks(database), memory)
-        self.ingest = IngestService(
-            uploads,
-            PostgresStaging(database),
-            blobs,
-            self.parser,
-            embedder,
-            model.count_tokens,
-            retention,
-            clock,
-            foundation.ids,
-            foundation.worker_id,
-            upload_service.ended,
-        )
+
+
+def _parser(settings: Settings) -> SandboxedParser:
+    return SandboxedParser(
+        ParsingOptions(slots=settings.parsing_slots, whisper_dir=settings.whisper_model_dir)
+    )

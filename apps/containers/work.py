@@ -36,16 +36,7 @@ class Work:
         database, outbox, instances = storage.database, storage.outbox, storage.instances
         self.approvals = ConfirmationService(PostgresConfirmations(database), clock, ids)
         self.shared_limits = PostgresSharedLimits(database)
-        self.rate_limiter = RateLimiter(
-            self.shared_limits,
-            clock,
-            asyncio.sleep,
-            storage.event_bus.limits_changed,
-            meter,
-            channels.slots,
-            enforce_quotas=settings.platform_limits == "published",
-        )
-        storage.event_bus.on_change(self.rate_limiter.forget)
+        self.rate_limiter = _rate_limiter(foundation, storage, channels, self.shared_limits)
         invocations = InvocationService(
             downstream, self.approvals, channels.files, clock, ids, meter, storage.conversations, outbox
         )
@@ -64,3 +55,19 @@ class Work:
         self.deliveries = DeliveryService(
             outbox, instances, channels.registry, storage.health, self.rate_limiter, clock, ids, meter
         )
+
+
+def _rate_limiter(
+    foundation: Foundation, storage: Storage, channels: Channels, shared_limits: PostgresSharedLimits
+) -> RateLimiter:
+    rate_limiter = RateLimiter(
+        shared_limits,
+        foundation.clock,
+        asyncio.sleep,
+        storage.event_bus.limits_changed,
+        foundation.meter,
+        channels.slots,
+        enforce_quotas=foundation.settings.platform_limits == "published",
+    )
+    storage.event_bus.on_change(rate_limiter.forget)
+    return rate_limiter

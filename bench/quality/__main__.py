@@ -55,7 +55,7 @@ async def _measure(settings: Settings, dsn: str, folders: Sequence[Path]) -> Non
             base_id = await _base(container, str(documents_of), collection)
             await _report(container, base_id, collection)
     finally:
-        await container.knowledge().parser.close()
+        await container.uploads().parser.close()
         container.embedder().close()
         await container.storage().signals.stop()
         await container.database().close()
@@ -96,11 +96,11 @@ async def _content(text: str) -> AsyncIterator[bytes]:
 async def _work(container: Container) -> None:
     async def hand() -> None:
         while True:
-            work = await container.knowledge().ingest.take()
+            work = await container.uploads().ingest.take()
             if work is None:
                 await asyncio.sleep(0.02)
             else:
-                await container.knowledge().ingest.work(work)
+                await container.uploads().ingest.work(work)
 
     await asyncio.gather(*(hand() for _ in range(3)))
 

@@ -82,19 +82,13 @@ class AuthMiddleware:
             log.exception("a request failed")
             if not response.started:
                 await error_response(500, INTERNAL)(scope, receive, response)
-        elapsed = round((time.monotonic() - started) * 1000, 1)
-        log.info(
-            "%s %s %s",
-            scope["method"],
-            self._logged(scope["path"]),
-            response.status,
-            extra={"ms": elapsed},
-        )
+        self._log(scope, response.status, time.monotonic() - started)
 
-    def _logged(self, path: str) -> str:
-        """A path as it may stand in the log."""
-        match = self._private.fullmatch(path)
-        return f"{path[: match.start(1)]}***" if match else path
+    def _log(self, scope: Scope, status: int, seconds: float) -> None:
+        path = scope["path"]
+        if match := self._private.fullmatch(path):
+            path = f"{path[: match.start(1)]}***"
+        log.info("%s %s %s", scope["method"], path, status, extra={"ms": round(seconds * 1000, 1)})
 
     async def _authenticate(self, scope: Scope, headers: Headers) -> None:
         path = scope["path"]

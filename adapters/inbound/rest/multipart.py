@@ -1,4 +1,4 @@
-"""Reads a multipart body as it comes in: file parts become streams, and nothing is kept in memory.
+"""Reads a multipart body as it comes in: file parts become streams, and nothing is kept in memory or on disk.
 
 Sources: RFC 7578 (multipart/form-data), RFC 6266 and RFC 8187 (file names).
 """
@@ -55,65 +55,67 @@ class MultipartReader:
         """Raises `Invalid` for a multipart body whose boundary is missing or too long."""
         boundary = _boundary(content_type)
         self._body = body
-        self._events: deque[_Event] = deque()
-        self._part = _Part()
-        self._is_file = False
-        self._parts = 0
-        self._field_bytes = 0
-        self._closed = False
-        self._ended = False
-        self._parser: MultipartParser | None = None
-        if boundary is not None:
-            self._parser = MultipartParser(
-                boundary,
-                self._callbacks(),  # type: ignore[arg-type]
-                max_header_count=MAX_HEADER_BYTES,  # `_grow` refuses what is too long, in words
-                max_header_size=sys.maxsize,
-            )
+        self._parts = None if boundary is None else _PartParser(boundary)
 
     async def files(self) -> AsyncIterator[IncomingFile]:
         """The file parts, whatever their fields are called; each one's content must be read before the next."""
-        if self._parser is None:
+        if self._parts is None:
             return
-        while True:
-            event = await self._next()
-            if event is None:
-                return
-            if event[0] == "file":
-                yield IncomingFile(decoded_name(event[1]), self._content())
+        while event := await self._next(self._parts):
+            kind, name = event
+            if kind == "file":
+                yield IncomingFile(decoded_name(name), self._content(self._parts))
 
-    async def _content(self) -> AsyncIterator[bytes]:
-        while True:
-            event = await self._next()
-            if event is None:
-                raise Invalid(BROKEN)
-            if event[0] == "end":
+    async def _content(self, parts: _PartParser) -> AsyncIterator[bytes]:
+        while event := await self._next(parts):
+            kind, data = event
+            if kind == "end":
                 return
-            yield event[1]
+            yield data
+        raise Invalid(BROKEN)
 
-    async def _next(self) -> _Event | None:
+    async def _next(self, parts: _PartParser) -> _Event | None:
         """The next event; None at the body's end."""
-        while not self._events:
-            if self._ended:
+        while not parts.events:
+            if parts.ended:
                 return None
-            await self._feed()
-        return self._events.popleft()
+            try:
+                parts.feed(await anext(self._body, None))
+            except ClientDisconnect as error:
+                raise Invalid("the upload broke off") from error
+        return parts.events.popleft()
 
-    async def _feed(self) -> None:
-        assert self._parser is not None
+
+class _PartParser:
+    """Turns pieces of a body into events: a file's name, its data, its end. Raises `Invalid`, `TooLarge`."""
+
+    def __init__(self, boundary: bytes) -> None:
+        self.events: deque[_Event] = deque()
+        self.ended = False
+        self._part = _Part()
+        self._is_file = False
+        self._count = 0
+        self._skipped = 0
+        self._closed = False
+        self._parser = MultipartParser(
+            boundary,
+            self._callbacks(),  # type: ignore[arg-type]
+            max_header_count=MAX_HEADER_BYTES,  # `_grow` refuses what is too long, in words
+            max_header_size=sys.maxsize,
+        )
+
+    def feed(self, piece: bytes | None) -> None:
+        """None at the body's end."""
         try:
-            piece = await anext(self._body, None)
             if piece is None:
-                self._ended = True
+                self.ended = True
                 self._parser.finalize()
             elif piece:
-                if self._closed or not self._parts:
-                    self._read_over(len(piece))
+                if self._closed or not self._count:
+                    self._skip(len(piece))
                 self._parser.write(piece)
         except FormParserError as error:
             raise Invalid(BROKEN) from error
-        except ClientDisconnect as error:
-            raise Invalid("the upload broke off") from error
 
     def _callbacks(self) -> dict[str, Callable[..., None]]:
         return {
@@ -129,8 +131,8 @@ class MultipartReader:
 
     def _part_begin(self) -> None:
         self._part, self._is_file = _Part(), False
-        self._parts += 1
-        if self._parts > MAX_PARTS:
+        self._count += 1
+        if self._count > MAX_PARTS:
             raise TooLarge(f"the upload has over {MAX_PARTS} parts")
 
     def _header_field(self, data: bytes, start: int, end: int) -> None:
@@ -159,22 +161,22 @@ class MultipartReader:
         name = extended_name(disposition) or options.get(b"filename")
         self._is_file = bool(name)
         if name:
-            self._events.append(("file", name))
+            self.events.append(("file", name))
 
     def _part_data(self, data: bytes, start: int, end: int) -> None:
         if self._is_file:
-            self._events.append(("data", data[start:end]))
+            self.events.append(("data", data[start:end]))
             return
-        self._read_over(end - start)
+        self._skip(end - start)
 
-    def _read_over(self, size: int) -> None:
-        self._field_bytes += size
-        if self._field_bytes > MAX_FIELD_BYTES:
+    def _skip(self, size: int) -> None:
+        self._skipped += size
+        if self._skipped > MAX_FIELD_BYTES:
             raise TooLarge("the upload has over 1 MB besides its files")
 
     def _part_end(self) -> None:
         if self._is_file:
-            self._events.append(("end", b""))
+            self.events.append(("end", b""))
 
     def _end(self) -> None:
         self._closed = True

@@ -12,7 +12,8 @@ import pytest
 from uvicorn import Config
 from uvicorn.server import ServerState
 
-from adapters.inbound.rest.protocol import LARGEST_HEAD, LARGEST_READ, HttpProtocol
+from adapters.inbound.rest.heads import LARGEST_HEAD, LARGEST_READ
+from adapters.inbound.rest.protocol import HttpProtocol
 from apps.rest import RestComponent
 from apps.settings import load
 
