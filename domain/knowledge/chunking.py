@@ -5,8 +5,6 @@ Every chunk is a stretch of the document's own text; together they hold every wo
 repeats what it is about is not found.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

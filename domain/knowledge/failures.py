@@ -1,7 +1,5 @@
 """Why an upload failed, kept with it and told to whoever waits for it."""
 
-from __future__ import annotations
-
 from domain.refusals import Refusal, TooLarge, Unavailable, Unreadable, Unsupported
 from ports.knowledge_storage import Failure
 

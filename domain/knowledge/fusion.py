@@ -1,7 +1,5 @@
 """Brings the results of the text match and of the vector search into one order."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The values of knowledge bases: bases, permissions, files, chunks, results."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Where a chunk stands in its document: what is known of it becomes the chunk's metadata."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

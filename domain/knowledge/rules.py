@@ -1,7 +1,5 @@
 """Who may do what with a knowledge base."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """What a document is called: by its own title, unless a program made that up, else by what else tells. Pure."""
 
-from __future__ import annotations
-
 import re
 from pathlib import PurePath
 

@@ -1,7 +1,5 @@
 """Words as the text match sees them: the same for chunks and for queries, in every script."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

@@ -1,7 +1,5 @@
 """Blobs as files: content-addressed, durable before they are known, never half there."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

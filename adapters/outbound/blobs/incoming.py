@@ -1,7 +1,5 @@
 """Content on its way in: into a temporary file, hashed while it is written."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import hashlib

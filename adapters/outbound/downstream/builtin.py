@@ -1,7 +1,5 @@
 """The resources that need no other service: `agent::echo` and `agent::kb-<id>`."""
 
-from __future__ import annotations
-
 import re
 
 from domain.routing.model import Resource, ResourceKind, RunRequest, RunResult

@@ -1,7 +1,5 @@
 """Runs resources on any server that speaks the chat-completions protocol, and keeps the conversation."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence

@@ -1,7 +1,5 @@
 """The client of one model behind a server that speaks the chat-completions protocol."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """The tools that a chat-completions rule offers to its model: HTTP endpoints that take the parameters."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256

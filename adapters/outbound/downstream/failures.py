@@ -1,7 +1,5 @@
 """Which failures of a resource over HTTP are worth another try. Pure."""
 
-from __future__ import annotations
-
 from ports.downstream import DownstreamFailed
 from ports.http import HttpAnswer, HttpFailed
 

@@ -1,7 +1,5 @@
 """Joins the pieces of a streamed answer."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import cast

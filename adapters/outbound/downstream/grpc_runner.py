@@ -1,7 +1,5 @@
 """Runs resources behind `switchboard.downstream.v1.ResourceRunner`."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Runs resources behind an HTTP endpoint: the documented JSON goes out, the documented JSON comes back."""
 
-from __future__ import annotations
-
 from adapters.outbound.downstream.failures import broken_exchange, refused_answer
 from adapters.outbound.downstream.messages import MAX_ANSWER_BYTES, BadAnswer, request_json, result_of
 from domain.routing.model import RunRequest, RunResult

@@ -1,7 +1,5 @@
 """The JSON that is exchanged with resources over HTTP. Pure."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 from collections.abc import Mapping

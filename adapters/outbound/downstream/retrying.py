@@ -1,7 +1,5 @@
 """Tries again where that may help, within the time that a message has."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Finds what runs behind a resource id: the rules, then the built-ins, then the address for all others."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The rules that say what runs behind which resource ids: TOML, checked to the last key. Pure."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """The rules file as it is used: read at start, read again on a signal, never half."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from pathlib import Path

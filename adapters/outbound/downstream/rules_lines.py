@@ -1,7 +1,5 @@
 """Finds the line of a key in a rules file, which the TOML parser of the standard library does not tell."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Makes the runner that a rule asks for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The model's folder: where it lies, what identifies it, how it counts tokens. Nothing heavy is imported."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import json

@@ -4,8 +4,6 @@ The model is loaded at first use and never by name: by folder nothing is asked o
 thread of their own, so that they never wait behind a batch of passages; both share the weights.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

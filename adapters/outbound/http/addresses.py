@@ -1,7 +1,5 @@
 """Where the address policy meets the network: a name is resolved once, and only what passed is called."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from collections.abc import Sequence

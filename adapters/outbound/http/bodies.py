@@ -1,7 +1,5 @@
 """Turns the body of an `HttpRequest` into what the client library sends."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import AsyncIterator, Iterable, Mapping

@@ -1,7 +1,5 @@
 """What a request must look like before it may go out. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Turns what goes wrong below into `HttpFailed`, in words that hold no secret."""
 
-from __future__ import annotations
-
 import aiohttp
 
 from adapters.outbound.http.addresses import Forbidden, refused

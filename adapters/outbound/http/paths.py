@@ -1,7 +1,5 @@
 """Addresses that are put together from parts which come from outside: ids of events, values of configurations."""
 
-from __future__ import annotations
-
 from urllib.parse import quote, urlsplit
 
 

@@ -1,7 +1,5 @@
 """Makes addresses safe for logs, metrics and error texts."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import parse_qsl, urlsplit
 

@@ -1,7 +1,5 @@
 """Text as a database and a reader can take it."""
 
-from __future__ import annotations
-
 import re
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ufeff\ufffe\uffff]")

@@ -1,7 +1,5 @@
 """Containers: ZIP archives and what they really inflate to, and OLE compound files ([MS-CFB])."""
 
-from __future__ import annotations
-
 import zipfile
 import zlib
 from collections.abc import Sequence

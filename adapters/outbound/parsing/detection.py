@@ -1,7 +1,5 @@
 """What a file is by its content. The extension decides among text kinds alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import BinaryIO
 

@@ -1,7 +1,5 @@
 """The upload formats: extensions, media types, readers and the packages that readers need."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import importlib.util

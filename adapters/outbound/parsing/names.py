@@ -1,7 +1,5 @@
 """File names as messages show them, and labels of formats."""
 
-from __future__ import annotations
-
 from domain.knowledge.documents import Format
 
 LABELS: dict[Format, str] = {

@@ -1,7 +1,5 @@
 """Parts of Office files that the general readers pass by: notes, comments, charts, diagrams."""
 
-from __future__ import annotations
-
 import re
 import zipfile
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The parser of the service: sandboxed children, a few at a time, without blocking the event loop."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence

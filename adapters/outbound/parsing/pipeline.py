@@ -1,7 +1,5 @@
 """Blocks on their way out of the child: cleaned, counted, in batches."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What a reader is given and what it gives back: limits, job, reading, the outline of a document."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path

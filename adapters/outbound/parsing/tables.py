@@ -1,7 +1,5 @@
 """Tables: rows of cells as blocks that carry their column names, and cells over several rows or columns."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

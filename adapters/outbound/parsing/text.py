@@ -1,7 +1,5 @@
 """Bytes to text, whatever their encoding."""
 
-from __future__ import annotations
-
 import codecs
 from collections.abc import Callable
 

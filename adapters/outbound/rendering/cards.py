@@ -4,8 +4,6 @@ https://adaptivecards.io/explorer/TextBlock.html. A TextBlock has no code, no he
 and collapses spaces; a line of code is a TextBlock of its own, since a single line end within one is a space.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Composes the styled text of a Markdown document as a writer lays it out."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """E-mail: an HTML document and the plain text beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 

@@ -1,7 +1,5 @@
 """Inline content: text with the spans around it, and the addresses of links that cannot be linked."""
 
-from __future__ import annotations
-
 import re
 
 from markdown_it.tree import SyntaxTreeNode

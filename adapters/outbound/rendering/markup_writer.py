@@ -1,7 +1,5 @@
 """How a platform writes formatted text: the layout of blocks, the markup of spans, what is escaped."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

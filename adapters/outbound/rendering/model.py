@@ -1,7 +1,5 @@
 """What rendering gives: the markups that platforms take, and a message in one of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

@@ -1,7 +1,5 @@
 """Parses Markdown: CommonMark with tables, strikethrough, task lists, footnotes and some HTML tags."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Renders Markdown in a platform's markup, in messages that are well formed each on its own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from adapters.outbound.rendering.cards import render_cards

@@ -1,7 +1,5 @@
 """Splits a text into messages within a platform's limit; a fenced code block stays one across them."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterator

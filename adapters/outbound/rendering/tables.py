@@ -1,7 +1,5 @@
 """Tables as plain text: columns aligned by display width."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass

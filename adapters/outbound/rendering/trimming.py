@@ -1,7 +1,5 @@
 """The runs of a styled text as a writer can nest them, emphasis drawn in from white space at its edges."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from adapters.outbound.rendering.markup_writer import MarkupWriter

@@ -1,7 +1,5 @@
 """Answers a message from a knowledge base: its best passages, with the names of their files."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from domain.access.model import Caller

@@ -1,7 +1,5 @@
 """Knowledge bases and who may use them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Files into a base, and what can be read of them."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence

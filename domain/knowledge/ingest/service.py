@@ -1,7 +1,5 @@
 """Works off uploads: parse, chunk, embed, publish; every step survives the death of its process."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable

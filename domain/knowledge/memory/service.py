@@ -1,7 +1,5 @@
 """Has the memory nodes of deleted bases deleted too, however long the memory service is away."""
 
-from __future__ import annotations
-
 import logging
 
 from ports.memory import MemoryNodes, MemoryRefused, MemoryTasks

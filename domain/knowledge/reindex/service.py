@@ -1,7 +1,5 @@
 """Embeds anew what another model has embedded; text search and everything else go on meanwhile."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ports.embedding import Embedder

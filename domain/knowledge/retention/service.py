@@ -1,7 +1,5 @@
 """Bytes are kept as long as a file record needs them, and no longer."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """Searches one base in two ways at once."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 

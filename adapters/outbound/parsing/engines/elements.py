@@ -1,7 +1,5 @@
 """The `unstructured` library, without its model download and telemetry; its elements made into blocks."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

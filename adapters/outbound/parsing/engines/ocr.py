@@ -1,7 +1,5 @@
 """Text in pictures, by RapidOCR (its models lie in its wheel; no network)."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Sequence
 from functools import cache

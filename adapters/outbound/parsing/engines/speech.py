@@ -1,7 +1,5 @@
 """Words in speech: Whisper where a model directory is set, else PocketSphinx with its wheel's own model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

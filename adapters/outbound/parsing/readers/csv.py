@@ -1,7 +1,5 @@
 """CSV and its relatives with another delimiter (RFC 4180)."""
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools

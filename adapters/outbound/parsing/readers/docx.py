@@ -5,8 +5,6 @@ document is therefore straightened first, on a copy in memory; notes, comments, 
 from their own parts.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator, Mapping
 from typing import Any

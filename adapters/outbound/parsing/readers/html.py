@@ -3,8 +3,6 @@
 That library reads only what stands in `<main>` where there is one, and passes by forms, `<details>` and more.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

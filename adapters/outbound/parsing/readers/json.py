@@ -1,7 +1,5 @@
 """JSON (RFC 8259) and JSON lines, as "path: value" lines; numbers stay as they are written."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

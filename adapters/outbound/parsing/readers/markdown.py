@@ -1,7 +1,5 @@
 """Markdown (CommonMark with tables and strikethrough): rendered to HTML, then read as that."""
 
-from __future__ import annotations
-
 import re
 
 from markdown_it import MarkdownIt

@@ -1,7 +1,5 @@
 """PDF: the text layer page by page; a page that has next to none is rendered and its text recognised."""
 
-from __future__ import annotations
-
 import ctypes
 import re
 from collections.abc import Iterator

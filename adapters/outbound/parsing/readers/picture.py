@@ -1,7 +1,5 @@
 """Pictures: their text is recognised. Of an animation the first frame is read."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 

@@ -3,8 +3,6 @@
 Speaker's notes, charts and diagrams come from their own parts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

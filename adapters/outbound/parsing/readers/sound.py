@@ -1,7 +1,5 @@
 """MP3, WAV and OGG: decoded by libsndfile, then the speech in it is recognised."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Any

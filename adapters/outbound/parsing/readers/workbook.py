@@ -1,7 +1,5 @@
 """XLSX and XLS workbooks, sheet by sheet and row by row, with comments and text in drawings."""
 
-from __future__ import annotations
-
 import datetime as dt
 import math
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """XML: the text of every element and every attribute, in document order."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The child: under restrictions it reads one file, sends what it found and ends."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import resource

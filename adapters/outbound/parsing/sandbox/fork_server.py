@@ -1,7 +1,5 @@
 """The service's end of the fork server: starts it when it is needed, ends it when it is idle."""
 
-from __future__ import annotations
-
 import logging
 import os
 import shutil

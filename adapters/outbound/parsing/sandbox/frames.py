@@ -1,7 +1,5 @@
 """Frames between service, fork server and children: JSON, never pickles, for a child may be taken over."""
 
-from __future__ import annotations
-
 import json
 import socket
 import struct

@@ -1,7 +1,5 @@
 """One file's work in a child of the fork server, followed by a thread of the service."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import signal

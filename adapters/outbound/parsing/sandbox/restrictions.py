@@ -1,7 +1,5 @@
 """What a child may not do: limits of the kernel, and no network, programs or writing outside its folder."""
 
-from __future__ import annotations
-
 import ctypes
 import math
 import os

@@ -6,8 +6,6 @@ byte with two descriptors, the one to read the request from and to report the ex
 send what it found.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import os

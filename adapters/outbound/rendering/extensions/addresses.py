@@ -3,8 +3,6 @@
 As in the extended autolinks of GitHub Flavored Markdown (https://github.github.com/gfm/#autolinks-extension-).
 """
 
-from __future__ import annotations
-
 import re
 
 from markdown_it import MarkdownIt

@@ -6,8 +6,6 @@
 - Emphasis nested more than 20 deep, so that trees of spans stay shallow.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

@@ -7,8 +7,6 @@ After https://docs.github.com/en/get-started/writing-on-github (section Footnote
 (https://github.github.com/gfm/#task-list-items-extension-).
 """
 
-from __future__ import annotations
-
 import re
 
 from markdown_it import MarkdownIt

@@ -3,8 +3,6 @@
 A pair counts where it opens and closes within one paragraph, cell or heading. Comments are not shown.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

@@ -6,8 +6,6 @@ a language or settings such as `title=x`. An item of a numbered list keeps its n
 next in order.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

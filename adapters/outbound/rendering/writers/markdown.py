@@ -1,7 +1,5 @@
 """Platforms that read Markdown themselves: Discord, Mattermost, Teams."""
 
-from __future__ import annotations
-
 import re
 
 from adapters.outbound.rendering.markup_writer import (

@@ -1,7 +1,5 @@
 """Slack's mrkdwn (https://docs.slack.dev/messaging/formatting-message-text)."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from adapters.outbound.rendering.markup_writer import (

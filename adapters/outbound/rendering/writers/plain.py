@@ -1,7 +1,5 @@
 """Plain text (SMS, and the fallback of every other markup), and WhatsApp's formatting on top of it."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from adapters.outbound.rendering.markup_writer import (

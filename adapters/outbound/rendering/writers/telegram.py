@@ -1,7 +1,5 @@
 """Telegram's three markups (https://core.telegram.org/bots/api#formatting-options)."""
 
-from __future__ import annotations
-
 import re
 from html import escape
 from typing import ClassVar

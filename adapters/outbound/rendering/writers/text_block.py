@@ -3,8 +3,6 @@
 https://learn.microsoft.com/en-us/adaptive-cards/authoring-cards/text-features
 """
 
-from __future__ import annotations
-
 import re
 
 from adapters.outbound.rendering.markup_writer import ZERO_WIDTH, Layout
