@@ -10,9 +10,9 @@ from typing import Any
 from adapters.inbound.jobs.periodic import AbandonedLeases, PeriodicRunner, PeriodicTask
 from adapters.inbound.jobs.queue_worker import QueueWorker
 from adapters.inbound.jobs.slots import both
-from adapters.outbound.storage.conversations import SIDE as CONVERSATIONS
-from adapters.outbound.storage.direct_dispatch import DirectDispatch
-from adapters.outbound.storage.outbox import SIDE as DELIVERIES
+from adapters.outbound.storage.queue.conversations import INBOUND
+from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
+from adapters.outbound.storage.queue.outbox import OUTBOUND
 from adapters.outbound.storage.verifications import sweep
 from adapters.outbound.tracing import Traces
 from apps.container import CommandContainer, Container
@@ -82,7 +82,10 @@ class WorkerComponent(Component):
             self._conversations(traces, concurrency),
             self._deliveries(traces, concurrency),
         ]
-        self._dispatches: list[DirectDispatch[Any]] = [self._storage.arrivals, self._storage.replies]
+        self._dispatches: list[DirectDispatch[Any]] = [
+            self._storage.event_dispatch,
+            self._storage.message_dispatch,
+        ]
         self._periodic = PeriodicRunner([*self._lease_tasks(), *self._other_tasks()])
         self._periodic_task: asyncio.Task[None] | None = None
 
@@ -93,7 +96,7 @@ class WorkerComponent(Component):
             conversations.lease,
             traces.work("conversation", self._work.conversations.work),
             conversations.release,
-            partial(self._storage.leases.reclaim, CONVERSATIONS),
+            partial(self._storage.leases.reclaim, INBOUND),
             self._storage.event_bus.inbound,
             concurrency=concurrency,
             throttled=self._supervisor.held_by_other_process,
@@ -106,7 +109,7 @@ class WorkerComponent(Component):
             outbox.lease,
             traces.work("delivery", self._work.deliveries.work),
             outbox.release,
-            partial(self._storage.leases.reclaim, DELIVERIES),
+            partial(self._storage.leases.reclaim, OUTBOUND),
             self._storage.event_bus.outbound,
             concurrency=concurrency,
             throttled=both(self._work.rate_limiter.throttled, self._supervisor.held_by_other_process),
@@ -115,7 +118,7 @@ class WorkerComponent(Component):
     def _lease_tasks(self) -> list[PeriodicTask]:
         storage = self._storage
         free = [storage.leases.free, storage.scheduled_runs.free, self._links.release_of]
-        abandoned = AbandonedLeases(storage.leases.abandoned, free, storage.event_bus.lost)
+        abandoned = AbandonedLeases(storage.leases.abandoned, free, storage.event_bus.on_disconnect)
         return [
             PeriodicTask("abandoned leases", 1.0, abandoned.look),
             PeriodicTask("lease renewal", 10.0, self._renew),
@@ -124,7 +127,7 @@ class WorkerComponent(Component):
 
     def _other_tasks(self) -> list[PeriodicTask]:
         return [
-            PeriodicTask("untaken answers", 1.0, self._storage.conversations.send_untaken),
+            PeriodicTask("untaken answers", 1.0, self._storage.untaken_answers.send),
             PeriodicTask("limits of platforms", 0.0, self._refresh_limits),
             PeriodicTask("expired limits", 60.0, self._work.shared_limits.remove_expired),
             PeriodicTask("expired confirmations", 60.0, self._work.approvals.expire),
@@ -134,7 +137,7 @@ class WorkerComponent(Component):
     async def start(self) -> None:
         self._resources.load()
         for dispatch, loop in zip(self._dispatches, self._loops, strict=True):
-            dispatch.desk = loop
+            dispatch.worker = loop
 
     def reload(self) -> None:
         """Reads the resource rules again."""
@@ -156,8 +159,8 @@ class WorkerComponent(Component):
         await self._storage.event_bus.limits.wait(1.0)
 
     async def _renew(self) -> None:
-        for side, loop in zip((CONVERSATIONS, DELIVERIES), self._loops, strict=True):
-            await self._storage.leases.renew(side, loop.held)
+        for queue, loop in zip((INBOUND, OUTBOUND), self._loops, strict=True):
+            await self._storage.leases.renew(queue, loop.held)
 
     async def stop(self) -> None:
         await asyncio.gather(*(loop.stop(GRACE) for loop in self._loops))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 L = TypeVar("L")
+L_contra = TypeVar("L_contra", contravariant=True)
 
 
 @dataclass(frozen=True, slots=True)
 class QueueKey:
-    """A leased queue of one conversation, inbound or outbound. `user_id`: whose instance it is."""
+    """The queue of one conversation, inbound or outbound. `user_id`: whose instance it is."""
 
     instance_id: int
     session_key: str
@@ -25,10 +26,9 @@ class QueueKey:
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """How many lanes a worker has places for.
+    """How many queues a worker can take, at most so many of one instance and of one user.
 
-    No instance and no user gets more than its share of them; `instances` and `users` say what is left to
-    those that hold some already, 0 for nothing.
+    `instances` and `users`: what is left to those that hold some already, 0 for nothing.
     """
 
     total: int
@@ -40,8 +40,23 @@ class Capacity:
 
 @dataclass(frozen=True, slots=True)
 class Leases(Generic[L]):
-    """What a lease brought. `more`: others waited too, that are not of those to whom nothing is left. There was no
-    room for them, or another worker was just about them."""
+    """`more`: other queues were due too, of instances and users that have capacity left."""
 
     leased: Sequence[L]
     more: bool
+
+
+class LocalWorker(Protocol[L_contra]):
+    """A worker in this process that takes queues leased together with the commit of their rows."""
+
+    def offer(self, key: QueueKey) -> bool:
+        """Whether a slot is reserved for the queue, until `take` or `decline`."""
+        ...
+
+    def take(self, leased: L_contra) -> None:
+        """The queue is leased to this process: work on it."""
+        ...
+
+    def decline(self, keys: Iterable[QueueKey], *, lease_uncertain: bool) -> None:
+        """Cancels the slots. `lease_uncertain`: the queues may have been leased all the same."""
+        ...

@@ -28,7 +28,7 @@ class Round:
 class Rounds(Protocol):
     """Counts how often we and a machine answered each other. See `domain.routing.rounds`."""
 
-    async def count(self, key: QueueKey, waiting: QueuedEvent, most: int, window: float) -> Round:
+    async def count(self, key: QueueKey, queued: QueuedEvent, most: int, window: float) -> Round:
         """Counts an event of a leased conversation that no person is known to have caused, once.
 
         Over `most` rounds within `window` seconds the count stays until so long a time passes without an event. Of

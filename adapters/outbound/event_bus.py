@@ -11,16 +11,16 @@ MISSING = object()
 
 
 class Wakeup:
-    """Wakes a loop that waits; ringing it several times is ringing it once."""
+    """Wakeups a loop that waits; several calls before it wakes count once."""
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
 
-    def ring(self) -> None:
+    def wake(self) -> None:
         self._event.set()
 
     async def wait(self, seconds: float) -> None:
-        """Returns when rung since the last return, or after `seconds`."""
+        """Returns when woken since the last return, or after `seconds`."""
         try:
             async with asyncio.timeout(seconds):
                 await self._event.wait()
@@ -51,13 +51,13 @@ class EventBus:
         """`forget` is told each instance that changed, or None: any may have."""
         self._forget.append(forget)
 
-    def arrived(self) -> None:
-        self.inbound.ring()
+    def inbound_enqueued(self) -> None:
+        self.inbound.wake()
         if not self._solitary:
             self.broadcast("in")
 
-    def waiting(self) -> None:
-        self.outbound.ring()
+    def outbound_enqueued(self) -> None:
+        self.outbound.wake()
         if not self._solitary:
             self.broadcast("out")
 
@@ -79,21 +79,21 @@ class EventBus:
         kind, _, value = notice.partition(":")
         match kind:
             case "in":
-                self.inbound.ring()
+                self.inbound.wake()
             case "out":
-                self.outbound.ring()
+                self.outbound.wake()
             case "limits":
-                self.limits.ring()
+                self.limits.wake()
             case "answer":
                 self._tell(int(value))
             case "instance":
                 self._forget_instance(int(value))
 
-    def lost(self) -> None:
+    def on_disconnect(self) -> None:
         """Notices may have been missed."""
         self._forget_instance(None)
-        self.inbound.ring()
-        self.outbound.ring()
+        self.inbound.wake()
+        self.outbound.wake()
 
     async def wait(self, inbox_id: int, seconds: float) -> None:
         """Returns when that event's answer is on record, or after `seconds`."""

@@ -12,18 +12,19 @@ from adapters.outbound.facts import MemoryFacts
 from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.security.file_tokens import SignedTokens
 from adapters.outbound.storage.chat_history import PostgresChatHistory
-from adapters.outbound.storage.conversations import PostgresConversations, Wakes
-from adapters.outbound.storage.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.identities import PostgresIdentities
-from adapters.outbound.storage.inbox import PostgresInbox
 from adapters.outbound.storage.instances import PostgresInstances
 from adapters.outbound.storage.keys import PostgresKeys
 from adapters.outbound.storage.knowledge.blob_references import PostgresBlobReferences
-from adapters.outbound.storage.leases import LeaseStore
-from adapters.outbound.storage.outbox import PostgresOutbox
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.processes import PostgresProcesses
+from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
+from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
+from adapters.outbound.storage.queue.inbox import PostgresInbox
+from adapters.outbound.storage.queue.leases import LeaseStore
+from adapters.outbound.storage.queue.outbox import PostgresOutbox
+from adapters.outbound.storage.queue.untaken import UntakenAnswers
 from adapters.outbound.storage.runs import PostgresRuns
 from adapters.outbound.storage.schedules import PostgresDeactivation, PostgresSchedules
 from adapters.outbound.storage.signals import Signals
@@ -43,7 +44,7 @@ class Storage:
         self.config_cipher = ConfigCipher(foundation.settings.config_encryption_key)
         self.database = database = Database(dsn)
         self.event_bus = bus = EventBus(solitary=solitary)
-        self.signals = Signals(database, worker_id, bus.on_notification, bus.lost)
+        self.signals = Signals(database, worker_id, bus.on_notification, bus.on_disconnect)
         bus.broadcast = self.signals.notify
         self.metadata = MemoryFacts()
         self.keys = PostgresKeys(database)
@@ -54,14 +55,17 @@ class Storage:
         bus.on_change(self.instances.forget)
         bus.on_change(self.metadata.forget)
         self.leases = LeaseStore(database, worker_id, self.health)
-        self.arrivals: DirectDispatch[Conversation] = DirectDispatch()
-        self.replies: DirectDispatch[QueuedMessages] = DirectDispatch()
-        self.inbox = PostgresInbox(database, bus.arrived, worker_id, self.arrivals)
-        wakes = Wakes(bus.arrived, bus.waiting, bus.answered)
-        self.conversations = PostgresConversations(database, self.leases, wakes, self.replies)
-        self.outbox = PostgresOutbox(database, self.leases, bus.waiting)
+        self.event_dispatch: DirectDispatch[Conversation] = DirectDispatch()
+        self.message_dispatch: DirectDispatch[QueuedMessages] = DirectDispatch()
+        self.inbox = PostgresInbox(database, bus.inbound_enqueued, worker_id, self.event_dispatch)
+        wakeups = Wakeups(bus.inbound_enqueued, bus.outbound_enqueued, bus.answered)
+        self.conversations = PostgresConversations(database, self.leases, wakeups, self.message_dispatch)
+        self.outbox = PostgresOutbox(database, self.leases, bus.outbound_enqueued)
+        self.untaken_answers = UntakenAnswers(database, bus.outbound_enqueued)
         self.schedules = PostgresSchedules(database)
-        self.scheduled_runs = PostgresRuns(database, worker_id, bus.arrived, bus.changed, self.health)
+        self.scheduled_runs = PostgresRuns(
+            database, worker_id, bus.inbound_enqueued, bus.changed, self.health
+        )
         self.deactivation = PostgresDeactivation(database, bus.changed)
         self.chat_history = PostgresChatHistory(database)
 

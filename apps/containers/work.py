@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from adapters.outbound.storage.confirmations import PostgresConfirmations
-from adapters.outbound.storage.rounds import PostgresRounds
+from adapters.outbound.storage.queue.rounds import PostgresRounds
 from adapters.outbound.storage.shared_limits import PostgresSharedLimits
 from apps.containers.channels import Channels
 from apps.containers.foundation import Foundation

@@ -33,4 +33,4 @@ async def _pass(world: World, by: timedelta) -> None:
         await container.database().execute(statement, {"by": by, "far": FAR})
     world.clock.advance(by)
     await container.work().rate_limiter.refresh()
-    container.storage().event_bus.outbound.ring()
+    container.storage().event_bus.outbound.wake()

@@ -86,11 +86,11 @@ class World:
 
     async def _empty(self) -> None:
         await self._delete_all()
-        self.container.storage().event_bus.lost()
+        self.container.storage().event_bus.on_disconnect()
         await self.container.foundation().http.close()  # a later receiver may listen where an earlier one did
         if await self._let_end():
             await self._delete_all()
-            self.container.storage().event_bus.lost()
+            self.container.storage().event_bus.on_disconnect()
             await self.container.foundation().http.close()
 
     async def _let_end(self) -> bool:

@@ -11,10 +11,10 @@ from adapters.outbound.channels.linked_device_messaging.channel import LinkedDev
 from adapters.outbound.channels.registry import Registry
 from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.storage.health import PostgresHealth
-from adapters.outbound.storage.inbox import PostgresInbox
 from adapters.outbound.storage.instances import PostgresInstances
 from adapters.outbound.storage.links import PairingStore
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.queue.inbox import PostgresInbox
 from domain.instances.model import Instance, NewInstance
 from domain.pairing.service import PairingService
 from ports.http import Http

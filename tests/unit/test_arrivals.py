@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from uuid import UUID
 
-from adapters.outbound.storage.inbox import Arrival
+from adapters.outbound.storage.queue.inbox import InboxRow
 from domain.channels.messages import Event, Sender
 
 
 def request_id(event: Event) -> str:
-    found: str = json.loads(Arrival.of(7, event).event)["request"]
+    found: str = json.loads(InboxRow.of(7, event).stored)["request"]
     return found
 
 
@@ -29,6 +29,6 @@ def test_a_request_id_that_the_caller_knows_is_kept() -> None:
 
 
 def test_events_without_a_key_are_never_the_same() -> None:
-    keys = [Arrival.of(7, an_event(None)).event_key for _ in range(2)]
+    keys = [InboxRow.of(7, an_event(None)).event_key for _ in range(2)]
     assert keys[0] != keys[1]
-    assert Arrival.of(7, an_event("k")).event_key == Arrival.of(8, an_event("k")).event_key == "k"
+    assert InboxRow.of(7, an_event("k")).event_key == InboxRow.of(8, an_event("k")).event_key == "k"

@@ -40,7 +40,7 @@ class HasKey(Protocol):
 class Waits(Protocol):
     async def wait(self, seconds: float) -> None: ...
 
-    def ring(self) -> None: ...
+    def wake(self) -> None: ...
 
 
 L = TypeVar("L", bound=HasKey)
@@ -51,7 +51,7 @@ def _all_open() -> Mapping[int, int]:
 
 
 class QueueWorker(Generic[L]):
-    """One of the two loops of a worker, and the `ports.direct_dispatch.LocalWorker` for its kind of lanes.
+    """One of the two loops of a worker, and the `ports.queue.LocalWorker` for its kind of lanes.
 
     `concurrency` is how many lanes are worked on at once; `SlotAllocator` shares them out. `reclaim` frees what was
     leased in this process's name but is not among the given lanes: called after an outage, in which the answer to a
@@ -99,10 +99,10 @@ class QueueWorker(Generic[L]):
     def decline(self, keys: Iterable[QueueKey], *, lease_uncertain: bool) -> None:
         for key in keys:
             if self._places.cancel(key):
-                self._wakeup.ring()
+                self._wakeup.wake()
         if lease_uncertain:
             self._lease_uncertain = True
-            self._wakeup.ring()
+            self._wakeup.wake()
 
     def _taken(self, leased: L) -> None:
         self._places.cancel(leased.key)
@@ -177,7 +177,7 @@ class QueueWorker(Generic[L]):
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         if self._places.release(self._tasks.pop(task)):
-            self._wakeup.ring()
+            self._wakeup.wake()
 
     async def _worked(self, leased: L) -> None:
         try:
@@ -218,7 +218,7 @@ class QueueWorker(Generic[L]):
     async def stop(self, grace: float) -> None:
         """Takes no more; waits `grace` seconds for what is under way, then gives it back."""
         self._stopping, self._offers = True, False
-        self._wakeup.ring()
+        self._wakeup.wake()
         if self._tasks:
             _, unfinished = await asyncio.wait(self._tasks, timeout=grace)
             await end([*unfinished, *self._tasks], self._name, GIVE_BACK_SECONDS)

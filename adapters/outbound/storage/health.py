@@ -13,9 +13,8 @@ import orjson
 from sqlalchemy import Insert, Select, and_, case, exists, func, select
 
 from adapters.outbound.storage.codec import dump, storable_reason
-from adapters.outbound.storage.leases import ASYNC_COMMIT, INBOUND
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.rounds import CORRESPONDENT
+from adapters.outbound.storage.queue.states import ASYNC_COMMIT, QueueKind
 from adapters.outbound.storage.statements import upsert_of_instance
 from adapters.outbound.storage.tables import (
     channel_instance,
@@ -145,10 +144,10 @@ def _record(instance_id: int) -> Select[*tuple[Any, ...]]:
 def _backlog(instance_id: int) -> Select[*tuple[Any, ...]]:
     """The time, since when the oldest message waits and an idle conversation is due, and whether one loops."""
     waiting = select(func.min(inbox.c.received_at)).filter_by(instance_id=instance_id, status=0)
-    idle = select(func.min(queue.c.due_at)).filter_by(instance_id=instance_id, kind=INBOUND)
+    idle = select(func.min(queue.c.due_at)).filter_by(instance_id=instance_id, kind=QueueKind.INBOUND)
     due = idle.where(queue.c.pending > 0, queue.c.due_at < func.now())
     rounds = func.cardinality(queue.c.rounds)
     latest = queue.c.rounds[rounds] > func.now() - timedelta(seconds=WINDOW)
-    counted = queue.c.kind.in_((INBOUND, CORRESPONDENT))
+    counted = queue.c.kind.in_((QueueKind.INBOUND, QueueKind.CORRESPONDENT))
     looping = exists().where(queue.c.instance_id == instance_id, counted, rounds > MOST_ROUNDS, latest)
     return select(func.now(), waiting.scalar_subquery(), due.scalar_subquery(), looping)

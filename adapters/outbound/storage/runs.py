@@ -25,9 +25,9 @@ from sqlalchemy import (
 
 from adapters.outbound.storage.codec import dump
 from adapters.outbound.storage.failures import by_halves, is_of_rows, is_rolled_back, retried
-from adapters.outbound.storage.inbox import Arrival, addition
-from adapters.outbound.storage.leases import NOT_OFFERED
 from adapters.outbound.storage.pool import Connection, Database
+from adapters.outbound.storage.queue.inbox import ENQUEUE, InboxRow, columns_of
+from adapters.outbound.storage.queue.states import NOT_OFFERED
 from adapters.outbound.storage.schedules import FREE, deactivated
 from adapters.outbound.storage.tables import schedule
 from domain.channels.messages import Event
@@ -160,7 +160,7 @@ class PostgresRuns:
     ) -> Sequence[bool | None] | None:
         stored = row.cursor if cursor is None else dump(cursor)
         ours = self._of_run(update(schedule), due)
-        arrivals = [Arrival.of(due.instance_id, event) for event in events]
+        arrivals = [InboxRow.of(due.instance_id, event) for event in events]
         async with self._database.transaction() as connection:
             finished = await connection.run(ours.values(cursor=stored, next_run_at=at, failures=0))
             if finished.rowcount == 0:
@@ -174,14 +174,13 @@ class PostgresRuns:
             self._arrived()
         return [None if each.event_key in lost else each.event_key in fresh for each in arrivals]
 
-    async def _added(self, connection: Connection, arrivals: Sequence[Arrival]) -> tuple[set[str], set[str]]:
+    async def _added(self, connection: Connection, arrivals: Sequence[InboxRow]) -> tuple[set[str], set[str]]:
         """The keys of the events that are new, and of those that cannot be stored: these do not cost the others."""
         if not arrivals:
             return set(), set()
         try:
             async with connection.transaction():
-                statement, columns = addition(arrivals)
-                rows = await connection.execute(statement, {**columns, **NOT_OFFERED})
+                rows = await connection.execute(ENQUEUE, {**columns_of(arrivals), **NOT_OFFERED})
                 return {row[1] for row in await rows.fetchall()}, set()
         except Exception as error:
             if not is_of_rows(error, lost=connection.closed):

@@ -8,8 +8,8 @@ from typing import Any
 
 from sqlalchemy import Update, case, delete, exists, func, select, update
 
-from adapters.outbound.storage.leases import INBOUND, OUTBOUND
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.queue.states import QueueKind
 from adapters.outbound.storage.statements import upsert_of_instance
 from adapters.outbound.storage.tables import channel_instance, queue, schedule
 from domain.instances.model import ACTIVE
@@ -77,7 +77,9 @@ class PostgresDeactivation:
     async def remove_retired(self) -> Sequence[int]:
         """Removes retired instances whose messages are answered; their ids."""
         waiting = exists().where(
-            queue.c.kind.in_((INBOUND, OUTBOUND)), queue.c.instance_id == instance.id, queue.c.pending > 0
+            queue.c.kind.in_((QueueKind.INBOUND, QueueKind.OUTBOUND)),
+            queue.c.instance_id == instance.id,
+            queue.c.pending > 0,
         )
         retired = delete(channel_instance).where(instance.status != ACTIVE, ~waiting)
         removed = await self._database.fetch_column(retired.returning(instance.id))

@@ -15,8 +15,8 @@ import psycopg
 from psycopg import sql
 
 from adapters.outbound.storage.connections import PromptConnection
-from adapters.outbound.storage.leases import ASYNC_COMMIT
 from adapters.outbound.storage.pool import NOTICING, Database
+from adapters.outbound.storage.queue.states import ASYNC_COMMIT
 from adapters.tasks import cancelled, end
 from domain.refusals import Unavailable
 
@@ -29,19 +29,20 @@ STOP_SECONDS = 0.7
 
 
 class Signals:
-    """`on_notification` gets each notice of other processes; `lost` is called when notices may have been missed."""
+    """`on_notification` gets each notice of other processes; `on_disconnect` is called
+    when notices may have been missed."""
 
     def __init__(
         self,
         database: Database,
         worker_id: int,
         on_notification: Callable[[str], None],
-        lost: Callable[[], None],
+        on_disconnect: Callable[[], None],
     ) -> None:
         self._database = database
         self._worker_id = worker_id
-        self._hear = on_notification
-        self._lost = lost
+        self._on_notification = on_notification
+        self._on_disconnect = on_disconnect
         self._outgoing: dict[str, None] = {}
         self._flusher: asyncio.Task[None] | None = None
         self._listener: asyncio.Task[None] | None = None
@@ -86,7 +87,7 @@ class Signals:
                 if not self._away:
                     log.warning("lost the connection for wake-ups, trying again: %s", type(error).__name__)
                     self._away = True
-                self._lost()
+                self._on_disconnect()
             if cancelled():
                 return
             await asyncio.sleep(RECONNECT_SECONDS)
@@ -98,7 +99,7 @@ class Signals:
         async with connection:
             await connection.execute("SELECT pg_advisory_lock(%s)", (self._worker_id,))
             await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(CHANNEL)))
-            self._lost()
+            self._on_disconnect()
             self.ready.set()
             if self._away:
                 log.info("the connection for wake-ups is back")
@@ -106,4 +107,4 @@ class Signals:
             own = f"{self._worker_id}:"
             async for notice in connection.notifies():
                 if not notice.payload.startswith(own):
-                    self._hear(notice.payload.partition(":")[2])
+                    self._on_notification(notice.payload.partition(":")[2])

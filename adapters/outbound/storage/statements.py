@@ -21,8 +21,9 @@ _compiled: WeakKeyDictionary[ClauseElement, tuple[str, Mapping[str, Any]]] = Wea
 
 
 def compact(statement: str) -> str:
-    """The statement on one line, without indentation. It must hold no comment, and no text with two spaces."""
-    return " ".join(statement.split())
+    """The statement on one line, without indentation. It must hold no comment, and no text with two spaces or with a
+    space beside a parenthesis."""
+    return " ".join(statement.split()).replace("( ", "(").replace(" )", ")")
 
 
 def render(

@@ -173,7 +173,7 @@ async def _flooded(scene: Scene, count: int) -> None:
             "INSERT INTO queue (kind, instance_id, session_key, pending)"
             " SELECT 0, instance_id, session_key, 1 FROM inbox WHERE status = 0"
         )
-    scene.world.container.storage().event_bus.inbound.ring()
+    scene.world.container.storage().event_bus.inbound.wake()
 
 
 @when(parsers.parse("{count:d} conversations write to the first instance"))

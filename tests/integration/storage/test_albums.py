@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.outbound.storage.conversations import PostgresConversations, Wakes
-from adapters.outbound.storage.direct_dispatch import DirectDispatch
-from adapters.outbound.storage.inbox import PostgresInbox
-from adapters.outbound.storage.leases import ROWS_PER_LEASE, LeaseStore
+from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
+from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
+from adapters.outbound.storage.queue.inbox import PostgresInbox
+from adapters.outbound.storage.queue.leases import LeaseStore
+from adapters.outbound.storage.queue.states import ROWS_PER_LEASE
 from domain.channels.messages import Event, Merge, OutboundMessage, Sender
 from domain.routing.albums import merged
 from ports.inbox import Conversation, EventOutcome, QueuedEvent
@@ -22,8 +24,10 @@ MOST = ROWS_PER_LEASE + 3
 
 @pytest.fixture
 def conversations(database: Database) -> PostgresConversations:
-    nobody = Wakes(lambda: None, lambda: None, lambda _: None)
-    return PostgresConversations(database, LeaseStore(database, OWNER), nobody, DirectDispatch())
+    nobody = Wakeups(lambda: None, lambda: None, lambda _: None)
+    return PostgresConversations(
+        database, LeaseStore(database, OWNER, PostgresHealth(database)), nobody, DirectDispatch()
+    )
 
 
 def event(text: str, merge: Merge | None = None) -> Event:

@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 import pytest
 from psycopg.errors import CheckViolation, RaiseException
 
-from adapters.outbound.storage.conversations import SIDE as CONVERSATIONS
-from adapters.outbound.storage.conversations import PostgresConversations, Wakes
-from adapters.outbound.storage.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.health import PostgresHealth
-from adapters.outbound.storage.inbox import PostgresInbox
-from adapters.outbound.storage.leases import LeaseStore
-from adapters.outbound.storage.outbox import PostgresOutbox
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.queue.conversations import INBOUND, PostgresConversations, Wakeups
+from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
+from adapters.outbound.storage.queue.inbox import PostgresInbox
+from adapters.outbound.storage.queue.leases import LeaseStore
+from adapters.outbound.storage.queue.outbox import PostgresOutbox
+from adapters.outbound.storage.queue.untaken import UntakenAnswers
 from adapters.outbound.storage.runs import PostgresRuns
 from adapters.outbound.storage.schedules import PostgresSchedules
 from domain.channels.messages import Answer, CallOutcome, Event, OutboundMessage, Sender
@@ -39,8 +39,9 @@ class Store:
         self.database = database
         self.health = PostgresHealth(database)
         self.leases = leases = LeaseStore(database, 1, self.health)
+        self.untaken = UntakenAnswers(database, lambda: None)
         self.inbox = PostgresInbox(database, lambda: None)
-        wakes = Wakes(lambda: None, lambda: None, lambda _: None)
+        wakes = Wakeups(lambda: None, lambda: None, lambda _: None)
         self.conversations = PostgresConversations(database, leases, wakes, DirectDispatch())
         self.outbox = PostgresOutbox(database, leases, lambda: None)
 
@@ -85,7 +86,7 @@ async def test_a_part_that_cannot_be_read_is_leased_beside_the_others(store: Sto
 
     found = {each.key.session_key: each.messages[0] for each in leased}
     assert (found["good"].message.payload, found["good"].unreadable) == ({"text": "good"}, "")
-    assert found["bad"].unreadable.startswith("the stored part cannot be read")
+    assert found["bad"].unreadable.startswith("the stored message cannot be read")
 
 
 async def test_a_failure_is_counted_and_the_conversation_waits(store: Store, instance: int) -> None:
@@ -150,8 +151,8 @@ async def test_an_answer_nobody_took_that_cannot_go_out_holds_up_no_other(
     await store.database.execute("UPDATE inbox SET await_until = now() - interval '1 hour'")
     await store.database.execute("UPDATE inbox SET result = '{' WHERE session_key = 'no JSON'")
 
-    assert await store.conversations.send_untaken() == 3
-    assert await store.conversations.send_untaken() == 0, "it is given up"
+    assert await store.untaken.send() == 3
+    assert await store.untaken.send() == 0, "it is given up"
 
     assert await store.database.fetch("SELECT session_key FROM outbox") == [("good",)]
     rows = await store.database.fetch("SELECT session_key, status, error IS NULL FROM inbox ORDER BY id")
@@ -194,12 +195,12 @@ async def test_a_conversation_that_cannot_be_leased_keeps_those_of_others_neithe
         leased = (await store.conversations.lease(ROOM)).leased
         assert sorted(each.key.instance_id for each in leased) == sorted([*others, *others])
         await store.leases.renew(
-            CONVERSATIONS, {*(each.key for each in leased), QueueKey(instance, f"a{instance}")}
+            INBOUND, {*(each.key for each in leased), QueueKey(instance, f"a{instance}")}
         )
-        await store.leases.reclaim(CONVERSATIONS, [])
+        await store.leases.reclaim(INBOUND, [])
 
     assert await store.reasons(instance) == {
-        Activity.PROCESSING: "its messages cannot be taken up, as the database refuses that: CheckViolation"
+        Activity.PROCESSING: "its messages cannot be leased, as the database refuses that: CheckViolation"
     }
     assert await store.reasons(others[0]) == {}
 
@@ -212,12 +213,12 @@ async def test_leases_are_prolonged_and_given_back_beside_one_that_cannot_be(
     await store.database.execute("UPDATE queue SET due_at = now()")
     await store.refuse("session_key = 'c'", "queue")
 
-    await store.leases.renew(CONVERSATIONS, {each.key for each in leased})
+    await store.leases.renew(INBOUND, {each.key for each in leased})
     due = await store.database.fetch(
         "SELECT session_key FROM queue WHERE due_at <= now() + interval '1 second'"
     )
     assert due == [("c",)]
-    await store.leases.reclaim(CONVERSATIONS, [])
+    await store.leases.reclaim(INBOUND, [])
     assert await store.database.fetch("SELECT session_key FROM queue WHERE owner IS NOT NULL") == [("c",)]
 
 
@@ -251,7 +252,7 @@ async def test_an_answer_nobody_took_that_cannot_be_taken_up_holds_up_no_other(
     await store.refuse("session_key = 'refused' AND taken")
 
     with pytest.raises(CheckViolation):
-        await store.conversations.send_untaken()
+        await store.untaken.send()
 
     assert await store.database.fetch("SELECT session_key FROM outbox") == [("good",)]
 

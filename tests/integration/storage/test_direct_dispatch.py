@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 from psycopg.errors import CheckViolation
 
-from adapters.outbound.storage.conversations import SIDE, PostgresConversations, Wakes
-from adapters.outbound.storage.direct_dispatch import DirectDispatch
-from adapters.outbound.storage.inbox import PostgresInbox
-from adapters.outbound.storage.leases import ROWS_PER_LEASE, LeaseStore
-from adapters.outbound.storage.outbox import PostgresOutbox
+from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.queue.conversations import INBOUND, PostgresConversations, Wakeups
+from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
+from adapters.outbound.storage.queue.inbox import PostgresInbox
+from adapters.outbound.storage.queue.leases import LeaseStore
+from adapters.outbound.storage.queue.outbox import PostgresOutbox
+from adapters.outbound.storage.queue.states import ROWS_PER_LEASE
 from domain.channels.messages import Event, OutboundMessage, Sender
 from domain.refusals import Unavailable
 from ports.inbox import Conversation, EventOutcome
@@ -52,9 +54,9 @@ class Process:
         self.conversing, self.sending = Worker(), Worker()
         arrivals: DirectDispatch[Any] = DirectDispatch()
         replies: DirectDispatch[Any] = DirectDispatch()
-        arrivals.desk, replies.desk = self.conversing, self.sending
-        self.leases = LeaseStore(database, owner)
-        wakes = Wakes(lambda: self.rung.append("in"), lambda: self.rung.append("out"), lambda _: None)
+        arrivals.worker, replies.worker = self.conversing, self.sending
+        self.leases = LeaseStore(database, owner, PostgresHealth(database))
+        wakes = Wakeups(lambda: self.rung.append("in"), lambda: self.rung.append("out"), lambda _: None)
         self.inbox = PostgresInbox(database, lambda: self.rung.append("in"), owner, arrivals)
         self.conversations = PostgresConversations(database, self.leases, wakes, replies)
         self.outbox = PostgresOutbox(database, self.leases, lambda: self.rung.append("out"))
@@ -363,10 +365,10 @@ async def test_a_lease_does_not_go_through_all_that_wait_for_each_lane(database:
         " SELECT 0, 1, n, 1 FROM generate_series(1, 2000) n"
     )
     parameters = {
-        "count": 128, "full": [], "full_users": [], "instances": [], "instance_room": [], "users": [],
-        "user_room": [], "per_instance": 64, "per_user": 192, "owner": 1,
+        "count": 128, "full": [], "full_users": [], "instances": [], "instance_capacity": [], "users": [],
+        "user_capacity": [], "per_instance": 64, "per_user": 192, "owner": 1,
     }  # fmt: skip
-    plan = await database.fetch("EXPLAIN " + SIDE.statement(), parameters)
+    plan = await database.fetch("EXPLAIN " + INBOUND.lease, parameters)
     assert sum("queue_due" in line for (line,) in plan) == 1
     assert any("queue_pkey" in line for (line,) in plan)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.outbound.storage.conversations import PostgresConversations, Wakes
-from adapters.outbound.storage.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.health import PostgresHealth
-from adapters.outbound.storage.inbox import PostgresInbox
-from adapters.outbound.storage.leases import LeaseStore
-from adapters.outbound.storage.outbox import PostgresOutbox
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
+from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
+from adapters.outbound.storage.queue.inbox import PostgresInbox
+from adapters.outbound.storage.queue.leases import LeaseStore
+from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.runs import PostgresRuns
 from domain.channels.messages import Event, OutboundMessage, Sender
 from ports.inbox import Conversation, EventOutcome
@@ -28,8 +28,8 @@ def event(key: str, *ids: str, session: str = "s", local: bool = False) -> Event
 
 class Storage:
     def __init__(self, database: Database, instance: int) -> None:
-        nobody = Wakes(lambda: None, lambda: None, lambda _: None)
-        leases = LeaseStore(database, OWNER)
+        nobody = Wakeups(lambda: None, lambda: None, lambda _: None)
+        leases = LeaseStore(database, OWNER, PostgresHealth(database))
         self.database, self.instance = database, instance
         self.inbox = PostgresInbox(database, lambda: None, OWNER, DirectDispatch())
         self.conversations = PostgresConversations(database, leases, nobody, DirectDispatch())

@@ -7,9 +7,9 @@ import asyncio
 import psycopg
 import pytest
 
-from adapters.outbound.storage.batching import Batcher
 from adapters.outbound.storage.failures import AWAY, BUSY, NO_ROOM, TRIES
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.queue.batching import Batcher
 from domain.refusals import Invalid, StorageAway, Unavailable
 
 RAISED = "DO $$ BEGIN RAISE EXCEPTION 'as told' USING ERRCODE = '{}'; END $$"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.outbound.storage.conversations import PostgresConversations, Wakes
-from adapters.outbound.storage.direct_dispatch import DirectDispatch
-from adapters.outbound.storage.inbox import PostgresInbox
-from adapters.outbound.storage.leases import LeaseStore
+from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
+from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
+from adapters.outbound.storage.queue.inbox import PostgresInbox
+from adapters.outbound.storage.queue.leases import LeaseStore
 from domain.channels.messages import Event, OutboundMessage, Sender
 from ports.inbox import Conversation, EventOutcome, QueuedEvent
 from ports.queue import Capacity
@@ -29,8 +30,10 @@ def outcome(conversation: Conversation, waiting: QueuedEvent, *, last: bool = Fa
 
 @pytest.fixture
 def conversations(database: Database) -> PostgresConversations:
-    nobody = Wakes(lambda: None, lambda: None, lambda _: None)
-    return PostgresConversations(database, LeaseStore(database, OWNER), nobody, DirectDispatch())
+    nobody = Wakeups(lambda: None, lambda: None, lambda _: None)
+    return PostgresConversations(
+        database, LeaseStore(database, OWNER, PostgresHealth(database)), nobody, DirectDispatch()
+    )
 
 
 async def leased(conversations: PostgresConversations) -> list[Conversation]:

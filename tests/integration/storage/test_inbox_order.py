@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from adapters.outbound.storage.inbox import PostgresInbox
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.queue.inbox import PostgresInbox
 from domain.channels.messages import Event, Sender
 
 MANY = 400

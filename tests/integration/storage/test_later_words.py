@@ -8,9 +8,10 @@ import pytest
 
 from adapters.outbound.storage.chat_history import PostgresChatHistory
 from adapters.outbound.storage.confirmations import PostgresConfirmations
-from adapters.outbound.storage.leases import LeaseStore
-from adapters.outbound.storage.outbox import PostgresOutbox
+from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.queue.leases import LeaseStore
+from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.sessions import PostgresSessions
 from domain.channels.messages import DeliveryStatus
 from domain.confirmations.model import Pending
@@ -44,7 +45,9 @@ async def waiting(database: Database, instance: int, attempts: int = 1, owner: i
 async def told(database: Database, instance: int, receipt: DeliveryStatus) -> list[str]:
     """Whether the outbox was rung for, after a receipt."""
     rung: list[str] = []
-    outbox = PostgresOutbox(database, LeaseStore(database, 5), lambda: rung.append("rung"))
+    outbox = PostgresOutbox(
+        database, LeaseStore(database, 5, PostgresHealth(database)), lambda: rung.append("rung")
+    )
     await outbox.receipt(instance, receipt)
     return rung
 

@@ -6,7 +6,7 @@ import pytest
 
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.rounds import PostgresRounds
+from adapters.outbound.storage.queue.rounds import PostgresRounds
 from domain.channels.messages import Event, OutboundMessage, Sender
 from domain.instances.model import Activity
 from domain.routing.rounds import MOST_ROUNDS, WINDOW

@@ -28,7 +28,7 @@ class Wakeup:
         await asyncio.wait_for(self._rung.wait(), 30)
         self._rung.clear()
 
-    def ring(self) -> None:
+    def wake(self) -> None:
         self._rung.set()
 
 
@@ -54,7 +54,7 @@ class World:
 
     async def lease(self, room: Capacity) -> Leases[Leased]:
         if self.lease_failures:
-            self.wakeup.ring()
+            self.wakeup.wake()
             raise self.lease_failures.pop()
         leased, self.to_lease = self.to_lease[: room.total], self.to_lease[room.total :]
         return Leases(leased, more=False)
@@ -218,7 +218,7 @@ class Crowd:
 
     async def held(self) -> list[QueueKey]:
         running = asyncio.create_task(self.loop.run())
-        self.wakeup.ring()
+        self.wakeup.wake()
         await asyncio.wait_for(self.settled.wait(), 30)
         found = sorted(self.loop.held, key=lambda each: (each.instance_id, each.session_key))
         await self.loop.stop(0)
@@ -317,7 +317,7 @@ async def test_a_busy_worker_gathers_what_wakes_it(
     await world.working.wait()
     one_more = QueueKey(1000, "x", "user")
     world.to_lease = [Leased(one_more)]
-    world.wakeup.ring()
+    world.wakeup.wake()
     for _ in range(20):
         await asyncio.sleep(0)
     assert (one_more in world.loop.held) is at_once
@@ -427,7 +427,7 @@ async def test_a_lane_whose_work_keeps_failing_is_taken_up_ever_later(
     async def failing_again(key: QueueKey) -> float:
         world.given_back.clear()
         world.to_lease = [Leased(key)]
-        world.wakeup.ring()
+        world.wakeup.wake()
         await asyncio.wait_for(world.given_back.wait(), 30)
         return world.returned[-1][1]
 

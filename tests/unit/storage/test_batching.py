@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from adapters.outbound.storage.batching import Batcher
+from adapters.outbound.storage.queue.batching import Batcher
 from domain.refusals import Invalid, StorageAway
 
 

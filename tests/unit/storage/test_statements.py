@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.outbound.storage import conversations, inbox, outbox
+from adapters.outbound.storage.queue.conversations import INBOUND
+from adapters.outbound.storage.queue.inbox import ENQUEUE
+from adapters.outbound.storage.queue.outbox import FINISH, OUTBOUND
+from adapters.outbound.storage.queue.outcomes import COMPLETE
 from adapters.outbound.storage.statements import LONGEST_REMEMBERED, compact
 
 FOR_EACH_MESSAGE = {
-    "storing events": inbox.ADD,
-    "storing events that bear ids": inbox.ADD_UNLESS_ECHO,
-    "recording outcomes": conversations.RECORD,
-    "recording outcomes of events that bear ids": conversations.RECORD_UNLESS_ECHO,
-    "marking sent parts": outbox.FINISH,
-    "leasing conversations": conversations.SIDE.statement(),
-    "leasing deliveries": outbox.SIDE.statement(),
+    "storing events": ENQUEUE,
+    "recording outcomes": COMPLETE,
+    "recording sent messages": FINISH,
+    "leasing conversations": INBOUND.lease,
+    "leasing messages": OUTBOUND.lease,
 }
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.storage.conversations import PostgresConversations, Wakes
-from adapters.outbound.storage.direct_dispatch import DirectDispatch
-from adapters.outbound.storage.leases import LeaseStore
+from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
+from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
+from adapters.outbound.storage.queue.leases import LeaseStore
 from domain.channels.messages import OutboundMessage
 from ports.inbox import EventOutcome
 from ports.queue import QueueKey
@@ -19,15 +19,15 @@ class Statements:
     """Keeps how each statement was to be committed; finds nothing."""
 
     def __init__(self) -> None:
-        self.relaxed: list[bool] = []
+        self.asynchronous: list[bool] = []
 
     async def fetch(self, query: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-        self.relaxed.append(parameters["relaxed"])
+        self.asynchronous.append(parameters["async"])
         return []
 
 
 @pytest.mark.parametrize(
-    ("parts", "require_sync_commit", "relaxed"),
+    ("parts", "require_sync_commit", "asynchronous"),
     [
         ((OutboundMessage({"text": "hi"}),), False, True),
         ((OutboundMessage({"text": "hi"}),), True, False),
@@ -35,14 +35,16 @@ class Statements:
     ],
 )
 async def test_only_what_can_be_made_again_may_be_forgotten(
-    parts: tuple[OutboundMessage, ...], require_sync_commit: bool, relaxed: bool
+    parts: tuple[OutboundMessage, ...], require_sync_commit: bool, asynchronous: bool
 ) -> None:
     statements: Any = Statements()
-    nobody = Wakes(lambda: None, lambda: None, lambda _: None)
-    conversations = PostgresConversations(statements, LeaseStore(statements, 1), nobody, DirectDispatch())
+    nobody = Wakeups(lambda: None, lambda: None, lambda _: None)
+    conversations = PostgresConversations(
+        statements, LeaseStore(statements, 1, statements), nobody, DirectDispatch()
+    )
 
     await conversations.record(
         EventOutcome(QueueKey(7, "s"), 5, {}, parts, last=True, require_sync_commit=require_sync_commit)
     )
 
-    assert statements.relaxed == [relaxed]
+    assert statements.asynchronous == [asynchronous]

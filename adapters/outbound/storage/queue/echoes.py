@@ -12,7 +12,7 @@ ECHOES = """
 echoes AS MATERIALIZED (
     SELECT DISTINCT e.n
     FROM unnest(
-        (SELECT %(echo_rows)s), (SELECT %(echo_instances)s), (SELECT %(echo_lanes)s), (SELECT %(echo_ids)s)
+        (SELECT %(echo_rows)s), (SELECT %(echo_instances)s), (SELECT %(echo_sessions)s), (SELECT %(echo_ids)s)
     ) AS e(n, instance_id, session_key, id)
     WHERE (
         SELECT o.id FROM outbox o
@@ -29,17 +29,27 @@ The arrays stand in subqueries so that the planner guesses their length alike wi
 finds plans for few ids cheaper than the general one, and plans the statement anew for each message."""
 
 
+NO_IDS: dict[str, object] = {
+    "echo_rows": Bigints([]),
+    "echo_instances": Bigints([]),
+    "echo_sessions": Texts([]),
+    "echo_ids": Texts([]),
+}
+
+
 def echo_columns(rows: Iterable[tuple[int, int, str, Event]]) -> dict[str, object]:
-    """The parameters of `ECHOES` for rows of number, instance, lane and event."""
-    found = [
+    """The parameters of `ECHOES` for rows of number, instance, session and event."""
+    ids = [
         (number, instance_id, session_key if event.ids_of_session else None, storable(id))
         for number, instance_id, session_key, event in rows
         for id in event.ids
         if id
     ]
+    if not ids:
+        return NO_IDS
     return {
-        "echo_rows": Bigints(number for number, *_ in found),
-        "echo_instances": Bigints(instance_id for _, instance_id, *_ in found),
-        "echo_lanes": Texts(session_key for _, _, session_key, _ in found),
-        "echo_ids": Texts(id for *_, id in found),
+        "echo_rows": Bigints(number for number, *_ in ids),
+        "echo_instances": Bigints(instance_id for _, instance_id, *_ in ids),
+        "echo_sessions": Texts(session_key for _, _, session_key, _ in ids),
+        "echo_ids": Texts(id for *_, id in ids),
     }

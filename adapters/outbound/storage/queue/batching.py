@@ -18,9 +18,9 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-class _Waiting(NamedTuple, Generic[T, R]):
+class _Item(NamedTuple, Generic[T, R]):
     shard: Hashable
-    item: T
+    value: T
     future: asyncio.Future[R]
 
 
@@ -43,7 +43,7 @@ class Batcher(Generic[T, R]):
         self._writers = writers
         self._max = max_batch
         self._crowd = crowd
-        self._queue: deque[_Waiting[T, R]] = deque()
+        self._queue: deque[_Item[T, R]] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
         self._running = 0
         self._committing: set[Hashable] = set()
@@ -55,7 +55,7 @@ class Batcher(Generic[T, R]):
         outage is no fault of an item: it is told to all.
         """
         future: asyncio.Future[R] = asyncio.get_running_loop().create_future()
-        self._queue.append(_Waiting(shard, item, future))
+        self._queue.append(_Item(shard, item, future))
         if not self._running or (self._running < self._writers and len(self._queue) >= self._crowd):
             self._running += 1
             task = asyncio.create_task(self._drain())
@@ -65,47 +65,47 @@ class Batcher(Generic[T, R]):
 
     async def _drain(self) -> None:
         try:
-            while batch := self._taken():
-                await self._commit_apart(batch)
+            while batch := self._next_batch():
+                await self._commit_shards(batch)
         finally:
             self._running -= 1  # at once: what is submitted from here on needs another one
 
-    async def _commit_apart(self, batch: Sequence[_Waiting[T, R]]) -> None:
-        shards = {each.shard for each in batch}
+    async def _commit_shards(self, batch: Sequence[_Item[T, R]]) -> None:
+        shards = {item.shard for item in batch}
         self._committing |= shards
         try:
             await self._commit(batch)
         finally:
             self._committing -= shards
 
-    def _taken(self) -> list[_Waiting[T, R]]:
+    def _next_batch(self) -> list[_Item[T, R]]:
         """The next batch; none where too few wait beside a commit that runs, whose writer will take them."""
         if self._committing and len(self._queue) < self._crowd:
             return []
-        batch: list[_Waiting[T, R]] = []
-        later: list[_Waiting[T, R]] = []
+        batch: list[_Item[T, R]] = []
+        later: list[_Item[T, R]] = []
         while self._queue and len(batch) < self._max:
-            each = self._queue.popleft()
-            (later if each.shard in self._committing else batch).append(each)
+            item = self._queue.popleft()
+            (later if item.shard in self._committing else batch).append(item)
         self._queue.extendleft(reversed(later))
         return batch
 
-    async def _commit(self, batch: Sequence[_Waiting[T, R]]) -> None:
+    async def _commit(self, batch: Sequence[_Item[T, R]]) -> None:
         try:
-            results = await self._flush([each.item for each in batch])
+            results = await self._flush([item.value for item in batch])
         except Exception as error:  # noqa: BLE001 - handed on to each of those that wait
             if len(batch) > 1 and not isinstance(error, StorageAway):
                 half = len(batch) // 2  # one that cannot be stored must not cost the others
                 await self._commit(batch[:half])
                 await self._commit(batch[half:])
                 return
-            for each in batch:
-                if not each.future.done():
-                    each.future.set_exception(error)
+            for item in batch:
+                if not item.future.done():
+                    item.future.set_exception(error)
             return
-        for each, result in zip(batch, results, strict=True):
-            if not each.future.done():
-                each.future.set_result(result)
+        for item, result in zip(batch, results, strict=True):
+            if not item.future.done():
+                item.future.set_result(result)
 
     async def close(self) -> None:
         """Waits until all that was submitted is committed. Where the database hangs it is the caller who sets an end

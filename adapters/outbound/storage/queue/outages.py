@@ -1,4 +1,4 @@
-"""What was done must not be done again because the database was away or busy when it was to be noted."""
+"""What was done must not be done again because the database was away when it was to be recorded."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from adapters.outbound.storage.leases import LEASE_SECONDS
+from adapters.outbound.storage.queue.states import LEASE_SECONDS
 from adapters.tasks import cancelled
 from domain.refusals import Unavailable
 
@@ -16,15 +16,15 @@ T = TypeVar("T")
 PAUSE_SECONDS = 0.5
 
 
-async def waited_out(note: Callable[[], Awaitable[T]]) -> T:
-    """The result of `note`, tried again through an outage or a conflict as long as the lease on the work lasts.
+async def through_outage(record: Callable[[], Awaitable[T]]) -> T:
+    """The result of `record`, repeated through an outage or a conflict as long as the lease on the work lasts.
 
-    `note` must be harmless when done twice: the answer to a commit may be lost. Raises `Unavailable`.
+    `record` must be idempotent: the answer to a commit may be lost. Raises `Unavailable`.
     """
     deadline = time.monotonic() + LEASE_SECONDS
     while True:
         try:
-            return await note()
+            return await record()
         except Unavailable:
             if cancelled() or time.monotonic() >= deadline:
                 raise

@@ -1,0 +1,186 @@
+"""Conversations in PostgreSQL: their events are leased, and their outcomes recorded by group commit."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from adapters.outbound.storage.arrays import Texts
+from adapters.outbound.storage.codec import dump, storable, storable_reason, stored_event
+from adapters.outbound.storage.confirmations import ATTENDED
+from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.queue.batching import Batcher
+from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
+from adapters.outbound.storage.queue.leases import LeaseStore, Queue
+from adapters.outbound.storage.queue.outages import through_outage
+from adapters.outbound.storage.queue.outcomes import COMPLETE, OutboxRows, columns_of, leased_messages
+from adapters.outbound.storage.queue.states import (
+    NOT_OFFERED,
+    OFFERED,
+    EventStatus,
+    QueueKind,
+    complete_sql,
+    enqueue_sql,
+)
+from domain.channels.messages import Merge
+from ports.inbox import Album, Conversation, EventOutcome, QueuedEvent
+from ports.outbox import QueuedMessages
+from ports.queue import Capacity, Leases, QueueKey
+
+INBOUND = Queue.of(
+    QueueKind.INBOUND,
+    "inbox",
+    EventStatus.QUEUED,
+    "id, event, attempts, received_at, draft, failures",
+    flag=ATTENDED,
+)
+
+MOST_MERGED = 100
+ALBUM = f"""
+SELECT id, event, attempts, received_at, draft, failures, extract(epoch FROM now() - received_at)::float8
+FROM inbox WHERE instance_id = %s AND session_key = %s AND status = {EventStatus.QUEUED} AND position(%s IN event) > 0
+ORDER BY id LIMIT {MOST_MERGED}
+"""
+"""Index `inbox_queued`."""
+
+RETRY = f"""
+WITH event AS (
+    UPDATE inbox SET failures = failures + 1, error = %s WHERE id = %s AND status = {EventStatus.QUEUED}
+    RETURNING instance_id, session_key
+)
+UPDATE queue q SET owner = NULL, due_at = now() + make_interval(secs => %s), touched_at = now() FROM event e
+WHERE q.kind = {QueueKind.INBOUND} AND q.instance_id = e.instance_id AND q.session_key = e.session_key
+    AND q.owner = %s
+"""
+"""Primary keys."""
+
+REMOVE = f"""
+WITH {OFFERED}, gone AS (
+    DELETE FROM inbox WHERE id = ANY(%(ids)s) AND instance_id = %(instance_id)s AND session_key = %(session_key)s
+    AND status = {EventStatus.QUEUED}
+    RETURNING id, instance_id, session_key, %(last)s AS last, false AS person, false AS replied
+), sent AS (
+    INSERT INTO outbox (instance_id, session_key, inbox_id, message, target, key, apology)
+    SELECT g.instance_id, g.session_key, g.id, m.message, %(target)s, m.key, true
+    FROM unnest(%(messages)s, %(keys)s) WITH ORDINALITY AS m(message, key, n) JOIN gone g ON g.id = %(inbox_id)s
+    ORDER BY m.n RETURNING instance_id, session_key
+), outbound AS ({enqueue_sql(QueueKind.OUTBOUND, "sent")}), inbound AS ({complete_sql(QueueKind.INBOUND, "gone")})
+SELECT count(*) FROM gone
+"""
+"""Primary keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wakeups:
+    """Who is woken after a commit, never inside its transaction: the workers of both queues, and the call that waits
+    for the answer to an event."""
+
+    inbound: Callable[[], None]
+    outbound: Callable[[], None]
+    answered: Callable[[int], None]
+
+
+class PostgresConversations:
+    """Messages for which the worker of this process has capacity are leased with the outcome and dispatched."""
+
+    def __init__(
+        self,
+        database: Database,
+        leases: LeaseStore,
+        wakeups: Wakeups,
+        dispatch: DirectDispatch[QueuedMessages],
+    ) -> None:
+        self._dispatch = dispatch
+        self._database = database
+        self._leases = leases
+        self._wakeups = wakeups
+        self._started = time.monotonic()
+        self._batcher: Batcher[EventOutcome, bool] = Batcher(self._flush)
+
+    async def lease(self, capacity: Capacity) -> Leases[Conversation]:
+        leases = await self._leases.lease(INBOUND, capacity)
+        conversations = [
+            Conversation(key, [_queued(*row) for row in rows], has_open_approval=rows[0][-1])
+            for key, rows in leases.leased
+        ]
+        return Leases(conversations, leases.more)
+
+    async def record(self, outcome: EventOutcome) -> bool:
+        return await through_outage(lambda: self._batcher.submit(outcome.key, outcome))
+
+    async def _flush(self, outcomes: Sequence[EventOutcome]) -> Sequence[bool]:
+        rows = [OutboxRows.of(outcome) for outcome in outcomes]
+        keys = {outcome.key for outcome in outcomes if outcome.messages}
+        with self._dispatch.offering(keys) as offer:
+            parameters = {**columns_of(outcomes, rows), **offer.parameters, "owner": self._leases.owner}
+            completed = await self._database.fetch(COMPLETE, parameters)
+            offer.leased = leased_messages(rows, completed)
+        self._wake(completed)
+        recorded = {inbox_id for inbox_id, *_ in completed}
+        return [outcome.inbox_id in recorded for outcome in outcomes]
+
+    def _wake(self, completed: Sequence[tuple[Any, ...]]) -> None:
+        for inbox_id, awaited, *_ in completed:
+            if awaited:
+                self._wakeups.answered(inbox_id)
+        if any(is_open for _, _, is_open, *_ in completed):
+            self._wakeups.outbound()
+        if completed and completed[0][4]:
+            self._wakeups.inbound()
+
+    async def drafted(self, inbox_id: int, draft: str) -> None:
+        await self._database.execute("UPDATE inbox SET draft = %s WHERE id = %s", (storable(draft), inbox_id))
+
+    async def retry(self, key: QueueKey, inbox_id: int, error: str, delay: float) -> None:
+        await self._database.execute(RETRY, (storable_reason(error), inbox_id, delay, self._leases.owner))
+
+    async def remove(self, outcome: EventOutcome) -> bool:
+        rows = OutboxRows.of(outcome)
+        parameters = {
+            **NOT_OFFERED,
+            "ids": [outcome.inbox_id, *outcome.merged],
+            "instance_id": outcome.key.instance_id,
+            "session_key": outcome.key.session_key,
+            "last": outcome.last,
+            "target": rows.target.decode(),
+            "messages": Texts(rows.messages),
+            "keys": Texts(rows.keys),
+            "inbox_id": outcome.inbox_id,
+            "owner": self._leases.owner,
+        }
+        row = await self._database.fetch_one(REMOVE, parameters)
+        self._wakeups.inbound()
+        self._wakeups.outbound()
+        return bool(row and row[0])
+
+    async def release(self, key: QueueKey, delay: float = 0.0) -> None:
+        await self._leases.release(INBOUND, key, delay)
+
+    async def album(self, key: QueueKey, merge: Merge) -> Album:
+        stored = f'"merge":[{dump(merge.key)},'  # as `event_to_json` writes it; no text of a sender has these quotes
+        rows = await self._database.fetch(ALBUM, (key.instance_id, key.session_key, stored))
+        queued = [(_queued(*columns), age) for *columns, age in rows]
+        own = [
+            (event, age) for event, age in queued if event.event.merge and event.event.merge.key == merge.key
+        ]
+        up = time.monotonic() - self._started  # before that nobody may have been there to take in the others
+        ages = [min(age, up) for _, age in own] or [math.inf]
+        return Album([event for event, _ in own], max(ages), min(ages))
+
+    async def postpone(self, key: QueueKey, delay: float) -> None:
+        await self.release(key, delay)
+        asyncio.get_running_loop().call_later(delay, self._wakeups.inbound)
+
+    async def close(self) -> None:
+        await self._batcher.close()
+
+
+def _queued(
+    id: int, event: str, attempts: int, at: datetime, draft: str | None, failures: int, _: bool = False
+) -> QueuedEvent:
+    return QueuedEvent(id, stored_event(event), attempts, at, draft or "", failures)

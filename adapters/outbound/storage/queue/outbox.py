@@ -1,0 +1,233 @@
+"""The outbox in PostgreSQL: messages in order, retries, dead letters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from adapters.outbound.storage.arrays import Bigints, Bools, Texts
+from adapters.outbound.storage.codec import storable, storable_reason
+from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.queue.batching import Batcher
+from adapters.outbound.storage.queue.leases import LeaseStore, Queue
+from adapters.outbound.storage.queue.outages import through_outage
+from adapters.outbound.storage.queue.states import (
+    NOT_OFFERED,
+    OFFERED,
+    MessageStatus,
+    QueueKind,
+    complete_sql,
+    enqueue_sql,
+)
+from domain.channels.messages import DeliveryStatus, OutboundMessage
+from domain.instances.model import Deliveries, Delivery, Page
+from ports.outbox import QueuedMessage, QueuedMessages, SentMessage
+from ports.queue import Capacity, Leases, QueueKey
+
+OUTBOUND = Queue.of(
+    QueueKind.OUTBOUND, "outbox", MessageStatus.PENDING, "id, message, target, key, attempts, apology"
+)
+_PENDING, _SENT, _DEAD = MessageStatus
+
+FINISH = f"""
+WITH r AS (
+    SELECT * FROM unnest(%(ids)s, %(keys)s, %(statuses)s, %(refs)s, %(errors)s, %(lasts)s)
+      AS t(id, key, status, ref, error, last)
+), done AS (
+    UPDATE outbox o SET status = r.status, ref = r.ref, last_error = coalesce(r.error, o.last_error),
+        attempts = o.attempts + 1, next_attempt_at = NULL, finished_at = now()
+    FROM r WHERE o.id = r.id AND o.key = r.key AND o.status = {_PENDING}
+    RETURNING o.instance_id, o.session_key, r.last
+), completed AS ({complete_sql(QueueKind.OUTBOUND, "done")})
+SELECT bool_or(more) FROM completed
+"""
+"""A message is found by its id and its key: a database that died may give the id of a message that it forgot to
+another. Primary keys."""
+
+RETRY = f"""
+WITH message AS (
+    UPDATE outbox SET attempts = attempts + 1, last_error = %s,
+        next_attempt_at = now() + make_interval(secs => %s)
+    WHERE id = %s AND key = %s AND status = {_PENDING} RETURNING instance_id, session_key, next_attempt_at
+)
+UPDATE queue q SET owner = NULL, due_at = m.next_attempt_at, touched_at = now() FROM message m
+WHERE q.kind = {QueueKind.OUTBOUND} AND q.instance_id = m.instance_id AND q.session_key = m.session_key
+    AND q.owner = %s
+"""
+"""Primary keys."""
+
+NOTE_STATUS = f"""
+UPDATE outbox SET status = CASE WHEN %(failed)s THEN {_DEAD} ELSE status END,
+    last_error = CASE WHEN %(failed)s THEN %(detail)s ELSE last_error END
+WHERE instance_id = %(instance)s AND hashtextextended(ref, 0) = hashtextextended(%(ref)s, 0) AND ref = %(ref)s
+    AND status = {_SENT}
+"""
+"""Index `outbox_by_ref`."""
+
+RECOGNISE = f"""
+WITH free AS (
+    SELECT q.instance_id, q.session_key FROM queue q JOIN outbox o USING (instance_id, session_key)
+    WHERE q.kind = {QueueKind.OUTBOUND} AND q.owner IS NULL AND o.instance_id = %(instance)s AND o.key = %(key)s
+        AND o.status = {_PENDING} AND o.attempts > 0
+    FOR UPDATE OF q
+), message AS (
+    UPDATE outbox o SET status = {_SENT}, ref = %(ref)s, next_attempt_at = NULL, finished_at = now() FROM free f
+    WHERE o.instance_id = f.instance_id AND o.session_key = f.session_key AND o.key = %(key)s
+        AND o.status = {_PENDING}
+    RETURNING o.instance_id, o.session_key
+)
+UPDATE queue q SET pending = q.pending - 1, due_at = now(), touched_at = now() FROM message m
+WHERE q.kind = {QueueKind.OUTBOUND} AND q.instance_id = m.instance_id AND q.session_key = m.session_key
+"""
+"""A message that waits to be sent again, and of which the platform says that it has it. Not while a worker holds the
+queue: it may be sending it. Index `outbox_queued`, and the primary key of `queue`."""
+
+REPLAY = f"""
+WITH {OFFERED}, message AS (
+    UPDATE outbox SET status = {_PENDING}, attempts = 0, next_attempt_at = NULL, finished_at = NULL
+    WHERE id = %(message)s AND instance_id = %(instance)s AND status = {_DEAD} RETURNING instance_id, session_key
+)
+{enqueue_sql(QueueKind.OUTBOUND, "message")}
+"""
+"""Primary keys."""
+
+DROP = f"""
+WITH message AS (
+    DELETE FROM outbox WHERE id = %s AND instance_id = %s RETURNING instance_id, session_key, status
+), completed AS (
+    UPDATE queue q SET pending = q.pending - 1,
+        due_at = CASE WHEN q.owner IS NULL THEN now() ELSE q.due_at END FROM message m
+    WHERE m.status = {_PENDING} AND q.kind = {QueueKind.OUTBOUND} AND q.instance_id = m.instance_id
+        AND q.session_key = m.session_key
+)
+SELECT count(*) FROM message
+"""
+"""Primary keys."""
+
+ASKED = f"""
+SELECT message, target, ref FROM outbox
+WHERE inbox_id = %s AND prompt AND instance_id = %s AND status = {_SENT} AND ref IS NOT NULL ORDER BY id DESC
+"""
+"""Index `outbox_prompts`."""
+
+LIST = f"""
+SELECT id, status, attempts, last_error, created_at,
+    CASE WHEN status = {_PENDING} THEN coalesce(next_attempt_at, created_at) END, count(*) OVER ()
+FROM outbox WHERE instance_id = %s AND (%s::int IS NULL OR status = %s) ORDER BY id LIMIT %s OFFSET %s
+"""
+"""Index `outbox_by_instance`."""
+
+COUNT = "SELECT count(*) FROM outbox WHERE instance_id = %s AND (%s::int IS NULL OR status = %s)"
+"""Index `outbox_by_instance`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Finished:
+    message: QueuedMessage
+    status: MessageStatus
+    ref: str | None
+    error: str | None
+    last: bool
+
+
+class PostgresOutbox:
+    """`enqueued` is called when a queue has messages that nobody holds."""
+
+    def __init__(self, database: Database, leases: LeaseStore, enqueued: Callable[[], None]) -> None:
+        self._database = database
+        self._leases = leases
+        self._enqueued = enqueued
+        self._batcher: Batcher[_Finished, None] = Batcher(self._flush)
+
+    async def lease(self, capacity: Capacity) -> Leases[QueuedMessages]:
+        leases = await self._leases.lease(OUTBOUND, capacity)
+        queued = [QueuedMessages(key, [_queued(*row) for row in rows]) for key, rows in leases.leased]
+        return Leases(queued, leases.more)
+
+    async def sent(self, key: QueueKey, message: QueuedMessage, ref: str, *, last: bool) -> None:
+        await self._finish(key, _Finished(message, _SENT, storable(ref) or None, None, last))
+
+    async def dead(self, key: QueueKey, message: QueuedMessage, error: str, *, last: bool) -> None:
+        await self._finish(key, _Finished(message, _DEAD, None, storable_reason(error), last))
+
+    async def _finish(self, key: QueueKey, finished: _Finished) -> None:
+        await through_outage(lambda: self._batcher.submit(key, finished))
+
+    async def _flush(self, batch: Sequence[_Finished]) -> Sequence[None]:
+        parameters = {
+            "ids": Bigints(finished.message.id for finished in batch),
+            "keys": Texts(finished.message.key for finished in batch),
+            "statuses": Bigints(finished.status for finished in batch),
+            "refs": Texts(finished.ref for finished in batch),
+            "errors": Texts(finished.error for finished in batch),
+            "lasts": Bools(finished.last for finished in batch),
+            "owner": self._leases.owner,
+        }
+        row = await self._database.fetch_one(FINISH, parameters)
+        if row and row[0]:
+            self._enqueued()
+        return [None] * len(batch)
+
+    async def retry(self, key: QueueKey, message: QueuedMessage, error: str, delay: float) -> None:
+        parameters = (storable_reason(error), delay, message.id, message.key, self._leases.owner)
+        await self._database.execute(RETRY, parameters)
+
+    async def release(self, key: QueueKey, delay: float = 0.0) -> None:
+        await self._leases.release(OUTBOUND, key, delay)
+
+    async def receipt(self, instance_id: int, receipt: DeliveryStatus) -> bool:
+        sent = {"instance": instance_id, "ref": storable(receipt.ref)}
+        failure = {"failed": receipt.failed, "detail": storable_reason(receipt.detail)}
+        noted = await self._database.execute(NOTE_STATUS, {**sent, **failure})
+        if receipt.failed:
+            return bool(noted)
+        if receipt.key and await self._database.execute(RECOGNISE, {**sent, "key": storable(receipt.key)}):
+            self._enqueued()
+        return False
+
+    async def asked(self, instance_id: int, inbox_id: int) -> Sequence[SentMessage]:
+        rows = await self._database.fetch(ASKED, (inbox_id, instance_id))
+        return [
+            SentMessage(OutboundMessage(orjson.loads(message)), orjson.loads(target), ref)
+            for message, target, ref in rows
+        ]
+
+    async def list(self, instance_id: int, status: str | None, limit: int, offset: int) -> Deliveries:
+        code = MessageStatus[status.upper()] if status else None
+        rows = await self._database.fetch(LIST, (instance_id, code, code, limit, offset))
+        items = tuple(Delivery(row[0], MessageStatus(row[1]).name.lower(), *row[2:6]) for row in rows)
+        total = rows[0][6] if rows else await self._count(instance_id, code)
+        return Deliveries(items, Page(limit, offset, total))
+
+    async def _count(self, instance_id: int, status: MessageStatus | None) -> int:
+        [(count,)] = await self._database.fetch(COUNT, (instance_id, status, status))
+        return int(count)
+
+    async def replay(self, instance_id: int, message_id: int) -> bool | None:
+        parameters = {**NOT_OFFERED, "message": message_id, "instance": instance_id}
+        if await self._database.execute(REPLAY, parameters):
+            self._enqueued()
+            return True
+        row = await self._database.fetch_one(
+            "SELECT 1 FROM outbox WHERE id = %s AND instance_id = %s", (message_id, instance_id)
+        )
+        return False if row else None
+
+    async def drop(self, instance_id: int, message_id: int) -> bool:
+        row = await self._database.fetch_one(DROP, (message_id, instance_id))
+        return bool(row and row[0])
+
+    async def close(self) -> None:
+        await self._batcher.close()
+
+
+def _queued(id: int, message: str, target: str, key: str, attempts: int, apology: bool) -> QueuedMessage:
+    """A row that cannot be read concerns itself alone: its message says why."""
+    try:
+        read = OutboundMessage(orjson.loads(message))
+        return QueuedMessage(id, read, orjson.loads(target), key, attempts, apology)
+    except ValueError as error:
+        reason = f"the stored message cannot be read: {error}"
+        return QueuedMessage(id, OutboundMessage({}), {}, key, attempts, apology, unreadable=reason)

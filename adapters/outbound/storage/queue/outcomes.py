@@ -1,0 +1,162 @@
+"""Outcomes of events, recorded together with their messages by one statement."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from adapters.outbound.storage.arrays import Bigints, Bools, Texts
+from adapters.outbound.storage.codec import dump_bytes, result_to_json, storable_reason
+from adapters.outbound.storage.queue.echoes import ECHOES, echo_columns
+from adapters.outbound.storage.queue.states import (
+    ASYNC_COMMIT,
+    OFFERED,
+    ROWS_PER_LEASE,
+    EventStatus,
+    QueueKind,
+    complete_sql,
+    enqueue_sql,
+)
+from adapters.outbound.storage.statements import compact
+from domain.channels.messages import OutboundMessage
+from ports.inbox import EventOutcome
+from ports.outbox import QueuedMessage, QueuedMessages
+from ports.queue import QueueKey
+
+COMPLETE = compact(f"""
+WITH {OFFERED}, {ECHOES}, r AS MATERIALIZED (
+    SELECT t.*, (
+        SELECT h.id FROM inbox h WHERE h.instance_id = t.instance_id AND h.session_key = t.session_key
+        AND h.status = {EventStatus.QUEUED} ORDER BY h.id LIMIT 1
+    ) AS head
+    FROM unnest(%(ids)s, %(merged_into)s, %(instances)s, %(sessions)s, %(errors)s, %(results)s, %(lasts)s,
+        %(prompts)s, %(persons)s, %(replied)s)
+      AS t(id, merged_into, instance_id, session_key, error, result, last, prompt, person, replied)
+), done AS (
+    UPDATE inbox i SET error = r.error, finished_at = now(),
+        status = CASE WHEN r.error IS NULL THEN {EventStatus.DONE} ELSE {EventStatus.FAILED} END,
+        result = CASE WHEN i.await_until > now() THEN r.result END
+    FROM r WHERE i.id = r.id AND i.status = {EventStatus.QUEUED} AND r.head = r.merged_into
+        AND i.instance_id = r.instance_id AND i.session_key = r.session_key
+    RETURNING r.*, i.await_until > now() AND r.result IS NOT NULL AS awaited
+), sent AS (
+    INSERT INTO outbox (instance_id, session_key, inbox_id, message, target, key, apology, prompt)
+    SELECT d.instance_id, d.session_key, d.id, m.message, m.target, m.key, d.error IS NOT NULL, d.prompt
+    FROM unnest(%(message_ids)s, %(messages)s, %(targets)s, %(keys)s) WITH ORDINALITY
+      AS m(inbox_id, message, target, key, n)
+    JOIN done d ON d.id = m.inbox_id AND d.awaited IS NOT TRUE
+    WHERE m.inbox_id NOT IN (SELECT n FROM echoes) ORDER BY m.n
+    RETURNING id, inbox_id, instance_id, session_key
+), outbound AS ({enqueue_sql(QueueKind.OUTBOUND, "sent")}), inbound AS ({complete_sql(QueueKind.INBOUND, "done")})
+SELECT d.id, d.awaited, o.open,
+    CASE WHEN o.leased THEN (SELECT array_agg(s.id ORDER BY s.id) FROM sent s WHERE s.inbox_id = d.id) END,
+    (SELECT bool_or(more) FROM inbound), (SELECT CASE WHEN %(async)s THEN {ASYNC_COMMIT} END)
+FROM done d LEFT JOIN outbound o ON o.instance_id = d.instance_id AND o.session_key = d.session_key ORDER BY d.id
+""")
+"""Of each event that has an outcome now: its id, whether a call takes the answer, whether the queue of its messages
+is to be leased, the ids of its messages where that was leased for this process, and whether any conversation has
+more.
+Index `inbox_queued`, and the primary keys of `inbox` and `queue`.
+
+An outcome whose conversation has an earlier event without one is left out: a database that died has forgotten that
+one's, and what was answered in between must not be sent before it. An echo gets no messages: it came before the
+platform's id of what was sent was on record. An event merged into another has that one's outcome; others are merged
+into themselves."""
+
+MERGED = "it failed with the message that it is part of"
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxRows:
+    """An outcome's messages as rows of the outbox: their JSON texts and idempotency keys.
+
+    The keys follow from the event, so that a platform recognises a message that is made again.
+    """
+
+    queue_key: QueueKey
+    inbox_id: int
+    target: bytes
+    messages: Sequence[bytes]
+    keys: Sequence[str]
+    apology: bool
+
+    @classmethod
+    def of(cls, outcome: EventOutcome) -> OutboxRows:
+        messages = [dump_bytes(message.payload) for message in outcome.messages]
+        keys = [message_key(outcome.request_id, outcome.inbox_id, number) for number in range(len(messages))]
+        target, apology = dump_bytes(outcome.target), outcome.error is not None
+        return cls(outcome.key, outcome.inbox_id, target, messages, keys, apology)
+
+    def queued(self, ids: Sequence[int]) -> Iterable[QueuedMessage]:
+        target = orjson.loads(self.target)
+        for id, message, key in zip(ids, self.messages, self.keys, strict=False):
+            yield QueuedMessage(id, OutboundMessage(orjson.loads(message)), target, key, 0, self.apology)
+
+
+def message_key(request_id: str, inbox_id: int, number: int) -> str:
+    """The idempotency key of a message: random by the request id, unique by the rest."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{request_id}#{inbox_id}.{number}"))
+
+
+def columns_of(outcomes: Sequence[EventOutcome], rows: Sequence[OutboxRows]) -> dict[str, object]:
+    """The parameters of `COMPLETE`, those of direct dispatch aside."""
+    events = [
+        (id, outcome, id == outcome.inbox_id)
+        for outcome in outcomes
+        for id in (outcome.inbox_id, *outcome.merged)
+    ]
+    return {
+        "ids": Bigints(id for id, _, _ in events),
+        "merged_into": Bigints(outcome.inbox_id for _, outcome, _ in events),
+        "instances": Bigints(outcome.key.instance_id for _, outcome, _ in events),
+        "sessions": Texts(outcome.key.session_key for _, outcome, _ in events),
+        "errors": Texts(_error(outcome, own) for _, outcome, own in events),
+        "results": Texts(_result(outcome) if own else None for _, outcome, own in events),
+        "lasts": Bools(own and outcome.last for _, outcome, own in events),
+        "prompts": Bools(own and outcome.prompt for _, outcome, own in events),
+        "persons": Bools(own and outcome.by_person for _, outcome, own in events),
+        "replied": Bools(own and _got_reply(outcome) for _, outcome, own in events),
+        "message_ids": Bigints(row.inbox_id for row in rows for _ in row.messages),
+        "messages": Texts(message for row in rows for message in row.messages),
+        "targets": Texts(row.target for row in rows for _ in row.messages),
+        "keys": Texts(key for row in rows for key in row.keys),
+        "async": all(outcome.messages and not outcome.require_sync_commit for outcome in outcomes),
+        **echo_columns(
+            (outcome.inbox_id, outcome.key.instance_id, outcome.key.session_key, outcome.event)
+            for outcome in outcomes
+            if outcome.event and outcome.messages
+        ),
+    }
+
+
+def _error(outcome: EventOutcome, own: bool) -> str | None:
+    if outcome.error is None:
+        return None
+    return storable_reason(outcome.error) if own else MERGED
+
+
+def _got_reply(outcome: EventOutcome) -> bool:
+    return bool(outcome.messages) and not outcome.by_person
+
+
+def _result(outcome: EventOutcome) -> str | None:
+    if outcome.result is None:
+        return None
+    return result_to_json(outcome.result, [message.payload for message in outcome.messages], outcome.target)
+
+
+def leased_messages(
+    rows: Sequence[OutboxRows], completed: Sequence[tuple[Any, ...]]
+) -> dict[QueueKey, QueuedMessages]:
+    """The queues that `COMPLETE` leased, with their first messages."""
+    by_event = {row.inbox_id: row for row in rows}
+    leased: dict[QueueKey, list[QueuedMessage]] = {}
+    for inbox_id, _, _, ids, *_ in completed:
+        if ids:
+            row = by_event[inbox_id]
+            leased.setdefault(row.queue_key, []).extend(row.queued(ids))
+    return {key: QueuedMessages(key, messages[:ROWS_PER_LEASE]) for key, messages in leased.items()}

@@ -1,0 +1,106 @@
+"""States of the rows of the queue, and what its statements share."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from adapters.outbound.storage.arrays import Bigints, Texts
+
+
+class QueueKind(IntEnum):
+    """Column `kind` of `queue`. Rows of a correspondent count rounds over all conversations with it, and are never
+    leased."""
+
+    INBOUND = 0
+    OUTBOUND = 1
+    CORRESPONDENT = 2
+
+
+class EventStatus(IntEnum):
+    """Column `status` of `inbox`."""
+
+    QUEUED = 0
+    DONE = 1
+    FAILED = 2
+
+
+class MessageStatus(IntEnum):
+    """Column `status` of `outbox`."""
+
+    PENDING = 0
+    SENT = 1
+    DEAD = 2
+
+
+LEASE_SECONDS = 30
+ROWS_PER_LEASE = 8
+"""Rows of one queue that are worked off before others get their turn."""
+
+ASYNC_COMMIT = "set_config('synchronous_commit', 'off', true)"
+"""In a statement of its own transaction: the commit does not wait for the disk. The rows are visible at once and
+survive the death of this process; when the database dies in the next moment the statement never happened."""
+
+OFFERED = """
+offered AS (
+    SELECT * FROM unnest(%(offered_instances)s, %(offered_keys)s) AS t(instance_id, session_key)
+)
+"""
+"""The queues for which this process has reserved slots."""
+NOT_OFFERED: dict[str, object] = {
+    "offered_instances": Bigints([]),
+    "offered_keys": Texts([]),
+    "owner": None,
+}
+
+
+def enqueue_sql(kind: QueueKind, rows: str) -> str:
+    """Counts the new rows of the CTE `rows` on their queues; needs the CTE `OFFERED`. Primary key of `queue`.
+
+    An offered queue that was idle is leased to `owner` at once (`leased`); `open`: somebody has to lease it. A queue
+    that was freed after this transaction began stays open, as this statement cannot see what its last holder wrote:
+    its `due_at` tells.
+    """
+    lease_end = f"now() + interval '{LEASE_SECONDS} seconds'"
+    return f"""
+        INSERT INTO queue (kind, instance_id, session_key, pending, owner, due_at)
+        SELECT {kind}, instance_id, session_key, count(*),
+            CASE WHEN count(o.session_key) > 0 THEN %(owner)s::bigint END,
+            CASE WHEN count(o.session_key) > 0 THEN {lease_end} ELSE now() END
+        FROM {rows} r LEFT JOIN offered o USING (instance_id, session_key)
+        GROUP BY 2, 3 ORDER BY 2, 3
+        ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
+            pending = queue.pending + excluded.pending,
+            owner = CASE WHEN queue.pending <= 0 AND queue.owner IS NULL AND queue.due_at <= now()
+                THEN excluded.owner ELSE queue.owner END,
+            due_at = CASE WHEN queue.pending > 0 OR queue.owner IS NOT NULL THEN queue.due_at
+                WHEN queue.due_at <= now() THEN excluded.due_at ELSE now() END,
+            touched_at = now()
+        RETURNING instance_id, session_key, owner IS NULL AS open,
+            owner = %(owner)s AND due_at = {lease_end} AS leased
+    """
+
+
+ROUNDS = """,
+    rounds = CASE WHEN NOT d.person THEN q.rounds END,
+    replied_at = CASE WHEN NOT d.person THEN coalesce(q.replied_at, CASE WHEN d.replied THEN now() END) END"""
+
+
+def complete_sql(kind: QueueKind, rows: str) -> str:
+    """Takes the finished rows of the CTE `rows` off their queues, and releases those with a `last` one; `more`: the
+    queue has to be leased again. Primary key of `queue`.
+
+    Of events it keeps what rounds are counted by: a person wrote (`person`), anybody else got a reply (`replied`).
+    """
+    inbound = kind is QueueKind.INBOUND
+    return f"""
+        UPDATE queue q SET pending = q.pending - d.n, touched_at = now(),
+            owner = CASE WHEN d.last AND q.owner = %(owner)s THEN NULL ELSE q.owner END,
+            due_at = CASE WHEN d.last AND q.owner = %(owner)s THEN now() ELSE q.due_at END{ROUNDS if inbound else ""}
+        FROM (
+            SELECT instance_id, session_key, count(*) AS n, bool_or(last) AS last
+                {", bool_or(person) AS person, bool_or(replied) AS replied" if inbound else ""}
+            FROM {rows} GROUP BY 1, 2 ORDER BY 1, 2
+        ) d
+        WHERE q.kind = {kind} AND q.instance_id = d.instance_id AND q.session_key = d.session_key
+        RETURNING d.last AND q.pending > 0 AS more
+    """
