@@ -69,13 +69,13 @@ class InstanceServicer(instances_pb2_grpc.InstanceServiceServicer):
     async def CreateInstance(
         self, request: pb.CreateInstanceRequest, context: Any
     ) -> pb.SaveInstanceResponse:
-        return convert.saved_to_pb(await self._instances.create(caller(), convert.new_from_pb(request)))
+        return convert.SAVED.to_pb(await self._instances.create(caller(), convert.NEW.from_pb(request)))
 
     async def UpdateInstance(
         self, request: pb.UpdateInstanceRequest, context: Any
     ) -> pb.SaveInstanceResponse:
-        change = convert.change_from_pb(request)
-        return convert.saved_to_pb(await self._instances.update(caller(), request.instance_id, change))
+        change = convert.CHANGE.from_pb(request)
+        return convert.SAVED.to_pb(await self._instances.update(caller(), request.instance_id, change))
 
     async def DeleteInstance(
         self, request: pb.DeleteInstanceRequest, context: Any
@@ -86,7 +86,7 @@ class InstanceServicer(instances_pb2_grpc.InstanceServiceServicer):
     async def RequestPairing(
         self, request: pb.RequestPairingRequest, context: Any
     ) -> pb.RequestPairingResponse:
-        return convert.pairing_to_pb(await self._instances.request_pairing(caller(), request.instance_id))
+        return convert.PAIRING.to_pb(await self._instances.request_pairing(caller(), request.instance_id))
 
     async def GetHealth(self, request: pb.GetHealthRequest, context: Any) -> pb.Health:
         return convert.health_to_pb(await self._instances.health(caller(), request.instance_id))

@@ -27,7 +27,7 @@ class KnowledgeServicer(knowledge_pb2_grpc.KnowledgeServiceServicer):
         self._search = search
 
     async def ListBases(self, request: pb.ListBasesRequest, context: Any) -> pb.ListBasesResponse:
-        found = [wire.base_to_pb(each) for each in await self._bases.list(caller())]
+        found = [wire.BASE.to_pb(each) for each in await self._bases.list(caller())]
         bases, following = page(found, request.page_token)
         return pb.ListBasesResponse(bases=bases, next_page_token=following)
 
@@ -39,14 +39,14 @@ class KnowledgeServicer(knowledge_pb2_grpc.KnowledgeServiceServicer):
             description=made.description,
             type="kb",
             status="published",
-            base=wire.base_to_pb(made),
+            base=wire.BASE.to_pb(made),
         )
 
     async def GetBase(self, request: pb.GetBaseRequest, context: Any) -> pb.Base:
-        return wire.base_to_pb(await self._bases.get(caller(), request.id))
+        return wire.BASE.to_pb(await self._bases.get(caller(), request.id))
 
     async def UpdateBase(self, request: pb.UpdateBaseRequest, context: Any) -> pb.UpdateBaseResponse:
-        await self._bases.update(caller(), request.id, wire.change_from_pb(request))
+        await self._bases.update(caller(), request.id, wire.CHANGE.from_pb(request))
         return pb.UpdateBaseResponse()
 
     async def DeleteBase(self, request: pb.DeleteBaseRequest, context: Any) -> pb.DeleteBaseResponse:
@@ -77,7 +77,7 @@ class KnowledgeServicer(knowledge_pb2_grpc.KnowledgeServiceServicer):
             caller(), start.knowledge_base_id, _incoming(request_iterator), start.respond_async
         )
         message = upload_message(len(done), respond_async=start.respond_async)
-        return pb.UploadResponse(message=message, files=map(wire.uploaded_to_pb, done))
+        return pb.UploadResponse(message=message, files=map(wire.UPLOADED.to_pb, done))
 
     async def ListFiles(
         self, request: pb.ListFilesRequest, context: Any
@@ -87,7 +87,7 @@ class KnowledgeServicer(knowledge_pb2_grpc.KnowledgeServiceServicer):
                 yield part
 
     async def GetFile(self, request: pb.GetFileRequest, context: Any) -> pb.File:
-        found = wire.file_to_pb(await self._files.get(caller(), request.file_hash))
+        found = wire.FILE.to_pb(await self._files.get(caller(), request.file_hash))
         if found.ByteSize() > PAGE_BYTES:
             raise TooLarge(
                 f"the text of the file is over {PAGE_BYTES // 1024 // 1024} MB; StreamFile gives it"
@@ -109,10 +109,10 @@ class KnowledgeServicer(knowledge_pb2_grpc.KnowledgeServiceServicer):
 
     async def Search(self, request: pb.SearchRequest, context: Any) -> pb.SearchResponse:
         found = await self._search.search(caller(), request.knowledge_base_id, request.query)
-        return pb.SearchResponse(results=map(wire.result_to_pb, found))
+        return pb.SearchResponse(results=map(wire.RESULT.to_pb, found))
 
     async def GetChunk(self, request: pb.GetChunkRequest, context: Any) -> pb.Chunk:
-        return wire.chunk_to_pb(await self._files.chunk(caller(), request.chunk_id))
+        return wire.CHUNK.to_pb(await self._files.chunk(caller(), request.chunk_id))
 
     async def ListChunks(self, request: pb.ListChunksRequest, context: Any) -> pb.ListChunksResponse:
         limit = request.limit if request.HasField("limit") else DEFAULT_LIMIT

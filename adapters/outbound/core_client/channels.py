@@ -81,12 +81,12 @@ class RemoteInstances:
         return convert.view_from_pb(await self._core.call(self._stub.GetInstance, request))
 
     async def create(self, caller: Caller, new: NewInstance) -> SaveResult:
-        request = convert.new_to_pb(new)
-        return convert.saved_from_pb(await self._core.call(self._stub.CreateInstance, request, deadline=SLOW))
+        request = convert.NEW.to_pb(new)
+        return convert.SAVED.from_pb(await self._core.call(self._stub.CreateInstance, request, deadline=SLOW))
 
     async def update(self, caller: Caller, instance_id: int, change: InstanceChange) -> SaveResult:
-        request = convert.change_to_pb(instance_id, change)
-        return convert.saved_from_pb(await self._core.call(self._stub.UpdateInstance, request, deadline=SLOW))
+        request = convert.CHANGE.to_pb(change, instance_id=instance_id)
+        return convert.SAVED.from_pb(await self._core.call(self._stub.UpdateInstance, request, deadline=SLOW))
 
     async def delete(self, caller: Caller, instance_id: int) -> None:
         request = pb.DeleteInstanceRequest(instance_id=instance_id)
@@ -94,7 +94,7 @@ class RemoteInstances:
 
     async def request_pairing(self, caller: Caller, instance_id: int) -> Pairing:
         request = pb.RequestPairingRequest(instance_id=instance_id)
-        return convert.pairing_from_pb(
+        return convert.PAIRING.from_pb(
             await self._core.call(self._stub.RequestPairing, request, deadline=SLOW)
         )
 

@@ -42,17 +42,17 @@ class RemoteBases:
 
     async def list(self, caller: Caller) -> Sequence[Base]:
         pages = self._core.pages(self._stub.ListBases, pb.ListBasesRequest())
-        return [wire.base_from_pb(each) async for page in pages for each in page.bases]
+        return [wire.BASE.from_pb(each) async for page in pages for each in page.bases]
 
     async def create(self, caller: Caller, new: NewBase) -> Base:
-        made = await self._core.call(self._stub.CreateBase, wire.new_to_pb(new))
-        return wire.base_from_pb(made.base)
+        made = await self._core.call(self._stub.CreateBase, wire.NEW.to_pb(new))
+        return wire.BASE.from_pb(made.base)
 
     async def get(self, caller: Caller, base_id: int) -> Base:
-        return wire.base_from_pb(await self._core.call(self._stub.GetBase, pb.GetBaseRequest(id=base_id)))
+        return wire.BASE.from_pb(await self._core.call(self._stub.GetBase, pb.GetBaseRequest(id=base_id)))
 
     async def update(self, caller: Caller, base_id: int, change: BaseChange) -> None:
-        await self._core.call(self._stub.UpdateBase, wire.change_to_pb(base_id, change))
+        await self._core.call(self._stub.UpdateBase, wire.CHANGE.to_pb(change, id=base_id))
 
     async def delete(self, caller: Caller, base_id: int) -> None:
         await self._core.call(self._stub.DeleteBase, pb.DeleteBaseRequest(id=base_id), deadline=SLOW)
@@ -88,7 +88,7 @@ class RemoteFiles:
             if sending.failure is not None:  # the body that came in broke, and gRPC cancels the call for it
                 raise sending.failure from None
             raise
-        return [wire.uploaded_from_pb(each) for each in done.files]
+        return [wire.UPLOADED.from_pb(each) for each in done.files]
 
     async def _check(self, caller: Caller, base_id: int) -> None:
         """What the core checks as well, before a byte of the files is read. Raises refusals."""
@@ -118,7 +118,7 @@ class RemoteFiles:
 
     async def chunk(self, caller: Caller, chunk_id: str) -> Chunk:
         request = pb.GetChunkRequest(chunk_id=chunk_id)
-        return wire.chunk_from_pb(await self._core.call(self._stub.GetChunk, request))
+        return wire.CHUNK.from_pb(await self._core.call(self._stub.GetChunk, request))
 
     async def chunks(self, caller: Caller, file_hash: str, limit: int = 5, offset: int = 0) -> ChunkPage:
         found: list[Chunk] = []
@@ -139,7 +139,7 @@ class RemoteSearch:
     async def search(self, caller: Caller, base_id: int, query: str) -> Sequence[SearchResult]:
         request = pb.SearchRequest(knowledge_base_id=base_id, query=query)
         found = await self._core.call(self._stub.Search, request, deadline=SLOW)
-        return [wire.result_from_pb(each) for each in found.results]
+        return [wire.RESULT.from_pb(each) for each in found.results]
 
 
 class _Sending:
