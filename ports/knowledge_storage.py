@@ -23,7 +23,7 @@ from ports.embedding import Vector
 
 
 class BaseStore(Protocol):
-    """Bases and permissions."""
+    """Bases."""
 
     async def add(self, owner: str, new: NewBase) -> Base:
         """Stores a base; the owner has level 3 on it."""
@@ -49,6 +49,10 @@ class BaseStore(Protocol):
         With `sync_memory` the task to delete its memory nodes is stored in the same transaction.
         """
         ...
+
+
+class PermissionStore(Protocol):
+    """Who may do what with a base."""
 
     async def permissions(self, base_id: int) -> Sequence[Permission]: ...
 
@@ -151,7 +155,7 @@ class BlobReferences(Protocol):
 
 
 class UploadStore(Protocol):
-    """Uploads as durable work: the records, the lease, the outcome."""
+    """Records of uploads."""
 
     async def begin(
         self, base_id: int, user_id: str, files: Sequence[NewFile], respond_async: bool
@@ -166,6 +170,14 @@ class UploadStore(Protocol):
     async def statuses(self, file_ids: Sequence[int]) -> Mapping[int, FileStatus]: ...
 
     async def failure(self, upload_id: int) -> Failure | None: ...
+
+    async def forget_ended(self) -> Sequence[str]:
+        """Removes what ended or failed a day ago; the blobs that it used."""
+        ...
+
+
+class UploadLeases(Protocol):
+    """Uploads as durable work: the lease and the outcome."""
 
     async def claim(self, owner: int, *, newcomers_only: bool = False) -> Work | None:
         """Leases the next due upload, that of the user with the fewest running ones first.
@@ -188,10 +200,6 @@ class UploadStore(Protocol):
 
     async def retry(self, upload_id: int, owner: int, seconds: float) -> None:
         """Gives the work back, to be taken up after so many seconds."""
-        ...
-
-    async def forget_ended(self) -> Sequence[str]:
-        """Removes what ended or failed a day ago; the blobs that it used."""
         ...
 
 

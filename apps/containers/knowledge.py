@@ -89,9 +89,8 @@ class Knowledge:
         settings, database = foundation.settings, storage.database
         access, retention = uploads.access, uploads.retention
         self.sweeper = Sweeper(files.blobs, files.references, uploads.store, retention, foundation.clock)
-        self.bases = BasesService(
-            PostgresBases(database), access, retention, memory_sync=settings.kb_memory_sync
-        )
+        bases = PostgresBases(database)
+        self.bases = BasesService(bases, bases, access, retention, memory_sync=settings.kb_memory_sync)
         self.files = FilesService(access, PostgresFiles(database), files.blobs, uploads.service)
         self.vector_indexes = VectorIndexes(database)
         self.chunk_index = PostgresChunkIndex(database)

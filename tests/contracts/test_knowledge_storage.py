@@ -26,7 +26,6 @@ from domain.knowledge.ingest.service import BEAT_SECONDS
 from domain.knowledge.model import BaseChange, FileStatus, Level, NewBase, Piece
 from domain.knowledge.text_match import Query, TextMatch
 from ports.knowledge_storage import (
-    BaseStore,
     BlobReferences,
     ChunkIndex,
     Failure,
@@ -34,7 +33,6 @@ from ports.knowledge_storage import (
     NewFile,
     Reindexing,
     Staging,
-    UploadStore,
     Work,
 )
 from tests.support.hashed_embedder import HashedEmbedder
@@ -48,10 +46,10 @@ class Stores:
     """Every storage port of knowledge bases, over one database."""
 
     def __init__(self, database: Database) -> None:
-        self.bases: BaseStore = PostgresBases(database)
+        self.bases = PostgresBases(database)
         self.files: FileStore = PostgresFiles(database)
         self.holds: BlobReferences = PostgresBlobReferences(database)
-        self.uploads: UploadStore = PostgresUploads(database)
+        self.uploads = PostgresUploads(database)
         self.staging: Staging = PostgresStaging(database)
         self.index: ChunkIndex = PostgresChunkIndex(database)
         self.reindexing: Reindexing = PostgresReindexing(database)

@@ -8,7 +8,6 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-import arq.worker
 from arq.connections import ArqRedis
 from arq.worker import Worker, func
 from redis.exceptions import RedisError
@@ -46,7 +45,6 @@ class SupervisedWorker:
 
     async def run(self) -> None:
         """Runs until `stop`."""
-        setattr(arq.worker, "log_redis_info", _quiet)  # noqa: B010 - the embedded queue has no INFO
         told = False
         while not self._stopping:
             began = time.monotonic()
@@ -104,7 +102,3 @@ def _body(name: str, job: Job) -> Callable[[Mapping[str, Any], int], Awaitable[N
             log.warning("the job %s could not be done for the moment", name)
 
     return run
-
-
-async def _quiet(*_: Any) -> None:
-    return

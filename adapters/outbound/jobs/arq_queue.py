@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from arq.connections import ArqRedis, RedisSettings
 from redis.asyncio import BlockingConnectionPool, ConnectionPool
+from redis.asyncio.client import Pipeline
 from redis.exceptions import RedisError
 
 from domain.refusals import Unavailable
@@ -25,30 +26,49 @@ def loads(content: bytes) -> Any:
 
 def connect(redis_url: str) -> ArqRedis:
     """A client of the Redis at `redis_url`, or of a queue inside this process when it is empty."""
-    if redis_url:
-        RedisSettings.from_dsn(redis_url)  # a wrong address is refused here, not at the first job
-        pool: ConnectionPool = BlockingConnectionPool.from_url(
-            redis_url,
-            max_connections=20,
-            socket_connect_timeout=3,
-            socket_timeout=10,
-            health_check_interval=15,
-        )
-    else:
-        pool = _embedded()
+    if not redis_url:
+        return _embedded()
+    RedisSettings.from_dsn(redis_url)  # a wrong address is refused here, not at the first job
+    pool = BlockingConnectionPool.from_url(
+        redis_url,
+        max_connections=20,
+        socket_connect_timeout=3,
+        socket_timeout=10,
+        health_check_interval=15,
+    )
     return ArqRedis(
         connection_pool=pool, default_queue_name=QUEUE, job_serializer=dumps, job_deserializer=loads
     )
 
 
-def _embedded() -> ConnectionPool:
+class _Pipeline(Pipeline):
+    def info(self, *_: Any, **__: Any) -> Any:
+        return self.echo("")
+
+
+class _EmbeddedRedis(ArqRedis):
+    """Answers INFO, which arq logs at its start and the embedded server lacks, with an empty mapping."""
+
+    def pipeline(self, transaction: bool = True, shard_hint: str | None = None) -> Pipeline:
+        return _Pipeline(self.connection_pool, self.response_callbacks, transaction, shard_hint)
+
+
+def _embedded() -> ArqRedis:
     from fakeredis import FakeServer
     from fakeredis.aioredis import FakeAsyncRedisConnection
 
-    server = FakeServer(server_type="redis", version=(7,))
-    return ConnectionPool(
-        connection_class=cast(Any, FakeAsyncRedisConnection), server=server, host="embedded", port=1, db=0
+    pool = ConnectionPool(
+        connection_class=cast(Any, FakeAsyncRedisConnection),
+        server=FakeServer(server_type="redis", version=(7,)),
+        host="embedded",
+        port=1,
+        db=0,
     )
+    redis = _EmbeddedRedis(
+        connection_pool=pool, default_queue_name=QUEUE, job_serializer=dumps, job_deserializer=loads
+    )
+    redis.set_response_callback("ECHO", lambda *_, **__: {})
+    return redis
 
 
 class ArqQueue:

@@ -12,7 +12,7 @@ from domain.refusals import NotFound, Refusal, StorageAway, TooLarge, Unreadable
 from ports.blobs import Blobs
 from ports.clock import Clock, Ids
 from ports.embedding import Embedder, TokenCounter
-from ports.knowledge_storage import Failure, Staging, UploadStore, Work
+from ports.knowledge_storage import Failure, Staging, UploadLeases, Work
 from ports.parsing import Parser
 
 MAX_ATTEMPTS = 4
@@ -45,7 +45,7 @@ class IngestService:
 
     def __init__(
         self,
-        uploads: UploadStore,
+        uploads: UploadLeases,
         staging: Staging,
         blobs: Blobs,
         parser: Parser,
