@@ -11,7 +11,7 @@ MISSING = object()
 
 
 class Wakeup:
-    """Wakeups a loop that waits; several calls before it wakes count once."""
+    """Wakes a loop that waits; several calls before it wakes count once."""
 
     def __init__(self) -> None:
         self._event = asyncio.Event()

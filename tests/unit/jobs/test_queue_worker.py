@@ -1,4 +1,4 @@
-"""The worker's loop over leased lanes: what it holds, and giving back when the database goes away."""
+"""The worker's loop over leased queues: what it holds, and releasing when the database goes away."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from adapters.inbound.jobs import queue_worker
-from adapters.inbound.jobs.queue_worker import QueueWorker
+from adapters.inbound.jobs.queue import worker as queue_worker
+from adapters.inbound.jobs.queue.worker import QueueWorker
 from domain.refusals import StorageAway
 from ports.queue import Capacity, Leases, QueueKey
 
@@ -33,7 +33,7 @@ class Wakeup:
 
 
 class World:
-    """One lane to lease; work fails with `failure`; giving back fails `outages` times first."""
+    """One queue to lease; work fails with `failure`; releasing fails `outages` times first."""
 
     def __init__(self, failure: Exception | None, outages: int = 0) -> None:
         self.failure = failure
@@ -52,11 +52,11 @@ class World:
             "test", self.lease, self.work, self.release, self.reclaim, self.wakeup
         )
 
-    async def lease(self, room: Capacity) -> Leases[Leased]:
+    async def lease(self, capacity: Capacity) -> Leases[Leased]:
         if self.lease_failures:
             self.wakeup.wake()
             raise self.lease_failures.pop()
-        leased, self.to_lease = self.to_lease[: room.total], self.to_lease[room.total :]
+        leased, self.to_lease = self.to_lease[: capacity.total], self.to_lease[capacity.total :]
         return Leases(leased, more=False)
 
     async def reclaim(self, held: Collection[QueueKey]) -> None:
@@ -72,7 +72,7 @@ class World:
         if self.outages:
             self.outages -= 1
             self.tries += 1
-            if self.tries == queue_worker.GIVE_BACK_TRIES:
+            if self.tries == queue_worker.RELEASE_TRIES:
                 self.gave_up.set()
             raise StorageAway("away")
         self.returned.append((key, delay))
@@ -84,7 +84,7 @@ def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queue_worker, "RETRY_SECONDS", 0.0)
 
 
-async def test_a_lane_is_held_while_it_is_worked_on() -> None:
+async def test_a_queue_is_held_while_it_is_worked_on() -> None:
     world = World(None)
     running = asyncio.create_task(world.loop.run())
     await world.working.wait()
@@ -109,7 +109,7 @@ async def test_what_a_lease_brings_beyond_a_share_is_given_back() -> None:
 
 
 @pytest.mark.parametrize("failure", [StorageAway("away"), ValueError("a fault")])
-async def test_a_lane_is_given_back_once_the_database_is_there_again(failure: Exception) -> None:
+async def test_a_lease_is_released_once_the_database_is_there_again(failure: Exception) -> None:
     world = World(failure, outages=3)
     running = asyncio.create_task(world.loop.run())
     world.go_on.set()
@@ -127,7 +127,7 @@ async def test_giving_back_ends_when_the_lease_has_run_out_anyway() -> None:
     await asyncio.wait_for(world.gave_up.wait(), 30)
     await world.loop.stop(30)
     await running
-    assert world.outages == 10**9 - queue_worker.GIVE_BACK_TRIES
+    assert world.outages == 10**9 - queue_worker.RELEASE_TRIES
 
 
 async def test_stopping_does_not_wait_for_a_database_that_is_away() -> None:
@@ -143,10 +143,10 @@ async def test_what_is_leased_while_the_loop_stops_is_given_back() -> None:
     world = World(None)
     leasing, go_on, lease = asyncio.Event(), asyncio.Event(), world.lease
 
-    async def slowly(room: Capacity) -> Leases[Leased]:
+    async def slowly(capacity: Capacity) -> Leases[Leased]:
         leasing.set()
         await go_on.wait()
-        return await lease(room)
+        return await lease(capacity)
 
     world.loop._lease = slowly
     running = asyncio.create_task(world.loop.run())
@@ -189,16 +189,16 @@ class Crowd:
         )
         self.settled = asyncio.Event()
 
-    async def lease(self, room: Capacity) -> Leases[Leased]:
-        self.rooms.append(room)
-        full = {each for each, left in {**room.instances, **room.users}.items() if left <= 0}
+    async def lease(self, capacity: Capacity) -> Leases[Leased]:
+        self.rooms.append(capacity)
+        full = {each for each, left in {**capacity.instances, **capacity.users}.items() if left <= 0}
         seen = [key for key in self.waiting if not {key.instance_id, key.user_id} & full]
-        left: dict[object, int] = {**room.instances, **room.users}
+        left: dict[object, int] = {**capacity.instances, **capacity.users}
         taken = []
         for key in seen:
-            of_instance = left.setdefault(key.instance_id, room.per_instance)
-            of_user = left.setdefault(key.user_id, room.per_user)
-            if len(taken) < room.total and of_instance > 0 and of_user > 0 and key not in self.locked:
+            of_instance = left.setdefault(key.instance_id, capacity.per_instance)
+            of_user = left.setdefault(key.user_id, capacity.per_user)
+            if len(taken) < capacity.total and of_instance > 0 and of_user > 0 and key not in self.locked:
                 left[key.instance_id] -= 1
                 left[key.user_id] -= 1
                 self.waiting.remove(key)
@@ -226,7 +226,7 @@ class Crowd:
         return found
 
 
-async def test_an_instance_gets_a_quarter_of_the_places() -> None:
+async def test_an_instance_gets_a_quarter_of_the_slots() -> None:
     busy = [QueueKey(1, str(number), "ann") for number in range(30)]
     crowd = Crowd([*busy, QueueKey(2, "x", "ann"), QueueKey(3, "y", "ann")])
     held = await crowd.held()
@@ -234,7 +234,7 @@ async def test_an_instance_gets_a_quarter_of_the_places() -> None:
     assert {2, 3} <= {each.instance_id for each in held}
 
 
-async def test_a_user_gets_three_quarters_of_the_places() -> None:
+async def test_a_user_gets_three_quarters_of_the_slots() -> None:
     busy = [QueueKey(number, str(number), "ann") for number in range(30)]
     crowd = Crowd([*busy, QueueKey(100, "x", "bob")])
     held = await crowd.held()
@@ -242,7 +242,7 @@ async def test_a_user_gets_three_quarters_of_the_places() -> None:
     assert QueueKey(100, "x") in held
 
 
-async def test_a_restrained_instance_gets_what_it_is_left() -> None:
+async def test_a_throttled_instance_gets_what_it_is_left() -> None:
     crowd = Crowd(
         [QueueKey(which, str(number), "ann") for number in range(9) for which in (1, 2, 3)], {1: 0, 2: 1}
     )
@@ -269,8 +269,8 @@ class Quick(Crowd):
 
         self.wakeup.wait = wait  # type: ignore[method-assign]
 
-    async def lease(self, room: Capacity) -> Leases[Leased]:
-        leases = await super().lease(room)
+    async def lease(self, capacity: Capacity) -> Leases[Leased]:
+        leases = await super().lease(capacity)
         for _ in range(5):
             await asyncio.sleep(0)
         return leases
@@ -293,17 +293,17 @@ async def test_one_instance_whose_work_ends_while_more_is_leased_is_worked_off_w
     await Quick([QueueKey(1, str(number), "ann") for number in range(100)]).worked_off()
 
 
-async def test_lanes_that_another_worker_was_about_are_looked_for_again_in_a_moment() -> None:
+async def test_queues_that_another_worker_was_about_are_looked_for_again_in_a_moment() -> None:
     crowd = Quick([QueueKey(1, str(number), "ann") for number in range(3)])
     crowd.locked = set(crowd.waiting)
     await crowd.worked_off()
     assert crowd.pauses[0] == queue_worker.CONTENDED_SECONDS
 
 
-async def test_lanes_of_those_to_whom_nothing_is_left_are_not_looked_for_over_and_over() -> None:
+async def test_queues_of_those_to_whom_nothing_is_left_are_not_looked_for_over_and_over() -> None:
     crowd = Crowd([QueueKey(1, str(number), "ann") for number in range(30)])
     await crowd.held()
-    assert [room.instances.get(1) for room in crowd.rooms] == [None, 2, 0]
+    assert [capacity.instances.get(1) for capacity in crowd.rooms] == [None, 2, 0]
 
 
 @pytest.mark.parametrize(("held", "at_once"), [(queue_worker.BUSY - 1, True), (queue_worker.BUSY, False)])
@@ -328,7 +328,7 @@ async def test_a_busy_worker_gathers_what_wakes_it(
         await running
 
 
-async def test_a_declined_lane_wakes_those_that_waited_for_its_place() -> None:
+async def test_a_declined_queue_wakes_those_that_waited_for_its_slot() -> None:
     world, running = await running_with_nothing_to_lease()
     keys = [QueueKey(1, str(number), "ann") for number in range(64)]
     for key in keys:
@@ -354,7 +354,7 @@ async def running_with_nothing_to_lease() -> tuple[World, asyncio.Task[None]]:
     return world, running
 
 
-async def test_an_offered_lane_is_held_and_worked_on() -> None:
+async def test_an_offered_queue_is_held_and_worked_on() -> None:
     world, running = await running_with_nothing_to_lease()
     assert world.loop.offer(KNOWN)
     assert world.loop.held == {KNOWN}
@@ -369,7 +369,7 @@ async def test_an_offered_lane_is_held_and_worked_on() -> None:
     assert world.returned == []
 
 
-async def test_a_declined_lane_is_not_held() -> None:
+async def test_a_declined_queue_is_not_held() -> None:
     world, running = await running_with_nothing_to_lease()
     assert world.loop.offer(KNOWN)
     world.loop.decline([KNOWN], lease_uncertain=False)
@@ -415,10 +415,10 @@ async def test_what_is_handed_over_after_the_stop_is_given_back() -> None:
     assert not world.working.is_set()
 
 
-async def test_a_lane_whose_work_keeps_failing_is_taken_up_ever_later(
+async def test_a_queue_whose_work_keeps_failing_is_taken_up_ever_later(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It must not take a place, and the log, every second."""
+    """It must not take a slot, and a line in the log, every second."""
     monkeypatch.setattr(queue_worker, "RETRY_SECONDS", 1.0)
     world, other = World(ValueError("a fault")), QueueKey(2, "b")
     running = asyncio.create_task(world.loop.run())
@@ -460,10 +460,10 @@ async def test_a_lease_that_cannot_be_given_back_is_left_to_run_out() -> None:
         failing.set()
         raise ValueError("no")
 
-    world.loop._release = release
-    running = asyncio.create_task(world.loop.run())
+    worker = QueueWorker("test", world.lease, world.work, release, world.reclaim, world.wakeup)
+    running = asyncio.create_task(worker.run())
     world.go_on.set()
     await asyncio.wait_for(failing.wait(), 30)
-    await world.loop.stop(30)
+    await worker.stop(30)
     await running
-    assert world.loop.held == set()
+    assert worker.held == set()

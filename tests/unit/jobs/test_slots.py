@@ -1,16 +1,16 @@
-"""Places kept for lanes about to be committed: within everybody's share, never before those that wait."""
+"""Slots reserved for queues about to be committed: within everybody's share, never before those that wait."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from adapters.inbound.jobs.slots import SlotAllocator, both
+from adapters.inbound.jobs.queue.slots import SlotAllocator, both
 from ports.queue import QueueKey
 
 FEW = 16
 
 
-def places(throttled: Mapping[int, int] | None = None) -> SlotAllocator:
+def slots(throttled: Mapping[int, int] | None = None) -> SlotAllocator:
     """With instances 1 to 20 known to be Ann's and 21 Bob's."""
     made = SlotAllocator(FEW, lambda: throttled or {})
     for number in range(1, 22):
@@ -21,56 +21,56 @@ def places(throttled: Mapping[int, int] | None = None) -> SlotAllocator:
 
 
 def leased(made: SlotAllocator, count: int) -> None:
-    """A lease for all that there is room for brings `count` lanes of others."""
-    room = made.room()
-    made.ask(room)
-    keys = [QueueKey(100 + number, "x", f"user {number}") for number in range(min(count, room.total))]
-    made.answered(room, keys, more=count > room.total)
+    """A lease for all that there is capacity for brings `count` queues of others."""
+    capacity = made.capacity()
+    made.request(capacity)
+    keys = [QueueKey(100 + number, "x", f"user {number}") for number in range(min(count, capacity.total))]
+    made.fulfil(capacity, keys, more=count > capacity.total)
     for key in keys:
         made.acquire(key)
 
 
-def test_a_place_is_kept_once_and_let_go() -> None:
-    made, key = places(), QueueKey(1, "a")
+def test_a_slot_is_reserved_once_and_cancelled() -> None:
+    made, key = slots(), QueueKey(1, "a")
     assert made.reserve(key)
     assert not made.reserve(key)
-    assert made.kept == {key}
+    assert made.reserved == {key}
     made.cancel(key)
-    assert made.kept == set()
+    assert made.reserved == set()
     assert made.reserve(key)
 
 
-def test_nothing_is_kept_for_an_instance_whose_user_is_unknown() -> None:
-    assert not places().reserve(QueueKey(77, "a"))
-    assert places().reserve(QueueKey(77, "a", "ann"))
+def test_nothing_is_reserved_for_an_instance_whose_user_is_unknown() -> None:
+    assert not slots().reserve(QueueKey(77, "a"))
+    assert slots().reserve(QueueKey(77, "a", "ann"))
 
 
-def test_a_full_worker_keeps_nothing() -> None:
-    made = places()
+def test_a_full_worker_reserves_nothing() -> None:
+    made = slots()
     for number in range(FEW):
         made.acquire(QueueKey(200 + number, "x", f"user {number}"))
     assert not made.reserve(QueueKey(1, "a"))
 
 
-def test_kept_places_count_against_the_room() -> None:
-    made = places()
+def test_reserved_slots_count_against_the_capacity() -> None:
+    made = slots()
     for number in range(4):
         assert made.reserve(QueueKey(1 + number, "a"))
-    assert made.room().total == (FEW - 4) / 2
+    assert made.capacity().total == (FEW - 4) / 2
 
 
-def test_what_a_lease_asked_for_is_not_kept_for_others() -> None:
-    made = places()
-    room = made.room()
-    made.ask(room)
+def test_what_a_lease_asked_for_is_not_reserved_for_others() -> None:
+    made = slots()
+    capacity = made.capacity()
+    made.request(capacity)
     kept = sum(made.reserve(QueueKey(number, "a", f"user {number}")) for number in range(31, 52))
-    assert kept == FEW - room.total
-    made.answered(room, [], more=False)
+    assert kept == FEW - capacity.total
+    made.fulfil(capacity, [], more=False)
     assert made.reserve(QueueKey(21, "b"))
 
 
 def test_those_who_wait_are_not_overtaken() -> None:
-    made = places()
+    made = slots()
     leased(made, 8)
     assert not made.reserve(QueueKey(1, "a")), "the lease was full, so more may wait"
     leased(made, 0)
@@ -78,7 +78,7 @@ def test_those_who_wait_are_not_overtaken() -> None:
 
 
 def test_whoever_found_the_worker_full_is_not_overtaken() -> None:
-    made = places()
+    made = slots()
     for number in range(FEW):
         made.acquire(QueueKey(200 + number, "x", f"user {number}"))
     assert not made.reserve(QueueKey(1, "a"))
@@ -89,7 +89,7 @@ def test_whoever_found_the_worker_full_is_not_overtaken() -> None:
 
 
 def test_an_instance_gets_its_share_alone_and_stays_behind_its_own() -> None:
-    made = places()
+    made = slots()
     kept = [QueueKey(1, str(number)) for number in range(FEW) if made.reserve(QueueKey(1, str(number)))]
     assert len(kept) == FEW // 4
     assert made.reserve(QueueKey(2, "a")), "another instance is not held up"
@@ -100,19 +100,19 @@ def test_an_instance_gets_its_share_alone_and_stays_behind_its_own() -> None:
 
 
 def test_a_user_gets_three_quarters() -> None:
-    made = places()
+    made = slots()
     kept = sum(made.reserve(QueueKey(number, "a")) for number in range(1, 21))
     assert kept == FEW * 3 // 4
     assert made.reserve(QueueKey(21, "a")), "another user is not held up"
 
 
-def test_a_restrained_instance_gets_what_it_is_left() -> None:
-    made = places({1: 0, 2: 1})
+def test_a_throttled_instance_gets_what_it_is_left() -> None:
+    made = slots({1: 0, 2: 1})
     assert not made.reserve(QueueKey(1, "a"))
     assert [made.reserve(QueueKey(2, key)) for key in "ab"] == [True, False]
 
 
-def test_of_two_restraints_the_stricter_one_counts() -> None:
+def test_of_two_limits_the_stricter_one_counts() -> None:
     ours: dict[int, int] = {}
     theirs: dict[int, int] = {}
     found = both(lambda: ours, lambda: theirs)
@@ -123,8 +123,8 @@ def test_of_two_restraints_the_stricter_one_counts() -> None:
     assert found() == {1: 0, 2: 0, 3: 1}
 
 
-def test_leaving_says_whether_somebody_may_have_waited() -> None:
-    made = places()
+def test_releasing_says_whether_somebody_may_have_waited() -> None:
+    made = slots()
     keys = [QueueKey(1, str(number), "ann") for number in range(FEW // 4)]
     for key in keys:
         made.acquire(key)
@@ -136,41 +136,43 @@ def test_those_that_hold_little_are_not_named_in_the_question_for_more() -> None
     made = SlotAllocator(256, dict)
     for number in range(8):
         made.acquire(QueueKey(1, str(number), "ann"))
-    assert (made.room().instances, made.room().users) == ({}, {})
+    assert (made.capacity().instances, made.capacity().users) == ({}, {})
     made.acquire(QueueKey(1, "one more", "ann"))
-    assert made.room().instances == {1: (64 - 9 + 1) // 2}
+    assert made.capacity().instances == {1: (64 - 9 + 1) // 2}
 
 
-def test_a_lease_and_what_is_kept_meanwhile_stay_within_an_instances_share() -> None:
+def test_a_lease_and_what_is_reserved_meanwhile_stay_within_an_instances_share() -> None:
     made, keys = SlotAllocator(256, dict), [QueueKey(1, f"waits {number}", "ann") for number in range(64)]
     for key in keys[:20]:
         made.acquire(key)
-    room = made.room()
-    made.ask(room)
+    capacity = made.capacity()
+    made.request(capacity)
     kept = sum(made.reserve(QueueKey(1, f"new {number}", "ann")) for number in range(100))
     assert kept > 0
-    assert 20 + room.instances[1] + kept == 64
+    assert 20 + capacity.instances[1] + kept == 64
 
 
 def test_what_an_instance_left_waiting_comes_before_what_is_new_of_it() -> None:
-    made = places()
-    room = made.room()
-    made.ask(room)
-    brought = [QueueKey(1, str(number), "ann") for number in range(room.per_instance)]
-    made.answered(room, brought, more=True)
+    made = slots()
+    capacity = made.capacity()
+    made.request(capacity)
+    brought = [QueueKey(1, str(number), "ann") for number in range(capacity.per_instance)]
+    made.fulfil(capacity, brought, more=True)
     for key in brought:
         made.acquire(key)
     assert not made.reserve(QueueKey(1, "new"))
     assert made.reserve(QueueKey(2, "new"))
-    assert made.room().instances[1] == FEW // 4 - room.per_instance, "all that is left, not half of it"
+    assert made.capacity().instances[1] == FEW // 4 - capacity.per_instance, (
+        "all that is left, not half of it"
+    )
 
 
-def test_an_answer_tells_whether_a_place_was_left_meanwhile() -> None:
-    made, key = places(), QueueKey(1, "a", "ann")
+def test_an_answer_tells_whether_a_slot_was_freed_meanwhile() -> None:
+    made, key = slots(), QueueKey(1, "a", "ann")
     made.acquire(key)
-    room = made.room()
-    made.ask(room)
-    assert not made.answered(room, [], more=True)
-    made.ask(room)
+    capacity = made.capacity()
+    made.request(capacity)
+    assert not made.fulfil(capacity, [], more=True)
+    made.request(capacity)
     made.release(key)
-    assert made.answered(room, [], more=True)
+    assert made.fulfil(capacity, [], more=True)
