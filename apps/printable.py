@@ -37,7 +37,7 @@ def escaped(text: str) -> str:
     direction of writing, lone surrogates) as a visible escape such as \\x1b or \\u202e."""
     if text.isprintable():
         return text
-    return "".join(each if each.isprintable() else _escape(each) for each in text)
+    return "".join(character if character.isprintable() else _escape(character) for character in text)
 
 
 def _escape(character: str) -> str:
@@ -69,7 +69,7 @@ def shown(value: object) -> Any:
 def message_of(error: BaseException) -> str:
     """The message of an exception. Arguments that are neither text nor numbers are shown by their type."""
     if type(error).__str__ in (BaseException.__str__, KeyError.__str__):
-        return cut(", ".join(str(shown(each)) for each in error.args[:MAX_CHAIN]))
+        return cut(", ".join(str(shown(argument)) for argument in error.args[:MAX_CHAIN]))
     try:
         return cut(str(error))
     except Exception as broken:  # noqa: BLE001 - whatever it is, the log line must be written
@@ -91,27 +91,27 @@ def traceback_of(error: BaseException) -> str:
 
 def _lines(error: BaseException, seen: set[int], groups: int) -> Iterator[str]:
     chain = _chain(error, seen)
-    for position, (each, link) in enumerate(chain):
+    for position, (exception, link) in enumerate(chain):
         if position:
             yield from ("", link, "")
-        yield from _own_lines(each)
-        if isinstance(each, BaseExceptionGroup):
-            yield from _group_lines(each, seen, groups)
+        yield from _own_lines(exception)
+        if isinstance(exception, BaseExceptionGroup):
+            yield from _group_lines(exception, seen, groups)
 
 
 def _chain(error: BaseException, seen: set[int]) -> list[tuple[BaseException, str]]:
     """The exception and what it came from, the oldest first, each with the words that link it to the one before."""
-    found: list[tuple[BaseException, str]] = []
+    chain: list[tuple[BaseException, str]] = []
     current: BaseException | None = error
-    while current is not None and len(found) < MAX_CHAIN:
+    while current is not None and len(chain) < MAX_CHAIN:
         hidden = current.__suppress_context__
-        found.append((current, _CAUSED if current.__cause__ else _DURING))
+        chain.append((current, _CAUSED if current.__cause__ else _DURING))
         following = current.__cause__ or (None if hidden else current.__context__)
         if following is None or id(following) in seen:
             break
         seen.add(id(following))
         current = following
-    return found[::-1]
+    return chain[::-1]
 
 
 def _group_lines(group: BaseExceptionGroup[Any], seen: set[int], groups: int) -> Iterator[str]:
@@ -145,12 +145,12 @@ def _frames(traceback: TracebackType) -> Iterator[str]:
         count += 1
         (first if count <= FIRST_FRAMES else last).append(current)
         current = current.tb_next
-    for each in first:
-        yield from _frame(each)
+    for frame in first:
+        yield from _frame(frame)
     if left_out := count - len(first) - len(last):
         yield f"  … {left_out} frames are left out …"
-    for each in last:
-        yield from _frame(each)
+    for frame in last:
+        yield from _frame(frame)
 
 
 def _frame(entry: TracebackType) -> Iterator[str]:

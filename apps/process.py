@@ -80,20 +80,22 @@ async def _end_all(loop: asyncio.AbstractEventLoop) -> None:
 
 async def run(components: Sequence[Component], ready: Callable[[], None]) -> int:
     """Runs until SIGTERM, SIGINT, or the end of a component; the exit status."""
-    asked = asyncio.Event()
+    requested = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(loop_failed)
-    with PROCESS.asking(lambda: loop.call_soon_threadsafe(asked.set)):
-        return await _run(components, ready, asyncio.create_task(asked.wait()))
+    with PROCESS.asking(lambda: loop.call_soon_threadsafe(requested.set)):
+        return await _run(components, ready, asyncio.create_task(requested.wait()))
 
 
-async def _run(components: Sequence[Component], ready: Callable[[], None], asked: asyncio.Task[Any]) -> int:
+async def _run(
+    components: Sequence[Component], ready: Callable[[], None], stop_requested: asyncio.Task[Any]
+) -> int:
     started: list[Component] = []
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, _reload, started)
     running: dict[asyncio.Task[None], str] = {}
     try:
         for component in components:
-            if not await _started(component, asked):
+            if not await _started(component, stop_requested):
                 started.append(component)  # it may have opened something
                 log.warning("told to stop while starting: %s", component.name)
                 return INTERRUPTED
@@ -101,26 +103,26 @@ async def _run(components: Sequence[Component], ready: Callable[[], None], asked
             running[asyncio.create_task(component.run())] = component.name
         ready()
         PROCESS.stage = "running"
-        await asyncio.wait([asked, *running], return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait([stop_requested, *running], return_when=asyncio.FIRST_COMPLETED)
         return _report(running)
     finally:
         PROCESS.begin()
         await _stop(started)
         PROCESS.stage = "ending tasks"
-        await end([*running, asked], "components that were stopped", CANCEL_SECONDS)
+        await end([*running, stop_requested], "components that were stopped", CANCEL_SECONDS)
         PROCESS.stage = "ending threads"
 
 
-async def _started(component: Component, asked: asyncio.Task[Any]) -> bool:
+async def _started(component: Component, stop_requested: asyncio.Task[Any]) -> bool:
     """Whether it is ready; False when the process was told to stop before. Raises what its start raises, and
     `StartError` when that takes too long."""
     starting = asyncio.create_task(component.start())
-    await asyncio.wait([starting, asked], timeout=START_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait([starting, stop_requested], timeout=START_SECONDS, return_when=asyncio.FIRST_COMPLETED)
     if starting.done():
         starting.result()
-        return not asked.done()
+        return not stop_requested.done()
     await end([starting], component.name, CANCEL_SECONDS)
-    if not asked.done():
+    if not stop_requested.done():
         raise StartError(f"{component.name} did not start within {START_SECONDS:g} seconds; look at the log")
     return False
 

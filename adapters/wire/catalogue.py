@@ -19,9 +19,9 @@ def definition_to_pb(value: ChannelDefinition) -> pb.Definition:
         type=value.type,
         fields=[
             pb.ConfigField(
-                name=each.name, type=each.type, description=each.description, required=each.required
+                name=field.name, type=field.type, description=field.description, required=field.required
             )
-            for each in value.fields
+            for field in value.fields
         ],
         setup_instructions=pb.SetupInstructions(
             webhook_required=value.setup.webhook_required,
@@ -41,8 +41,8 @@ def definition_from_pb(message: pb.Definition) -> ChannelDefinition:
         name=message.name,
         description=message.description,
         fields=tuple(
-            ConfigField(each.name, cast(FieldType, each.type), each.description, each.required)
-            for each in message.fields
+            ConfigField(field.name, cast(FieldType, field.type), field.description, field.required)
+            for field in message.fields
         ),
         setup=SetupInstructions(
             setup.title, tuple(setup.steps), setup.docs_url, setup.webhook_required, setup.webhook_path

@@ -40,7 +40,7 @@ def new_from_pb(message: pb.CreateBaseRequest) -> NewBase:
     return NEW.from_pb(message) if message.manifest_json else NewBase(message.name, message.description)
 
 
-def file_parts(file: FileRecord) -> Iterator[pb.ListFilesResponse]:
+def file_messages(file: FileRecord) -> Iterator[pb.ListFilesResponse]:
     """The messages of a file: the record with the beginning of its text, then the rest."""
     beginning, *rest = pieces(file.text)
     yield pb.ListFilesResponse(file=FILE.to_pb(replace(file, text=beginning)))
@@ -48,14 +48,14 @@ def file_parts(file: FileRecord) -> Iterator[pb.ListFilesResponse]:
         yield pb.ListFilesResponse(more_text=piece)
 
 
-async def files_from_parts(parts: AsyncIterator[pb.ListFilesResponse]) -> list[FileRecord]:
+async def files_from_messages(messages: AsyncIterator[pb.ListFilesResponse]) -> list[FileRecord]:
     """The files of a stream of such messages."""
     files: list[tuple[pb.File, list[str]]] = []
-    async for part in parts:
-        if part.WhichOneof("part") == "file":
-            files.append((part.file, [part.file.text]))
+    async for message in messages:
+        if message.WhichOneof("part") == "file":
+            files.append((message.file, [message.file.text]))
         else:
-            files[-1][1].append(part.more_text)
+            files[-1][1].append(message.more_text)
     return [replace(FILE.from_pb(file), text="".join(texts)) for file, texts in files]
 
 

@@ -19,22 +19,22 @@ PIECE = 500_000
 
 def fitting(messages: Iterable[M]) -> list[M]:
     """The first messages, as many as fit one answer together; at least one."""
-    found: list[M] = []
+    first: list[M] = []
     size = 0
     for message in messages:
         size += message.ByteSize()
-        if found and size > PAGE_BYTES:
+        if first and size > PAGE_BYTES:
             break
-        found.append(message)
-    return found
+        first.append(message)
+    return first
 
 
 def page(messages: Sequence[M], token: str) -> tuple[list[M], str]:
     """The page of a list that `token` names, and the token of the next one, empty after the last."""
     start = position(token)
-    found = fitting(messages[start:])
-    end = start + len(found)
-    return found, str(end) if found and end < len(messages) else ""
+    entries = fitting(messages[start:])
+    end = start + len(entries)
+    return entries, str(end) if entries and end < len(messages) else ""
 
 
 def position(token: str) -> int:

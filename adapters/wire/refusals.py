@@ -97,7 +97,7 @@ def _from_status(status: status_pb2.Status) -> Refusal | None:
         if detail.Unpack(info):
             continue
         if detail.Unpack(bad):
-            faults = [Fault(each.field, each.description) for each in bad.field_violations]
+            faults = [Fault(violation.field, violation.description) for violation in bad.field_violations]
         elif detail.Unpack(retry):
             retry_after = retry.retry_delay.ToMilliseconds() / 1000
     return rebuilt(info.reason, status.message, retry_after, faults)

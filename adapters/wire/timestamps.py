@@ -8,8 +8,8 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 
 
-def to_us(moment: datetime) -> int:
-    return (moment - EPOCH) // MICROSECOND
+def to_us(time: datetime) -> int:
+    return (time - EPOCH) // MICROSECOND
 
 
 def from_us(microseconds: int) -> datetime:

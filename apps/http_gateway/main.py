@@ -85,9 +85,9 @@ def build_remote_gateway(settings: Settings, core: CoreConnection, callbacks: Re
 
 async def _core_answers(core: CoreConnection, name: str) -> None:
     """Asks the core how it stands with what it needs, or as a whole. Raises when it does not answer, or not well."""
-    asked = HealthCheckRequest(service=name)
+    request = HealthCheckRequest(service=name)
     try:
-        answer = await HealthStub(core.channel).Check(asked, timeout=CHECK_SECONDS, wait_for_ready=True)
+        answer = await HealthStub(core.channel).Check(request, timeout=CHECK_SECONDS, wait_for_ready=True)
     except grpc.aio.AioRpcError as error:
         raise RuntimeError(f"the core does not answer: {error.code().name}") from error
     if answer.status != HealthCheckResponse.SERVING:

@@ -36,15 +36,15 @@ class CallbackServicer(callbacks_pb2_grpc.CallbackServiceServicer):
     async def StreamCallbacks(
         self, request_iterator: AsyncIterator[pb.RawCallBatch], context: Any
     ) -> AsyncIterator[pb.RawOutcomeBatch]:
-        desk = _Desk(self._callbacks, self._ids)
-        reader = asyncio.create_task(desk.read(request_iterator))
+        calls = _StreamedCalls(self._callbacks, self._ids)
+        reader = asyncio.create_task(calls.read(request_iterator))
         try:
-            while (ready := await desk.next()) is not None:
+            while (ready := await calls.next()) is not None:
                 for batch in _batches(ready):
                     yield batch
         finally:
             reader.cancel()
-            desk.cancel()
+            calls.cancel()
 
 
 def _named(call: RawCall, ids: Ids) -> RawCall:
@@ -74,7 +74,7 @@ def _batches(ready: list[_Ready]) -> Iterator[pb.RawOutcomeBatch]:
     yield batch
 
 
-class _Desk:
+class _StreamedCalls:
     """Works on the calls of one stream, all at once; outcomes that are ready together leave together."""
 
     def __init__(self, callbacks: Callbacks, ids: Ids) -> None:
@@ -88,8 +88,8 @@ class _Desk:
     async def read(self, batches: AsyncIterator[pb.RawCallBatch]) -> None:
         try:
             async for batch in batches:
-                for each in batch.calls:
-                    task = asyncio.create_task(self._work(each))
+                for numbered in batch.calls:
+                    task = asyncio.create_task(self._work(numbered))
                     self._tasks.add(task)
                     task.add_done_callback(self._tasks.discard)
             await asyncio.gather(*self._tasks)

@@ -35,8 +35,8 @@ class CatalogueServicer(catalogue_pb2_grpc.CatalogueServiceServicer):
     async def ListDefinitions(
         self, request: catalogue_pb.ListDefinitionsRequest, context: Any
     ) -> catalogue_pb.ListDefinitionsResponse:
-        found = await self._catalogue.definitions()
-        return catalogue_pb.ListDefinitionsResponse(definitions=map(wire.definition_to_pb, found))
+        definitions = await self._catalogue.definitions()
+        return catalogue_pb.ListDefinitionsResponse(definitions=map(wire.definition_to_pb, definitions))
 
     async def GetDefinition(
         self, request: catalogue_pb.GetDefinitionRequest, context: Any
@@ -46,7 +46,7 @@ class CatalogueServicer(catalogue_pb2_grpc.CatalogueServiceServicer):
     async def ListSockets(
         self, request: catalogue_pb.ListSocketsRequest, context: Any
     ) -> catalogue_pb.ListSocketsResponse:
-        live = [wire.socket_to_pb(each) for each in await self._catalogue.sockets(caller())]
+        live = [wire.socket_to_pb(socket) for socket in await self._catalogue.sockets(caller())]
         sockets, following = page(live, request.page_token)
         return catalogue_pb.ListSocketsResponse(sockets=sockets, next_page_token=following)
 
@@ -56,9 +56,9 @@ class InstanceServicer(instances_pb2_grpc.InstanceServiceServicer):
         self._instances = instances
 
     async def ListInstances(self, request: pb.ListInstancesRequest, context: Any) -> pb.ListInstancesResponse:
-        found = await self._instances.page(caller(), position(request.page_token), PAGE_BYTES)
-        instances = fitting(map(convert.view_to_pb, found.views))
-        more = found.more or len(instances) < len(found.views)
+        stored = await self._instances.page(caller(), position(request.page_token), PAGE_BYTES)
+        instances = fitting(map(convert.view_to_pb, stored.views))
+        more = stored.more or len(instances) < len(stored.views)
         return pb.ListInstancesResponse(
             instances=instances, next_page_token=str(instances[-1].id) if more else ""
         )
@@ -95,10 +95,10 @@ class InstanceServicer(instances_pb2_grpc.InstanceServiceServicer):
         self, request: pb.ListDeliveriesRequest, context: Any
     ) -> pb.ListDeliveriesResponse:
         limit = min(request.limit or DEFAULT_LIMIT, LARGEST_LIMIT)
-        found = await self._instances.deliveries(
+        deliveries = await self._instances.deliveries(
             caller(), request.instance_id, request.status or None, max(1, limit), max(0, request.offset)
         )
-        return convert.deliveries_to_pb(found)
+        return convert.deliveries_to_pb(deliveries)
 
     async def ReplayDelivery(
         self, request: pb.ReplayDeliveryRequest, context: Any

@@ -42,8 +42,8 @@ class Health:
             await self.look()
 
     async def look(self) -> None:
-        found = await asyncio.gather(*(_answers(check) for check in self._checks.values()))
-        states = dict(zip(self._checks, found, strict=True))
+        answers = await asyncio.gather(*(_answers(check) for check in self._checks.values()))
+        states = dict(zip(self._checks, answers, strict=True))
         serving = all(states[name] for name in self._needed)
         for name, state in [*states.items(), *((name, serving) for name in self._services)]:
             status = HealthCheckResponse.SERVING if state else HealthCheckResponse.NOT_SERVING

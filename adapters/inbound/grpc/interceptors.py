@@ -80,13 +80,13 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
         return self._wrapped(handler, method)
 
     def _wrapped(self, handler: Any, method: str) -> Any:
-        shape = (
+        kinds = (
             "stream" if handler.request_streaming else "unary",
             "stream" if handler.response_streaming else "unary",
         )
-        behaviour = getattr(handler, "_".join(shape))
+        behaviour = getattr(handler, "_".join(kinds))
         wrap = self._streaming if handler.response_streaming else self._unary
-        make = getattr(grpc, f"{shape[0]}_{shape[1]}_rpc_method_handler")
+        make = getattr(grpc, f"{kinds[0]}_{kinds[1]}_rpc_method_handler")
         return make(
             wrap(behaviour, method),
             request_deserializer=handler.request_deserializer

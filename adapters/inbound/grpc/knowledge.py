@@ -27,8 +27,8 @@ class KnowledgeServicer(knowledge_pb2_grpc.KnowledgeServiceServicer):
         self._search = search
 
     async def ListBases(self, request: pb.ListBasesRequest, context: Any) -> pb.ListBasesResponse:
-        found = [wire.BASE.to_pb(each) for each in await self._bases.list(caller())]
-        bases, following = page(found, request.page_token)
+        listed = [wire.BASE.to_pb(base) for base in await self._bases.list(caller())]
+        bases, following = page(listed, request.page_token)
         return pb.ListBasesResponse(bases=bases, next_page_token=following)
 
     async def CreateBase(self, request: pb.CreateBaseRequest, context: Any) -> pb.CreateBaseResponse:
@@ -61,8 +61,8 @@ class KnowledgeServicer(knowledge_pb2_grpc.KnowledgeServiceServicer):
     async def ListPermissions(
         self, request: pb.ListPermissionsRequest, context: Any
     ) -> pb.ListPermissionsResponse:
-        found = await self._bases.permissions(caller(), request.id)
-        listed = [pb.Permission(user_id=each.user_id, permission_level=each.level) for each in found]
+        granted = await self._bases.permissions(caller(), request.id)
+        listed = [pb.Permission(user_id=entry.user_id, permission_level=entry.level) for entry in granted]
         permissions, following = page(listed, request.page_token)
         return pb.ListPermissionsResponse(permissions=permissions, next_page_token=following)
 
@@ -83,33 +83,33 @@ class KnowledgeServicer(knowledge_pb2_grpc.KnowledgeServiceServicer):
         self, request: pb.ListFilesRequest, context: Any
     ) -> AsyncIterator[pb.ListFilesResponse]:
         for file in await self._files.list(caller(), request.knowledge_base_id):
-            for part in wire.file_parts(file):
-                yield part
+            for message in wire.file_messages(file):
+                yield message
 
     async def GetFile(self, request: pb.GetFileRequest, context: Any) -> pb.File:
-        found = wire.FILE.to_pb(await self._files.get(caller(), request.file_hash))
-        if found.ByteSize() > PAGE_BYTES:
+        file = wire.FILE.to_pb(await self._files.get(caller(), request.file_hash))
+        if file.ByteSize() > PAGE_BYTES:
             raise TooLarge(
                 f"the text of the file is over {PAGE_BYTES // 1024 // 1024} MB; StreamFile gives it"
             )
-        return found
+        return file
 
     async def StreamFile(
         self, request: pb.GetFileRequest, context: Any
     ) -> AsyncIterator[pb.ListFilesResponse]:
-        for part in wire.file_parts(await self._files.get(caller(), request.file_hash)):
-            yield part
+        for message in wire.file_messages(await self._files.get(caller(), request.file_hash)):
+            yield message
 
     async def Download(self, request: pb.DownloadRequest, context: Any) -> AsyncIterator[pb.DownloadResponse]:
         length = request.length if request.HasField("length") else None
-        found = await self._files.download(caller(), request.file_hash, request.offset, length)
-        yield pb.DownloadResponse(start=pb.DownloadStart(file_name=found.name, size=found.size))
-        async for piece in found.content:
+        file = await self._files.download(caller(), request.file_hash, request.offset, length)
+        yield pb.DownloadResponse(start=pb.DownloadStart(file_name=file.name, size=file.size))
+        async for piece in file.content:
             yield pb.DownloadResponse(data=piece)
 
     async def Search(self, request: pb.SearchRequest, context: Any) -> pb.SearchResponse:
-        found = await self._search.search(caller(), request.knowledge_base_id, request.query)
-        return pb.SearchResponse(results=map(wire.RESULT.to_pb, found))
+        results = await self._search.search(caller(), request.knowledge_base_id, request.query)
+        return pb.SearchResponse(results=map(wire.RESULT.to_pb, results))
 
     async def GetChunk(self, request: pb.GetChunkRequest, context: Any) -> pb.Chunk:
         return wire.CHUNK.to_pb(await self._files.chunk(caller(), request.chunk_id))

@@ -22,9 +22,9 @@ class VerificationServicer(verification_pb2_grpc.VerificationServiceServicer):
     async def ListIdentities(
         self, request: pb.ListIdentitiesRequest, context: Any
     ) -> pb.ListIdentitiesResponse:
-        found = await self._verification.identities.list_identities(caller())
+        identities = await self._verification.identities.list_identities(caller())
         return pb.ListIdentitiesResponse(
-            identities=[pb.Identity(field=each.field, value=each.value) for each in found]
+            identities=[pb.Identity(field=identity.field, value=identity.value) for identity in identities]
         )
 
     async def RemoveIdentity(

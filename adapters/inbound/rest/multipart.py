@@ -201,11 +201,11 @@ def extended_name(disposition: bytes) -> bytes | None:
     RFC 7578 (4.2) does not want it here, yet several clients send it for names outside ASCII: alone, or beside a
     `filename` that nobody can read. RFC 6266 (4.3) says that it goes before `filename`; RFC 8187 is its form.
     """
-    found = _EXTENDED.search(_QUOTED.sub(b'""', disposition))
-    if found is None:
+    match = _EXTENDED.search(_QUOTED.sub(b'""', disposition))
+    if match is None:
         return None
     try:
-        return unquote_to_bytes(found[2]).decode(found[1].decode()).encode()
+        return unquote_to_bytes(match[2]).decode(match[1].decode()).encode()
     except UnicodeError:
         return None
 

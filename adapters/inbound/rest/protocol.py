@@ -63,16 +63,20 @@ class HttpProtocol(HeadProtocol):
     def _make_room(self, beyond: int) -> None:
         """Closes the connection that has been idle for longest, else one whose body comes too slowly; where there is
         none, only health checks are answered."""
-        others = [each for each in self.connections if isinstance(each, HttpProtocol) and each is not self]
-        others = [each for each in others if not each.transport.is_closing()]
-        idle = [each for each in others if each.idle]
-        regular = [each for each in idle if not each._crowded]
-        slow = [each for each in others if each.slow]
+        others = [
+            connection
+            for connection in self.connections
+            if isinstance(connection, HttpProtocol) and connection is not self
+        ]
+        others = [connection for connection in others if not connection.transport.is_closing()]
+        idle = [connection for connection in others if connection.idle]
+        regular = [connection for connection in idle if not connection._crowded]
+        slow = [connection for connection in others if connection.slow]
         self._crowded = not regular and not slow
         if slow and not regular:
-            max(slow, key=lambda each: each._waited)._give_up(SLOW_BODY)
+            max(slow, key=lambda connection: connection._waited)._give_up(SLOW_BODY)
         elif regular or beyond > RESERVED:
-            oldest = min(regular or idle, key=lambda each: each._idle_since, default=self)
+            oldest = min(regular or idle, key=lambda connection: connection._idle_since, default=self)
             oldest.transport.close()
 
     @property

@@ -26,10 +26,10 @@ class Unsatisfiable(Exception):
 
 def asked_range(header: str | None, size: int) -> Span | None:
     """The one range asked for; None for the whole file (no range, several, or one that makes no sense)."""
-    found = _RANGE.fullmatch(header.strip()) if header else None
-    if found is None or found.groups() == ("", ""):
+    match = _RANGE.fullmatch(header.strip()) if header else None
+    if match is None or match.groups() == ("", ""):
         return None
-    first, last = found.groups()
+    first, last = match.groups()
     if not first:
         length = min(int(last), size)
         if length == 0:
@@ -46,7 +46,7 @@ def asked_range(header: str | None, size: int) -> Span | None:
 
 def is_known(header: str | None, etag: str) -> bool:
     """Whether an If-None-Match header says that the asker has this version already (RFC 9110, 13.1.2)."""
-    known = [each.strip().removeprefix("W/") for each in (header or "").split(",")]
+    known = [tag.strip().removeprefix("W/") for tag in (header or "").split(",")]
     return etag in known or known == ["*"]
 
 

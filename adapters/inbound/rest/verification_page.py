@@ -66,8 +66,8 @@ def closing_page(provider: str, result: OAuthResult, platform_url: str, nonce: s
 
 
 def _origin(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
+    address = urlsplit(url)
+    return f"{address.scheme}://{address.netloc}"
 
 
 def _literal(value: object) -> str:

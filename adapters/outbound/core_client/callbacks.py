@@ -122,8 +122,8 @@ class _Stream:
 def _split(outgoing: list[_Outgoing]) -> tuple[list[_Outgoing], list[_Outgoing]]:
     """The first calls, as many as fit one message, at least one; and the others."""
     size = 0
-    for number, each in enumerate(outgoing):
-        size += len(each.call.body) + LARGEST_HEAD
+    for number, entry in enumerate(outgoing):
+        size += len(entry.call.body) + LARGEST_HEAD
         if number and size > BATCH_BYTES:
             return outgoing[:number], outgoing[number:]
     return outgoing, []
@@ -131,9 +131,9 @@ def _split(outgoing: list[_Outgoing]) -> tuple[list[_Outgoing], list[_Outgoing]]
 
 def _batch(outgoing: Iterable[_Outgoing]) -> pb.RawCallBatch:
     batch = pb.RawCallBatch()
-    for each in outgoing:
-        numbered = batch.calls.add(number=each.number)
-        call_into_pb(each.channel_id, each.instance_id, each.call, numbered.call)
+    for entry in outgoing:
+        numbered = batch.calls.add(number=entry.number)
+        call_into_pb(entry.channel_id, entry.instance_id, entry.call, numbered.call)
     return batch
 
 

@@ -48,8 +48,8 @@ class RemoteCatalogue:
         self._stub = catalogue_pb2_grpc.CatalogueServiceStub(core.channel)
 
     async def definitions(self) -> Sequence[ChannelDefinition]:
-        found = await self._core.call(self._stub.ListDefinitions, catalogue_pb2.ListDefinitionsRequest())
-        return [wire.definition_from_pb(each) for each in found.definitions]
+        answer = await self._core.call(self._stub.ListDefinitions, catalogue_pb2.ListDefinitionsRequest())
+        return [wire.definition_from_pb(definition) for definition in answer.definitions]
 
     async def definition(self, channel_id: str) -> ChannelDefinition:
         request = catalogue_pb2.GetDefinitionRequest(id=channel_id)
@@ -57,7 +57,7 @@ class RemoteCatalogue:
 
     async def sockets(self, caller: Caller) -> Sequence[LiveSocket]:
         pages = self._core.pages(self._stub.ListSockets, catalogue_pb2.ListSocketsRequest())
-        return [wire.socket_from_pb(each) async for page in pages for each in page.sockets]
+        return [wire.socket_from_pb(socket) async for page in pages for socket in page.sockets]
 
 
 class RemoteInstances:
@@ -67,14 +67,14 @@ class RemoteInstances:
 
     async def list(self, caller: Caller) -> Sequence[InstanceView]:
         pages = self._core.pages(self._stub.ListInstances, pb.ListInstancesRequest())
-        return [convert.view_from_pb(each) async for page in pages for each in page.instances]
+        return [convert.view_from_pb(instance) async for page in pages for instance in page.instances]
 
     async def page(self, caller: Caller, after: int, most_bytes: int) -> InstancePage:
         """As many as the core sends in one message, whatever `most_bytes` says."""
         request = pb.ListInstancesRequest(page_token=str(after))
-        found = await self._core.call(self._stub.ListInstances, request)
-        views = [convert.view_from_pb(each) for each in found.instances]
-        return InstancePage(views, bool(found.next_page_token))
+        answer = await self._core.call(self._stub.ListInstances, request)
+        views = [convert.view_from_pb(instance) for instance in answer.instances]
+        return InstancePage(views, bool(answer.next_page_token))
 
     async def get(self, caller: Caller, instance_id: int) -> InstanceView:
         request = pb.GetInstanceRequest(instance_id=instance_id)
@@ -105,18 +105,18 @@ class RemoteInstances:
     async def deliveries(
         self, caller: Caller, instance_id: int, status: str | None, limit: int, offset: int
     ) -> Deliveries:
-        found: list[Delivery] = []
+        deliveries: list[Delivery] = []
         while True:
             request = pb.ListDeliveriesRequest(
                 instance_id=instance_id,
                 status=status or "",
-                limit=limit - len(found),
-                offset=offset + len(found),
+                limit=limit - len(deliveries),
+                offset=offset + len(deliveries),
             )
             page = convert.deliveries_from_pb(await self._core.call(self._stub.ListDeliveries, request))
-            found += page.items
-            if not page.items or len(found) >= min(limit, page.page.total - offset):
-                return Deliveries(tuple(found), Page(limit, offset, page.page.total))
+            deliveries += page.items
+            if not page.items or len(deliveries) >= min(limit, page.page.total - offset):
+                return Deliveries(tuple(deliveries), Page(limit, offset, page.page.total))
 
     async def replay(self, caller: Caller, instance_id: int, delivery_id: int) -> None:
         request = pb.ReplayDeliveryRequest(instance_id=instance_id, delivery_id=delivery_id)

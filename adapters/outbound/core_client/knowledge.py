@@ -42,7 +42,7 @@ class RemoteBases:
 
     async def list(self, caller: Caller) -> Sequence[Base]:
         pages = self._core.pages(self._stub.ListBases, pb.ListBasesRequest())
-        return [wire.BASE.from_pb(each) async for page in pages for each in page.bases]
+        return [wire.BASE.from_pb(base) async for page in pages for base in page.bases]
 
     async def create(self, caller: Caller, new: NewBase) -> Base:
         made = await self._core.call(self._stub.CreateBase, wire.NEW.to_pb(new))
@@ -60,9 +60,9 @@ class RemoteBases:
     async def permissions(self, caller: Caller, base_id: int) -> Sequence[Permission]:
         pages = self._core.pages(self._stub.ListPermissions, pb.ListPermissionsRequest(id=base_id))
         return [
-            Permission(each.user_id, Level(each.permission_level))
+            Permission(permission.user_id, Level(permission.permission_level))
             async for page in pages
-            for each in page.permissions
+            for permission in page.permissions
         ]
 
     async def set_permission(self, caller: Caller, base_id: int, user_id: str, level: int) -> None:
@@ -88,7 +88,7 @@ class RemoteFiles:
             if sending.failure is not None:  # the body that came in broke, and gRPC cancels the call for it
                 raise sending.failure from None
             raise
-        return [wire.UPLOADED.from_pb(each) for each in done.files]
+        return [wire.UPLOADED.from_pb(file) for file in done.files]
 
     async def _check(self, caller: Caller, base_id: int) -> None:
         """What the core checks as well, before a byte of the files is read. Raises refusals."""
@@ -99,12 +99,12 @@ class RemoteFiles:
     async def list(self, caller: Caller, base_id: int) -> Sequence[FileRecord]:
         request = pb.ListFilesRequest(knowledge_base_id=base_id)
         answers = self._core.stream(self._stub.ListFiles, request, deadline=SLOW)
-        return await wire.files_from_parts(answers)
+        return await wire.files_from_messages(answers)
 
     async def get(self, caller: Caller, file_hash: str) -> FileRecord:
         request = pb.GetFileRequest(file_hash=file_hash)
         answers = self._core.stream(self._stub.StreamFile, request, deadline=SLOW)
-        return (await wire.files_from_parts(answers))[0]
+        return (await wire.files_from_messages(answers))[0]
 
     async def download(
         self, caller: Caller, file_hash: str, offset: int = 0, length: int | None = None
@@ -121,14 +121,14 @@ class RemoteFiles:
         return wire.CHUNK.from_pb(await self._core.call(self._stub.GetChunk, request))
 
     async def chunks(self, caller: Caller, file_hash: str, limit: int = 5, offset: int = 0) -> ChunkPage:
-        found: list[Chunk] = []
+        chunks: list[Chunk] = []
         while True:
-            start = min(offset + len(found), LARGEST)
-            request = pb.ListChunksRequest(file_id=file_hash, limit=limit - len(found), offset=start)
+            start = min(offset + len(chunks), LARGEST)
+            request = pb.ListChunksRequest(file_id=file_hash, limit=limit - len(chunks), offset=start)
             page = wire.page_from_pb(await self._core.call(self._stub.ListChunks, request))
-            found += page.chunks
-            if not page.chunks or len(found) >= min(limit, page.total - offset):
-                return ChunkPage(found, page.total, limit, offset)
+            chunks += page.chunks
+            if not page.chunks or len(chunks) >= min(limit, page.total - offset):
+                return ChunkPage(chunks, page.total, limit, offset)
 
 
 class RemoteSearch:
@@ -138,8 +138,8 @@ class RemoteSearch:
 
     async def search(self, caller: Caller, base_id: int, query: str) -> Sequence[SearchResult]:
         request = pb.SearchRequest(knowledge_base_id=base_id, query=query)
-        found = await self._core.call(self._stub.Search, request, deadline=SLOW)
-        return [wire.RESULT.from_pb(each) for each in found.results]
+        answer = await self._core.call(self._stub.Search, request, deadline=SLOW)
+        return [wire.RESULT.from_pb(result) for result in answer.results]
 
 
 class _Sending:

@@ -24,12 +24,12 @@ class RemoteVerification:
         self._stub = verification_pb2_grpc.VerificationServiceStub(core.channel)
 
     async def providers(self) -> Mapping[str, bool]:
-        found = await self._core.call(self._stub.ListProviders, pb.ListProvidersRequest())
-        return {provider.value: found.providers[provider.value] for provider in Provider}
+        answer = await self._core.call(self._stub.ListProviders, pb.ListProvidersRequest())
+        return {provider.value: answer.providers[provider.value] for provider in Provider}
 
     async def list_identities(self, caller: Caller) -> Sequence[Identity]:
-        found = await self._core.call(self._stub.ListIdentities, pb.ListIdentitiesRequest())
-        return [Identity(each.field, each.value) for each in found.identities]
+        answer = await self._core.call(self._stub.ListIdentities, pb.ListIdentitiesRequest())
+        return [Identity(identity.field, identity.value) for identity in answer.identities]
 
     async def remove_identity(self, caller: Caller, identity: Identity) -> None:
         request = pb.RemoveIdentityRequest(identity=pb.Identity(field=identity.field, value=identity.value))
