@@ -65,7 +65,6 @@ class _Unit:
 def chunk(
     document: Document, file_name: str, count_tokens: CountTokens, limits: Limits | None = None
 ) -> list[Piece]:
-    """The chunks of a document, in order."""
     limits = limits or Limits()
     title = title_of(document, file_name)
     pieces: list[Piece] = []
@@ -134,8 +133,8 @@ class _Measure:
 
     def units(self, title: str) -> Iterator[_Unit]:
         for start, end in self._spans():
-            known = self._block.kind is BlockKind.HEADING or self._text[start:end].strip() == title
-            yield from self._fitting(start, end, known)
+            in_context = self._block.kind is BlockKind.HEADING or self._text[start:end].strip() == title
+            yield from self._fitting(start, end, in_context)
 
     def _spans(self) -> Iterator[tuple[int, int]]:
         block = self._block
@@ -149,18 +148,18 @@ class _Measure:
             if self._text[start:end].strip():
                 yield start, end
 
-    def _fitting(self, start: int, end: int, known: bool) -> Iterator[_Unit]:
+    def _fitting(self, start: int, end: int, in_context: bool) -> Iterator[_Unit]:
         """The stretch whole, or halved (best at a line's or cell's end, or a blank) until each part fits."""
         if end - start <= _MAX_UNIT_CHARS:
             tokens = self._count_tokens(self._text[start:end])
             if tokens <= self._most or end - start <= 1:
                 words = len(self._text[start:end].split())
-                size = 0.0 if known else self._size(tokens, words)
+                size = 0.0 if in_context else self._size(tokens, words)
                 yield _Unit(start, end, tokens, words, size, self._block)
                 return
         middle = _cut(self._text, start, end)
-        yield from self._fitting(start, middle, known)
-        yield from self._fitting(middle, end, known)
+        yield from self._fitting(start, middle, in_context)
+        yield from self._fitting(middle, end, in_context)
 
     def _size(self, tokens: int, words: int) -> float:
         if self._block.kind in _PROSE and tokens <= words * _TOKENS_OF_A_WORD:

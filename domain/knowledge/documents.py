@@ -8,8 +8,6 @@ from enum import StrEnum
 
 
 class Format(StrEnum):
-    """The upload formats of the contract."""
-
     PDF = "pdf"
     DOCX = "docx"
     DOC = "doc"

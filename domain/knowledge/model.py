@@ -63,8 +63,6 @@ class BaseChange:
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """What one user may do with one base."""
-
     user_id: str
     level: Level
 
@@ -117,8 +115,6 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class ChunkPage:
-    """A window of a file's chunks, in document order."""
-
     chunks: Sequence[Chunk]
     total: int
     limit: int
@@ -157,5 +153,4 @@ class Piece:
 
     @property
     def searchable(self) -> str:
-        """What is embedded and indexed."""
         return f"{self.context}\n{self.text}" if self.context else self.text

@@ -12,20 +12,20 @@ def metadata(blocks: Sequence[Block], title: str, position: int, start: int, end
     `position` counts the document's chunks from 0; `start` and `end` are character offsets in the file
     record's text; pages, rows and slides count from 1, ends included; times are in seconds.
     """
-    found: dict[str, Any] = {"position": position, "start": start, "end": end}
+    values: dict[str, Any] = {"position": position, "start": start, "end": end}
     if title:
-        found["title"] = title
+        values["title"] = title
     path = next((block.heading_path for block in reversed(blocks) if block.heading_path), ())
     if path:
-        found["headingPath"] = list(path)
-    found.update(_range("page", "pageEnd", [block.page for block in blocks]))
-    found.update(_first("sheet", [block.sheet for block in blocks]))
+        values["headingPath"] = list(path)
+    values.update(_range("page", "pageEnd", [block.page for block in blocks]))
+    values.update(_first("sheet", [block.sheet for block in blocks]))
     rows = [row for block in blocks for row in (block.row_start, block.row_end)]
-    found.update(_range("rowStart", "rowEnd", rows, always=True))
-    found.update(_first("slide", [block.slide for block in blocks]))
+    values.update(_range("rowStart", "rowEnd", rows, always=True))
+    values.update(_first("slide", [block.slide for block in blocks]))
     times = [time for block in blocks for time in (block.time_start, block.time_end)]
-    found.update(_range("timeStart", "timeEnd", times, always=True))
-    return found
+    values.update(_range("timeStart", "timeEnd", times, always=True))
+    return values
 
 
 def _range(

@@ -24,7 +24,6 @@ def level_of(caller: Caller, granted: Level) -> Level:
 
 
 def require(level: Level, needed: Level) -> None:
-    """Raises `Forbidden` unless the level includes the needed one."""
     if level < needed:
         raise Forbidden("Forbidden")
 
@@ -43,40 +42,33 @@ def check_text(field: str, text: str, most: int) -> str:
 
 
 def check_filled(field: str, text: str, most: int) -> str:
-    """The same, and raises `Invalid` when there is nothing but blanks."""
     if not text.strip():
         raise Invalid.of([Fault(field, "must not be empty")])
     return check_text(field, text, most)
 
 
 def check_name(name: str) -> str:
-    """The name without blanks around it. Raises `Invalid` when nothing is left, and when it is too long."""
     return check_filled("name", name, limits.BASE_NAME).strip()
 
 
 def check_description(text: str) -> str:
-    """Raises `Invalid` when it is too long, or has a NUL character."""
     return check_text("description", text, limits.DESCRIPTION)
 
 
 def check_user(user_id: str) -> str:
-    """The id of a user that a base is shared with. Raises `Invalid`."""
     return check_filled("userId", user_id, limits.USER_ID)
 
 
 def check_manifest(manifest: Mapping[str, Any]) -> None:
-    """Raises `Invalid` for one that is too large."""
     if fault := limits.json_fault(manifest):
         raise Invalid.of([Fault("kb_manifest", fault)])
 
 
 def is_file_hash(text: str) -> bool:
-    """Whether a text can be the public id of a file."""
     return _HASH.fullmatch(text) is not None
 
 
 def is_chunk_id(text: str) -> bool:
-    """Whether a text can be the id of a chunk."""
     return _CHUNK_ID.fullmatch(text) is not None
 
 
@@ -87,7 +79,6 @@ def upload_message(count: int, *, respond_async: bool) -> str:
 
 
 def check_level(level: int) -> Level:
-    """Raises `Invalid` for a number that is no level."""
     if level not in tuple(Level):
         raise Invalid.of([Fault("permission_level", "must be 0 (none), 1 (READ), 2 (UPDATE) or 3 (DELETE)")])
     return Level(level)
@@ -100,7 +91,6 @@ def check_keeps_owner(base: Base, user_id: str, level: Level) -> None:
 
 
 def check_window(limit: int, offset: int) -> None:
-    """Raises `Invalid` for a window that shows nothing or begins before the start."""
     faults = []
     if not 1 <= limit <= 1000:
         faults.append(Fault("limit", "must be between 1 and 1000"))

@@ -61,13 +61,11 @@ class Statistics:
     similar: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def idf(self, frequency: int) -> float:
-        """The weight of a word that stands in `frequency` chunks."""
         known = min(frequency, self.chunks)
         return math.log(1 + (self.chunks - known + 0.5) / (known + 0.5))
 
 
 def unknown_words(query: Query, frequency: Mapping[str, int]) -> tuple[str, ...]:
-    """The words of a query to look for by similarity."""
     return tuple(word for word in query.words if not frequency.get(word) and len(word) >= FUZZY_LENGTH)
 
 
@@ -78,8 +76,8 @@ class TextMatch:
         self._query = query
         self._statistics = statistics
         self._similar = {
-            word: {other: math.sqrt(like) for other, like in found.items() if like >= FUZZY_FLOOR}
-            for word, found in statistics.similar.items()
+            word: {other: math.sqrt(like) for other, like in similar.items() if like >= FUZZY_FLOOR}
+            for word, similar in statistics.similar.items()
         }
         self._idf = {word: statistics.idf(statistics.frequency.get(word, 0)) for word in query.words}
         self._total = sum(self._idf.values())
@@ -91,19 +89,19 @@ class TextMatch:
     @property
     def vocabulary(self) -> frozenset[str]:
         """The words that bear on the score: a chunk is described by those of them that it holds."""
-        like = (other for found in self._similar.values() for other in found)
+        like = (other for similar in self._similar.values() for other in similar)
         return frozenset([*self._query.terms, *like])
 
     def weights(self) -> dict[str, float]:
         """What each word of the vocabulary adds to a chunk's coverage: for finding candidates."""
-        found = dict(self._idf)
+        weights = dict(self._idf)
         for word, similar in self._similar.items():
             for other, like in similar.items():
-                found[other] = max(found.get(other, 0.0), self._idf[word] * like)
+                weights[other] = max(weights.get(other, 0.0), self._idf[word] * like)
         for phrase in self._query.phrases:
             whole = joined(phrase)
-            found[whole] = max(found.get(whole, 0.0), self._phrase_idf(phrase, {}))
-        return found
+            weights[whole] = max(weights.get(whole, 0.0), self._phrase_idf(phrase, {}))
+        return weights
 
     def score(
         self,

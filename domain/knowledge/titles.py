@@ -42,16 +42,16 @@ def title_of(document: Document, file_name: str) -> str:
     own, stem = document.title.strip(), PurePath(file_name).stem
     if own in (file_name, stem):
         own = ""
-    return _meant(own) or _lead(document) or _spoken(stem)
+    return _without_placeholder(own) or _lead(document) or _readable(stem)
 
 
-def _meant(title: str) -> str:
+def _without_placeholder(title: str) -> str:
     """A title without what a program put around it; empty where nothing is left that somebody meant."""
     printed = _PRINTED_BY.match(title)
     bare = title[printed.end() :] if printed else title
     stem, _, ending = re.split(r"[\\/]", bare)[-1].rpartition(".")
     if ending.lower() in _ENDINGS and stem:
-        bare = "" if _is_placeholder(stem) else _spoken(stem)
+        bare = "" if _is_placeholder(stem) else _readable(stem)
     return "" if _is_placeholder(bare) else bare
 
 
@@ -64,10 +64,10 @@ def _is_placeholder(title: str) -> bool:
     )
 
 
-def _spoken(stem: str) -> str:
+def _readable(stem: str) -> str:
     """The words of a file's name; empty where it is a mere mark such as 'scan0042'."""
-    spoken = re.sub(r"[_\-.]+", " ", stem)
-    return spoken if sum(len(word) >= 3 and word.isalpha() for word in spoken.split()) >= 2 else ""
+    readable = re.sub(r"[_\-.]+", " ", stem)
+    return readable if sum(len(word) >= 3 and word.isalpha() for word in readable.split()) >= 2 else ""
 
 
 def _lead(document: Document) -> str:

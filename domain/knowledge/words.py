@@ -39,11 +39,11 @@ def normalise(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """The words of a text in order; runs of unspaced script as overlapping pairs of characters."""
-    found = _WORD.findall(normalise(text))
+    matches = _WORD.findall(normalise(text))
     if text.isascii():
-        return [word[:MAX_WORD] for word in found]
+        return [word[:MAX_WORD] for word in matches]
     result: list[str] = []
-    for word in found:
+    for word in matches:
         result.extend(_split_unspaced(word))
     return result
 
@@ -91,9 +91,9 @@ def joined(phrase: tuple[str, ...]) -> str:
 
 def index_words(text: str) -> set[str]:
     """The distinct words under which a text is found, its identifiers also in one piece."""
-    found = set(words(text))
-    found.update(joined(phrase) for phrase in identifiers(text) if len(phrase) > 1)
-    return found
+    entries = set(words(text))
+    entries.update(joined(phrase) for phrase in identifiers(text) if len(phrase) > 1)
+    return entries
 
 
 def mostly_outside_latin(text: str) -> bool:

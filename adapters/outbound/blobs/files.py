@@ -40,7 +40,7 @@ class FileBlobs:
             if reference:
                 await reference(blob)
             with full_disk_refused():
-                await asyncio.to_thread(self._keep, path, blob.key)
+                await asyncio.to_thread(self._move_into_place, path, blob.key)
         return blob
 
     async def open(self, key: str, offset: int = 0, length: int | None = None) -> AsyncIterator[bytes]:
@@ -69,18 +69,18 @@ class FileBlobs:
         yield self._path(key)
 
     async def keys(self) -> AsyncIterator[tuple[str, datetime]]:
-        for found in await asyncio.to_thread(self._listed):
-            yield found
+        for entry in await asyncio.to_thread(self._listed):
+            yield entry
 
     def _listed(self) -> list[tuple[str, datetime]]:
-        found = []
+        entries = []
         for path in self._root.glob("incoming/*"):  # what a process that died was writing
             if time.time() - path.stat().st_mtime > ABANDONED:
                 path.unlink(missing_ok=True)
         for path in self._root.glob("??/*"):
             with contextlib.suppress(FileNotFoundError):
-                found.append((path.name, datetime.fromtimestamp(path.stat().st_mtime, UTC)))
-        return found
+                entries.append((path.name, datetime.fromtimestamp(path.stat().st_mtime, UTC)))
+        return entries
 
     def _path(self, key: str) -> Path:
         if not _KEY.fullmatch(key):
@@ -98,7 +98,7 @@ class FileBlobs:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         return folder
 
-    def _keep(self, written: Path, key: str) -> None:
+    def _move_into_place(self, written: Path, key: str) -> None:
         _sync(written)
         path = self._path(key)
         path.parent.mkdir(exist_ok=True, mode=0o700)

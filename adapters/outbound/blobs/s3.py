@@ -69,8 +69,8 @@ class S3Blobs:
         if offset >= end:
             return
         with _errors():
-            found = await self._store.get_async(self._path(key), options={"range": (offset, end)})
-            async for chunk in found.stream(min_chunk_size=PIECE):
+            answer = await self._store.get_async(self._path(key), options={"range": (offset, end)})
+            async for chunk in answer.stream(min_chunk_size=PIECE):
                 for start in range(0, len(chunk), PIECE):
                     yield bytes(chunk[start : start + PIECE])
 
@@ -128,7 +128,6 @@ class S3Blobs:
 
 @contextmanager
 def _errors() -> Iterator[None]:
-    """Turns the errors of the library into refusals."""
     from obstore.exceptions import BaseError
 
     try:

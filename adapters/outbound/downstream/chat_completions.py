@@ -44,7 +44,6 @@ class ChatCompletionsRunner:
         self._tools = {tool.name: tool for tool in model.tools}
 
     async def run(self, request: RunRequest) -> RunResult:
-        """Raises `DownstreamFailed`."""
         return await gathered(self.stream(request), request.progress)
 
     async def stream(self, request: RunRequest) -> AsyncIterator[RunDelta]:

@@ -39,10 +39,10 @@ class ToolCall:
     def parameters(self) -> dict[str, Any] | None:
         """The arguments as an object, None when they are none."""
         try:
-            found = loads(self.arguments or "{}")
+            arguments = loads(self.arguments or "{}")
         except ValueError:
             return None
-        return found if isinstance(found, dict) else None
+        return arguments if isinstance(arguments, dict) else None
 
 
 @dataclass(slots=True)
@@ -73,7 +73,6 @@ def within_budget(turns: Sequence[Turn], budget: int) -> Sequence[Turn]:
 
 
 def message_of(turn: Turn) -> dict[str, Any]:
-    """A turn as a message of the protocol."""
     if turn.role is Role.TOOL_CALL:
         call = ToolCall.of(turn)
         function = {"name": call.name, "arguments": call.arguments}

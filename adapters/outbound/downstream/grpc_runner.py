@@ -81,11 +81,9 @@ class GrpcRunner:
         self._metadata = (("authorization", f"Bearer {token}"),) if token else ()
 
     async def run(self, request: RunRequest) -> RunResult:
-        """Raises `DownstreamFailed`."""
         return await gathered(self.stream(request), request.progress)
 
     async def stream(self, request: RunRequest) -> AsyncIterator[RunDelta]:
-        """Raises `DownstreamFailed`."""
         stub = ResourceRunnerStub(self._channels.get(self._target, self._tls))
         call = stub.Run(run_request_to_pb(request), timeout=request.timeout, metadata=self._metadata)
         begun = False
@@ -111,7 +109,7 @@ def _was_refused(error: aio.AioRpcError) -> bool:
     """Whether the resource surely did not work on the request."""
     words = (error.details() or "").lower()
     unreached = error.code() is grpc.StatusCode.UNAVAILABLE and any(
-        each.lower() in words for each in _UNREACHED
+        sign.lower() in words for sign in _UNREACHED
     )
     return unreached or error.code() in _REFUSED
 

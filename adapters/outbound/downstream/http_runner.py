@@ -19,7 +19,6 @@ class HttpRunner:
         self._token = token
 
     async def run(self, request: RunRequest) -> RunResult:
-        """Raises `DownstreamFailed`."""
         headers = {"Accept": "application/json", "Idempotency-Key": request.request_id}
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"

@@ -156,12 +156,12 @@ def _list(value: Any, at: str) -> list[Any]:
 
 
 def _text(value: Mapping[str, Any], name: str, at: str = "", default: str | None = None) -> str:
-    found = value.get(name)
-    if found is None and default is not None:
+    text = value.get(name)
+    if text is None and default is not None:
         return default
-    if not isinstance(found, str):
+    if not isinstance(text, str):
         raise BadAnswer(f"{at}.{name} is not a string" if at else f"{name} is not a string")
-    return found
+    return text
 
 
 def _optional(value: Mapping[str, Any], name: str, at: str) -> str | None:

@@ -23,7 +23,6 @@ class Router:
         self._default = default
 
     async def run(self, request: RunRequest) -> RunResult:
-        """Raises `DownstreamFailed`."""
         runner = self._rules.find(request.resource) or self._builtins.find(request.resource) or self._default
         if runner is None:
             return _nothing_connected(request.resource)
@@ -42,9 +41,9 @@ def _clean(value: Any) -> Any:
     if isinstance(value, str):
         return value.replace("\0", "")
     if isinstance(value, Mapping):
-        return {_clean(name): _clean(each) for name, each in value.items()}
+        return {_clean(name): _clean(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [_clean(each) for each in value]
+        return [_clean(item) for item in value]
     return value
 
 

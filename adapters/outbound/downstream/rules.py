@@ -118,45 +118,45 @@ class _Reader:
     def value(self, key: str, types: type | tuple[type, ...], what: str) -> Any:
         """The value of an optional key, None without it."""
         self._known.add(key)
-        found = self._table.get(key)
-        wrong_bool = isinstance(found, bool) and types is not bool
-        if found is not None and (wrong_bool or not isinstance(found, types)):
+        value = self._table.get(key)
+        wrong_bool = isinstance(value, bool) and types is not bool
+        if value is not None and (wrong_bool or not isinstance(value, types)):
             raise self.fault(key, f"must be {what}")
-        return found
+        return value
 
     def text(self, key: str, default: str | None = None) -> str:
-        found = self.value(key, str, "a text")
-        if found is None and default is None:
+        text = self.value(key, str, "a text")
+        if text is None and default is None:
             raise self.fault(key, "is missing")
-        if found is not None and not found.strip():
+        if text is not None and not text.strip():
             raise self.fault(key, "is empty")
-        return found if found is not None else default or ""
+        return text if text is not None else default or ""
 
     def url(self, key: str) -> str:
-        found = self.text(key)
+        url = self.text(key)
         try:
-            usable = urlsplit(found).scheme in ("http", "https") and bool(urlsplit(found).hostname)
+            usable = urlsplit(url).scheme in ("http", "https") and bool(urlsplit(url).hostname)
         except ValueError:
             usable = False
-        if not usable or any(character.isspace() for character in found):
+        if not usable or any(character.isspace() for character in url):
             raise self.fault(key, "must be an http or https address")
-        return found
+        return url
 
     def flag(self, key: str, default: bool) -> bool:
-        found = self.value(key, bool, "true or false")
-        return default if found is None else bool(found)
+        flag = self.value(key, bool, "true or false")
+        return default if flag is None else bool(flag)
 
     def number(self, key: str, low: float, high: float) -> float | None:
-        found: float | None = self.value(key, (int, float), "a number")
-        if found is not None and not low <= found <= high:
+        number: float | None = self.value(key, (int, float), "a number")
+        if number is not None and not low <= number <= high:
             raise self.fault(key, f"must be from {low:g} to {high:g}")
-        return found
+        return number
 
     def whole(self, key: str, low: int, high: int) -> int | None:
-        found: int | None = self.value(key, int, "a whole number")
-        if found is not None and not low <= found <= high:
+        number: int | None = self.value(key, int, "a whole number")
+        if number is not None and not low <= number <= high:
             raise self.fault(key, f"must be from {low} to {high}")
-        return found
+        return number
 
     def seconds(self, key: str) -> float | None:
         return self.number(key, 0.1, MAX_TIMEOUT)

@@ -48,5 +48,4 @@ class RulesFile:
         return None
 
     def find(self, resource: Resource) -> Downstream | None:
-        """What the first matching rule names."""
         return next((runner for rule, runner in self._rules if rule.matches(resource)), None)

@@ -26,16 +26,16 @@ class Lines:
         for number, line in enumerate(text.splitlines(), start=1):
             if delimiter is None:
                 self._read(line, number)
-            for found in _TRIPLE.findall(line):
+            for quotes in _TRIPLE.findall(line):
                 if delimiter is None:
-                    delimiter = found
-                elif delimiter == found:
+                    delimiter = quotes
+                elif delimiter == quotes:
                     delimiter = None
 
     def top(self, name: str) -> int | None:
         """The line of a key or section at the top of the document."""
-        found = [section.line for section in self._sections if section.name.split(".")[0] == name]
-        return self._sections[0].keys.get(name) or (found[0] if found else None)
+        lines = [section.line for section in self._sections if section.name.split(".")[0] == name]
+        return self._sections[0].keys.get(name) or (lines[0] if lines else None)
 
     def rule(self, index: int, key: str, tool: int | None = None) -> int | None:
         """The line of a key of a rule, or of one of its tools; of the header where the key is missing."""

@@ -42,7 +42,6 @@ class Runners:
         self._retry = retry
 
     def build(self, rule: Rule) -> Downstream:
-        """The runner of a rule, with the rule's time limit."""
         runner = self._runner(rule)
         return runner if rule.timeout is None else Timed(runner, rule.timeout)
 

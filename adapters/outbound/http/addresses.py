@@ -37,8 +37,8 @@ class PolicedResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        found = await self._resolver.resolve(host, port, family)
-        allowed = [result for result in found if self._policy.allows(result["host"])]
+        results = await self._resolver.resolve(host, port, family)
+        allowed = [result for result in results if self._policy.allows(result["host"])]
         if not allowed:
             raise Forbidden(f"{host} has no allowed address")
         return allowed
@@ -71,8 +71,8 @@ class AllowedAddresses:
         literal = numeric_host(name)
         if literal is not None:
             name = str(literal)
-        found = await _lookup(name, port)
-        allowed = [address for address in found if self._policy.allows(address.host)]
+        addresses = await _lookup(name, port)
+        allowed = [address for address in addresses if self._policy.allows(address.host)]
         if not allowed:
             raise refused(host)
         return allowed

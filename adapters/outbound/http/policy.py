@@ -87,10 +87,12 @@ class AddressPolicy:
             ip = ip_address(address)
         except ValueError:
             return False
-        faces = _faces(ip)
-        if any(_within(face, _METADATA) for face in faces):
+        destinations = _destinations(ip)
+        if any(_within(destination, _METADATA) for destination in destinations):
             return False
-        return self.mode == "open" or all(_within(face, self.allow) or _public(face) for face in faces)
+        return self.mode == "open" or all(
+            _within(destination, self.allow) or _public(destination) for destination in destinations
+        )
 
 
 def numeric_host(host: str) -> IPv4Address | None:
@@ -118,7 +120,7 @@ def _number(piece: str) -> int:
     return int(piece, 8) if piece[0] == "0" else int(piece)
 
 
-def _faces(ip: Ip) -> tuple[Ip, ...]:
+def _destinations(ip: Ip) -> tuple[Ip, ...]:
     """Every address that a packet to `ip` may end at: itself, and IPv4 addresses embedded in it."""
     if isinstance(ip, IPv4Address):
         return (ip,)

@@ -41,8 +41,8 @@ def detect(path: Path, name: str, limits: Limits) -> Format:
         head = file.read(HEAD_BYTES)
         if not head:
             raise Unreadable(f"{name} is empty")
-        found = _by_content(file, head, name, wanted, limits)
-    return found or _text_kind(head, name, wanted)
+        format_ = _by_content(file, head, name, wanted, limits)
+    return format_ or _text_kind(head, name, wanted)
 
 
 def _by_content(

@@ -26,6 +26,5 @@ def extension(file_name: str) -> str:
 
 
 def stem(file_name: str) -> str:
-    """The shown name without its extension."""
     name = shown(file_name)
     return name[: -len(extension(name)) - 1] if extension(name) else name

@@ -29,12 +29,12 @@ def part_texts(path: Path, kinds: str) -> Iterator[str]:
         there = frozenset(archive.namelist())
         types = safe_root(archive.read("[Content_Types].xml"))
         kind = re.compile(rf"[./]({kinds})\+xml", re.IGNORECASE)
-        found = {
+        names = {
             part.get("PartName", "").lstrip("/")
             for part in types.iter("{*}Override")
             if kind.search(part.get("ContentType", ""))
         }
-        for name in sorted(found & there, key=_natural):
+        for name in sorted(names & there, key=_natural):
             yield from paragraphs(safe_root(archive.read(name)))
 
 

@@ -72,7 +72,6 @@ class SandboxedParser:
         return self._known_types[stamp]
 
     async def parse(self, path: Path, file_name: str, progress: Progress | None = None) -> Document:
-        """See `ports.parsing.Parser`."""
         kind = await self.identify(path, file_name)
         async with self._recognising if kind.format in RECOGNISING else self._reading:
             return await self._with_retry(
@@ -80,11 +79,9 @@ class SandboxedParser:
             )
 
     def available(self) -> Sequence[FormatSupport]:
-        """See `ports.parsing.Parser`."""
         return supported_formats(self._options.whisper_dir)
 
     async def close(self) -> None:
-        """See `ports.parsing.Parser`."""
         self._closed = True
         if self._idle is not None:
             self._idle.cancel()
@@ -105,11 +102,11 @@ class SandboxedParser:
         )
 
     async def _identify(self, path: Path, name: str) -> FileType:
-        found: list[FileType] = []
+        types: list[FileType] = []
         await self._run(
-            path, name, None, lambda _, payload: found.append(FileType(Format(payload[0]), payload[1]))
+            path, name, None, lambda _, payload: types.append(FileType(Format(payload[0]), payload[1]))
         )
-        return found[0]
+        return types[0]
 
     async def _parse(self, path: Path, name: str, kind: FileType, progress: Progress | None) -> Document:
         loop = asyncio.get_running_loop()

@@ -149,6 +149,5 @@ def _fit(text: str, alphabets: tuple[str, ...]) -> float:
 
 
 def _is_latin(text: str) -> bool:
-    """Whether most letters of the text are plain Latin ones."""
     letters = [char for char in text if char.isalpha()]
     return bool(letters) and sum(char < "\u0250" for char in letters) > len(letters) * 0.8

@@ -55,8 +55,6 @@ def literal_body(text: str) -> str:
 
 
 class _Body:
-    """The elements of any stretch of a styled text."""
-
     def __init__(self, styled: StyledText, unit: Unit) -> None:
         self._styled = styled
         self._rendered = RenderedText(styled, _WRITER, unit)
@@ -80,7 +78,7 @@ class _Body:
                 items = items[-1]["items"]
             blocks = self._blocks(low, high, alone)
             items.extend(blocks)
-            length += sum(len(each["text"]) + _LEAST_AROUND for each in blocks)
+            length += sum(len(block["text"]) + _LEAST_AROUND for block in blocks)
             if most is not None and length > most:
                 break
         return body

@@ -40,7 +40,6 @@ def compose(blocks: Iterable[SyntaxTreeNode], writer: MarkupWriter, room: int | 
 
 
 def verbatim(text: str) -> StyledText:
-    """The styled text of a text that is not formatted."""
     out = StyledTextBuilder()
     out.text(text)
     return out.build()

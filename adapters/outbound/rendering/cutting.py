@@ -23,7 +23,6 @@ class Rank(IntEnum):
 
     @property
     def in_code(self) -> Rank:
-        """The rank of the same break inside a code block."""
         return _IN_CODE.get(self, Rank.WORD)
 
 
@@ -95,9 +94,9 @@ class Cutter:
         self._settle = settle
         self._reach = max(1, reach)
         self._ranks: list[list[Break]] = [[] for _ in Rank]
-        for each in breaks:
-            self._ranks[each.rank].append(each)
-        self._ends = [[each.end for each in rank] for rank in self._ranks]
+        for candidate in breaks:
+            self._ranks[candidate.rank].append(candidate)
+        self._ends = [[candidate.end for candidate in rank] for rank in self._ranks]
 
     def pieces(self) -> Iterator[tuple[int, int]]:
         """The pieces in order; between two of them stands nothing but white space."""
@@ -154,7 +153,6 @@ def boundary_at_or_before(text: str, index: int, start: int) -> int:
 
 
 def measure(text: str, unit: Unit) -> int:
-    """The length of a text in a platform's unit."""
     if unit is Unit.UTF16:
         return len(text.encode("utf-16-le", "surrogatepass")) // 2
     if unit is Unit.BYTES:
@@ -163,5 +161,4 @@ def measure(text: str, unit: Unit) -> int:
 
 
 def within(text: str, limit: TextLimit | None) -> bool:
-    """Whether a text fits into one message."""
     return limit is None or measure(text, limit.unit) <= limit.size

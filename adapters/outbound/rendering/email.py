@@ -51,7 +51,7 @@ def render_email(markdown: str) -> list[Rendered]:
     if not end:
         return [Rendered(_document(f"<p>{escape(markdown)}</p>\n"), markdown)] if markdown.strip() else []
     renderer = _Html()
-    body = "".join(renderer.render(each, _OPTIONS, {}) for each in tokens(markdown))
+    body = "".join(renderer.render(piece, _OPTIONS, {}) for piece in tokens(markdown))
     return [Rendered(_document(body), RenderedText(styled, writer, Unit.CHARACTERS).text(0, end))]
 
 

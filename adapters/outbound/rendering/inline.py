@@ -114,7 +114,6 @@ class InlineComposer:
 
 
 def label(node: SyntaxTreeNode) -> str:
-    """The text of inline content alone."""
     match node.type:
         case "text" | "code_inline":
             return node.content

@@ -19,8 +19,6 @@ _CLOSING = re.compile(r"(?<=\S)[*_~`](?![^\W_])")
 
 
 class Tables(Enum):
-    """How a table is shown."""
-
     ALIGNED = auto()
     """Aligned in a code block; as lines where it would be wider than the layout allows."""
     MARKDOWN = auto()
@@ -143,8 +141,8 @@ def unmarked(text: str, marks: str) -> str:
 def _unmarked(text: str, marks: str) -> str:
     last = {closing.group(): closing.start() for closing in _CLOSING.finditer(text)}
 
-    def spaced(found: re.Match[str]) -> str:
-        mark, at = found.group(), found.start()
+    def spaced(match: re.Match[str]) -> str:
+        mark, at = match.group(), match.start()
         if mark in marks or (_OPENING.match(text, at) and at + 1 < last.get(mark, 0)):
             return mark + ZERO_WIDTH
         return mark

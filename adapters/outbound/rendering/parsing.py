@@ -39,8 +39,8 @@ def tokens(markdown: str) -> Iterator[list[Token]]:
 
 def parsed(markdown: str) -> Iterator[SyntaxTreeNode]:
     """The blocks of a Markdown text as syntax trees, in order."""
-    for each in tokens(markdown):
-        yield from SyntaxTreeNode(each).children
+    for piece in tokens(markdown):
+        yield from SyntaxTreeNode(piece).children
 
 
 def is_safe(address: str, *, web_alone: bool = False) -> bool:

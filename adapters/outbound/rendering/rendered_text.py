@@ -164,7 +164,7 @@ class RenderedText:
         else:
             first, *others = text.split("\n")
             lines = [self._writer.text(first, run, line_start=line.only_markers)]
-            lines += [self._writer.text(each, run, line_start=True) for each in others]
+            lines += [self._writer.text(further, run, line_start=True) for further in others]
             escaped = "\n".join(lines)
         return self._prefixed(escaped, run.spans, line)
 
@@ -174,7 +174,7 @@ class RenderedText:
         if not prefix or not text:
             return text
         first, *others = text.split("\n")
-        lines = [prefix + first if line.at_start else first, *(prefix + each for each in others)]
+        lines = [prefix + first if line.at_start else first, *(prefix + further for further in others)]
         if others and not others[-1]:
             lines[-1] = ""
         return "\n".join(lines)
@@ -182,8 +182,8 @@ class RenderedText:
 
 def _shared(old: Spans, new: Spans) -> int:
     count = 0
-    for one, other in zip(old, new, strict=False):
-        if one != other:
+    for span, other in zip(old, new, strict=False):
+        if span != other:
             break
         count += 1
     return count

@@ -48,7 +48,12 @@ def render(markup: Markup, markdown: str, limit: TextLimit | None) -> list[Rende
     if limit is None:
         end = len(styled.text.rstrip())
         return [
-            Rendered(*(RenderedText(styled, each, Unit.CHARACTERS).text(0, end) for each in (writer, _PLAIN)))
+            Rendered(
+                *(
+                    RenderedText(styled, markup_writer, Unit.CHARACTERS).text(0, end)
+                    for markup_writer in (writer, _PLAIN)
+                )
+            )
         ]
     return list(_messages(styled, writer, limit))
 

@@ -48,8 +48,8 @@ class _Parts:
     def __init__(self, text: str, limit: TextLimit) -> None:
         self._text = text
         self._limit = limit
-        self._fences = [each for each in _fences(text) if self._leaves_room(each)]
-        self._starts = [each.start for each in self._fences]
+        self._fences = [fence for fence in _fences(text) if self._leaves_room(fence)]
+        self._starts = [fence.start for fence in self._fences]
 
     def all(self) -> list[str]:
         cutter = Cutter(self._text, self._breaks(), self._fits, self._limit.size, self._settle)
@@ -73,12 +73,12 @@ class _Parts:
 
     def _breaks(self) -> Iterator[Break]:
         """The text's breaks, those inside a code block as such, none in or beside its fences."""
-        for each in breaks_of(self._text):
-            fence = self._fence_at(each.end)
-            if fence is None or each.end == fence.end:
-                yield each
-            elif fence.code <= each.end < fence.code_end:
-                yield Break(each.end, each.start, each.rank.in_code)
+        for candidate in breaks_of(self._text):
+            fence = self._fence_at(candidate.end)
+            if fence is None or candidate.end == fence.end:
+                yield candidate
+            elif fence.code <= candidate.end < fence.code_end:
+                yield Break(candidate.end, candidate.start, candidate.rank.in_code)
 
     def _settle(self, index: int) -> int:
         fence = self._fence_at(index)

@@ -40,7 +40,7 @@ def aligned(rows: Sequence[Sequence[str]], aligns: Sequence[str], most: int) -> 
     if sum(widths) + len(_BETWEEN) * (len(widths) - 1) > most:
         return None
     lines = [_BETWEEN.join(map(_padded, row, widths, aligns)).rstrip() for row in rows]
-    return [lines[0], _BETWEEN.join("-" * each for each in widths), *lines[1:]]
+    return [lines[0], _BETWEEN.join("-" * column for column in widths), *lines[1:]]
 
 
 def width(text: str) -> int:

@@ -15,11 +15,11 @@ def trimmed(styled: StyledText, writer: MarkupWriter) -> Iterator[Run]:
     Where emphasis begins or ends at white space (because the writer keeps it off the code beside it), that
     white space is left outside: no platform takes `*bold *` for bold.
     """
-    kept = [writer.supported(run) for run in styled.runs]
+    supported = [writer.supported(run) for run in styled.runs]
     for at, run in enumerate(styled.runs):
-        before = kept[at - 1] if at else ()
-        after = kept[at + 1] if at + 1 < len(kept) else ()
-        yield from _parts(styled.text, run, kept[at], before, after)
+        before = supported[at - 1] if at else ()
+        after = supported[at + 1] if at + 1 < len(supported) else ()
+        yield from _parts(styled.text, run, supported[at], before, after)
 
 
 def _parts(text: str, run: Run, spans: Spans, before: Spans, after: Spans) -> Iterator[Run]:

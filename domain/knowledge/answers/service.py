@@ -28,13 +28,13 @@ class AnswersService:
             base = await self._access.require(Caller(owner), base_id, Level.READ)
         except (NotFound, Forbidden):
             return RunResult(f"There is no knowledge base {base_id} here.")
-        found = await self._search.find(base_id, question) if question.strip() else []
-        best = _best(found)
+        results = await self._search.find(base_id, question) if question.strip() else []
+        best = _best(results)
         if not best:
             return RunResult(f"Nothing found in the knowledge base {base.name}.")
-        return RunResult("\n\n".join(f"**{each.file_name}**\n\n{each.text}" for each in best))
+        return RunResult("\n\n".join(f"**{result.file_name}**\n\n{result.text}" for result in best))
 
 
-def _best(found: Sequence[SearchResult]) -> Sequence[SearchResult]:
-    least = max([LEAST_SIMILARITY, *(NEAR_THE_BEST * each.similarity for each in found[:1])])
-    return [each for each in found if each.similarity >= least][:MOST_PASSAGES]
+def _best(results: Sequence[SearchResult]) -> Sequence[SearchResult]:
+    least = max([LEAST_SIMILARITY, *(NEAR_THE_BEST * result.similarity for result in results[:1])])
+    return [result for result in results if result.similarity >= least][:MOST_PASSAGES]

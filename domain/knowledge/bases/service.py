@@ -100,7 +100,7 @@ class BasesService:
         blobs = await self._bases.remove(base_id, sync_memory=self._memory_sync)
         if blobs is None:
             raise NotFound(NO_BASE)
-        await self._retention.forget(blobs)
+        await self._retention.delete_unreferenced(blobs)
 
     async def permissions(self, caller: Caller, base_id: int) -> Sequence[Permission]:
         await self._access.require(caller, base_id, Level.DELETE)

@@ -46,7 +46,7 @@ class UploadService:
         self,
         access: BaseAccess,
         blobs: Blobs,
-        holds: BlobReferences,
+        references: BlobReferences,
         uploads: UploadStore,
         parser: Parser,
         retention: Retention,
@@ -55,7 +55,7 @@ class UploadService:
     ) -> None:
         self._access = access
         self._blobs = blobs
-        self._holds = holds
+        self._references = references
         self._uploads = uploads
         self._parser = parser
         self._retention = retention
@@ -96,12 +96,12 @@ class UploadService:
             raise TooLarge(f"at most {self._limits.max_files} files in one upload")
         name = file_name(file.name)
 
-        async def hold(blob: StoredBlob) -> None:
-            await self._holds.hold(blob.key, blob.size)
+        async def reference(blob: StoredBlob) -> None:
+            await self._references.hold(blob.key, blob.size)
             held.append(NewFile(name, blob.key, blob.sha256, blob.size, ""))
 
         try:
-            stored = await self._blobs.put(file.content, self._limits.max_bytes, hold)
+            stored = await self._blobs.put(file.content, self._limits.max_bytes, reference)
         except TooLarge as refusal:
             raise TooLarge(f"{name} is too large: {refusal.message}") from refusal
         async with self._blobs.local(stored.key) as path:
@@ -167,12 +167,12 @@ class FilesService:
 
     async def get(self, caller: Caller, file_hash: str) -> FileRecord:
         readable = self._access.only_readable(caller)
-        found = None
+        record = None
         if is_file_hash(file_hash):
-            found = await self._files.find(file_hash, caller.user_id, readable=readable)
-        if found is None:
+            record = await self._files.find(file_hash, caller.user_id, readable=readable)
+        if record is None:
             raise NotFound(NO_FILE)
-        return found[0]
+        return record[0]
 
     async def download(
         self, caller: Caller, file_hash: str, offset: int = 0, length: int | None = None
@@ -184,10 +184,10 @@ class FilesService:
         return Download(file.name, file.size, self._blobs.open(file.blob_key, start, length))
 
     async def chunk(self, caller: Caller, chunk_id: str) -> Chunk:
-        found = await self._files.chunk(chunk_id, caller.user_id) if is_chunk_id(chunk_id) else None
-        if found is None or (self._access.only_readable(caller) and found[1] < Level.READ):
+        record = await self._files.chunk(chunk_id, caller.user_id) if is_chunk_id(chunk_id) else None
+        if record is None or (self._access.only_readable(caller) and record[1] < Level.READ):
             raise NotFound(NO_CHUNK)
-        return found[0]
+        return record[0]
 
     async def chunks(self, caller: Caller, file_hash: str, limit: int = 5, offset: int = 0) -> ChunkPage:
         check_window(limit, offset)

@@ -28,12 +28,10 @@ UNNAMED = Failure("INTERNAL", "processing failed")
 logger = logging.getLogger(__name__)
 
 
-class _Reading:
-    """How far a file has been read."""
-
+class _ReadProgress:
     share = 0.0
 
-    def note(self, share: float) -> None:
+    def report(self, share: float) -> None:
         self.share = share
 
 
@@ -74,7 +72,7 @@ class IngestService:
         return await self._uploads.claim(self._owner, newcomers_only=newcomers_only)
 
     async def work(self, work: Work) -> None:
-        """Works on an upload to its end, whatever that is."""
+        """Processes an upload until it is published, failed or put back for a retry."""
         try:
             await self._under_lease(work)
         except (TooLarge, Unsupported, Unreadable) as refusal:
@@ -102,7 +100,7 @@ class IngestService:
         for reason in (failure, UNNAMED):
             try:
                 unused = await self._uploads.fail(work, self._owner, reason)
-                await self._retention.forget(unused)
+                await self._retention.delete_unreferenced(unused)
                 return
             except StorageAway:
                 raise
@@ -126,19 +124,19 @@ class IngestService:
             await asyncio.gather(task, return_exceptions=True)
 
     async def _process(self, work: Work) -> None:
-        news = asyncio.Event()
-        parsing = asyncio.create_task(self._parse_all(work, news))
+        parsed = asyncio.Event()
+        parsing = asyncio.create_task(self._parse_all(work, parsed))
         loading = asyncio.create_task(self._embedder.prepare())
         try:
             while True:
-                news.clear()
+                parsed.clear()
                 finished = parsing.done()
                 if finished:
                     parsing.result()
                 if not await self._embed_some(work) and finished:
                     break
                 if not finished:
-                    waiting = asyncio.create_task(news.wait())
+                    waiting = asyncio.create_task(parsed.wait())
                     await asyncio.wait({parsing, waiting}, return_when=asyncio.FIRST_COMPLETED)
                     waiting.cancel()
         finally:
@@ -148,13 +146,13 @@ class IngestService:
         fingerprint = (await self._embedder.model()).fingerprint
         await self._staging.publish(work, self._owner, fingerprint)
 
-    async def _parse_all(self, work: Work, news: asyncio.Event) -> None:
+    async def _parse_all(self, work: Work, parsed: asyncio.Event) -> None:
         slots = asyncio.Semaphore(PARSING_AT_ONCE)
 
         async def one(file: FileRecord) -> None:
             async with slots:
                 await self._parse(work, file)
-                news.set()
+                parsed.set()
 
         tasks = [asyncio.create_task(one(file)) for file in work.files]
         try:
@@ -166,28 +164,28 @@ class IngestService:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _parse(self, work: Work, file: FileRecord) -> None:
-        reading = _Reading()
-        telling = asyncio.create_task(self._tell(work, file, reading))
+        reading = _ReadProgress()
+        reporting = asyncio.create_task(self._report_progress(work, file, reading))
         try:
             async with self._blobs.local(file.blob_key) as path:
-                document = await self._parser.parse(path, file.name, reading.note)
+                document = await self._parser.parse(path, file.name, reading.report)
         finally:
-            telling.cancel()
-            await asyncio.gather(telling, return_exceptions=True)
+            reporting.cancel()
+            await asyncio.gather(reporting, return_exceptions=True)
         pieces = await asyncio.to_thread(chunk, document, file.name, self._count_tokens)
         if not pieces:
             raise Unreadable(f"{file.name}: holds no text")
         named = [(self._chunk_id(), piece) for piece in pieces]
         await self._staging.stage(work, file.id, document.text, document.mime_type, named)
 
-    async def _tell(self, work: Work, file: FileRecord, reading: _Reading) -> None:
+    async def _report_progress(self, work: Work, file: FileRecord, reading: _ReadProgress) -> None:
         """Stores how far reading has come: not for files that are read in a moment."""
-        told = 0.0
+        reported = 0.0
         while True:
             await asyncio.sleep(BEAT_SECONDS)
-            if reading.share > told:
-                told = reading.share
-                await self._staging.reading(work, file.id, told)
+            if reading.share > reported:
+                reported = reading.share
+                await self._staging.reading(work, file.id, reported)
 
     def _chunk_id(self) -> str:
         return f"{int(self._clock.now().timestamp() * 1000)}-{self._ids.request_id()}"

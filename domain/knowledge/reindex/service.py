@@ -21,7 +21,7 @@ class ReindexService:
         total = await self._chunks.count_other(fingerprint)
         done, after = 0, (0, 0)
         while batch := await self._chunks.next_other(fingerprint, after, BATCH):
-            vectors = await self._embedder.embed_passages([each.text for each in batch])
+            vectors = await self._embedder.embed_passages([passage.text for passage in batch])
             await self._chunks.replace(fingerprint, list(zip(batch, vectors, strict=True)))
             after = (batch[-1].base_id, batch[-1].seq)
             done += len(batch)

@@ -12,52 +12,55 @@ STRAY_AGE = timedelta(hours=1)
 
 
 class Retention:
-    """Deletes blobs that nothing uses."""
-
-    def __init__(self, blobs: Blobs, holds: BlobReferences) -> None:
+    def __init__(self, blobs: Blobs, references: BlobReferences) -> None:
         self._blobs = blobs
-        self._holds = holds
+        self._references = references
 
-    async def forget(self, keys: Sequence[str]) -> int:
-        """Deletes those of the blobs that nothing uses any more; how many that were."""
+    async def delete_unreferenced(self, keys: Sequence[str]) -> int:
+        """Deletes those of the blobs that nothing uses any more; returns their number."""
         if not keys:
             return 0
-        async with self._holds.locked_unreferenced(keys) as unused:
+        async with self._references.locked_unreferenced(keys) as unused:
             for key in unused:
                 await self._blobs.delete(key)
         return len(unused)
 
     async def release(self, keys: Sequence[str]) -> None:
-        """Ends an upload's holds, and deletes what is not used without them."""
+        """Ends an upload's references, and deletes what is not used without them."""
         if keys:
-            await self._holds.release(keys)
-            await self.forget(keys)
+            await self._references.release(keys)
+            await self.delete_unreferenced(keys)
 
 
 class Sweeper:
-    """The round that finds what crashes have left behind."""
+    """Deletes the blobs that crashes have left behind."""
 
     def __init__(
-        self, blobs: Blobs, holds: BlobReferences, uploads: UploadStore, retention: Retention, clock: Clock
+        self,
+        blobs: Blobs,
+        references: BlobReferences,
+        uploads: UploadStore,
+        retention: Retention,
+        clock: Clock,
     ) -> None:
         self._blobs = blobs
-        self._holds = holds
+        self._references = references
         self._uploads = uploads
         self._retention = retention
         self._clock = clock
 
     async def sweep(self) -> int:
         """One round; the number of blobs deleted."""
-        await self._holds.keep_unsent()
-        gone = await self._retention.forget(await self._uploads.forget_ended())
-        gone += await self._retention.forget(await self._holds.left_over(limit=1000))
+        await self._references.keep_unsent()
+        gone = await self._retention.delete_unreferenced(await self._uploads.forget_ended())
+        gone += await self._retention.delete_unreferenced(await self._references.left_over(limit=1000))
         strays = [key async for key in self._strays()]
         for key in strays:
             await self._blobs.delete(key)
         return gone + len(strays)
 
     async def strays(self) -> int:
-        """How many blobs no row knows of: they should be none."""
+        """The number of blobs without a row; it should be 0."""
         return sum([1 async for _ in self._strays()])
 
     async def _strays(self) -> AsyncIterator[str]:
@@ -67,8 +70,8 @@ class Sweeper:
             if written < before:
                 batch.append(key)
             if len(batch) >= 500:
-                for stray in await self._holds.unknown(batch):
+                for stray in await self._references.unknown(batch):
                     yield stray
                 batch = []
-        for stray in await self._holds.unknown(batch):
+        for stray in await self._references.unknown(batch):
             yield stray

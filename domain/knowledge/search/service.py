@@ -34,7 +34,6 @@ class SearchService:
         return await self.find(base_id, query)
 
     async def find(self, base_id: int, query: str) -> Sequence[SearchResult]:
-        """The best chunks of a base, whoever asks."""
         parsed = Query.of(query)
         model = await self._embedder.model()
         text_alone = model.latin_only and mostly_outside_latin(query)

@@ -96,7 +96,6 @@ def _level(element: Any, name: str, headings: Mapping[str, int] | None) -> int |
 
 
 def table_caption(markup: str) -> str:
-    """The caption of a table in HTML, or an empty text."""
     return lxml_html.fragment_fromstring(markup, create_parent="div").findtext(".//caption") or ""
 
 

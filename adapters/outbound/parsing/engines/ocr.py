@@ -52,10 +52,10 @@ def _engine() -> Any:
         on_its_head = False
 
         def cls_and_rotate(self, img: list[Any]) -> Any:
-            lines, found = super().cls_and_rotate(img)
-            over = sum(label == "180" and score > _SURE for label, score in found.cls_res or ())
+            lines, orientation = super().cls_and_rotate(img)
+            over = sum(label == "180" and score > _SURE for label, score in orientation.cls_res or ())
             self.on_its_head = over * 2 > len(img)
-            return lines, found
+            return lines, orientation
 
     logging.getLogger("RapidOCR").setLevel(logging.ERROR)
     threads = {
@@ -109,12 +109,12 @@ def _rows(pieces: list[tuple[float, float, float, str]]) -> list[tuple[float, fl
 
 
 def _gathered(rows: list[tuple[float, float, str]]) -> list[list[str]]:
-    found: list[list[str]] = []
+    paragraphs: list[list[str]] = []
     last_bottom = 0.0
     for top, bottom, text in rows:
-        if found and top - last_bottom <= (bottom - top) * _PARAGRAPH_GAP:
-            found[-1].append(text)
+        if paragraphs and top - last_bottom <= (bottom - top) * _PARAGRAPH_GAP:
+            paragraphs[-1].append(text)
         else:
-            found.append([text])
+            paragraphs.append([text])
         last_bottom = bottom
-    return found
+    return paragraphs

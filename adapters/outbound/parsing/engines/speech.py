@@ -36,9 +36,9 @@ def _whisper(samples: Samples, directory: str) -> tuple[str, Iterator[Segment]]:
     if not (Path(directory) / "tokenizer.json").is_file():
         raise ImportError(f"model in WHISPER_MODEL_DIR ({directory} holds no tokenizer.json)")
     model = WhisperModel(directory, device="cpu", compute_type="int8", cpu_threads=1, local_files_only=True)
-    heard, _ = model.transcribe(samples, vad_filter=True)
+    recognised, _ = model.transcribe(samples, vad_filter=True)
     return f"faster-whisper {Path(directory).name}", (
-        Segment(segment.start, segment.end, segment.text.strip()) for segment in heard
+        Segment(segment.start, segment.end, segment.text.strip()) for segment in recognised
     )
 
 
@@ -46,11 +46,11 @@ def _sphinx(samples: Samples) -> tuple[str, Iterator[Segment]]:
     import pocketsphinx
 
     decoder = pocketsphinx.Decoder(samprate=SAMPLE_RATE, loglevel="FATAL")
-    return "pocketsphinx en-us", _heard(decoder, (samples * 32767).astype(numpy.int16))
+    return "pocketsphinx en-us", _recognised(decoder, (samples * 32767).astype(numpy.int16))
 
 
-def _heard(decoder: Any, pulses: Any) -> Iterator[Segment]:
-    for begin, end in _spoken(pulses):
+def _recognised(decoder: Any, pulses: Any) -> Iterator[Segment]:
+    for begin, end in _speech_spans(pulses):
         decoder.start_utt()
         decoder.process_raw(pulses[begin:end].tobytes(), full_utt=True)
         decoder.end_utt()
@@ -59,8 +59,8 @@ def _heard(decoder: Any, pulses: Any) -> Iterator[Segment]:
         yield Segment(begin / SAMPLE_RATE, end / SAMPLE_RATE, text)
 
 
-def _spoken(pulses: Any) -> Iterator[tuple[int, int]]:
-    """Where somebody speaks, cut at pauses, and in any case after some seconds."""
+def _speech_spans(pulses: Any) -> Iterator[tuple[int, int]]:
+    """The stretches with speech, cut at pauses, and in any case after 20 seconds."""
     from pocketsphinx import Endpointer
 
     endpointer = Endpointer(sample_rate=SAMPLE_RATE)

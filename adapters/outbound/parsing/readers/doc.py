@@ -249,7 +249,7 @@ def _page_runs(page: bytes) -> Iterator[tuple[int, int, bytes]]:
 def _visible(text: str) -> str:
     """Without the instructions of fields; what they show stays."""
     if _FIELD_BEGIN in text or _FIELD_END in text:
-        kept, hidden = [], 0
+        shown, hidden = [], 0
         for char in text:
             if char == _FIELD_BEGIN:
                 hidden += 1
@@ -258,6 +258,6 @@ def _visible(text: str) -> str:
             elif char == _FIELD_END:
                 continue
             elif not hidden:
-                kept.append(char)
-        text = "".join(kept)
+                shown.append(char)
+        text = "".join(shown)
     return text.translate(_HYPHENS)

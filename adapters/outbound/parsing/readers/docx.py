@@ -60,8 +60,8 @@ def read(job: Job) -> Reading:
 
 
 def _blocks(job: Job, straight: io.BytesIO, headings: dict[str, int]) -> Iterator[Block]:
-    found = partition_docx(file=straight, include_page_breaks=False, **elements.PLAIN)
-    yield from elements.to_blocks(found, headings)
+    found_elements = partition_docx(file=straight, include_page_breaks=False, **elements.PLAIN)
+    yield from elements.to_blocks(found_elements, headings)
     for text in part_texts(job.path, _NOTES):
         yield Block(BlockKind.NOTE, text)
 
@@ -69,15 +69,15 @@ def _blocks(job: Job, straight: io.BytesIO, headings: dict[str, int]) -> Iterato
 def _headings(document: Any) -> dict[str, int]:
     """The text of each paragraph with a heading style, and its level; the style Title counts as level 1."""
     levels = {"Title": 1, **{f"Heading {level}": min(level, 6) for level in range(1, 10)}}
-    found: dict[str, int] = {}
+    headings: dict[str, int] = {}
     for paragraph in document.paragraphs:
         style: Any = paragraph.style
         while style is not None:
             if style.name in levels:
-                found.setdefault(one_line(paragraph.text), levels[style.name])
+                headings.setdefault(one_line(paragraph.text), levels[style.name])
                 break
             style = style.base_style
-    return found
+    return headings
 
 
 def straighten(root: Any) -> None:

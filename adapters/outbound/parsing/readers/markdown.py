@@ -19,8 +19,8 @@ def read(job: Job) -> Reading:
     front = _FRONT_MATTER.match(text)
     title = ""
     if front:
-        found = _TITLE.search(front[1])
-        title = found[1].strip("\"' ") if found else ""
+        title_line = _TITLE.search(front[1])
+        title = title_line[1].strip("\"' ") if title_line else ""
         text = f"```\n{front[1]}\n```\n\n{text[front.end() :]}"
     reading = read_markup(job, _rendered(job, text))
     reading.title = title

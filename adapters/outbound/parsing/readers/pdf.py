@@ -146,7 +146,7 @@ class _Outline:
                 return tuple(self._path), min(level + 1, 6)
         return None
 
-    def turn_to(self, page: int) -> None:
+    def advance_to(self, page: int) -> None:
         """Enters what should have begun on earlier pages, where no line was its title."""
         for earlier in [number for number in self._begins if number < page]:
             self._enter(self._begins.pop(earlier))
@@ -185,10 +185,10 @@ def _notes(page: Any) -> Iterator[str]:
 
 def _contents(annotation: Any) -> str:
     size = min(pdfium_c.FPDFAnnot_GetStringValue(annotation, b"Contents", None, 0), _MOST_NOTE_BYTES)
-    held = (ctypes.c_char * size)()
-    place = ctypes.cast(held, ctypes.POINTER(pdfium_c.FPDF_WCHAR))
+    buffer = (ctypes.c_char * size)()
+    place = ctypes.cast(buffer, ctypes.POINTER(pdfium_c.FPDF_WCHAR))
     pdfium_c.FPDFAnnot_GetStringValue(annotation, b"Contents", place, size)
-    text: str = held.raw.decode("utf-16-le", "replace")
+    text: str = buffer.raw.decode("utf-16-le", "replace")
     return text.rstrip("\0").strip()
 
 
@@ -204,24 +204,24 @@ def _may_hide_text(page: Any) -> bool:
 
 def _paragraphs(lines: list[str], page: int, outline: _Outline) -> Iterator[Block]:
     """Joins lines: a paragraph ends at a blank line, a bullet, or a sentence end well before the margin."""
-    outline.turn_to(page)
+    outline.advance_to(page)
     width = max(map(len, lines), default=0) * _SHORT_LINE
-    held: list[str] = []
+    paragraph: list[str] = []
     for line, following in pairwise((*lines, "")):
         heading = outline.take(line, page)
         if heading is not None:
-            yield from _paragraph(held, page, outline.path[: heading[1] - 1])
-            held = []
+            yield from _paragraph(paragraph, page, outline.path[: heading[1] - 1])
+            paragraph = []
             path, level = heading
             yield Block(BlockKind.HEADING, one_line(line), heading_path=path, level=level, page=page)
             continue
         if line.strip():
-            held.append(line)
+            paragraph.append(line)
         ends = line.endswith(_SENTENCE_END) and len(line) < width
         if ends or not line.strip() or _BULLET.match(following):
-            yield from _paragraph(held, page, outline.path)
-            held = []
-    yield from _paragraph(held, page, outline.path)
+            yield from _paragraph(paragraph, page, outline.path)
+            paragraph = []
+    yield from _paragraph(paragraph, page, outline.path)
 
 
 def _paragraph(lines: list[str], page: int, path: tuple[str, ...]) -> Iterator[Block]:

@@ -43,13 +43,13 @@ def _upright(image: Image.Image, side: int) -> Image.Image:
     """Turned as its EXIF data says, on a ground where it is transparent, scaled to what recognition needs."""
     image = ImageOps.exif_transpose(image)
     if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
-        image = _on_ground(image.convert("RGBA"))
+        image = _on_background(image.convert("RGBA"))
     image = image.convert("RGB")
     image.thumbnail((side, side))
     return image
 
 
-def _on_ground(layer: Image.Image) -> Image.Image:
+def _on_background(layer: Image.Image) -> Image.Image:
     """On white, or on black where what is drawn is light: white letters on white could not be read."""
     drawn = ImageStat.Stat(
         layer.convert("L"), layer.getchannel("A").point(lambda alpha: alpha > _SEEN and 255)

@@ -68,8 +68,6 @@ class Text:
 
 @dataclass(slots=True)
 class Slide:
-    """What one slide shows, and its notes."""
-
     texts: list[Text] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -111,18 +109,18 @@ class Presentation:
 
     def slides(self) -> list[Slide]:
         """In the order of the show."""
-        found: dict[int, Slide] = {}
+        slides: dict[int, Slide] = {}
         for listed in self._list(_SLIDES):
-            found[listed.identifier] = Slide(list(self._slide_texts(listed)))
+            slides[listed.identifier] = Slide(list(self._slide_texts(listed)))
         for listed in self._list(_NOTES_LIST):
             record = self._object(listed.reference)
             if record is None:
                 continue
-            slide = found.get(_slide_of_notes(record))
+            slide = slides.get(_slide_of_notes(record))
             if slide is not None:
                 texts = [*_texts(record, listed.outline, 0), *listed.outline]
                 slide.notes.extend(dict.fromkeys(text.text for text in texts if text.text != _METACHARACTER))
-        return list(found.values())
+        return list(slides.values())
 
     def _directory(self, edit: int) -> tuple[dict[int, int], int]:
         """Places of the persistent objects, those of later edits first, and the document's own reference."""
@@ -147,19 +145,19 @@ class Presentation:
         for record in _records(self._document.body):
             if record.kind != _SLIDE_LIST or record.instance != instance:
                 continue
-            held: _Listed | None = None
+            listed: _Listed | None = None
             role = 4
             for atom in _records(record.body):
                 if atom.kind == _SLIDE_PERSIST:
-                    if held is not None:
-                        yield held
-                    held = _Listed(*struct.unpack_from("<I8xI", atom.body))
+                    if listed is not None:
+                        yield listed
+                    listed = _Listed(*struct.unpack_from("<I8xI", atom.body))
                 elif atom.kind == _TEXT_HEADER:
                     role = struct.unpack_from("<I", atom.body)[0]
-                elif held is not None and (text := _text_of(atom)) is not None:
-                    held.outline.append(Text(role, text))
-            if held is not None:
-                yield held
+                elif listed is not None and (text := _text_of(atom)) is not None:
+                    listed.outline.append(Text(role, text))
+            if listed is not None:
+                yield listed
 
     def _slide_texts(self, listed: _Listed) -> Iterator[Text]:
         record = self._object(listed.reference)

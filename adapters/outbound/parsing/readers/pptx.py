@@ -34,24 +34,24 @@ def read(job: Job) -> Reading:
 
 
 def _blocks(job: Job, deck: Any) -> Iterator[Block]:
-    found: dict[int, list[Any]] = {}
+    by_slide: dict[int, list[Any]] = {}
     with job.path.open("rb") as file:
         for element in partition_pptx(
             file=file, include_slide_notes=False, include_page_breaks=False, **elements.PLAIN
         ):
-            found.setdefault(element.metadata.page_number or 1, []).append(element)
+            by_slide.setdefault(element.metadata.page_number or 1, []).append(element)
     for number, slide in enumerate(deck.slides, start=1):
-        yield from _slide(number, slide, found.get(number, []))
+        yield from _slide(number, slide, by_slide.get(number, []))
         job.progress(number / len(deck.slides))
 
 
-def _slide(number: int, slide: Any, found: list[Any]) -> Iterator[Block]:
+def _slide(number: int, slide: Any, slide_elements: list[Any]) -> Iterator[Block]:
     title = one_line(slide.shapes.title.text) if slide.shapes.title is not None else ""
     path = (title,) if title else ()
     if title:
         yield Block(BlockKind.HEADING, title, heading_path=path, level=1, slide=number)
     seen = [title]
-    for element in found:
+    for element in slide_elements:
         seen.append(one_line(element.text or ""))
         if seen[-1] == title:
             continue
@@ -62,13 +62,13 @@ def _slide(number: int, slide: Any, found: list[Any]) -> Iterator[Block]:
             continue
         kind = BlockKind.LIST_ITEM if type(element).__name__ == "ListItem" else BlockKind.PARAGRAPH
         yield Block(kind, element.text, heading_path=path, slide=number)
-    for text in (*_passed_by(slide, seen), *_related(slide)):
+    for text in (*_missed_paragraphs(slide, seen), *_related(slide)):
         yield Block(BlockKind.PARAGRAPH, text, heading_path=path, slide=number)
     if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
         yield Block(BlockKind.NOTE, slide.notes_slide.notes_text_frame.text, heading_path=path, slide=number)
 
 
-def _passed_by(slide: Any, seen: list[str]) -> Iterator[str]:
+def _missed_paragraphs(slide: Any, seen: list[str]) -> Iterator[str]:
     """Paragraphs of the slide that no element holds, such as those in shapes of newer programs."""
     known = "\n".join(seen)
     for paragraph in slide.element.iter(f"{_A}p"):

@@ -62,11 +62,11 @@ def _rows(sheet: Any) -> Iterator[tuple[int, Sequence[str]]]:
 
 def _reaching(sheet: Any) -> Mapping[int, Sequence[tuple[int, int]]]:
     """For each row, the columns whose merged cell begins there and reaches further down, and its last row."""
-    found: dict[int, list[tuple[int, int]]] = {}
+    reaching: dict[int, list[tuple[int, int]]] = {}
     for (top, left), (bottom, _) in sheet.merged_cell_ranges or ():
         if bottom > top:
-            found.setdefault(top, []).append((left, bottom))
-    return found
+            reaching.setdefault(top, []).append((left, bottom))
+    return reaching
 
 
 def shown(value: Any) -> str:

@@ -56,16 +56,16 @@ def _blocks(job: Job, element: Any, depth: int) -> Iterator[Block]:
 
 
 def _gathered(lines: Iterator[str]) -> Iterator[Block]:
-    held: list[str] = []
+    record: list[str] = []
     size = 0
     for line in lines:
-        if held and size + len(line) > _RECORD_CHARS:
-            yield Block(BlockKind.FIELD, "\n".join(held))
-            held, size = [], 0
-        held.append(line)
+        if record and size + len(line) > _RECORD_CHARS:
+            yield Block(BlockKind.FIELD, "\n".join(record))
+            record, size = [], 0
+        record.append(line)
         size += len(line)
-    if held:
-        yield Block(BlockKind.FIELD, "\n".join(held))
+    if record:
+        yield Block(BlockKind.FIELD, "\n".join(record))
 
 
 def _record(element: Any) -> Iterator[str]:

@@ -33,8 +33,8 @@ def run(out: socket.socket, request: dict[str, Any], scratch: Path, parent: int)
         earn = _restrict(limits, format_, scratch, parent)
         path, name = Path(request["path"]), request["name"]
         if format_ is None:
-            found = detect(path, name, limits)
-            frames.send(out, frames.FILE_TYPE, [found.value, MIME_TYPES[found]])
+            detected = detect(path, name, limits)
+            frames.send(out, frames.FILE_TYPE, [detected.value, MIME_TYPES[detected]])
         else:
             _parse(out, Job(path, name, format_, limits, _progress(out), earn, request["whisper_dir"]))
         status = 0

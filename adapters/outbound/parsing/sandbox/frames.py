@@ -66,6 +66,5 @@ def pack(block: Block) -> list[Any]:
 
 
 def unpack(values: list[Any]) -> Block:
-    """The block that `pack` packed."""
     kind, text, path, *position = values
     return Block(BlockKind(kind), text, 0, tuple(path), *position)

@@ -85,12 +85,12 @@ def _may_close(run: str, before: str, after: str) -> bool:
 
 
 def _python_names(state: StateInline, silent: bool) -> bool:
-    found = _NAME.match(state.src, state.pos, state.posMax)
-    if found is None:
+    name = _NAME.match(state.src, state.pos, state.posMax)
+    if name is None:
         return False
     if not silent:
-        state.pending += found.group()
-    state.pos = found.end()
+        state.pending += name.group()
+    state.pos = name.end()
     return True
 
 

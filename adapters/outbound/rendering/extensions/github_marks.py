@@ -33,15 +33,15 @@ def find_github_marks(parser: MarkdownIt) -> None:
 
 def _definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     begin = state.bMarks[start] + state.tShift[start]
-    found = _DEFINITION.match(state.src, begin, state.eMarks[start])
-    if found is None or state.is_code_block(start):
+    definition = _DEFINITION.match(state.src, begin, state.eMarks[start])
+    if definition is None or state.is_code_block(start):
         return False
     if silent:
         return True
-    state.env.setdefault(_NOTES, set()).add(found[1])
+    state.env.setdefault(_NOTES, set()).add(definition[1])
     first = len(state.tokens)
-    _read_note(state, start, end, found.end())
-    _mark(state, first, found[1])
+    _read_note(state, start, end, definition.end())
+    _mark(state, first, definition[1])
     return True
 
 
@@ -74,12 +74,12 @@ def _mark(state: StateBlock, first: int, label: str) -> None:
 
 
 def _reference(state: StateInline, silent: bool) -> bool:
-    found = _REFERENCE.match(state.src, state.pos, state.posMax)
-    if found is None or found[1] not in state.env.get(_NOTES, ()):
+    reference = _REFERENCE.match(state.src, state.pos, state.posMax)
+    if reference is None or reference[1] not in state.env.get(_NOTES, ()):
         return False
     if not silent:
-        state.push("text", "", 0).content = f"[{found[1]}]"
-    state.pos = found.end()
+        state.push("text", "", 0).content = f"[{reference[1]}]"
+    state.pos = reference.end()
     return True
 
 

@@ -86,8 +86,8 @@ class _Reader:
         self._out.append(token)
 
     def _take_tag(self, token: Token) -> None:
-        found = _TAG.match(token.content)
-        closing, name = (found[1], found[2].lower()) if found else ("", "")
+        tag = _TAG.match(token.content)
+        closing, name = (tag[1], tag[2].lower()) if tag else ("", "")
         if token.content.startswith("<!--") or (name == "wbr" and not closing):
             return
         if name == "br":
@@ -195,8 +195,8 @@ def _without_lone_tags(tokens: list[Token]) -> list[Token]:
     """Without the tags of blocks that stand alone on a line: what they open or close lies in other paragraphs."""
     kept: list[Token] = []
     for at, token in enumerate(tokens):
-        found = _TAG.match(token.content) if token.type == "html_inline" else None
-        if found and found[2].lower() in _BLOCKS and _is_alone(tokens, at):
+        tag = _TAG.match(token.content) if token.type == "html_inline" else None
+        if tag and tag[2].lower() in _BLOCKS and _is_alone(tokens, at):
             continue
         kept.append(token)
     return kept
@@ -222,9 +222,9 @@ def _is_beside_backticks(tokens: list[Token], at: int) -> bool:
 def _tidied(tokens: list[Token]) -> list[Token]:
     """Other tags as text, adjacent texts joined, and no line end at the edges or twice in place of a tag."""
     out: list[Token] = []
-    for at, each in enumerate(tokens):
-        is_text = each.type == "html_inline" or _is_beside_backticks(tokens, at)
-        token = _text(each.content) if is_text else each
+    for at, source in enumerate(tokens):
+        is_text = source.type == "html_inline" or _is_beside_backticks(tokens, at)
+        token = _text(source.content) if is_text else source
         if token.type in _BREAKS:
             _add_break(out, token)
         elif token.type == "text" and out and out[-1].type == "text":
