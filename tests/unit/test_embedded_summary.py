@@ -10,7 +10,7 @@ from adapters.outbound.storage.embedded.cluster import summary
 @pytest.mark.parametrize(
     ("said", "told"),
     [
-        ("", "it said nothing"),
+        ("", "no output"),
         ("creating files\nsegmentation fault\n", "segmentation fault"),
         (
             (

@@ -42,6 +42,14 @@ def test_migrations_and_tables_agree(connection: Connection) -> None:
     assert compare_metadata(context, metadata) == []
 
 
+def test_primary_keys_are_the_same(connection: Connection) -> None:
+    """Alembic does not compare them."""
+    inspector = inspect(connection)
+    for table in metadata.sorted_tables:
+        stored = inspector.get_pk_constraint(table.name)["constrained_columns"]
+        assert stored == table.primary_key.columns.keys(), table.name
+
+
 def test_partial_indexes_have_the_same_condition(connection: Connection) -> None:
     """Alembic compares the columns of an index, and the expressions, but not its condition."""
     inspector = inspect(connection)

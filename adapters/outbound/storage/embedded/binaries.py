@@ -66,10 +66,10 @@ def what_is_missing(folder: Path) -> str | None:
 
 def major_version(folder: Path) -> int:
     """The major version of `folder`/postgres."""
-    said = _output([str(folder / "postgres"), "--version"])
-    found = re.search(r"\(PostgreSQL\) (\d+)", said)
+    output = _output([str(folder / "postgres"), "--version"])
+    found = re.search(r"\(PostgreSQL\) (\d+)", output)
     if not found:
-        raise EmbeddedPostgresError(f"{folder}/postgres does not run here: {said.strip() or 'no answer'}")
+        raise EmbeddedPostgresError(f"{folder}/postgres does not run here: {output.strip() or 'no answer'}")
     return int(found[1])
 
 
@@ -85,17 +85,17 @@ def reachable_binaries(folder: Path, account: Account, home: Path) -> Path:
     copy = home / "runtime" / _fingerprint(folder)
     if not copy.is_dir():
         shutil.rmtree(home / "runtime", ignore_errors=True)
-        half = home / "runtime" / "half"
-        for part in _parts(folder):
-            shutil.copytree(part, half / part.relative_to(folder.parents[2]), symlinks=True)
-        for path in (home / "runtime", half, *half.rglob("*")):
+        unfinished = home / "runtime" / "unfinished"
+        for needed in _needed(folder):
+            shutil.copytree(needed, unfinished / needed.relative_to(folder.parents[2]), symlinks=True)
+        for path in (home / "runtime", unfinished, *unfinished.rglob("*")):
             if not path.is_symlink():
                 path.chmod(0o755 if path.is_dir() or path.parent.name == "bin" else 0o644)
-        half.rename(copy)
+        unfinished.rename(copy)
     return copy / folder.relative_to(folder.parents[2])
 
 
-def _parts(folder: Path) -> list[Path]:
+def _needed(folder: Path) -> list[Path]:
     """What the programs in `folder` need; a wheel keeps the libraries it brought beside the package."""
     prefix = folder.parent
     wanted = [folder, prefix / "lib", prefix / "share", *prefix.parents[1].glob(f"{prefix.parent.name}.libs")]

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from adapters.outbound.storage.embedded.accounts import Account
@@ -16,11 +17,50 @@ _GUARD = Path(__file__).with_name("guard.py")
 
 
 class Child:
-    """A `postgres` process that ends when this process does, even by SIGKILL (Linux)."""
+    """A `postgres` process that ends when this process does, even by SIGKILL (Linux).
 
-    def __init__(self, process: subprocess.Popen[bytes], ended: threading.Event) -> None:
+    Linux ties "ended with the parent" to the thread that forked, so a thread is kept for it, which lasts
+    as long as the server: callers may use any thread.
+    """
+
+    def __init__(self, command: list[str], account: Account, log: Path, cwd: Path) -> None:
+        """Starts `command` as `account`, its output appended to `log`."""
+        uid, gid = (account.uid, account.gid) if account.demoted else (0, 0)
+        guarded = [sys.executable, "-I", "-S", str(_GUARD), str(os.getpid()), str(uid), str(gid), *command]
+        self._ended = threading.Event()
+        started: queue.SimpleQueue[subprocess.Popen[bytes] | OSError] = queue.SimpleQueue()
+        threading.Thread(
+            target=self._run, args=(guarded, log, cwd, started.put), name="embedded-postgres", daemon=True
+        ).start()
+        process = started.get()
+        if isinstance(process, OSError):
+            raise process
         self._process = process
-        self._ended = ended
+
+    def _run(
+        self,
+        command: list[str],
+        log: Path,
+        cwd: Path,
+        started: Callable[[subprocess.Popen[bytes] | OSError], None],
+    ) -> None:
+        try:
+            with log.open("ab") as output:
+                process = subprocess.Popen(  # noqa: S603 - our own command, no shell
+                    command,
+                    cwd=cwd,
+                    env=server_environment(),
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+        except OSError as error:
+            started(error)
+            return
+        started(process)
+        process.wait()
+        self._ended.set()
 
     @property
     def pid(self) -> int:
@@ -31,45 +71,8 @@ class Child:
         return self._ended.wait(seconds)
 
     def send(self, sign: signal.Signals) -> None:
-        """Send a signal; nothing happens where the server has ended."""
+        """Does nothing where the server has ended."""
         self._process.send_signal(sign)
-
-
-def spawn(command: list[str], account: Account, log: Path, cwd: Path) -> Child:
-    """Start `command` as `account`, its output appended to `log`.
-
-    Linux ties "ended with the parent" to the thread that forked, so a thread is kept for it, which lasts
-    as long as the server: callers may use any thread.
-    """
-    uid, gid = (account.uid, account.gid) if account.demoted else (0, 0)
-    guarded = [sys.executable, "-I", "-S", str(_GUARD), str(os.getpid()), str(uid), str(gid), *command]
-    started: queue.SimpleQueue[subprocess.Popen[bytes] | OSError] = queue.SimpleQueue()
-    ended = threading.Event()
-
-    def keep() -> None:
-        try:
-            with log.open("ab") as output:
-                process = subprocess.Popen(  # noqa: S603 - our own command, no shell
-                    guarded,
-                    cwd=cwd,
-                    env=server_environment(),
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    start_new_session=True,
-                )
-        except OSError as error:
-            started.put(error)
-            return
-        started.put(process)
-        process.wait()
-        ended.set()
-
-    threading.Thread(target=keep, name="embedded-postgres", daemon=True).start()
-    first = started.get()
-    if isinstance(first, OSError):
-        raise first
-    return Child(first, ended)
 
 
 def server_environment() -> dict[str, str]:

@@ -35,20 +35,20 @@ def make_cluster(cluster: Path, binaries: Path, account: Account, *, sync: bool)
         shutil.rmtree(old, ignore_errors=True)
     for ctype in _LOCALES:
         # A name of its own: the initdb of a killed process may still be writing to the earlier one.
-        half = cluster.with_name(f"cluster.new-{secrets.token_hex(4)}")
-        half.mkdir(mode=0o700)
+        unfinished = cluster.with_name(f"cluster.new-{secrets.token_hex(4)}")
+        unfinished.mkdir(mode=0o700)
         if account.demoted:
-            os.chown(half, account.uid, account.gid)
-        said = _initdb(half, binaries, account, ctype, sync=sync)
-        if said is None:
+            os.chown(unfinished, account.uid, account.gid)
+        error = _initdb(unfinished, binaries, account, ctype, sync=sync)
+        if error is None:
             break
-        if "invalid locale" not in said:
-            raise EmbeddedPostgresError(f"the database could not be made in {cluster}: {summary(said)}")
+        if "invalid locale" not in error:
+            raise EmbeddedPostgresError(f"the database could not be made in {cluster}: {summary(error)}")
     else:
         raise EmbeddedPostgresError(
             f"this system has none of the locales {' and '.join(_LOCALES)}: install one"
         )
-    half.rename(cluster)
+    unfinished.rename(cluster)
 
 
 def provision(dsn: str, maintenance_dsn: str) -> None:
@@ -78,11 +78,11 @@ def summary(text: str) -> str:
         if _WORST.search(line) and not _HARMLESS.search(line):
             causes = [cause for cause in lines[:number] if _CAUSE.search(cause)]
             return "; cause: ".join([line, *causes[-1:]])
-    return lines[-1] if lines else "it said nothing"
+    return lines[-1] if lines else "no output"
 
 
 def _initdb(folder: Path, binaries: Path, account: Account, ctype: str, *, sync: bool) -> str | None:
-    """Run initdb; None if it went well, else what it said."""
+    """Run initdb; None if it went well, else its output."""
     command = [str(binaries / "initdb"), "-D", str(folder), "-U", SUPERUSER, "--encoding=UTF8"]
     # Text is ordered by code point whatever the letters' locale.
     command += ["--locale=C.UTF-8"] if ctype == "C.UTF-8" else ["--locale=C", f"--lc-ctype={ctype}"]

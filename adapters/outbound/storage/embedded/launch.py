@@ -14,7 +14,7 @@ import psycopg
 
 from adapters.outbound.storage.embedded import leftovers
 from adapters.outbound.storage.embedded.accounts import Account
-from adapters.outbound.storage.embedded.child import Child, spawn
+from adapters.outbound.storage.embedded.child import Child
 from adapters.outbound.storage.embedded.cluster import summary
 from adapters.outbound.storage.embedded.errors import EmbeddedPostgresError
 from adapters.outbound.storage.embedded.running import Running
@@ -71,13 +71,13 @@ class Launch:
 
         Raises `EmbeddedPostgresError` if it does not, and as soon as `stopping` is set.
         """
-        child = self._child = spawn(self._command(), self.account, self.log, self.cluster)
+        child = self._child = Child(self._command(), self.account, self.log, self.cluster)
         running = Running(str(self.socket_dir), self.port, child.pid)
         deadline = time.monotonic() + _READY_S
         while not _answers(running):
             if child.wait_for_end(0):
-                said = summary(_words_of_this_start(self.log))
-                raise EmbeddedPostgresError(f"the database did not start: {said} (see {self.log})")
+                reason = summary(_log_of_this_start(self.log))
+                raise EmbeddedPostgresError(f"the database did not start: {reason} (see {self.log})")
             if time.monotonic() > deadline:
                 raise EmbeddedPostgresError(
                     f"the database does not answer after {_READY_S:.0f} s (see {self.log})"
@@ -134,7 +134,7 @@ def _buffers() -> str:
     return f"{part_of_memory(_BUFFERS_PART, 128, _BUFFERS_MOST)}MB"
 
 
-def _words_of_this_start(log: Path) -> str:
+def _log_of_this_start(log: Path) -> str:
     return log.read_text(errors="replace").rpartition("starting PostgreSQL")[2]
 
 

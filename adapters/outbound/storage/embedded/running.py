@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 import psycopg
 
+from adapters.outbound.storage.embedded.data_paths import write_json
 from adapters.outbound.storage.embedded.errors import EmbeddedPostgresError
 from adapters.outbound.storage.embedded.ownership import is_owned
 
@@ -33,9 +34,7 @@ class Running:
 
     def write(self, path: Path) -> None:
         """Put the record at `path` in one step."""
-        half = path.with_suffix(".half")
-        half.write_text(json.dumps(asdict(self)))
-        half.replace(path)
+        write_json(path, asdict(self))
 
 
 def read_record(path: Path) -> Running | None:

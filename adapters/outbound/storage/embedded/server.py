@@ -8,20 +8,20 @@ from pathlib import Path
 from types import TracebackType
 
 from adapters.outbound.storage.embedded import leftovers
-from adapters.outbound.storage.embedded.accounts import account_for
+from adapters.outbound.storage.embedded.accounts import Account, account_for
 from adapters.outbound.storage.embedded.binaries import find_binaries, reachable_binaries
 from adapters.outbound.storage.embedded.cluster import make_cluster, provision
-from adapters.outbound.storage.embedded.errors import EmbeddedPostgresError
-from adapters.outbound.storage.embedded.launch import Launch
-from adapters.outbound.storage.embedded.ownership import OwnerLock
-from adapters.outbound.storage.embedded.places import (
+from adapters.outbound.storage.embedded.data_paths import (
     DataPaths,
     forget_socket_folder,
     locate,
     make_base,
-    settle,
+    reachable_paths,
     socket_folder,
 )
+from adapters.outbound.storage.embedded.errors import EmbeddedPostgresError
+from adapters.outbound.storage.embedded.launch import Launch
+from adapters.outbound.storage.embedded.ownership import OwnerLock
 from adapters.outbound.storage.embedded.running import read_record
 
 log = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ class EmbeddedPostgres:
         self._tcp_port = tcp_port
         self._bin_dir = bin_dir
         self._lock: OwnerLock | None = None
-        self._places: DataPaths | None = None
+        self._paths: DataPaths | None = None
         self._launch: Launch | None = None
         self._keeper: threading.Thread | None = None
         self._stopping = threading.Event()
@@ -94,8 +94,8 @@ class EmbeddedPostgres:
             forget_socket_folder(self._launch.socket_dir)
             self._launch = None
         if self._lock is not None:
-            if self._places is not None:
-                self._places.record.unlink(missing_ok=True)
+            if self._paths is not None:
+                self._paths.record.unlink(missing_ok=True)
             self._lock.release()
             self._lock = None
 
@@ -119,34 +119,37 @@ class EmbeddedPostgres:
         lock = OwnerLock(base / "owner.lock", self._data_dir)
         lock.acquire()
         self._lock = lock
-        places = locate(base)
-        account = account_for(places.cluster)
-        self._places = places = settle(places, account)
-        _forget_earlier_run(places)
-        binaries = reachable_binaries(find_binaries(self._bin_dir), account, places.home)
-        make_cluster(places.cluster, binaries, account, sync=not self._unsafe)
-        leftovers.clear(places.cluster)
-        port = self._tcp_port or _DEFAULT_PORT
-        self._launch = launch = Launch(
-            binaries=binaries,
-            account=account,
-            cluster=places.cluster,
-            log=places.log,
-            socket_dir=socket_folder(places, account, port),
-            port=port,
-            tcp=self._tcp_port is not None,
-            unsafe=self._unsafe,
-        )
+        paths = locate(base)
+        account = account_for(paths.cluster)
+        self._paths = paths = reachable_paths(paths, account)
+        _forget_earlier_run(paths)
+        self._launch = launch = self._prepare(paths, account)
         running = launch.start(self._stopping)
         provision(running.dsn(), running.dsn("postgres"))
-        running.write(places.record)
+        running.write(paths.record)
         self._keeper = threading.Thread(
-            target=self._keep, args=(launch, places), name="postgres-keeper", daemon=True
+            target=self._keep, args=(launch, paths), name="postgres-keeper", daemon=True
         )
         self._keeper.start()
         return running.dsn()
 
-    def _keep(self, launch: Launch, places: DataPaths) -> None:
+    def _prepare(self, paths: DataPaths, account: Account) -> Launch:
+        binaries = reachable_binaries(find_binaries(self._bin_dir), account, paths.home)
+        make_cluster(paths.cluster, binaries, account, sync=not self._unsafe)
+        leftovers.clear(paths.cluster)
+        port = self._tcp_port or _DEFAULT_PORT
+        return Launch(
+            binaries=binaries,
+            account=account,
+            cluster=paths.cluster,
+            log=paths.log,
+            socket_dir=socket_folder(paths, account, port),
+            port=port,
+            tcp=self._tcp_port is not None,
+            unsafe=self._unsafe,
+        )
+
+    def _keep(self, launch: Launch, paths: DataPaths) -> None:
         """Start the server again whenever it ends without `stop`, with growing pauses while that fails."""
         pause = _FIRST_PAUSE_S
         while not self._stopping.is_set():
@@ -155,8 +158,8 @@ class EmbeddedPostgres:
                 return
             log.error("the embedded database ended unexpectedly; starting it again")
             try:
-                leftovers.clear(places.cluster)
-                launch.start(self._stopping).write(places.record)
+                leftovers.clear(paths.cluster)
+                launch.start(self._stopping).write(paths.record)
                 pause = _FIRST_PAUSE_S
             except (EmbeddedPostgresError, OSError) as error:
                 if self._stopping.is_set():
@@ -166,11 +169,11 @@ class EmbeddedPostgres:
                 pause = min(pause * 2, _LONGEST_PAUSE_S)
 
 
-def _forget_earlier_run(places: DataPaths) -> None:
+def _forget_earlier_run(paths: DataPaths) -> None:
     """Remove what a killed run left beside the cluster, and begin a new log."""
-    record = read_record(places.record)
+    record = read_record(paths.record)
     if record is not None:
         forget_socket_folder(Path(record.socket_dir))
-    places.record.unlink(missing_ok=True)
-    if places.log.exists():
-        places.log.replace(places.log.with_name("server.log.1"))
+    paths.record.unlink(missing_ok=True)
+    if paths.log.exists():
+        paths.log.replace(paths.log.with_name("server.log.1"))

@@ -9,6 +9,7 @@ import secrets
 import shutil
 import sys
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,7 +68,7 @@ def make_base(data_dir: Path) -> Path:
 
 
 def locate(base: Path) -> DataPaths:
-    """The places as an earlier start recorded them."""
+    """The paths as an earlier start recorded them."""
     try:
         record = json.loads((base / "location.json").read_text())
         home = Path(record["home"])
@@ -84,48 +85,59 @@ def locate(base: Path) -> DataPaths:
     return DataPaths(base, home)
 
 
-def settle(places: DataPaths, account: Account) -> DataPaths:
-    """Places whose home `account` can reach: the given ones, or for a new cluster a folder of its own.
+def reachable_paths(paths: DataPaths, account: Account) -> DataPaths:
+    """Paths whose home `account` can reach: the given ones, or for a new cluster a folder of its own.
 
     Raises `EmbeddedPostgresError` if an existing cluster cannot be reached or no such folder can be made.
     """
-    if account.can_enter(places.home):
-        return places
-    closed = _first_closed(places.home, account)
-    if places.cluster.exists() or places.home != places.base:
+    if account.can_enter(paths.home):
+        return paths
+    closed = _first_closed(paths.home, account)
+    if paths.cluster.exists() or paths.home != paths.base:
         raise EmbeddedPostgresError(
-            f"the database user (uid {account.uid}) cannot reach {places.home}: "
-            f"folder {closed} is closed to it"
+            f"the database user (uid {account.uid}) cannot reach {paths.home}: folder {closed} is closed to it"
         )
-    for shared in _SHARED_HOMES:
-        home = shared / f"postgres-{secrets.token_hex(4)}"
-        try:
-            shared.mkdir(mode=0o755, exist_ok=True)
-            home.mkdir(mode=0o755)
-        except OSError:
-            continue
-        home.chmod(0o755)
-        if account.can_enter(home):
-            half = places.base / "location.half"
-            half.write_text(json.dumps({"home": str(home)}))
-            half.replace(places.base / "location.json")
-            log.warning("%s is closed to the database user; the database lies in %s", closed, home)
-            return DataPaths(places.base, home)
-        home.rmdir()
-    raise EmbeddedPostgresError(
-        f"the database user (uid {account.uid}) cannot reach DATA_DIR: folder {closed} is closed to it; "
-        "set a DATA_DIR outside of it, start as an ordinary user or set DATABASE_URL"
-    )
+    home = next(filter(None, (_make_home(shared, account) for shared in _SHARED_HOMES)), None)
+    if home is None:
+        raise EmbeddedPostgresError(
+            f"the database user (uid {account.uid}) cannot reach DATA_DIR: folder {closed} is closed to it; "
+            "set a DATA_DIR outside of it, start as an ordinary user or set DATABASE_URL"
+        )
+    write_json(paths.base / "location.json", {"home": str(home)})
+    log.warning("%s is closed to the database user; the database lies in %s", closed, home)
+    return DataPaths(paths.base, home)
 
 
-def socket_folder(places: DataPaths, account: Account, port: int) -> Path:
+def _make_home(shared: Path, account: Account) -> Path | None:
+    """A new folder in `shared`; None if it cannot be made or `account` cannot reach it."""
+    home = shared / f"postgres-{secrets.token_hex(4)}"
+    try:
+        shared.mkdir(mode=0o755, exist_ok=True)
+        home.mkdir(mode=0o755)
+    except OSError:
+        return None
+    home.chmod(0o755)
+    if account.can_enter(home):
+        return home
+    home.rmdir()
+    return None
+
+
+def write_json(path: Path, content: Mapping[str, object]) -> None:
+    """Replaces a file in one step."""
+    unfinished = path.with_suffix(".half")
+    unfinished.write_text(json.dumps(content))
+    unfinished.replace(path)
+
+
+def socket_folder(paths: DataPaths, account: Account, port: int) -> Path:
     """The folder for the socket: the cluster, or a short folder of its own if that path does not serve.
 
     A path may be too long, and libpq takes a comma in it for the end of a host's name.
     """
     name = f".s.PGSQL.{port}"
-    if len(os.fsencode(places.cluster / name)) <= SOCKET_PATH_LIMIT and "," not in str(places.cluster):
-        return places.cluster
+    if len(os.fsencode(paths.cluster / name)) <= SOCKET_PATH_LIMIT and "," not in str(paths.cluster):
+        return paths.cluster
     for parent in (tempfile.gettempdir(), "/tmp"):  # noqa: S108 - mkdtemp makes a private folder in it
         if len(os.fsencode(parent)) + len(_SOCKET_PREFIX) + 10 + len(name) <= SOCKET_PATH_LIMIT:
             folder = Path(tempfile.mkdtemp(prefix=_SOCKET_PREFIX, dir=parent))
@@ -135,7 +147,7 @@ def socket_folder(places: DataPaths, account: Account, port: int) -> Path:
                 return folder
             folder.rmdir()
     raise EmbeddedPostgresError(
-        f"the path {places.cluster} does not serve for a socket and there is no shorter folder"
+        f"the path {paths.cluster} does not serve for a socket and there is no shorter folder"
     )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from adapters.outbound.storage.embedded import EmbeddedPostgres, EmbeddedPostgresError, attach, places
+from adapters.outbound.storage.embedded import EmbeddedPostgres, EmbeddedPostgresError, attach, data_paths
 from adapters.outbound.storage.embedded.binaries import find_binaries, what_is_missing
 
 ROOT = Path(__file__).parents[3]
@@ -34,7 +34,7 @@ def refusal(data_dir: Path, **options: object) -> str:
 def shared_home(open_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Stands for /var/lib/switchboard."""
     folder = open_folder / "var lib"
-    monkeypatch.setattr(places, "_SHARED_HOMES", (folder,))
+    monkeypatch.setattr(data_paths, "_SHARED_HOMES", (folder,))
     return folder
 
 
