@@ -120,7 +120,7 @@ class WorkerComponent(Component):
         free = [storage.leases.free, storage.scheduled_runs.free, self._links.release_of]
         abandoned = AbandonedLeases(storage.leases.abandoned, free, storage.event_bus.on_disconnect)
         return [
-            PeriodicTask("abandoned leases", 1.0, abandoned.look),
+            PeriodicTask("abandoned leases", 1.0, abandoned.free),
             PeriodicTask("lease renewal", 10.0, self._renew),
             PeriodicTask("silent processes", 600.0, storage.processes.bury),
         ]

@@ -46,15 +46,18 @@ class Inbox(Protocol):
         ...
 
     async def stop_waiting(self, inbox_id: int) -> CallResult | None:
-        """Nobody waits any more: a later answer goes out as parts. The answer, when it just came."""
+        """Nobody waits any more: a later answer is sent as messages. The answer, when it just came."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class QueuedEvent:
-    """An event to be worked on. `attempts` counts the workers that died over it; `draft` names the message
-    in which one of them showed its answer. `failures` counts the tries that failed while the database answered.
-    `merged` are the further rows that are part of the event: its outcome is theirs."""
+    """An event to be worked on.
+
+    `attempts` counts the workers that died over it, `failures` the tries that failed while the database answered.
+    `draft` names the message in which a worker showed its unfinished answer. `merged`: rows that belong to the event
+    and have its outcome.
+    """
 
     id: int
     event: Event
@@ -67,7 +70,7 @@ class QueuedEvent:
 
 @dataclass(frozen=True, slots=True)
 class Album:
-    """The waiting events of a conversation that belong to one message.
+    """The queued events of a conversation that belong to one message.
 
     `age`: seconds since the first of them came, `quiet`: since the latest. Both count from the start of this process
     at the earliest.
@@ -102,14 +105,14 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class EventOutcome:
-    """The outcome of one event: `messages` go to `target`; `error` is on record when it failed.
+    """The outcome of one event: `messages` go to `target`; `error` is set when it failed.
 
-    `result` is kept for the HTTP call that waits for this event, if one does: then the parts go out only
-    when nobody waits any more. `last` releases the conversation. `request_id` is the event's: what the keys of
-    its parts are made from. `require_sync_commit`: the event may have another outcome when it is processed again, so
-    that this one must survive a crash of the database. `prompt`: one of the parts has buttons, which a typed
-    reply makes void. `merged` are further events of the conversation that have this outcome too. `event` is what was
-    worked on: the parts of an echo are not sent. `by_person`: a person caused it, which ends any loop.
+    `result` is for the HTTP call that waits for this event: then the messages are sent only when nobody waits any
+    more. `last` releases the conversation. `request_id` is the event's: the keys of its messages are made from it.
+    `require_sync_commit`: the event may have another outcome when it is processed again, so this one must survive a
+    crash of the database. `prompt`: a message has buttons, which a typed reply makes void. `merged`: other events of
+    the conversation that have this outcome too. `event` is what was worked on: messages of an echo are not sent.
+    `by_person`: a person caused it, which ends any loop.
     """
 
     key: QueueKey
@@ -133,22 +136,22 @@ class EventOutcome:
 
 
 class Conversations(Protocol):
-    """Leases on conversations with waiting events."""
+    """Leases on conversations with queued events."""
 
-    async def lease(self, room: Capacity) -> Leases[Conversation]:
-        """Conversations that nobody works on, those that wait longest first."""
+    async def lease(self, capacity: Capacity) -> Leases[Conversation]:
+        """Conversations that nobody works on, those that are due longest first."""
         ...
 
-    async def record(self, processed: EventOutcome) -> bool:
-        """Stores an outcome and its reply parts in one transaction.
+    async def record(self, outcome: EventOutcome) -> bool:
+        """Stores an outcome and its messages in one transaction.
 
         False: nothing was stored, as the event has an outcome or is gone, or as an earlier one of its conversation
         has none. What was leased with it is out of date then.
         """
         ...
 
-    async def remove(self, processed: EventOutcome) -> bool:
-        """Removes an event that takes no outcome, and stores the reply parts. False: it is gone already."""
+    async def remove(self, outcome: EventOutcome) -> bool:
+        """Removes an event that takes no outcome, and stores the messages. False: it is gone already."""
         ...
 
     async def retry(self, key: QueueKey, inbox_id: int, error: str, delay: float) -> None:
@@ -156,15 +159,15 @@ class Conversations(Protocol):
         ...
 
     async def release(self, key: QueueKey, delay: float = 0.0) -> None:
-        """Gives a conversation back; it may be taken again after `delay` seconds."""
+        """Releases a conversation; it may be leased again after `delay` seconds."""
         ...
 
     async def album(self, key: QueueKey, merge: Merge) -> Album:
-        """All waiting events of one message, also those beyond what was leased."""
+        """All queued events of one message, also those beyond what was leased."""
         ...
 
     async def postpone(self, key: QueueKey, delay: float) -> None:
-        """Gives a conversation back that goes on in `delay` seconds, and has a worker look at it then."""
+        """Releases a conversation for `delay` seconds, and wakes a worker then."""
         ...
 
 

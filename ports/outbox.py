@@ -13,10 +13,10 @@ from ports.queue import Capacity, Leases, QueueKey
 
 @dataclass(frozen=True, slots=True)
 class QueuedMessage:
-    """A reply part on its way. `key` is its idempotency key, the same at each try.
+    """A message to be sent. `key` is its idempotency key, the same at each try.
 
     `apology`: it tells the sender that the message failed.
-    `unreadable` says why the stored part cannot be read: it can never be sent.
+    `unreadable` says why the stored message cannot be read: it can never be sent.
     """
 
     id: int
@@ -52,28 +52,28 @@ class QueuedMessages:
 class Outbox(Protocol):
     """Outbound messages, in order within a conversation."""
 
-    async def lease(self, room: Capacity) -> Leases[QueuedMessages]: ...
+    async def lease(self, capacity: Capacity) -> Leases[QueuedMessages]: ...
 
     async def sent(self, key: QueueKey, message: QueuedMessage, ref: str, *, last: bool) -> None:
-        """The platform took the part. `last` releases the lane."""
+        """The platform took the message. `last` releases the queue."""
         ...
 
     async def retry(self, key: QueueKey, message: QueuedMessage, error: str, delay: float) -> None:
-        """The part is tried again after `delay` seconds; the lane is released until then."""
+        """The message is sent again after `delay` seconds; the queue is released until then."""
         ...
 
     async def dead(self, key: QueueKey, message: QueuedMessage, error: str, *, last: bool) -> None:
-        """The part is given up, and kept as a dead letter."""
+        """The message is given up, and kept as a dead letter."""
         ...
 
     async def release(self, key: QueueKey, delay: float = 0.0) -> None: ...
 
     async def receipt(self, instance_id: int, receipt: DeliveryStatus) -> bool:
-        """What the platform said later of a part it had taken, also of one whose taking is not known. Whether a
-        part that counted as sent is a dead letter by it."""
+        """Stores what the platform said later of a message. Whether one that counted as sent is a dead letter by
+        it."""
         ...
 
-    async def drop(self, instance_id: int, part_id: int) -> bool: ...
+    async def drop(self, instance_id: int, message_id: int) -> bool: ...
 
 
 class DeliveryStore(Protocol):
@@ -81,16 +81,16 @@ class DeliveryStore(Protocol):
 
     async def list(self, instance_id: int, status: str | None, limit: int, offset: int) -> Deliveries: ...
 
-    async def replay(self, instance_id: int, part_id: int) -> bool | None:
-        """Sends a dead letter again. None when there is no such part, False when it is no dead letter."""
+    async def replay(self, instance_id: int, message_id: int) -> bool | None:
+        """Sends a dead letter again. None when there is no such message, False when it is no dead letter."""
         ...
 
-    async def drop(self, instance_id: int, part_id: int) -> bool: ...
+    async def drop(self, instance_id: int, message_id: int) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
 class SentMessage:
-    """A part that the platform took, and what the platform calls it."""
+    """A message that the platform took, and the id that the platform gave it."""
 
     message: OutboundMessage
     target: Target
@@ -106,5 +106,5 @@ class Prompts(Protocol):
     """Questions with buttons that have been asked."""
 
     async def asked(self, instance_id: int, inbox_id: int) -> Sequence[SentMessage]:
-        """The parts of the answer to an event that was such a question, the last one first."""
+        """The messages that asked, in answer to an event, the last one first."""
         ...

@@ -19,7 +19,7 @@ class Sessions(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """How many rounds a conversation has had lately, with the event that was counted; `echo` as in `Accepted`."""
+    """How many rounds a conversation has had lately, the counted event included; `echo` as in `Accepted`."""
 
     count: int
     echo: bool

@@ -1,4 +1,4 @@
-"""Tells the owner of an instance, by what is known of them."""
+"""Notifies the owner of an instance through a verified identity."""
 
 from __future__ import annotations
 
@@ -33,15 +33,17 @@ class OwnerNotifier:
         instance = await self._instances.find(instance_id)
         if instance is None:
             return
-        known = {each.field: each.value for each in await self._identities.of_user(instance.user_id)}
+        addresses = {
+            identity.field: identity.value for identity in await self._identities.of_user(instance.user_id)
+        }
         text = (
             f"The pairing code for '{instance.channel_name}' is {code}\n\nOn the phone open WhatsApp > Settings >"
             " Linked devices > Link a device > Link with phone number instead, and enter it soon.\n"
         )
-        if "email" in known and Provider.EMAIL in self._offered:
-            await self._by_mail(known["email"], text)
-        elif "bot-messenger" in known and Provider.BOT_MESSENGER in self._offered:
-            await self._bot.say(known["bot-messenger"], text)
+        if "email" in addresses and Provider.EMAIL in self._offered:
+            await self._by_mail(addresses["email"], text)
+        elif "bot-messenger" in addresses and Provider.BOT_MESSENGER in self._offered:
+            await self._bot.say(addresses["bot-messenger"], text)
 
     async def _by_mail(self, address: str, text: str) -> None:
         try:

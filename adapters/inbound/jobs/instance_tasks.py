@@ -42,8 +42,8 @@ class InstanceTasks:
 
     def changed(self, instance_id: int | None) -> None:
         """The instance, or any with None, may have changed: work for what it was is ended."""
-        for each in {work.instance_id for work in self._works if instance_id in (None, work.instance_id)}:
-            check = asyncio.get_running_loop().create_task(self._check(each))
+        for id in {work.instance_id for work in self._works if instance_id in (None, work.instance_id)}:
+            check = asyncio.get_running_loop().create_task(self._check(id))
             self._checks.add(check)
             check.add_done_callback(self._checks.discard)
 

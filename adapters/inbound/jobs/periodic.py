@@ -1,4 +1,4 @@
-"""What a process does every second or so: shows that it lives, prolongs leases, takes up what dead ones left."""
+"""Tasks that a process repeats: its heartbeat, renewal of leases, freeing those of dead processes."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ class PeriodicTask:
 
 
 class PeriodicRunner:
-    """Runs chores, each on its own beat."""
+    """Runs tasks, each at its own interval."""
 
-    def __init__(self, chores: list[PeriodicTask]) -> None:
-        self._chores = chores
+    def __init__(self, tasks: list[PeriodicTask]) -> None:
+        self._tasks = tasks
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
-            for chore in self._chores:
-                group.create_task(self._repeat(chore))
+            for task in self._tasks:
+                group.create_task(self._repeat(task))
 
-    async def _repeat(self, chore: PeriodicTask) -> None:
+    async def _repeat(self, task: PeriodicTask) -> None:
         failures = 0
         while True:
-            pause = chore.every
+            pause = task.every
             try:
-                await chore.run()
+                await task.run()
                 failures = 0
             except Unavailable:
-                log.debug("%s: the database is away", chore.name)
+                log.debug("%s: the database is away", task.name)
             except Exception:
                 failures += 1
                 pause = max(pause, min(LONGEST_PAUSE, max(pause, 1.0) * 2 ** min(failures - 1, 8)))
-                log.exception("%s failed; it is tried again in %s seconds", chore.name, pause)
+                log.exception("%s failed; it is tried again in %s seconds", task.name, pause)
             if cancelled():
                 return
             await asyncio.sleep(pause)
@@ -65,16 +65,16 @@ class AbandonedLeases:
         freed: Callable[[], None],
     ) -> None:
         self._abandoned = abandoned
-        self._free = free
+        self._free_of = free
         self._freed = freed
         self._suspects: set[int] = set()
 
-    async def look(self) -> None:
-        found = await self._abandoned()
-        dead = found & self._suspects
-        self._suspects = found - dead
+    async def free(self) -> None:
+        abandoned = await self._abandoned()
+        dead = abandoned & self._suspects
+        self._suspects = abandoned - dead
         if dead:
-            log.warning("took up the work of %d dead process(es)", len(dead))
-            for free in self._free:
+            log.warning("freed the leases of %d dead process(es)", len(dead))
+            for free in self._free_of:
                 await free(sorted(dead))
             self._freed()

@@ -29,7 +29,7 @@ class Takes(Protocol[W_co]):
 class UploadLoop(Generic[W]):
     """`take` leases the next upload, `work` works on it to its end; `news` is set when one came in here.
 
-    Beyond `concurrency` places there are as many again for users who hold none: whoever fills all places with
+    Beyond `concurrency` slots there are as many again for users who hold none: whoever fills all slots with
     large files does not keep others waiting.
     """
 
@@ -66,7 +66,7 @@ class UploadLoop(Generic[W]):
         await end(self._running, "uploads")
 
     async def _take_one(self) -> bool:
-        """Begins with the next upload that there is a place for; whether there was one."""
+        """Begins with the next upload that there is a slot for; whether there was one."""
         if len(self._running) >= 2 * self._concurrency:
             return False
         work = await self._take(newcomers_only=len(self._running) >= self._concurrency)
@@ -81,7 +81,7 @@ class UploadLoop(Generic[W]):
         try:
             await self._work(work)
         except Unavailable as refusal:
-            log.warning("an upload waits for its next turn: %s", refusal.message)
+            log.warning("an upload is repeated later: %s", refusal.message)
         except Exception:
             log.exception("working on an upload failed")
 

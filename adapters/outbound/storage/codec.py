@@ -94,8 +94,8 @@ def event_to_json(event: Event, request_id: str) -> bytes:
     }
     optional: dict[str, Any] = {
         "name": sender.display_name,
-        "identities": [[each.field, each.value] for each in sender.identities],
-        "files": [[each.name, each.mime_type, each.source, each.size] for each in event.attachments],
+        "identities": [[identity.field, identity.value] for identity in sender.identities],
+        "files": [[file.name, file.mime_type, file.source, file.size] for file in event.attachments],
         "choice": event.choice,
         "canned": event.canned_reply,
         "awaits": event.awaits_reply,
@@ -122,11 +122,11 @@ def event_from_json(text: str | bytes) -> Event:
         sender=Sender(
             external_id=document["sender"],
             display_name=document.get("name", ""),
-            identities=tuple(Identity(*each) for each in document.get("identities", ())),
+            identities=tuple(Identity(*fields) for fields in document.get("identities", ())),
         ),
         text=document["text"],
         target=document["target"],
-        attachments=tuple(Attachment(*each) for each in document.get("files", ())),
+        attachments=tuple(Attachment(*fields) for fields in document.get("files", ())),
         choice=document.get("choice"),
         canned_reply=document.get("canned"),
         awaits_reply=document.get("awaits", False),
@@ -158,15 +158,15 @@ def answer_to_document(answer: Answer) -> dict[str, Any]:
         "text": answer.text,
         "artifacts": [
             {
-                "name": each.name,
-                "mimeType": each.mime_type,
-                "url": each.url,
-                "blob": each.blob,
-                "size": each.size,
+                "name": artifact.name,
+                "mimeType": artifact.mime_type,
+                "url": artifact.url,
+                "blob": artifact.blob,
+                "size": artifact.size,
             }
-            for each in answer.artifacts
+            for artifact in answer.artifacts
         ],
-        "choices": [[each.label, each.value] for each in answer.choices],
+        "choices": [[choice.label, choice.value] for choice in answer.choices],
         "request": answer.request_id,
         "session": answer.session_id,
     }
@@ -176,10 +176,10 @@ def answer_from_document(document: Mapping[str, Any]) -> Answer:
     return Answer(
         text=document["text"],
         artifacts=tuple(
-            Artifact(each["name"], each["mimeType"], each["url"], each["blob"], each["size"])
-            for each in document["artifacts"]
+            Artifact(*(stored[name] for name in ("name", "mimeType", "url", "blob", "size")))
+            for stored in document["artifacts"]
         ),
-        choices=tuple(Choice(*each) for each in document["choices"]),
+        choices=tuple(Choice(*fields) for fields in document["choices"]),
         request_id=document["request"],
         session_id=document["session"],
     )

@@ -1,4 +1,4 @@
-"""Throws away what has done its service: finished rows after a while, lanes that have been idle."""
+"""Deletes finished rows after some days, and queues that have been idle."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STATEMENTS = (
 
 
 class Retention:
-    """`days`: how long a redelivery is recognised, and a sent part listed."""
+    """`days`: how long a redelivery is recognised, and a sent message listed."""
 
     def __init__(self, database: Database, days: int = 14) -> None:
         self._database = database

@@ -22,7 +22,7 @@ echoes AS MATERIALIZED (
     ) IS NOT NULL
 )
 """
-"""The numbers `n` of the rows whose event bears an id that a sent part got from the platform. A look at the index
+"""The numbers `n` of the rows whose event bears an id that a sent message got from the platform. A look at the index
 `outbox_by_ref` for each id; rows whose channel gives no ids cost nothing.
 
 The arrays stand in subqueries so that the planner guesses their length alike with and without their values: else it

@@ -145,15 +145,15 @@ class PostgresInbox:
     async def _accepted(self, rows: Sequence[InboxRow], ids: Sequence[int | None]) -> Sequence[Accepted]:
         """Looks up those that had been stored before."""
         missing = [n for n, id in enumerate(ids) if id is None]
-        known: dict[int, int | None] = {}
+        earlier: dict[int, int | None] = {}
         if missing:
             instances, keys = (rows[n].instance_id for n in missing), (rows[n].event_key for n in missing)
-            found = await self._database.fetch(FIND, (Bigints(instances), Texts(keys)))
-            known = {missing[n - 1]: id for n, id in found}
+            stored = await self._database.fetch(FIND, (Bigints(instances), Texts(keys)))
+            earlier = {missing[n - 1]: id for n, id in stored}
         return [
             Accepted(id, fresh=True)
             if id
-            else Accepted(known.get(n) or 0, fresh=False, echo=n in known and known[n] is None)
+            else Accepted(earlier.get(n) or 0, fresh=False, echo=n in earlier and earlier[n] is None)
             for n, id in enumerate(ids)
         ]
 

@@ -212,7 +212,7 @@ class LeaseStore:
         self, queue: Queue, capacity: Capacity, without: Collection[int] = ()
     ) -> dict[str, object]:
         now = time.monotonic()
-        self._refused = {place: until for place, until in self._refused.items() if until > now}
+        self._refused = {row: until for row, until in self._refused.items() if until > now}
         refused = [instance_id for kind, instance_id in self._refused if kind is queue.kind]
         full = [instance_id for instance_id, left in capacity.instances.items() if left <= 0]
         return {
