@@ -27,7 +27,7 @@ from domain.verification.service import (
     IdentityService,
     OAuthVerificationService,
 )
-from ports.channels import PlatformError
+from ports.capabilities import PlatformError
 from ports.http import Http
 from ports.use_cases import Verification
 

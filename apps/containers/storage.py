@@ -8,7 +8,7 @@ from adapters.outbound.artifacts import Artifacts
 from adapters.outbound.blobs.files import FileBlobs
 from adapters.outbound.blobs.s3 import Bucket, S3Blobs
 from adapters.outbound.event_bus import EventBus
-from adapters.outbound.facts import MemoryFacts
+from adapters.outbound.metadata import MemoryMetadata
 from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.security.file_tokens import SignedTokens
 from adapters.outbound.storage.chat_history import PostgresChatHistory
@@ -46,7 +46,7 @@ class Storage:
         self.event_bus = bus = EventBus(solitary=solitary)
         self.signals = Signals(database, worker_id, bus.on_notification, bus.on_disconnect)
         bus.broadcast = self.signals.notify
-        self.metadata = MemoryFacts()
+        self.metadata = MemoryMetadata()
         self.keys = PostgresKeys(database)
         self.identities = PostgresIdentities(database)
         self.processes = PostgresProcesses(database)

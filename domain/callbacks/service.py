@@ -8,6 +8,7 @@ from datetime import timedelta
 from domain.callbacks.model import CallbackRules
 from domain.channels.messages import CallOutcome, Event, RawAnswer, RawCall, Received
 from domain.channels.proof import missing_proof
+from domain.channels.typed import ChannelConfig
 from domain.instances.model import ACTIVE, Activity, Instance
 from domain.refusals import (
     Forbidden,
@@ -19,11 +20,12 @@ from domain.refusals import (
     Unauthenticated,
     Unavailable,
 )
-from ports.channels import AnswersInCall, Channel, Channels, NeedsFacts, Schedules, StaleMetadata, Webhook
+from ports.capabilities import CallResponder, StaleMetadata, Webhook
+from ports.channels import AnyChannel, Channels
 from ports.clock import Clock
 from ports.inbox import Accepted, CallResult, Inbox
 from ports.instances import HealthRecorder, InstanceLookup
-from ports.metadata import FactCache
+from ports.metadata import MetadataCache
 from ports.metrics import Meter
 from ports.outbox import Outbox
 from ports.replies import Answers
@@ -47,7 +49,7 @@ class CallbackService:
         inbox: Inbox,
         outbox: Outbox,
         health: HealthRecorder,
-        facts: FactCache,
+        metadata: MetadataCache,
         polls: PollQueue,
         retirement: Deactivation,
         answers: Answers,
@@ -61,7 +63,7 @@ class CallbackService:
         self._inbox = inbox
         self._outbox = outbox
         self._health = health
-        self._facts = facts
+        self._metadata = metadata
         self._polls = polls
         self._retirement = retirement
         self._answers = answers
@@ -77,9 +79,9 @@ class CallbackService:
         if instance is None or instance.channel_id != channel_id or instance.status != ACTIVE:
             raise NotFound(f"there is no instance {instance_id} of the channel '{channel_id[:100]}'")
         channel = self._channels.find(channel_id)
-        if not isinstance(channel, Webhook):
+        if channel is None or channel.webhook is None:
             raise NotFound(f"the channel '{channel_id}' takes no callbacks")
-        received = await self._receive(instance, channel, call)
+        received = await self._receive(instance, channel, channel.webhook, call)
         self._meter.received(channel_id, received.kind)
         for receipt in received.receipts:
             if await self._outbox.receipt(instance_id, receipt):
@@ -94,9 +96,11 @@ class CallbackService:
             return received.answer
         return await self._store(instance, channel, received)
 
-    async def _receive(self, instance: Instance, channel: Webhook, call: RawCall) -> Received:
+    async def _receive(
+        self, instance: Instance, channel: AnyChannel, webhook: Webhook[ChannelConfig], call: RawCall
+    ) -> Received:
         try:
-            received = await self._read(instance, channel, call)
+            received = await self._read(instance, channel, webhook, call)
             self._prove(instance, received)
         except (Unauthenticated, Forbidden, Invalid) as refusal:
             self._meter.refused(instance.channel_id, refusal.reason)
@@ -104,19 +108,22 @@ class CallbackService:
         await self._health.unproved(instance.id, received.missing_proof_field)
         return received
 
-    async def _read(self, instance: Instance, channel: Webhook, call: RawCall) -> Received:
-        """What the channel makes of the call; once more with new facts when those at hand may be too old."""
-        if not isinstance(channel, NeedsFacts):
-            return channel.receive(instance.config, call, {}, self._clock.now())
-        known = await self._facts.of(instance, channel)
+    async def _read(
+        self, instance: Instance, channel: AnyChannel, webhook: Webhook[ChannelConfig], call: RawCall
+    ) -> Received:
+        """What the channel makes of the call; once more with new metadata when the cached may be too old."""
+        config = channel.config.load(instance.config)
+        if channel.metadata is None:
+            return webhook.receive(config, call, {}, self._clock.now())
+        metadata = await self._metadata.of(instance, channel)
         try:
             try:
-                return channel.receive(instance.config, call, known, self._clock.now())
+                return webhook.receive(config, call, metadata, self._clock.now())
             except StaleMetadata:
-                renewed = await self._facts.renewed(instance, channel)
+                renewed = await self._metadata.renewed(instance, channel)
                 if renewed is None:
                     raise
-                return channel.receive(instance.config, call, renewed, self._clock.now())
+                return webhook.receive(config, call, renewed, self._clock.now())
         except StaleMetadata as stale:
             raise Unauthenticated(stale.message) from None
 
@@ -127,19 +134,20 @@ class CallbackService:
                 " this server requires proof (REQUIRE_SIGNATURES)"
             )
 
-    async def _store(self, instance: Instance, channel: Channel, received: Received) -> RawAnswer:
+    async def _store(self, instance: Instance, channel: AnyChannel, received: Received) -> RawAnswer:
         waiting = next((event for event in received.events if event.awaits_reply), None)
-        wait = channel.wait_seconds if waiting and isinstance(channel, AnswersInCall) else None
+        responder = channel.call_responder
+        wait = responder.wait_seconds if waiting and responder else None
         accepted = await self._added(instance, received.events, wait)
         if any(each.id == 0 and not each.echo for each in accepted):
             raise NotFound(f"there is no instance {instance.id} of the channel '{instance.channel_id}'")
         for each in accepted:
             self._meter.accepted(instance.channel_id, each.fresh)
-        if isinstance(channel, Schedules) and channel.fires_once(instance.config):
+        if channel.scheduler and channel.scheduler.fires_once(channel.config.load(instance.config)):
             await self._retirement.retire(instance.id)
-        if waiting is None or not isinstance(channel, AnswersInCall):
+        if waiting is None or responder is None:
             return received.answer
-        return await self._await(instance, channel, received.events, accepted)
+        return await self._await(instance, channel, responder, received.events, accepted)
 
     async def _added(
         self, instance: Instance, events: Sequence[Event], wait: float | None
@@ -161,13 +169,14 @@ class CallbackService:
     async def _await(
         self,
         instance: Instance,
-        channel: AnswersInCall,
+        channel: AnyChannel,
+        responder: CallResponder[ChannelConfig],
         events: Sequence[Event],
         accepted: Sequence[Accepted],
     ) -> RawAnswer:
         event, stored = next(pair for pair in zip(events, accepted, strict=True) if pair[0].awaits_reply)
         result = None if stored.fresh else await self._looked(self._inbox.result, stored.id)
-        deadline = self._clock.now() + timedelta(seconds=channel.wait_seconds)
+        deadline = self._clock.now() + timedelta(seconds=responder.wait_seconds)
         while result is None and (remaining := (deadline - self._clock.now()).total_seconds()) > 0:
             await self._answers.wait(stored.id, min(remaining, LOOK_AGAIN))
             result = await self._looked(self._inbox.result, stored.id)
@@ -175,7 +184,8 @@ class CallbackService:
                 await self._still_there(instance)
         result = result or await self._looked(self._inbox.stop_waiting, stored.id)
         found = result or CallResult(CallOutcome.TIMEOUT, None)
-        return channel.answer_in_call(instance.config, event, found.outcome, found.answer)
+        config = channel.config.load(instance.config)
+        return responder.answer_in_call(config, event, found.outcome, found.answer)
 
     async def _still_there(self, instance: Instance) -> None:
         """Raises `NotFound` once the instance is deleted: its messages went with it."""

@@ -5,17 +5,21 @@ from __future__ import annotations
 import logging
 
 from domain.channels.messages import Outcome, Sent
+from domain.channels.typed import ChannelConfig, ChannelTarget
 from domain.delivery.pacing.model import Sending, sending_of
 from domain.delivery.pacing.service import RateLimiter
 from domain.delivery.rules import next_delay
 from domain.instances.model import Activity, Instance
 from domain.refusals import Refusal, StorageAway, Unavailable
-from ports.channels import Channels, Limited, Replies
+from ports.capabilities import ReplySender
+from ports.channels import AnyChannel, Channels
 from ports.clock import Clock, Ids
 from ports.metrics import Meter
 from ports.storage import HealthStore, InstanceStore, Outbox, QueuedMessage, QueuedMessages, QueueKey
 
 log = logging.getLogger(__name__)
+
+Sender = ReplySender[ChannelConfig, ChannelTarget]
 
 MOST_FAULTS = 5
 """After so many tries a part is given up where the last one failed by a fault of ours."""
@@ -69,7 +73,7 @@ class DeliveryService:
         """Whether the part is done with, so that the next one may follow."""
         instance = await self._instances.cached(lane.instance_id)
         channel = self._channels.find(instance.channel_id) if instance else None
-        if instance is None or not isinstance(channel, Replies):
+        if instance is None or channel is None or channel.sender is None:
             await self._outbox.dead(lane, outgoing, NOBODY_SENDS, last=last)
             return True
         if outgoing.unreadable:
@@ -91,7 +95,7 @@ class DeliveryService:
             await self._outbox.release(lane, later)
             return False
         try:
-            sent = await self._send(channel, instance, outgoing)
+            sent = await self._send(channel, channel.sender, instance, outgoing)
         finally:
             self._pacer.left(sending)
         await self._pacer.ended(sending, sent)
@@ -157,20 +161,23 @@ class DeliveryService:
         return None
 
     def _sending(
-        self, instance: Instance, channel: Replies, lane: QueueKey, outgoing: QueuedMessage
+        self, instance: Instance, channel: AnyChannel, lane: QueueKey, outgoing: QueuedMessage
     ) -> Sending:
         """What the part counts against. A channel that cannot say it is taken for one without limits."""
         limits = None
-        if isinstance(channel, Limited):
+        if channel.limits:
             try:
-                limits = channel.limits(instance.config, outgoing.target)
+                target = channel.target.load(outgoing.target)
+                limits = channel.limits.limits(channel.config.load(instance.config), target)
             except Exception:
                 log.exception("a channel could not tell its limits", extra={"instance": instance.id})
         return sending_of(instance.id, instance.channel_id, lane.key, limits)
 
-    async def _send(self, channel: Replies, instance: Instance, outgoing: QueuedMessage) -> Sent:
+    async def _send(
+        self, channel: AnyChannel, sender: Sender, instance: Instance, outgoing: QueuedMessage
+    ) -> Sent:
         started = self._clock.now()
-        sent = await self._tried(channel, instance, outgoing)
+        sent = await self._tried(channel, sender, instance, outgoing)
         seconds = (self._clock.now() - started).total_seconds()
         self._meter.delivered(instance.channel_id, sent.outcome, seconds)
         if sent.outcome is not Outcome.SENT:
@@ -180,9 +187,12 @@ class DeliveryService:
             await self._health.succeeded(instance.id, Activity.SENDING)
         return sent
 
-    async def _tried(self, channel: Replies, instance: Instance, outgoing: QueuedMessage) -> Sent:
+    async def _tried(
+        self, channel: AnyChannel, sender: Sender, instance: Instance, outgoing: QueuedMessage
+    ) -> Sent:
         try:
-            return await channel.send(instance.config, outgoing.target, outgoing.part, outgoing.key)
+            config, target = channel.config.load(instance.config), channel.target.load(outgoing.target)
+            return await sender.send(config, target, outgoing.part, outgoing.key)
         except Exception as unexpected:
             log.exception("a channel failed to send", extra={"instance": instance.id})
             return Sent(Outcome.UNKNOWN, f"internal error: {type(unexpected).__name__}")

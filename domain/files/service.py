@@ -10,13 +10,15 @@ from functools import partial
 from urllib.parse import quote
 
 from domain.channels.messages import Artifact, Attachment, Event
+from domain.channels.typed import ChannelConfig
 from domain.delivery.reads.service import ReadLimiter
 from domain.file_names import file_name, mime_type
 from domain.instances.model import Activity, Instance
 from domain.refusals import NotFound, StorageFull, TooLarge, Unavailable
 from domain.routing.model import InputFile, ResultArtifact
 from ports.blobs import Blobs, StoredBlob
-from ports.channels import Channels, Describes, Fetches, PlatformError
+from ports.capabilities import AttachmentFetcher, PlatformError
+from ports.channels import AnyChannel, Channels
 from ports.clock import Clock
 from ports.files import FileTokens, OpenFile, SharedFile, TakenIn
 from ports.instances import HealthRecorder
@@ -87,12 +89,12 @@ class MessageFilesService:
 
     async def taken_in(self, instance: Instance, event: Event) -> TakenIn:
         channel = self._channels.find(instance.channel_id) if event.attachments else None
-        if not isinstance(channel, Fetches):
+        if channel is None or channel.fetcher is None:
             return TakenIn()
         files, complete = [], True
         for attachment in event.attachments[:MOST_FILES]:
             try:
-                files.append(await self._fetched(channel, instance, attachment))
+                files.append(await self._fetched(channel, channel.fetcher, instance, attachment))
             except Exception as error:
                 if isinstance(error, Unavailable) and not isinstance(error, StorageFull):
                     raise
@@ -103,11 +105,18 @@ class MessageFilesService:
                 complete = False
         return TakenIn(files, complete)
 
-    async def _fetched(self, channel: Fetches, instance: Instance, attachment: Attachment) -> InputFile:
+    async def _fetched(
+        self,
+        channel: AnyChannel,
+        fetcher: AttachmentFetcher[ChannelConfig],
+        instance: Instance,
+        attachment: Attachment,
+    ) -> InputFile:
+        config = channel.config.load(instance.config)
         async with self._reads.slot(instance, channel), asyncio.timeout(FETCH_SECONDS):
-            if isinstance(channel, Describes):
-                attachment = await channel.described(instance.config, attachment)
-            blob = await self._stored.store(channel.fetch(instance.config, attachment))
+            if channel.describer:
+                attachment = await channel.describer.described(config, attachment)
+            blob = await self._stored.store(fetcher.fetch(config, attachment))
         name, kind = file_name(attachment.name or "file"), mime_type(attachment.mime_type)
         address = self._stored.address(SharedFile(blob.key, name, kind))
         return InputFile(name, kind, blob.size, address)

@@ -10,7 +10,7 @@ from domain.channels.proof import missing_proof
 from domain.instances.model import UNREADABLE, Activity, ActivityHealth, Health, Instance
 from domain.instances.validation import advice
 from domain.routing.rounds import STOPPED
-from ports.channels import Channel, Registers
+from ports.channels import AnyChannel
 from ports.instances import HealthRecord
 
 UNDECRYPTED = (
@@ -25,7 +25,9 @@ WAITING_SECONDS = 300.0
 """Longer than a resource takes for one message."""
 
 
-def health_of(instance: Instance, channel: Channel, record: HealthRecord, queue: Mapping[str, int]) -> Health:
+def health_of(
+    instance: Instance, channel: AnyChannel, record: HealthRecord, queue: Mapping[str, int]
+) -> Health:
     """Healthy is an instance with nothing to mend, whose latest try of each activity worked."""
     activities = {each: _activity(instance, each, record, queue) for each in Activity}
     warnings = _warnings(instance, channel, record, activities)
@@ -83,7 +85,7 @@ def _seconds(moment: datetime | None) -> float:
 
 def _warnings(
     instance: Instance,
-    channel: Channel,
+    channel: AnyChannel,
     record: HealthRecord,
     activities: Mapping[Activity, ActivityHealth],
 ) -> list[str]:
@@ -96,7 +98,7 @@ def _warnings(
         )
     if instance.resource_id is None:
         warnings.append("downStreamResourceId is not set: messages are answered with a note only")
-    if record.webhook_error and isinstance(channel, Registers) and not record.webhook_registered:
+    if record.webhook_error and channel.registrar and not record.webhook_registered:
         warnings.append(f"the webhook is not registered: {record.webhook_error}")
     elif record.webhook_error and not _has_sent(instance, activities[Activity.SENDING]):
         warnings.append(f"the configuration did not work when it was tried: {record.webhook_error}")

@@ -10,6 +10,7 @@ from domain import limits
 from domain.access.model import Caller
 from domain.channels.messages import Answer, Config, Event
 from domain.channels.model import ChannelDefinition
+from domain.channels.typed import ChannelConfig
 from domain.instances.health import health_of
 from domain.instances.model import (
     ACTIVE,
@@ -27,7 +28,8 @@ from domain.instances.model import (
 from domain.instances.validation import advice, check_config
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound
 from domain.routing.resource import parse_resource
-from ports.channels import Channel, Channels, PlatformError, Probed, Registers, Replies, ShowsWaiting
+from ports.capabilities import PlatformError, Registrar
+from ports.channels import AnyChannel, Channels
 from ports.instances import HealthStore, InstanceStore, Processes
 from ports.outbox import DeliveryStore
 from ports.pairing import Pairings
@@ -98,15 +100,17 @@ class InstanceService:
         _check(channel.definition, name, change.config, change.resource_id)
         return await self._change(existing, channel, change)
 
-    async def _change(self, existing: Instance, channel: Channel, change: InstanceChange) -> SaveResult:
+    async def _change(self, existing: Instance, channel: AnyChannel, change: InstanceChange) -> SaveResult:
         instance = await self._store.change(existing.id, change)
         if instance is None:
             raise _unknown(existing.id)
         readable = existing.status != UNREADABLE
         if (
             readable
-            and isinstance(channel, Registers)
-            and channel.supersedes(existing.config, instance.config)
+            and channel.registrar
+            and channel.registrar.supersedes(
+                channel.config.load(existing.config), channel.config.load(instance.config)
+            )
         ):
             await self._unregister(existing, channel)
         return await self._saved(instance, channel, "updated")
@@ -114,26 +118,29 @@ class InstanceService:
     async def delete(self, caller: Caller, instance_id: int) -> None:
         instance = await self._owned(caller, instance_id)
         channel = self._channels.find(instance.channel_id)
-        if isinstance(channel, Registers) and instance.status != UNREADABLE:
+        if channel and channel.registrar and instance.status != UNREADABLE:
             await self._unregister(instance, channel)
         await self._pairings.removed(instance)
         unanswered = await self._store.remove(instance_id)
         await _stop_waiting(channel, instance.config, unanswered)
 
-    async def _unregister(self, instance: Instance, channel: Registers) -> None:
+    async def _unregister(self, instance: Instance, channel: AnyChannel) -> None:
         """Takes back what was registered for an instance as it was; what the platform says stops nothing."""
         record = await self._health.find(instance.id)
         try:
-            await channel.unregister(instance.config, record.registration)
+            if channel.registrar:
+                await channel.registrar.unregister(channel.config.load(instance.config), record.registration)
         except PlatformError as error:
             log.warning("the platform did not remove the webhook: %s", error, extra={"instance": instance.id})
         if record.registration:
             await self._health.registration(instance.id, {})
 
-    async def _register(self, instance: Instance, channel: Registers) -> None:
+    async def _register(
+        self, instance: Instance, registrar: Registrar[ChannelConfig], config: ChannelConfig
+    ) -> None:
         """Raises `PlatformError`."""
         kept = (await self._health.find(instance.id)).registration
-        now = await channel.register(instance.config, self.webhook_address(instance), kept)
+        now = await registrar.register(config, self.webhook_address(instance), kept)
         if now != kept:
             await self._health.registration(instance.id, now)
 
@@ -180,7 +187,7 @@ class InstanceService:
             raise Forbidden("the instance belongs to another user")
         return instance
 
-    def _known_channel(self, channel_id: str) -> Channel:
+    def _known_channel(self, channel_id: str) -> AnyChannel:
         channel = self._channels.find(channel_id)
         if channel is None:
             raise Invalid.of(
@@ -197,7 +204,7 @@ class InstanceService:
         channel = self._channels.find(instance.channel_id)
         return InstanceView(instance, channel.definition.name if channel else instance.channel_id)
 
-    async def _saved(self, instance: Instance, channel: Channel, operation: str) -> SaveResult:
+    async def _saved(self, instance: Instance, channel: AnyChannel, operation: str) -> SaveResult:
         registered, error = await self._connected(instance, channel)
         hints = advice(channel.definition, instance.config)
         message = ". ".join([f"Instance {operation}", *hints])
@@ -210,7 +217,7 @@ class InstanceService:
             webhook_error=error,
         )
 
-    async def _connected(self, instance: Instance, channel: Channel) -> tuple[bool | None, str | None]:
+    async def _connected(self, instance: Instance, channel: AnyChannel) -> tuple[bool | None, str | None]:
         """Registers the webhook, or tries the credentials; whatever the platform says fails no create."""
         await self._planner.saved(instance)
         await self._pairings.saved(instance)
@@ -225,27 +232,28 @@ class InstanceService:
         if instance is not None and channel is not None and instance.status == ACTIVE:
             await self._tried(instance, channel, anew=False)
 
-    async def _tried(self, instance: Instance, channel: Channel, *, anew: bool) -> str | None:
+    async def _tried(self, instance: Instance, channel: AnyChannel, *, anew: bool) -> str | None:
         """What the platform says against the webhook or the credentials, which is put on record."""
         registered, error = False, None
+        config = channel.config.load(instance.config)
         address = self.webhook_address(instance)
         try:
-            if isinstance(channel, Registers):
-                if anew or not await channel.registered(instance.config, address):
-                    await self._register(instance, channel)
+            if channel.registrar:
+                if anew or not await channel.registrar.registered(config, address):
+                    await self._register(instance, channel.registrar, config)
                 registered = True
-            if _is_tried(instance, channel) and isinstance(channel, Probed):
-                await channel.probe(instance.config)
+            if channel.probe and _is_tried(instance, channel):
+                await channel.probe.probe(config)
         except PlatformError as refused:
             error = str(refused)
-        if isinstance(channel, (Registers, Probed)):
+        if channel.registrar or channel.probe:
             await self._health.webhook(instance.id, registered, error)
         return error
 
     async def registering(self) -> Sequence[int]:
         """The instances whose webhooks are registered with their platforms, and those whose configuration did not
         work when it was tried."""
-        ids = [each.definition.id for each in self._channels.all() if isinstance(each, Registers)]
+        ids = [each.definition.id for each in self._channels.all() if each.registrar]
         registered = {instance.id for instance in await self._store.of_channels(ids)}
         return sorted(registered.union(await self._health.tried_in_vain()))
 
@@ -254,11 +262,11 @@ class InstanceService:
         return f"{self._callback_address}/api/agent/channels/{instance.channel_id}/{instance.id}/webhook"
 
 
-def _must_register(channel: Channel) -> bool:
-    return isinstance(channel, Registers) and channel.definition.setup.webhook_required
+def _must_register(channel: AnyChannel) -> bool:
+    return channel.registrar is not None and channel.definition.setup.webhook_required
 
 
-def _is_tried(instance: Instance, channel: Channel) -> bool:
+def _is_tried(instance: Instance, channel: AnyChannel) -> bool:
     """A registration that is required tries the credentials too; what is incomplete needs no try."""
     return not _must_register(channel) and not advice(channel.definition, instance.config)
 
@@ -285,16 +293,18 @@ def _unknown(instance_id: int) -> NotFound:
     return NotFound(f"there is no instance {instance_id}")
 
 
-async def _stop_waiting(channel: Channel | None, config: Config, unanswered: Sequence[Event]) -> None:
+async def _stop_waiting(channel: AnyChannel | None, config: Config, unanswered: Sequence[Event]) -> None:
     """Takes away what shows that an answer to one of these messages is on its way. Best effort."""
-    if not isinstance(channel, ShowsWaiting) or not isinstance(channel, Replies):
+    if channel is None or channel.waiting is None or channel.sender is None:
         return
-    waiting = [event for event in unanswered if channel.shows_waiting(config, event.target)]
+    typed, sender = channel.config.load(config), channel.sender
+    targets = [(event, channel.target.load(event.target)) for event in unanswered]
     try:
         parts = [
-            channel.send(config, event.target, part, f"{event.request_id}:removed")
-            for event in waiting
-            for part in channel.render(config, event.target, Answer(""))
+            sender.send(typed, target, part, f"{event.request_id}:removed")
+            for event, target in targets
+            if channel.waiting.shows_waiting(typed, target)
+            for part in sender.render(typed, target, Answer(""))
         ]
         async with asyncio.timeout(COURTESY_SECONDS):
             await asyncio.gather(*parts)

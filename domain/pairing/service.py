@@ -6,7 +6,7 @@ import asyncio
 
 from domain.instances.model import Instance, Pairing
 from domain.refusals import TooMany
-from ports.channels import Channels, SupportsPairing
+from ports.channels import Channels
 from ports.links import CodeAnswer, PairingRequests
 
 PAIRING_WAIT = 20.0
@@ -24,7 +24,8 @@ class PairingService:
         self._wait = wait
 
     def pairs(self, channel_id: str) -> bool:
-        return isinstance(self._channels.find(channel_id), SupportsPairing)
+        channel = self._channels.find(channel_id)
+        return channel is not None and channel.pairing is not None
 
     async def saved(self, instance: Instance) -> None:
         if self.pairs(instance.channel_id):
@@ -35,9 +36,9 @@ class PairingService:
 
     async def request(self, instance: Instance) -> Pairing:
         channel = self._channels.find(instance.channel_id)
-        if not isinstance(channel, SupportsPairing):
+        if channel is None or channel.pairing is None:
             return Pairing(False, None, f"No pairing code can be made: {instance.channel_id} pairs nothing")
-        if lacking := channel.lacks():
+        if lacking := channel.connector and channel.connector.lacks():
             return Pairing(False, None, f"No pairing code can be made: {lacking}")
         number = await self._requests.request(instance.id)
         if number is None:
@@ -49,7 +50,7 @@ class PairingService:
             return Pairing(False, None, f"No pairing code could be made within {self._wait:g} seconds.")
         if answer.code is None:
             return Pairing(False, None, f"No pairing code could be made: {answer.error}")
-        return Pairing(True, answer.code, channel.pairing_steps)
+        return Pairing(True, answer.code, channel.pairing.steps)
 
     async def _answered(self, instance_id: int, number: int) -> CodeAnswer:
         while True:

@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from domain.channels.messages import Event
+from domain.channels.typed import ChannelConfig
 from domain.delivery.reads.service import ReadLimiter
 from domain.instances.health import UNDECRYPTED
 from domain.instances.model import UNREADABLE, Activity, Instance
 from domain.polling.rules import back_off, interval
 from domain.refusals import Refusal, StorageAway, Unavailable
-from ports.channels import Channel, Channels, ConfirmsPolls, PollFailed, Polls, PushWatcher, Schedules
+from ports.capabilities import Poller, PollFailed, Scheduler
+from ports.channels import AnyChannel, Channels
 from ports.clock import Clock
 from ports.instances import HealthRecorder, InstanceLookup
 from ports.jobs import JobQueue
@@ -61,15 +63,15 @@ class PollingService:
     async def saved(self, instance: Instance) -> None:
         """Plans the next run of an instance that was created or changed."""
         channel = self._channels.find(instance.channel_id)
-        if isinstance(channel, Schedules):
-            next_fire = channel.next_fire(instance.config, self._clock.now())
+        if channel and channel.scheduler:
+            next_fire = channel.scheduler.next_fire(channel.config.load(instance.config), self._clock.now())
             await self._schedules.plan(instance.id, next_fire)
-        elif isinstance(channel, Polls):
+        elif channel and channel.poller:
             await self._schedules.plan(instance.id, self._clock.now())
 
     async def complete(self) -> None:
         """Plans instances that have no row: a crash came between their creation and their plan."""
-        ids = [each.definition.id for each in self._channels.all() if isinstance(each, (Polls, Schedules))]
+        ids = [each.definition.id for each in self._channels.all() if each.poller or each.scheduler]
         for instance_id in await self._schedules.missing(ids):
             try:
                 instance = await self._instances.find(instance_id)
@@ -82,7 +84,7 @@ class PollingService:
 
     async def resume(self) -> None:
         """After a start, polls those that can be watched: news may have come while nobody watched."""
-        ids = [each.definition.id for each in self._channels.all() if isinstance(each, PushWatcher)]
+        ids = [each.definition.id for each in self._channels.all() if each.push_watcher]
         await self._schedules.run_soon(ids, AT_ONCE)
 
     async def look(self) -> bool:
@@ -115,31 +117,35 @@ class PollingService:
     async def _run(self, due: Due) -> None:
         instance = await self._instances.find(due.instance_id)
         channel = self._channels.find(instance.channel_id) if instance else None
-        if instance is None:
+        if instance is None or channel is None:
             return
         if instance.status == UNREADABLE:
             await self._failed(due, PollFailed(UNDECRYPTED), UNREADABLE_PAUSE)
-        elif isinstance(channel, Schedules):
-            await self._fire(due, instance, channel)
-        elif isinstance(channel, Polls):
-            await self._poll(due, instance, channel)
+        elif channel.scheduler:
+            await self._fire(due, instance, channel.scheduler, channel.config.load(instance.config))
+        elif channel.poller:
+            await self._poll(due, instance, channel, channel.poller)
 
-    async def _fire(self, due: Due, instance: Instance, channel: Schedules) -> None:
-        event = channel.fired(instance.config, instance.id, due.planned)
-        once = channel.fires_once(instance.config)
+    async def _fire(
+        self, due: Due, instance: Instance, scheduler: Scheduler[ChannelConfig], config: ChannelConfig
+    ) -> None:
+        event = scheduler.fired(config, instance.id, due.planned)
+        once = scheduler.fires_once(config)
         after = max(self._clock.now(), due.planned)  # our clock may be behind the one that found it due
-        following = None if once else channel.next_fire(instance.config, after)
+        following = None if once else scheduler.next_fire(config, after)
         fresh = await self._runs.finish(due, [event], None, following, retire=once)
         if fresh is None:
             return
         await self._stored(instance, fresh)
 
-    async def _poll(self, due: Due, instance: Instance, channel: Polls) -> None:
-        every = interval(instance.config, channel.default_interval_minutes)
+    async def _poll(
+        self, due: Due, instance: Instance, channel: AnyChannel, poller: Poller[ChannelConfig]
+    ) -> None:
+        every = interval(instance.config, poller.default_interval_minutes)
         try:
             async with asyncio.timeout(LONGEST), self._reads.slot(instance, channel):
-                polled = await channel.poll(
-                    instance.config, due.cursor, self._clock.now(), instance.created_at
+                polled = await poller.poll(
+                    channel.config.load(instance.config), due.cursor, self._clock.now(), instance.created_at
                 )
         except TimeoutError:
             late = PollFailed(f"the platform took longer than {LONGEST:g} seconds to answer")
@@ -170,12 +176,12 @@ class PollingService:
         else:
             await self._health.succeeded(instance.id, Activity.RECEIVING)
 
-    async def _confirm(self, instance: Instance, channel: Channel | Polls, events: Sequence[Event]) -> None:
-        if not events or not isinstance(channel, ConfirmsPolls):
+    async def _confirm(self, instance: Instance, channel: AnyChannel, events: Sequence[Event]) -> None:
+        if not events or channel.poll_ack is None:
             return
         try:
             async with self._reads.slot(instance, channel):
-                await channel.polled(instance.config, events)
+                await channel.poll_ack.acknowledge(channel.config.load(instance.config), events)
         except PollFailed as failed:
             log.warning("what was taken could not be marked: %s", failed, extra={"instance": instance.id})
 

@@ -11,6 +11,7 @@ from datetime import timedelta
 from itertools import product
 
 from domain.channels.messages import Answer, CallOutcome, Event, OutboundMessage
+from domain.channels.typed import ChannelConfig, ChannelTarget
 from domain.instances.model import Activity, Instance
 from domain.refusals import Refusal, StorageAway, Unavailable
 from domain.routing.albums import merged, settles_in
@@ -18,7 +19,8 @@ from domain.routing.asking.model import ConversationContext, ProcessingFailed
 from domain.routing.asking.service import InvocationService
 from domain.routing.rounds import MOST_ROUNDS, STOPPED, WINDOW, LoopStopped
 from domain.routing.words import GAVE_UP, TOO_MANY_CRASHES, given_up, not_served
-from ports.channels import Channels, Replies, SenderFilter, ShowsWaiting
+from ports.capabilities import ReplySender
+from ports.channels import Channels
 from ports.clock import Clock
 from ports.identities import People
 from ports.metrics import Meter
@@ -286,8 +288,8 @@ class ConversationService:
             answer = replace(
                 answer, request_id=event.request_id, session_id=event.session_id, draft=context.draft
             )
-            if isinstance(channel, Replies):
-                parts = tuple(await _rendered(channel, context.instance, event, answer))
+            if channel.sender:
+                parts = tuple(await _rendered(channel.sender, context, event, answer))
         result = None
         if event.awaits_reply:
             result = CallResult(CallOutcome.FAILED if error else CallOutcome.ANSWERED, answer)
@@ -316,8 +318,8 @@ class ConversationService:
             return None
         if waiting.attempts >= MAX_CRASHES:
             raise ProcessingFailed(GAVE_UP, TOO_MANY_CRASHES)
-        if isinstance(context.channel, SenderFilter):
-            is_bot = await context.channel.is_bot(instance.config, event.sender)
+        if sender_filter := context.channel.sender_filter:
+            is_bot = await sender_filter.is_bot(context.config, event.sender)
             if is_bot:
                 return None
             context.automated = event.automated or is_bot is None
@@ -362,17 +364,20 @@ def _failed(lane: QueueKey, waiting: QueuedEvent, error: str, last: bool) -> Eve
 
 
 def _shows_waiting(context: ConversationContext, event: Event) -> bool:
-    channel = context.channel
-    return isinstance(channel, ShowsWaiting) and channel.shows_waiting(context.instance.config, event.target)
+    waiting = context.channel.waiting
+    return waiting is not None and waiting.shows_waiting(context.config, context.target(event))
 
 
 async def _rendered(
-    channel: Replies, instance: Instance, event: Event, answer: Answer
+    sender: ReplySender[ChannelConfig, ChannelTarget],
+    context: ConversationContext,
+    event: Event,
+    answer: Answer,
 ) -> Sequence[OutboundMessage]:
     """Long texts are rendered beside the others' work, as that takes a while."""
     if len(answer.text) < LONG_TEXT:
-        return channel.render(instance.config, event.target, answer)
-    return await asyncio.to_thread(channel.render, instance.config, event.target, answer)
+        return sender.render(context.config, context.target(event), answer)
+    return await asyncio.to_thread(sender.render, context.config, context.target(event), answer)
 
 
 def _reason(failure: Exception) -> str:

@@ -15,17 +15,8 @@ from adapters.outbound.channels.registry import Registry
 from domain.channels.messages import Answer, Choice, Event, Outcome, RawCall, Received, Sent
 from domain.channels.model import ChannelDefinition, TextLimit, Unit
 from domain.refusals import Refusal
-from ports.channels import (
-    Channel,
-    Connected,
-    Limited,
-    PromptCloser,
-    Replies,
-    SupportsPairing,
-    TypingIndicator,
-    Webhook,
-)
 from ports.http import AddressRefused, HttpAnswer, HttpFailed
+from tests.support.channel_calls import ChannelCalls, calls
 from tests.support.channel_samples import Sample, Scripted, folder_of, sample_of
 from tests.support.channels import NOW, dependencies
 
@@ -93,28 +84,26 @@ DEFINITIONS = pytest.mark.parametrize(
 )
 
 
-def built(channel_id: str, then: HttpAnswer | HttpFailed = OK) -> Channel:
+def built(channel_id: str, then: HttpAnswer | HttpFailed = OK) -> ChannelCalls:
     sample = SAMPLES[channel_id]
     scripted = Scripted(sample.prelude, then)
-    channel = Registry.build(dependencies(scripted, sample.addresses)).find(channel_id)
-    assert channel is not None
-    return channel
+    return calls(Registry.build(dependencies(scripted, sample.addresses)).find(channel_id))
 
 
-def with_face(face: type, *attributes: str) -> list[str]:
-    """The channels with a sample that have a face, and for which the sample has what a test needs."""
+def with_capability(capability: str, *attributes: str) -> list[str]:
+    """The channels with a sample that have a capability, and for which the sample has what a test needs."""
     return [
         channel_id
         for channel_id, sample in SAMPLES.items()
-        if isinstance(REGISTRY.find(channel_id), face) and all(getattr(sample, each) for each in attributes)
+        if calls(REGISTRY.find(channel_id)).has(capability)
+        and all(getattr(sample, each) for each in attributes)
     ]
 
 
 def received(channel_id: str, call: RawCall) -> Received:
     channel = built(channel_id)
-    assert isinstance(channel, Webhook)
     sample = SAMPLES[channel_id]
-    return channel.receive(sample.config, call, sample.known, NOW)
+    return channel.receive(sample.config, call, sample.metadata, NOW)
 
 
 # --- the catalogue
@@ -159,12 +148,12 @@ def test_the_folder_is_complete(channel_id: str) -> None:
 
 CALLS = [
     pytest.param(channel_id, call, id=f"{channel_id}-{kind}")
-    for channel_id in with_face(Webhook, "genuine")
+    for channel_id in with_capability("webhook", "genuine")
     for kind, call in SAMPLES[channel_id].genuine.items()
 ]
 FORGERIES = [
     pytest.param(channel_id, call, id=f"{channel_id}-{kind}")
-    for channel_id in with_face(Webhook, "forged")
+    for channel_id in with_capability("webhook", "forged")
     for kind, call in SAMPLES[channel_id].forged.items()
 ]
 
@@ -204,7 +193,7 @@ def test_a_forged_call_is_refused(channel_id: str, call: RawCall) -> None:
         received(channel_id, call)
 
 
-@pytest.mark.parametrize("channel_id", with_face(Webhook))
+@pytest.mark.parametrize("channel_id", with_capability("webhook"))
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     body=st.binary(max_size=60) | st.sampled_from([b"{}", b"[]", b"null", b'{"a": 1}', b"a=1", b"[" * 5000]),
@@ -242,10 +231,9 @@ WORDS = [
 
 
 @pytest.mark.parametrize("text", WORDS)
-@pytest.mark.parametrize("channel_id", with_face(Replies, "shown"))
+@pytest.mark.parametrize("channel_id", with_capability("sender", "shown"))
 def test_parts_are_within_the_limit_and_lose_nothing(channel_id: str, text: str) -> None:
     channel, sample = built(channel_id), SAMPLES[channel_id]
-    assert isinstance(channel, Replies)
     assert sample.shown is not None
     parts = channel.render(sample.config, sample.target, Answer(text))
     shown = [sample.shown(part) for part in parts]
@@ -254,19 +242,16 @@ def test_parts_are_within_the_limit_and_lose_nothing(channel_id: str, text: str)
     assert " ".join(shown).split() == text.split()
 
 
-@pytest.mark.parametrize("channel_id", with_face(Replies))
+@pytest.mark.parametrize("channel_id", with_capability("sender"))
 def test_parts_can_be_stored(channel_id: str) -> None:
     channel, sample = built(channel_id), SAMPLES[channel_id]
-    assert isinstance(channel, Replies)
     for part in channel.render(sample.config, sample.target, Answer("**Hello**")):
         assert json.loads(json.dumps(dict(part.payload))) == part.payload
 
 
-@pytest.mark.parametrize("channel_id", with_face(PromptCloser))
+@pytest.mark.parametrize("channel_id", with_capability("prompt_closer"))
 def test_the_part_with_the_buttons_can_be_replaced_without_a_press(channel_id: str) -> None:
     channel, sample = built(channel_id), SAMPLES[channel_id]
-    assert isinstance(channel, PromptCloser)
-    assert isinstance(channel, Replies)
     text = "May I? " * 2000
     for choices in ((), (Choice("Approve", "c:1"), Choice("Reject", "c:2"))):
         parts = channel.render(sample.config, sample.target, Answer(text, choices=choices))
@@ -276,18 +261,22 @@ def test_the_part_with_the_buttons_can_be_replaced_without_a_press(channel_id: s
 
 
 def test_channels_whose_prompts_can_be_replaced() -> None:
-    assert with_face(PromptCloser) == ["workspace-chat", "enterprise-chat", "gaming-chat", "bot-messenger"]
+    assert with_capability("prompt_closer") == [
+        "workspace-chat",
+        "enterprise-chat",
+        "gaming-chat",
+        "bot-messenger",
+    ]
 
 
 def test_every_channel_that_sends_says_whom_limits_bind() -> None:
-    sending = [each for each in REGISTRY.all() if isinstance(each, Replies)]
-    assert [each.definition.id for each in sending if not isinstance(each, Limited)] == []
+    sending = [each for each in REGISTRY.all() if calls(each).has("sender")]
+    assert [each.definition.id for each in sending if not calls(each).has("limits")] == []
 
 
-@pytest.mark.parametrize("channel_id", with_face(Limited))
+@pytest.mark.parametrize("channel_id", with_capability("limits"))
 def test_limits_are_told_by_account_and_place(channel_id: str) -> None:
     channel, sample = built(channel_id), SAMPLES[channel_id]
-    assert isinstance(channel, Limited)
     found = channel.limits(sample.config, sample.target)
     assert found.account.strip()
     assert found == channel.limits(sample.config, sample.target)
@@ -300,7 +289,6 @@ ACCOUNT_BY_TARGET = {"enterprise-chat", "http-webhook"}
 
 async def sent(channel_id: str, then: HttpAnswer | HttpFailed) -> Sent:
     channel, sample = built(channel_id, then), SAMPLES[channel_id]
-    assert isinstance(channel, Replies)
     part = channel.render(sample.config, sample.target, Answer("Hello"))[0]
     return await channel.send(sample.config, sample.target, part, "key-1")
 
@@ -317,7 +305,7 @@ async def sent(channel_id: str, then: HttpAnswer | HttpFailed) -> Sent:
         (AddressRefused("private address"), {Outcome.PERMANENT}),
     ],
 )
-@pytest.mark.parametrize("channel_id", with_face(Replies, "shown", "over_http"))
+@pytest.mark.parametrize("channel_id", with_capability("sender", "shown", "over_http"))
 async def test_trouble_is_told_apart(channel_id: str, then: Any, outcomes: set[Outcome]) -> None:
     result = await sent(channel_id, then)
     assert result.outcome in outcomes
@@ -349,10 +337,9 @@ SHOWN_SECONDS = {
 
 
 def test_channels_that_show_that_an_answer_is_being_written() -> None:
-    found = {channel_id: REGISTRY.find(channel_id) for channel_id in with_face(TypingIndicator)}
+    found = {channel_id: calls(REGISTRY.find(channel_id)) for channel_id in with_capability("typing")}
     assert list(found) == list(SHOWN_SECONDS)
     for channel_id, channel in found.items():
-        assert isinstance(channel, TypingIndicator)
         assert SHOWN_SECONDS[channel_id] * 0.7 <= channel.typing_seconds <= SHOWN_SECONDS[channel_id]
 
 
@@ -365,12 +352,11 @@ def test_channels_that_show_that_an_answer_is_being_written() -> None:
         (HttpFailed("connection reset", before_request=False), Outcome.UNKNOWN),
     ],
 )
-@pytest.mark.parametrize("channel_id", with_face(TypingIndicator, "over_http"))
+@pytest.mark.parametrize("channel_id", with_capability("typing", "over_http"))
 async def test_trouble_with_showing_that_an_answer_is_being_written(
     channel_id: str, then: Any, outcome: Outcome
 ) -> None:
     channel, sample = built(channel_id, then), SAMPLES[channel_id]
-    assert isinstance(channel, TypingIndicator)
     sent = await channel.typing(sample.config, sample.target)
     assert sent is not None
     assert sent.outcome is outcome
@@ -380,8 +366,8 @@ async def test_trouble_with_showing_that_an_answer_is_being_written(
 def test_one_channel_pairs_and_two_keep_connections() -> None:
     """Who pairs gets a waStatus in the configuration, and is asked for codes."""
     everybody = Registry.build(dependencies(Scripted([], OK))).all()
-    assert [each.definition.id for each in everybody if isinstance(each, SupportsPairing)] == [
+    assert [each.definition.id for each in everybody if calls(each).has("pairing")] == [
         "linked-device-messaging"
     ]
-    connected = [each.definition.id for each in everybody if isinstance(each, Connected)]
+    connected = [each.definition.id for each in everybody if calls(each).has("connector")]
     assert connected == ["gaming-chat", "linked-device-messaging"]

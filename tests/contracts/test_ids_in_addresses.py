@@ -17,20 +17,13 @@ from domain.channels.messages import Answer, Attachment, ClosedPrompt, Sender
 from domain.channels.model import Format
 from domain.instances.validation import check_config
 from domain.refusals import Invalid, Refusal
-from ports.channels import (
-    Channel,
-    Describes,
-    Fetches,
+from ports.capabilities import (
     PlatformError,
     PollFailed,
-    Probed,
-    PromptCloser,
-    Replies,
-    SenderFilter,
-    TypingIndicator,
-    Webhook,
 )
+from ports.channels import Channel
 from ports.http import HttpAnswer, HttpFailed, HttpRequest, NoAddress
+from tests.support.channel_calls import ChannelCalls, calls
 from tests.support.channel_samples import Sample, Scripted, sample_of
 from tests.support.channels import NOW, dependencies
 from tests.support.hostile import Place, places, replaced
@@ -98,8 +91,7 @@ async def called(channel_id: str, config: Any, target: Any, attachment: Any) -> 
     """The shapes of all addresses that the channel calls with these values."""
     sample = SAMPLES[channel_id]
     platform = Platform(sample.prelude)
-    channel = Registry.build(dependencies(platform, sample.addresses)).find(channel_id)
-    assert channel is not None
+    channel = calls(Registry.build(dependencies(platform, sample.addresses)).find(channel_id))
     for work in _works(channel, config, target, attachment):
         with contextlib.suppress(*EXPECTED):
             await work()
@@ -107,25 +99,25 @@ async def called(channel_id: str, config: Any, target: Any, attachment: Any) -> 
 
 
 def _works(
-    channel: Channel, config: Any, target: Any, attachment: Attachment | None
+    channel: ChannelCalls, config: Any, target: Any, attachment: Attachment | None
 ) -> Iterator[Callable[[], Awaitable[Any]]]:
-    if isinstance(channel, Replies) and target:
+    if channel.has("sender") and target:
         for part in channel.render(SAMPLES[channel.definition.id].config, target, Answer("Hello")):
             yield lambda: channel.send(config, target, part, "key-1")  # noqa: B023
-    if isinstance(channel, TypingIndicator) and target:
+    if channel.has("typing") and target:
         yield lambda: channel.typing(config, target)
-    if isinstance(channel, PromptCloser) and target:
+    if channel.has("prompt_closer") and target:
         yield lambda: channel.decided(config, target, ClosedPrompt("Approved", "Approved", "Approved"))
-    if isinstance(channel, Probed):
+    if channel.has("probe"):
         yield lambda: channel.probe(config)
-    if isinstance(channel, SenderFilter) and target:
+    if channel.has("sender_filter") and target:
         sender = next(
             (each for name in ("user", "sender") if isinstance(each := target.get(name), str)), "u1"
         )
         yield lambda: channel.is_bot(config, Sender(sender, "Ann"))
-    if attachment is not None and isinstance(channel, Describes):
+    if attachment is not None and channel.has("describer"):
         yield lambda: channel.described(config, attachment)
-    if attachment is not None and isinstance(channel, Fetches):
+    if attachment is not None and channel.has("fetcher"):
         yield lambda: _read(channel.fetch(config, attachment))
 
 
@@ -136,15 +128,16 @@ async def _read(content: AsyncIterator[bytes]) -> None:
 
 def targets(channel_id: str) -> list[Mapping[str, Any]]:
     """The sample's own, and those of the events that it receives."""
-    sample, channel = SAMPLES[channel_id], REGISTRY.find(channel_id)
+    sample, channel = SAMPLES[channel_id], calls(REGISTRY.find(channel_id))
     found = [sample.target] if sample.target else []
-    if isinstance(channel, Webhook):
+    if channel.has("webhook"):
         for call in sample.genuine.values():
-            built = Registry.build(
-                dependencies(Scripted((), HttpAnswer(200, {}, b"{}")), sample.addresses)
-            ).find(channel_id)
-            assert isinstance(built, Webhook)
-            found += [each.target for each in built.receive(sample.config, call, sample.known, NOW).events]
+            built = calls(
+                Registry.build(dependencies(Scripted((), HttpAnswer(200, {}, b"{}")), sample.addresses)).find(
+                    channel_id
+                )
+            )
+            found += [each.target for each in built.receive(sample.config, call, sample.metadata, NOW).events]
     return found
 
 

@@ -25,7 +25,7 @@ class Sample:
     config: Config
     genuine: Mapping[str, RawCall] = field(default_factory=dict)
     forged: Mapping[str, RawCall] = field(default_factory=dict)
-    known: ChannelMetadata = field(default_factory=dict)
+    metadata: ChannelMetadata = field(default_factory=dict)
     target: Target = field(default_factory=dict)
     addresses: Mapping[str, str] = field(default_factory=dict)
     shown: Callable[[OutboundMessage], str] | None = None

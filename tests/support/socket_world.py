@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 
 from adapters.inbound.sockets.supervisor import Supervisor
-from adapters.outbound.channels.linked_device_messaging.channel import LinkedDeviceMessaging
+from adapters.outbound.channels.linked_device_messaging.channel import build
 from adapters.outbound.channels.registry import Registry
 from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.storage.health import PostgresHealth
@@ -47,7 +47,7 @@ class SocketWorld:
         self.instances = PostgresInstances(database, seal, lambda _: None)
         self.health = PostgresHealth(database)
         self.links = PairingStore(database, owner, self.instances, self.health, self.told)
-        channels = Registry((LinkedDeviceMessaging(dependencies(NO_HTTP, devices=self.devices)),))
+        channels = Registry((build(dependencies(NO_HTTP, devices=self.devices)),))
         self.channels = channels
         inbox = PostgresInbox(database, lambda: None)
         self.inbox = inbox

@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 
 from adapters.inbound.jobs.instance_tasks import InstanceTasks
+from domain.channels.typed import ChannelConfig
 from domain.instances.model import Instance
 from domain.polling.rules import interval
-from ports.channels import Channels, PollFailed, Polls, PushWatcher
+from ports.capabilities import PollFailed, PushWatcher
+from ports.channels import Channels
 from ports.instances import InstanceLookup
 from ports.schedules import ScheduleStore
 
@@ -28,11 +30,14 @@ class Watchers:
     def begin(self, instance: Instance) -> None:
         """Watches until there is news or the interval has passed; then the instance is polled."""
         channel = self._channels.find(instance.channel_id)
-        if not isinstance(channel, PushWatcher) or not isinstance(channel, Polls):
+        if channel is None or channel.push_watcher is None or channel.poller is None:
             return
-        seconds = interval(instance.config, channel.default_interval_minutes).total_seconds()
+        seconds = interval(instance.config, channel.poller.default_interval_minutes).total_seconds()
         if seconds >= SHORTEST and not self._tasks.has(instance.id):
-            self._tasks.begin(instance, self._watch(instance, channel, seconds))
+            self._tasks.begin(
+                instance,
+                self._watch(instance, channel.push_watcher, channel.config.load(instance.config), seconds),
+            )
 
     def changed(self, instance_id: int | None) -> None:
         """An instance (None: any) may have changed: what it was is watched no more."""
@@ -41,9 +46,11 @@ class Watchers:
     async def stop(self) -> None:
         await self._tasks.stop()
 
-    async def _watch(self, instance: Instance, channel: PushWatcher, seconds: float) -> None:
+    async def _watch(
+        self, instance: Instance, watcher: PushWatcher[ChannelConfig], config: ChannelConfig, seconds: float
+    ) -> None:
         try:
-            await channel.watch(instance.config, seconds)
+            await watcher.watch(config, seconds)
         except PollFailed as failed:
             log.info("watching ended, polling goes on: %s", failed, extra={"instance": instance.id})
         else:

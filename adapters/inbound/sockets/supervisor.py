@@ -10,8 +10,10 @@ from typing import Any
 
 from adapters.tasks import cancelled, end
 from domain.channels.messages import Event
+from domain.channels.typed import ChannelConfig, JsonModel
 from domain.refusals import Unavailable
-from ports.channels import Channels, Connected, SupportsPairing
+from ports.capabilities import Connector
+from ports.channels import Channels
 from ports.inbox import Inbox
 from ports.instances import InstanceLookup
 from ports.links import ConnectionLeases, LinkRecorder
@@ -25,9 +27,15 @@ RELEASE_SECONDS = 0.5
 """Time limit for releasing the leases when the process stops."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Connected:
+    model: JsonModel[ChannelConfig]
+    connector: Connector[ChannelConfig]
+
+
 @dataclass(slots=True)
 class _Connection:
-    channel: Connected
+    channel: _Connected
     config: Mapping[str, Any]
     task: asyncio.Task[None]
 
@@ -48,13 +56,11 @@ class Supervisor:
         self._inbox = inbox
         self._restart_after = restart_after
         self._channels = {
-            channel.definition.id: channel
+            channel.definition.id: _Connected(channel.config, channel.connector)
             for channel in channels.all()
-            if isinstance(channel, Connected) and channel.lacks() is None
+            if channel.connector and channel.connector.lacks() is None
         }
-        self._pairing = [
-            channel.definition.id for channel in channels.all() if isinstance(channel, SupportsPairing)
-        ]
+        self._pairing = [channel.definition.id for channel in channels.all() if channel.pairing]
         self._held_by_other_process: Mapping[int, int] = {}
         self._connections: dict[int, _Connection] = {}
         self._unlinking: set[asyncio.Task[None]] = set()
@@ -104,7 +110,7 @@ class Supervisor:
     async def _unlink_removed(self) -> None:
         """Unlinks accounts whose instances were removed while nobody kept their connections."""
         for channel in self._channels.values():
-            for instance_id in await self._leases.removed(await channel.stored()):
+            for instance_id in await self._leases.removed(await channel.connector.stored()):
                 self._start_unlinking(instance_id, channel)
 
     async def stop(self) -> None:
@@ -143,13 +149,13 @@ class Supervisor:
             self._start_unlinking(instance_id, connection.channel)
         del self._connections[instance_id]
 
-    def _start_unlinking(self, instance_id: int, channel: Connected) -> None:
+    def _start_unlinking(self, instance_id: int, channel: _Connected) -> None:
         """Unlinks in a task of its own: leases would expire if a round waited for it."""
         task = asyncio.create_task(_unlink(instance_id, channel))
         self._unlinking.add(task)
         task.add_done_callback(self._unlinking.discard)
 
-    async def _listen(self, instance_id: int, channel: Connected, config: Mapping[str, Any]) -> None:
+    async def _listen(self, instance_id: int, channel: _Connected, config: Mapping[str, Any]) -> None:
         """Runs until it is cancelled. Who cancels records that the connection is down: `stop` does so for all in
         one statement, as the database may not answer then."""
         recorder = self._leases.recorder(instance_id)
@@ -166,7 +172,7 @@ class Supervisor:
         while True:
             failure = ""
             try:
-                await channel.listen(instance_id, config, emit, recorder)
+                await channel.connector.listen(instance_id, channel.model.load(config), emit, recorder)
             except Unavailable as reason:  # of this service, not of the platform
                 log.warning("a connection is started again: %s", reason, extra={"instance": instance_id})
             except Exception as error:
@@ -178,9 +184,9 @@ class Supervisor:
             await asyncio.sleep(self._restart_after)
 
 
-async def _unlink(instance_id: int, channel: Connected) -> None:
+async def _unlink(instance_id: int, channel: _Connected) -> None:
     try:
-        await channel.unlink(instance_id)
+        await channel.connector.unlink(instance_id)
     except Exception:
         log.exception("an account was not unlinked", extra={"instance": instance_id})
 

@@ -1,8 +1,13 @@
-"""The channels, in the order of the catalogue. A new channel is one folder and one line here."""
+"""The channels, in the order of the catalogue. A new channel is one folder and one line here.
+
+Installed packages add channels by entry points of the group `switchboard.channels`: each names a `build` function.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from importlib.metadata import entry_points
+from typing import Any
 
 from adapters.outbound.channels.bot_messenger.channel import build as bot_messenger
 from adapters.outbound.channels.business_messaging.channel import build as business_messaging
@@ -18,9 +23,13 @@ from adapters.outbound.channels.linked_device_messaging.channel import build as 
 from adapters.outbound.channels.mail_api.channel import build as mail_api
 from adapters.outbound.channels.sms_provider.channel import build as sms_provider
 from adapters.outbound.channels.workspace_chat.channel import build as workspace_chat
-from ports.channels import Channel, ChannelDependencies
+from ports.channels import AnyChannel, Channel, ChannelDependencies
 
-BUILDERS: tuple[Callable[[ChannelDependencies], Channel], ...] = (
+Builder = Callable[[ChannelDependencies], Channel[Any, Any]]
+
+PLUGINS = "switchboard.channels"
+
+BUILDERS: tuple[Builder, ...] = (
     workspace_chat,
     enterprise_chat,
     community_chat,
@@ -41,15 +50,28 @@ BUILDERS: tuple[Callable[[ChannelDependencies], Channel], ...] = (
 class Registry:
     """Finds a channel by its id."""
 
-    def __init__(self, channels: tuple[Channel, ...]) -> None:
-        self._channels = {channel.definition.id: channel for channel in channels}
+    def __init__(self, channels: Iterable[AnyChannel]) -> None:
+        self._channels: dict[str, AnyChannel] = {}
+        for channel in channels:
+            if self._channels.setdefault(channel.definition.id, channel) is not channel:
+                raise ValueError(f"two channels have the id '{channel.definition.id}'")
 
     @classmethod
     def build(cls, dependencies: ChannelDependencies) -> Registry:
-        return cls(tuple(builder(dependencies) for builder in BUILDERS))
+        return cls(builder(dependencies) for builder in (*BUILDERS, *_plugins()))
 
-    def all(self) -> tuple[Channel, ...]:
+    def all(self) -> tuple[AnyChannel, ...]:
         return tuple(self._channels.values())
 
-    def find(self, channel_id: str) -> Channel | None:
+    def find(self, channel_id: str) -> AnyChannel | None:
         return self._channels.get(channel_id)
+
+
+def _plugins() -> Iterator[Builder]:
+    """Raises what loading a plugin raises, with its name as a note: a channel must not be missing silently."""
+    for plugin in sorted(entry_points(group=PLUGINS), key=lambda entry: entry.name):
+        try:
+            yield plugin.load()
+        except Exception as error:
+            error.add_note(f"the channel plugin '{plugin.name}' ({plugin.value}) cannot be loaded")
+            raise

@@ -16,7 +16,8 @@ from adapters.outbound.channels.common.bodies import items, text
 from adapters.outbound.channels.common.outcomes import by_status, failed, without_token
 from adapters.outbound.oauth.tokens import TokenRefused, Tokens, TokenUnavailable
 from domain.channels.messages import Config, Outcome, Sent
-from ports.channels import ChannelDependencies, PlatformError, PollFailed
+from ports.capabilities import PlatformError, PollFailed
+from ports.channels import ChannelDependencies
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
 
 TOKEN_URL = "GOOGLE_TOKEN_URL"  # noqa: S105 - the name of a setting

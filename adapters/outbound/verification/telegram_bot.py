@@ -10,7 +10,7 @@ from typing import Any
 from adapters.outbound.channels.common.bodies import at, json_object, same, text
 from domain.refusals import Unauthenticated
 from domain.verification.model import BotMessage
-from ports.channels import PlatformError
+from ports.capabilities import PlatformError
 from ports.http import Http, HttpFailed, HttpRequest
 
 log = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from domain.channels.limits import Limits
 from domain.delivery.concurrency.service import ConcurrencyLimiter
 from domain.delivery.rate_limits.model import account_key
 from domain.instances.model import Instance
-from ports.channels import Limited, LimitsReads
+from ports.channels import AnyChannel
 
 log = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ class ReadLimiter:
         self._slots = slots
 
     @asynccontextmanager
-    async def slot(self, instance: Instance, channel: object) -> AsyncIterator[None]:
+    async def slot(self, instance: Instance, channel: AnyChannel) -> AsyncIterator[None]:
         """Waits for a slot, and holds it for as long as the block runs."""
         limits = self._limits(instance, channel)
         if limits is None:
@@ -32,12 +32,13 @@ class ReadLimiter:
             yield
 
     @staticmethod
-    def _limits(instance: Instance, channel: object) -> Limits | None:
+    def _limits(instance: Instance, channel: AnyChannel) -> Limits | None:
         """None where the channel knows no limits or cannot tell them."""
         try:
-            if isinstance(channel, LimitsReads):
-                return channel.read_limits(instance.config)
-            return channel.limits(instance.config, {}) if isinstance(channel, Limited) else None
+            config = channel.config.load(instance.config)
+            if channel.read_limits:
+                return channel.read_limits.read_limits(config)
+            return channel.limits.limits(config, channel.target.load({})) if channel.limits else None
         except Exception:
             log.exception("a channel could not tell its limits", extra={"instance": instance.id})
             return None

@@ -3,30 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
+from domain.channels.messages import Event
+from domain.channels.typed import ChannelConfig, ChannelTarget
 from domain.instances.model import Instance
 from domain.routing.typing_indicator.service import RepeatedTyping
+from ports.channels import AnyChannel
 
 
 @dataclass(slots=True)
 class ConversationContext:
     """A conversation under lease. `has_open_approval`: its messages are held against its tool confirmations.
 
-    `channel` is the instance's channel, whose faces tell what it can do. `draft` names the message that shows
+    `channel` is the instance's channel, whose fields tell what it can do. `draft` names the message that shows
     the answer to the present event while it is being made, empty while there is none. `answered`: the resource
     answered to the present event, and all its attachments were fetched. `noticed`: the platform was told that the
     press which the present event is was seen. `typing` shows that the answer to it is being written.
     """
 
     instance: Instance
-    channel: Any
+    channel: AnyChannel
     has_open_approval: bool
     draft: str = ""
     answered: bool = False
     automated: bool = False
     noticed: bool = False
     typing: RepeatedTyping | None = None
+
+    @property
+    def config(self) -> ChannelConfig:
+        return self.channel.config.load(self.instance.config)
+
+    def target(self, event: Event) -> ChannelTarget:
+        return self.channel.target.load(event.target)
 
     def stop_typing(self) -> None:
         if self.typing is not None:

@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from domain.channels.messages import Answer, Event, Target
+from domain.channels.messages import Answer, Event
+from domain.channels.typed import ChannelConfig, ChannelTarget
 from domain.confirmations.choices import is_approval
 from domain.confirmations.rules import unclear
 from domain.instances.model import Instance
@@ -28,7 +29,7 @@ from domain.routing.model import (
 from domain.routing.resource import parse_resource
 from domain.routing.typing_indicator.service import RepeatedTyping
 from domain.routing.words import APOLOGY, NO_RESOURCE
-from ports.channels import ButtonAck, PromptCloser, StreamingReply, TypingIndicator
+from ports.capabilities import PromptCloser
 from ports.clock import Clock, Ids
 from ports.downstream import Downstream, DownstreamFailed
 from ports.files import MessageFiles
@@ -87,8 +88,8 @@ class InvocationService:
         if decision is None and _presses_prompt(event):
             return self._in_vain(context, event, ruling)
         self._seen(context, event, ruling)
-        if isinstance(context.channel, TypingIndicator):
-            context.typing = RepeatedTyping(context.channel, context.instance.config, event.target)
+        if typing := context.channel.typing:
+            context.typing = RepeatedTyping(typing, context.config, context.target(event))
         taken = await self._files.taken_in(context.instance, event)
         request = _request(context.instance, event, user_id, ruling, taken.files)
         if decision is not None and not await self._approvals.begin(asker, decision):
@@ -136,9 +137,10 @@ class InvocationService:
         self, context: ConversationContext, event: Event, said: ReceivedText, request: RunRequest
     ) -> RunResult:
         """The result, shown while it is being made where the channel can do that."""
-        if not isinstance(context.channel, StreamingReply):
+        streaming = context.channel.streaming
+        if streaming is None:
             return await self._settled(request)
-        async with Drafting(context.channel, self._drafts, context, event, said.event_id) as drafting:
+        async with Drafting(streaming, self._drafts, context, event, said.event_id) as drafting:
             return await self._settled(replace(request, progress=drafting.told))
 
     async def _settled(self, request: RunRequest) -> RunResult:
@@ -182,7 +184,7 @@ class InvocationService:
             self._notice(context, event, ruling.notice)
         else:
             self._show(context, event, ruling.repeated)
-        if isinstance(context.channel, (PromptCloser, ButtonAck)):
+        if context.channel.prompt_closer or context.channel.button_ack:
             return None
         return Answer(ruling.repeated.closed.outcome if ruling.repeated else ruling.notice)
 
@@ -197,19 +199,25 @@ class InvocationService:
 
     def _close(self, context: ConversationContext, over: OverPrompt | None) -> None:
         """A typed message names no prompt: the one that was asked is on record."""
-        if over is not None and isinstance(context.channel, PromptCloser):
-            self._aside(partial(self._replace, context.channel, context.instance, over, {}))
+        if over is not None and (closer := context.channel.prompt_closer):
+            self._aside(partial(self._replace, closer, context, over, None))
 
     async def _replace(
-        self, channel: PromptCloser, instance: Instance, over: OverPrompt, press: Target
+        self,
+        closer: PromptCloser[ChannelConfig, ChannelTarget],
+        context: ConversationContext,
+        over: OverPrompt,
+        press: ChannelTarget | None,
     ) -> None:
         """Replaces the prompt on record, as a press may name any message. Without a record, as where the platform
-        never told the prompt's id, it is the message of the press. `press` is empty for a typed message."""
-        config = instance.config
-        parts = await self._prompts.asked(instance.id, over.asked_by)
-        recorded = (channel.as_pressed(config, sent.target, sent.part, sent.ref, press) for sent in parts)
-        if place := next(filter(None, recorded), press):
-            await channel.decided(config, place, over.closed)
+        never told the prompt's id, it is the message of the press. `press` is None for a typed message."""
+        config, load = context.config, context.channel.target.load
+        asked = await self._prompts.asked(context.instance.id, over.asked_by)
+        recorded = (
+            closer.as_pressed(config, load(sent.target), sent.part, sent.ref, press) for sent in asked
+        )
+        if target := next(filter(None, recorded), press):
+            await closer.decided(config, target, over.closed)
 
     def ended(self, context: ConversationContext, event: Event) -> None:
         """The work on an event is over, however it ended: no button goes on waiting for it."""
@@ -218,13 +226,13 @@ class InvocationService:
 
     def _notice(self, context: ConversationContext, event: Event, words: str = "") -> None:
         context.noticed = True
-        if isinstance(context.channel, ButtonAck):
-            self._aside(partial(context.channel.noticed, context.instance.config, event.target, words))
+        if ack := context.channel.button_ack:
+            self._aside(partial(ack.noticed, context.config, context.target(event), words))
 
     def _show(self, context: ConversationContext, event: Event, over: OverPrompt) -> None:
         context.noticed = True
-        if isinstance(context.channel, PromptCloser):
-            self._aside(partial(self._replace, context.channel, context.instance, over, event.target))
+        if closer := context.channel.prompt_closer:
+            self._aside(partial(self._replace, closer, context, over, context.target(event)))
 
     def _aside(self, courtesy: Callable[[], Awaitable[None]]) -> None:
         """Does beside the work what a slow platform must not hold it up with."""

@@ -7,8 +7,9 @@ import logging
 from types import TracebackType
 
 from domain.channels.messages import Event, Outcome, Sent
+from domain.channels.typed import ChannelConfig, ChannelTarget
 from domain.routing.asking.model import ConversationContext
-from ports.channels import StreamingReply
+from ports.capabilities import StreamingReply
 from ports.inbox import DraftStore
 
 log = logging.getLogger(__name__)
@@ -24,7 +25,7 @@ class Drafting:
 
     def __init__(
         self,
-        channel: StreamingReply,
+        channel: StreamingReply[ChannelConfig, ChannelTarget],
         store: DraftStore,
         context: ConversationContext,
         event: Event,
@@ -59,7 +60,7 @@ class Drafting:
             await self._task
 
     async def _show(self) -> None:
-        config, target = self._context.instance.config, self._event.target
+        config, target = self._context.config, self._context.target(self._event)
         shown, seconds = "", self._channel.draft_seconds
         while not await self._is_over_within(seconds):
             beginning = self._channel.beginning(config, target, self._text)

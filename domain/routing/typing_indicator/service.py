@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from domain.channels.messages import Config, Outcome, Sent, Target
-from ports.channels import TypingIndicator
+from domain.channels.messages import Outcome, Sent
+from domain.channels.typed import ChannelConfig, ChannelTarget
+from ports.capabilities import TypingIndicator
 
 log = logging.getLogger(__name__)
 
@@ -20,7 +21,12 @@ class RepeatedTyping:
     It ends by itself where there is nothing to show, or where the platform refuses for good.
     """
 
-    def __init__(self, channel: TypingIndicator, config: Config, target: Target) -> None:
+    def __init__(
+        self,
+        channel: TypingIndicator[ChannelConfig, ChannelTarget],
+        config: ChannelConfig,
+        target: ChannelTarget,
+    ) -> None:
         self._channel = channel
         self._config = config
         self._target = target

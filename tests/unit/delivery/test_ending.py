@@ -15,6 +15,7 @@ from domain.instances.model import Instance
 from domain.refusals import Invalid, StorageAway, Unavailable
 from ports.outbox import QueuedMessage, QueuedMessages
 from ports.queue import QueueKey
+from tests.support.channel_calls import a_channel
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 LANE = QueueKey(7, "s")
@@ -61,8 +62,8 @@ class World:
             raise self.instance
         return self.instance
 
-    def find(self, channel_id: str) -> Channel:
-        return self.channel
+    def find(self, channel_id: str) -> Any:
+        return a_channel(sender=self.channel)
 
     def left(self, sending: object) -> None:
         return

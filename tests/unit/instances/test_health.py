@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from adapters.outbound.channels.erp_events.definition import DEFINITION
 from domain.instances.health import health_of
 from domain.instances.model import Activity, ActivityHealth, Health, Instance
 from ports.instances import HealthRecord
+from tests.support.channel_calls import a_channel
 
 SAVED = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -28,7 +29,7 @@ def health(
 
 def of(record: HealthRecord, *, pending: int = 0, dead: int = 0) -> Health:
     instance = Instance(1, "ann", "erp-events", "Odoo", {}, "agent::a", SAVED, SAVED)
-    channel: Any = SimpleNamespace(definition=DEFINITION)
+    channel: Any = replace(a_channel(), definition=DEFINITION)
     return health_of(instance, channel, record, {"waiting": 0, "pending": pending, "dead": dead})
 
 

@@ -15,6 +15,7 @@ from adapters.inbound.jobs.upload_loop import UploadLoop
 from adapters.inbound.sockets.supervisor import Supervisor
 from adapters.tasks import cancelled, end
 from domain.refusals import Unavailable
+from tests.support.channel_calls import a_channel
 
 INSTANCES = 140
 PATIENCE = 30.0
@@ -96,8 +97,6 @@ class Leases:
 class Channel:
     """Listens until it is cancelled, and then fails."""
 
-    definition = SimpleNamespace(id="any")
-
     def __init__(self) -> None:
         self.listening = 0
 
@@ -125,7 +124,7 @@ async def test_connections_end_whose_last_words_fail() -> None:
     parts: list[Any] = [
         leases,
         SimpleNamespace(cached=cached),
-        SimpleNamespace(all=lambda: [channel]),
+        SimpleNamespace(all=lambda: [a_channel(connector=channel)]),
         SimpleNamespace(),
     ]
     supervisor = Supervisor(*parts, restart_after=0.0)

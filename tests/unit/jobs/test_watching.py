@@ -12,7 +12,8 @@ import pytest
 
 from adapters.inbound.jobs.watching import Watchers
 from domain.instances.model import Instance
-from ports.channels import Polled, PollFailed
+from ports.capabilities import Polled, PollFailed
+from tests.support.channel_calls import a_channel
 from tests.support.channels import NOW
 
 
@@ -51,9 +52,13 @@ class World:
     async def due_now(self, instance_id: int) -> None:
         self.due.put_nowait(instance_id)
 
+    def _channel(self) -> Any:
+        watching = self.channel if hasattr(self.channel, "watch") else None
+        return a_channel(poller=self.channel, push_watcher=watching)
+
     def watchers(self) -> Watchers:
         instances: Any = type("Instances", (), {"find": staticmethod(self.find_instance)})
-        channels: Any = type("Channels", (), {"find": staticmethod(lambda _: self.channel)})
+        channels: Any = type("Channels", (), {"find": staticmethod(lambda _: self._channel())})
         schedules: Any = self
         return Watchers(instances, channels, schedules)
 

@@ -13,8 +13,9 @@ from domain.instances.model import Instance
 from domain.polling.rules import BACK_OFF
 from domain.polling.service import PollingService
 from domain.refusals import StorageAway
-from ports.channels import Polled
+from ports.capabilities import Polled
 from ports.schedules import Due
+from tests.support.channel_calls import a_channel
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -23,9 +24,6 @@ class Channel:
     """Polls; finds nothing."""
 
     default_interval_minutes = 1.0
-
-    def __init__(self) -> None:
-        self.definition = SimpleNamespace(id="email")
 
     async def poll(self, *_: object) -> Polled:
         return Polled((), {})
@@ -44,7 +42,7 @@ class World:
         self.failed_with: list[str] = []
         self.succeeded_count = 0
         anything: Any = self
-        self.channel = Channel()
+        self.channel = a_channel(poller=Channel())
         health: Any = SimpleNamespace(failed=self._bad, succeeded=self._good)
         clock: Any = SimpleNamespace(now=lambda: NOW)
         channels: Any = SimpleNamespace(find=lambda _: self.channel, all=lambda: [self.channel])

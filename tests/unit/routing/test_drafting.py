@@ -12,6 +12,7 @@ from domain.instances.model import Instance
 from domain.refusals import Unavailable
 from domain.routing.asking.model import ConversationContext
 from domain.routing.drafting.service import Drafting
+from tests.support.channel_calls import a_channel
 from tests.support.channels import NOW
 
 SENT = Sent(Outcome.SENT, ref="m1")
@@ -57,7 +58,7 @@ class Store:
 
 def a_talk(draft: str = "") -> ConversationContext:
     instance = Instance(7, "owner", "workspace-chat", "x", {}, "agent::a", NOW, NOW)
-    return ConversationContext(instance, None, False, draft)
+    return ConversationContext(instance, a_channel(), False, draft)
 
 
 def drafting(platform: Platform, store: Store, context: ConversationContext) -> Drafting:

@@ -9,7 +9,9 @@ import pytest
 
 from domain.channels.messages import Answer, Event, OutboundMessage, Sender
 from domain.instances.model import Instance
+from domain.routing.asking.model import ConversationContext
 from domain.routing.service import LONG_TEXT, _rendered
+from tests.support.channel_calls import a_channel
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 INSTANCE = Instance(1, "ann", "x", "n", {}, None, NOW, NOW)
@@ -30,6 +32,7 @@ class Channel:
 @pytest.mark.parametrize(("length", "beside"), [(LONG_TEXT - 1, False), (LONG_TEXT, True)])
 async def test_a_long_answer_is_rendered_in_a_thread(length: int, beside: bool) -> None:
     channel = Channel()
-    parts = await _rendered(channel, INSTANCE, EVENT, Answer("x" * length))  # type: ignore[arg-type]
+    context = ConversationContext(INSTANCE, a_channel(sender=channel), has_open_approval=False)
+    parts = await _rendered(channel, context, EVENT, Answer("x" * length))
     assert [each.payload for each in parts] == [{"length": length, "target": {"chat": 1}}]
     assert (channel.thread is not threading.main_thread()) is beside

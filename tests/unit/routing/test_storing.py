@@ -17,6 +17,7 @@ from domain.routing.service import RETRIES, ConversationService
 from domain.routing.words import GAVE_UP
 from ports.inbox import Conversation, EventOutcome, QueuedEvent
 from ports.queue import QueueKey
+from tests.support.channel_calls import a_channel
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 LANE = QueueKey(7, "s")
@@ -27,11 +28,6 @@ class Channel:
     """Cannot render texts that hold "odd"; with `mute` none at all."""
 
     mute = False
-
-    def __init__(self) -> None:
-        self.definition = SimpleNamespace(
-            allows_only_known=lambda _config: False, identifies=lambda _config: False
-        )
 
     def render(self, config: object, target: object, answer: Answer) -> Sequence[OutboundMessage]:
         if self.mute or "odd" in answer.text:
@@ -80,8 +76,9 @@ class World:
             raise self.instance
         return self.instance
 
-    def find(self, channel_id: str) -> Channel:
-        return self.channel
+    def find(self, channel_id: str) -> Any:
+        screening = self.channel if hasattr(self.channel, "is_bot") else None
+        return a_channel(sender=self.channel, sender_filter=screening)
 
     async def answer(self, *_: object) -> Answer:
         self.asked += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adapters.outbound.storage.codec import LONGEST_REASON, storable_reason
-from ports.channels import LONGEST_WORDS, PlatformError
+from ports.capabilities import LONGEST_DETAIL, PlatformError
 
 
 def test_only_the_beginning_of_a_reason_is_kept() -> None:
@@ -12,4 +12,4 @@ def test_only_the_beginning_of_a_reason_is_kept() -> None:
 
 
 def test_only_the_beginning_of_a_platforms_words_is_told() -> None:
-    assert str(PlatformError("Telegram: " + "x" * 1_000_000)) == "Telegram: " + "x" * (LONGEST_WORDS - 10)
+    assert str(PlatformError("Telegram: " + "x" * 1_000_000)) == "Telegram: " + "x" * (LONGEST_DETAIL - 10)

@@ -12,7 +12,8 @@ from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.common.outcomes import by_status, exchange
 from adapters.outbound.http.paths import segment
 from domain.channels.messages import Config, Outcome, Sent
-from ports.channels import ChannelDependencies, PlatformError
+from ports.capabilities import PlatformError
+from ports.channels import ChannelDependencies
 from ports.http import FormFile, HttpAnswer, HttpFailed, HttpRequest
 
 from .webhook import bot_token

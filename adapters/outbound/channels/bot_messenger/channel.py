@@ -19,8 +19,9 @@ from domain.channels.messages import (
     Sent,
     Target,
 )
-from domain.channels.model import ChannelDefinition
-from ports.channels import ChannelDependencies, PlatformError, Registration
+from domain.channels.typed import RAW
+from ports.capabilities import PlatformError, Registration
+from ports.channels import Channel, ChannelDependencies
 from ports.http import HttpFailed, HttpRequest
 
 from . import webhook
@@ -37,7 +38,7 @@ MAX_DOWNLOAD = 2_000_000_000
 class BotMessenger:
     """Telegram, as the faces of `ports.channels` see it."""
 
-    facts_ttl = 3600.0
+    metadata_seconds = 3600.0
     typing_seconds = 4.0
     """Telegram shows it for five seconds."""
 
@@ -46,14 +47,10 @@ class BotMessenger:
         self._api = BotApi(dependencies)
         self._delivery = Delivery(self._api, dependencies.artifacts)
 
-    @property
-    def definition(self) -> ChannelDefinition:
-        return DEFINITION
-
     def receive(self, config: Config, call: RawCall, known: ChannelMetadata, now: datetime) -> Received:
         return webhook.receive(config, call, known)
 
-    async def facts(self, config: Config) -> ChannelMetadata:
+    async def fetch_metadata(self, config: Config) -> ChannelMetadata:
         """The bot's own username, by which it is mentioned in groups."""
         me = await self._api.ask(config, "getMe", timeout=2.0)
         return {"username": text(me, "username")}
@@ -88,11 +85,11 @@ class BotMessenger:
             await self._delivery.close(config, target, closed)
 
     def as_pressed(
-        self, config: Config, target: Target, part: OutboundMessage, ref: str, press: Target
+        self, config: Config, target: Target, part: OutboundMessage, ref: str, press: Target | None
     ) -> Target | None:
         if not part.payload.get("choices") or not ref.isdigit():
             return None
-        return {**press, "chat_id": target.get("chat_id"), "prompt_id": int(ref)}
+        return {**(press or {}), "chat_id": target.get("chat_id"), "prompt_id": int(ref)}
 
     async def _try(self, config: Config, method: str, payload: dict[str, object]) -> None:
         try:
@@ -137,5 +134,20 @@ class BotMessenger:
             raise PlatformError(f"Telegram: {words}") from None
 
 
-def build(dependencies: ChannelDependencies) -> BotMessenger:
-    return BotMessenger(dependencies)
+def build(dependencies: ChannelDependencies) -> Channel[Config, Target]:
+    channel = BotMessenger(dependencies)
+    return Channel(
+        definition=DEFINITION,
+        config=RAW,
+        target=RAW,
+        webhook=channel,
+        metadata=channel,
+        sender=channel,
+        limits=channel,
+        registrar=channel,
+        probe=channel,
+        fetcher=channel,
+        typing=channel,
+        button_ack=channel,
+        prompt_closer=channel,
+    )

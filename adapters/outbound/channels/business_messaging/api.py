@@ -11,7 +11,8 @@ from adapters.outbound.channels.common.outcomes import by_status, exchange
 from adapters.outbound.http.paths import segment
 from domain.channels.limits import Scope
 from domain.channels.messages import Config, Outcome, Sent
-from ports.channels import ChannelDependencies, PlatformError
+from ports.capabilities import PlatformError
+from ports.channels import ChannelDependencies
 from ports.http import FormFile, HttpAnswer, HttpFailed, HttpRequest
 
 from .definition import DEFAULT_API_VERSION

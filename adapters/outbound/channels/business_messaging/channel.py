@@ -18,8 +18,9 @@ from domain.channels.messages import (
     Sent,
     Target,
 )
-from domain.channels.model import ChannelDefinition
-from ports.channels import ChannelDependencies, PlatformError
+from domain.channels.typed import RAW
+from ports.capabilities import PlatformError
+from ports.channels import Channel, ChannelDependencies
 from ports.http import HttpFailed, HttpRequest
 
 from . import webhook
@@ -41,10 +42,6 @@ class BusinessMessaging:
         self._dependencies = dependencies
         self._api = GraphApi(dependencies)
         self._delivery = Delivery(self._api, dependencies.artifacts)
-
-    @property
-    def definition(self) -> ChannelDefinition:
-        return DEFINITION
 
     def receive(self, config: Config, call: RawCall, known: ChannelMetadata, now: datetime) -> Received:
         return webhook.receive(config, call)
@@ -88,5 +85,16 @@ class BusinessMessaging:
             raise PlatformError(f"WhatsApp: {error}") from None
 
 
-def build(dependencies: ChannelDependencies) -> BusinessMessaging:
-    return BusinessMessaging(dependencies)
+def build(dependencies: ChannelDependencies) -> Channel[Config, Target]:
+    channel = BusinessMessaging(dependencies)
+    return Channel(
+        definition=DEFINITION,
+        config=RAW,
+        target=RAW,
+        webhook=channel,
+        sender=channel,
+        limits=channel,
+        probe=channel,
+        fetcher=channel,
+        typing=channel,
+    )

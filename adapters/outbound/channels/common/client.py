@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from ports.channels import PlatformError
+from ports.capabilities import PlatformError
 from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
 
 DOWNLOAD_TIMEOUT = 120.0

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.community_chat.api import Server
-from ports.channels import PlatformError
+from ports.capabilities import PlatformError
 from ports.clock import Clock
 
 KNOWN_SECONDS = 3600.0

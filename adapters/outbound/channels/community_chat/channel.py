@@ -23,8 +23,9 @@ from domain.channels.messages import (
     Sent,
     Target,
 )
-from domain.channels.model import ChannelDefinition
-from ports.channels import ChannelDependencies, PlatformError
+from domain.channels.typed import RAW
+from ports.capabilities import PlatformError
+from ports.channels import Channel, ChannelDependencies
 
 _POST_ANYWHERE = {"system_admin", "system_post_all"}
 """Roles that post in channels of which they are no members."""
@@ -35,7 +36,7 @@ _SOON = 2.0
 class Mattermost:
     """Outgoing webhooks and slash commands in, posts out. Choices are typed."""
 
-    facts_ttl = 3600.0
+    metadata_seconds = 3600.0
     typing_seconds = 4.0
     """Clients show it for five seconds, unless the server's TimeBetweenUserTypingUpdatesMilliseconds is changed."""
 
@@ -43,11 +44,7 @@ class Mattermost:
         self._dependencies = dependencies
         self._bots = Bots(dependencies.clock)
 
-    @property
-    def definition(self) -> ChannelDefinition:
-        return DEFINITION
-
-    async def facts(self, config: Config) -> ChannelMetadata:
+    async def fetch_metadata(self, config: Config) -> ChannelMetadata:
         """The bot's own user id and name: its own posts are no messages. Raises `PlatformError`."""
         me = await self._server(config).me(_SOON)
         return {"userId": me.get("id", ""), "username": me.get("username", "")}
@@ -110,6 +107,19 @@ def _where(config: Config, target: Target) -> Target:
     return {**target, "channel": target.get("channel") or config["channelId"]}
 
 
-def build(dependencies: ChannelDependencies) -> Mattermost:
-    """The channel, ready for use."""
-    return Mattermost(dependencies)
+def build(dependencies: ChannelDependencies) -> Channel[Config, Target]:
+    channel = Mattermost(dependencies)
+    return Channel(
+        definition=DEFINITION,
+        config=RAW,
+        target=RAW,
+        webhook=channel,
+        metadata=channel,
+        sender=channel,
+        limits=channel,
+        probe=channel,
+        fetcher=channel,
+        describer=channel,
+        sender_filter=channel,
+        typing=channel,
+    )

@@ -8,16 +8,12 @@ from adapters.outbound.channels.cron.definition import DEFINITION
 from adapters.outbound.channels.cron.schedule import next_fire
 from adapters.outbound.channels.cron.webhook import firing, receive
 from domain.channels.messages import ChannelMetadata, Config, Event, RawCall, Received
-from domain.channels.model import ChannelDefinition
-from ports.channels import ChannelDependencies
+from domain.channels.typed import RAW
+from ports.channels import Channel, ChannelDependencies
 
 
 class Cron:
     """Fires by the clock, and when manual_trigger is called. Answers go nowhere."""
-
-    @property
-    def definition(self) -> ChannelDefinition:
-        return DEFINITION
 
     def next_fire(self, config: Config, after: datetime) -> datetime | None:
         if config.get("enabled") is False:
@@ -37,6 +33,12 @@ class Cron:
         return receive(config, call)
 
 
-def build(dependencies: ChannelDependencies) -> Cron:
-    """The channel, ready for use."""
-    return Cron()
+def build(dependencies: ChannelDependencies) -> Channel[Config, Config]:
+    channel = Cron()
+    return Channel(
+        definition=DEFINITION,
+        config=RAW,
+        target=RAW,
+        webhook=channel,
+        scheduler=channel,
+    )

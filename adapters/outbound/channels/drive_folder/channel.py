@@ -24,8 +24,9 @@ from domain.channels.messages import (
     Sent,
     Target,
 )
-from domain.channels.model import ChannelDefinition
-from ports.channels import ChannelDependencies, PlatformError, Polled, Registration
+from domain.channels.typed import RAW
+from ports.capabilities import PlatformError, Polled, Registration
+from ports.channels import Channel, ChannelDependencies
 
 WRITING_SCOPES = (
     "https://www.googleapis.com/auth/drive",
@@ -44,10 +45,6 @@ class DriveFolder:
         self._dependencies = dependencies
         self._api = GoogleApi.build("Google Drive", dependencies, "DRIVE_FOLDER_API_URL")
         self._drive = Drive(self._api)
-
-    @property
-    def definition(self) -> ChannelDefinition:
-        return DEFINITION
 
     async def poll(
         self, config: Config, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
@@ -132,5 +129,17 @@ class DriveFolder:
         return not push.can_be_called(str(config.get("webhookUrl") or address))
 
 
-def build(dependencies: ChannelDependencies) -> DriveFolder:
-    return DriveFolder(dependencies)
+def build(dependencies: ChannelDependencies) -> Channel[Config, Target]:
+    channel = DriveFolder(dependencies)
+    return Channel(
+        definition=DEFINITION,
+        config=RAW,
+        target=RAW,
+        webhook=channel,
+        sender=channel,
+        limits=channel,
+        poller=channel,
+        registrar=channel,
+        probe=channel,
+        fetcher=channel,
+    )

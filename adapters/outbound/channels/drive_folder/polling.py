@@ -16,7 +16,7 @@ from adapters.outbound.channels.drive_folder.api import Drive
 from adapters.outbound.http.paths import segment
 from adapters.outbound.oauth.google import poll_failures
 from domain.channels.messages import Attachment, Config, Event, Sender
-from ports.channels import Polled
+from ports.capabilities import Polled
 
 _ANSWER_TYPES = frozenset({"text/plain", "application/vnd.google-apps.document"})
 MARK = "switchboard"

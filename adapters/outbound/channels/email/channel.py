@@ -23,8 +23,9 @@ from adapters.outbound.mail.mime import read_mail
 from adapters.outbound.mail.smtp import SmtpServer, Submission, classify
 from domain.channels.limits import Limits
 from domain.channels.messages import Answer, Attachment, Config, Event, OutboundMessage, Outcome, Sent, Target
-from domain.channels.model import ChannelDefinition
-from ports.channels import ChannelDependencies, PlatformError, Polled, PollFailed
+from domain.channels.typed import RAW
+from ports.capabilities import PlatformError, Polled, PollFailed
+from ports.channels import Channel, ChannelDependencies
 from ports.http import HttpFailed
 
 PROBE_TIMEOUT = 10.0
@@ -42,10 +43,6 @@ class Email:
         self._submission = Submission(dependencies.hosts, tls_contexts)
         self._watcher = IdleWatcher(self._mailboxes)
 
-    @property
-    def definition(self) -> ChannelDefinition:
-        return DEFINITION
-
     async def poll(
         self, config: Config, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
     ) -> Polled:
@@ -57,7 +54,7 @@ class Email:
 
         return await self._mailboxes.work(config, job)
 
-    async def polled(self, config: Config, stored: Sequence[Event]) -> None:
+    async def acknowledge(self, config: Config, stored: Sequence[Event]) -> None:
         def job(box: MailBox) -> None:
             validity = box.number_of("UIDVALIDITY")
             box.mark_seen(
@@ -140,5 +137,20 @@ def _smtp(config: Config) -> SmtpServer:
     )
 
 
-def build(dependencies: ChannelDependencies) -> Email:
-    return Email(dependencies)
+def build(
+    dependencies: ChannelDependencies, tls_contexts: TlsContexts = checked_tls
+) -> Channel[Config, Target]:
+    channel = Email(dependencies, tls_contexts)
+    return Channel(
+        definition=DEFINITION,
+        config=RAW,
+        target=RAW,
+        sender=channel,
+        limits=channel,
+        read_limits=channel,
+        poller=channel,
+        poll_ack=channel,
+        push_watcher=channel,
+        probe=channel,
+        fetcher=channel,
+    )

@@ -15,7 +15,7 @@ from imap_tools import MailboxTaggedResponseError
 from adapters.outbound.channels.email.imap import MailBox
 from adapters.outbound.channels.email.mailbox import IMAP_ERRORS, Mailboxes
 from domain.channels.messages import Config
-from ports.channels import PollFailed
+from ports.capabilities import PollFailed
 
 MAX_WATCHED = 100
 """Mailboxes that are watched at a time; each takes a thread. Others are polled by the interval."""

@@ -23,7 +23,7 @@ from adapters.outbound.mail.connections import (
     plain_text_message,
 )
 from domain.channels.messages import Config
-from ports.channels import PollFailed
+from ports.capabilities import PollFailed
 from ports.http import Addresses, AddressRefused, HttpFailed
 
 T = TypeVar("T")

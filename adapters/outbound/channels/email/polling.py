@@ -13,7 +13,7 @@ from adapters.outbound.mail.guards import reason_not_to_answer
 from adapters.outbound.mail.headers import session_of
 from adapters.outbound.mail.mime import read_mail
 from domain.channels.messages import Config, Event
-from ports.channels import Polled
+from ports.capabilities import Polled
 
 MAX_MAILS = 25
 """Mails of one poll; the rest follows at once in the next."""

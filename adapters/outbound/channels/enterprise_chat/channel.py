@@ -28,7 +28,9 @@ from domain.channels.messages import (
     Target,
 )
 from domain.channels.model import ChannelDefinition
-from ports.channels import ChannelDependencies, PlatformError
+from domain.channels.typed import RAW
+from ports.capabilities import PlatformError
+from ports.channels import Channel, ChannelDependencies
 from ports.http import HttpRequest
 
 _SOON = 4.0
@@ -40,7 +42,7 @@ _METADATA_PATH = "/v1/.well-known/openidconfiguration"
 class Teams:
     """Activities in; answers out as the bot, or through an incoming webhook. Choices are card buttons."""
 
-    facts_ttl = 24 * 3600.0
+    metadata_seconds = 24 * 3600.0
     typing_seconds = delivery.Delivery.typing_seconds
 
     def __init__(self, dependencies: ChannelDependencies) -> None:
@@ -57,7 +59,7 @@ class Teams:
     def definition(self) -> ChannelDefinition:
         return self._definition
 
-    async def facts(self, config: Config) -> ChannelMetadata:
+    async def fetch_metadata(self, config: Config) -> ChannelMetadata:
         """Issuer and signing keys of inbound tokens, none without an appId. Raises `PlatformError`."""
         if not config.get("appId"):
             return {}
@@ -96,7 +98,7 @@ class Teams:
         await self._delivery.decided(config, target, closed)
 
     def as_pressed(
-        self, config: Config, target: Target, part: OutboundMessage, ref: str, press: Target
+        self, config: Config, target: Target, part: OutboundMessage, ref: str, press: Target | None
     ) -> Target | None:
         return self._delivery.as_pressed(config, target, part, ref, press)
 
@@ -121,6 +123,19 @@ class Teams:
         return self._connector.fetch(config, attachment)
 
 
-def build(dependencies: ChannelDependencies) -> Teams:
-    """The channel, ready for use."""
-    return Teams(dependencies)
+def build(dependencies: ChannelDependencies) -> Channel[Config, Target]:
+    channel = Teams(dependencies)
+    return Channel(
+        definition=channel.definition,
+        config=RAW,
+        target=RAW,
+        webhook=channel,
+        metadata=channel,
+        sender=channel,
+        limits=channel,
+        probe=channel,
+        fetcher=channel,
+        typing=channel,
+        button_ack=channel,
+        prompt_closer=channel,
+    )

@@ -15,7 +15,8 @@ from adapters.outbound.channels.enterprise_chat.trust import is_loopback, is_tru
 from adapters.outbound.http.paths import base_address, segment
 from adapters.outbound.oauth.tokens import TokenRefused, Tokens, TokenUnavailable
 from domain.channels.messages import Attachment, Config, Outcome, Sent, Target
-from ports.channels import ChannelDependencies, PlatformError
+from ports.capabilities import PlatformError
+from ports.channels import ChannelDependencies
 from ports.http import HttpAnswer, HttpRequest
 
 LOGIN = "ENTERPRISE_CHAT_LOGIN_URL"

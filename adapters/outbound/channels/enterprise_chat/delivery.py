@@ -123,7 +123,7 @@ class Delivery:
             log.warning("a decided prompt could not be replaced: %s", sent.detail)
 
     def as_pressed(
-        self, config: Config, target: Target, part: OutboundMessage, ref: str, press: Target
+        self, config: Config, target: Target, part: OutboundMessage, ref: str, press: Target | None
     ) -> Target | None:
         attachments = part.payload.get("content", {}).get("attachments", ())
         is_prompt = any(

@@ -18,7 +18,7 @@ from adapters.outbound.channels.common.calls import require_webhook
 from adapters.outbound.channels.enterprise_chat import activities
 from domain.channels.messages import ChannelMetadata, Config, RawCall, Received
 from domain.refusals import Forbidden, Invalid, Unauthenticated, Unavailable
-from ports.channels import StaleMetadata
+from ports.capabilities import StaleMetadata
 
 ALGORITHM = "RS256"
 LEEWAY = 300.0

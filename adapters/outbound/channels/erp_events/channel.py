@@ -12,8 +12,9 @@ from adapters.outbound.channels.erp_events.limits import limits
 from adapters.outbound.channels.erp_events.rpc import OdooError, sign_in
 from domain.channels.limits import Limits
 from domain.channels.messages import Answer, Config, OutboundMessage, Sent, Target
-from domain.channels.model import ChannelDefinition
-from ports.channels import ChannelDependencies, PlatformError, Polled
+from domain.channels.typed import RAW
+from ports.capabilities import PlatformError, Polled
+from ports.channels import Channel, ChannelDependencies
 
 
 class Odoo:
@@ -23,10 +24,6 @@ class Odoo:
 
     def __init__(self, dependencies: ChannelDependencies) -> None:
         self._dependencies = dependencies
-
-    @property
-    def definition(self) -> ChannelDefinition:
-        return DEFINITION
 
     async def poll(
         self, config: Config, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
@@ -55,5 +52,14 @@ class Odoo:
             raise PlatformError(str(error)) from error
 
 
-def build(dependencies: ChannelDependencies) -> Odoo:
-    return Odoo(dependencies)
+def build(dependencies: ChannelDependencies) -> Channel[Config, Target]:
+    channel = Odoo(dependencies)
+    return Channel(
+        definition=DEFINITION,
+        config=RAW,
+        target=RAW,
+        sender=channel,
+        limits=channel,
+        poller=channel,
+        probe=channel,
+    )

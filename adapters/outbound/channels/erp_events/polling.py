@@ -12,7 +12,7 @@ from adapters.outbound.channels.common.bodies import at, items
 from adapters.outbound.channels.erp_events.rpc import OdooError, sign_in
 from adapters.outbound.channels.erp_events.watching import Change, Scan, Watcher
 from domain.channels.messages import Config, Event, Sender
-from ports.channels import Polled, PollFailed
+from ports.capabilities import Polled, PollFailed
 from ports.http import Http
 
 _MESSAGES = "mail.message"

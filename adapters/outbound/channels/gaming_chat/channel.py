@@ -20,8 +20,9 @@ from domain.channels.messages import (
     Sent,
     Target,
 )
-from domain.channels.model import ChannelDefinition
-from ports.channels import ChannelDependencies, Emit
+from domain.channels.typed import RAW
+from ports.capabilities import Emit
+from ports.channels import Channel, ChannelDependencies
 from ports.http import HttpRequest
 from ports.links import LinkRecorder
 
@@ -44,10 +45,6 @@ class GamingChat:
         self._delivery = delivery.Delivery(dependencies, self._api)
         self._prompts = Prompts(self._api)
         self._gateway = Gateway(dependencies, self._api)
-
-    @property
-    def definition(self) -> ChannelDefinition:
-        return DEFINITION
 
     def receive(self, config: Config, call: RawCall, known: ChannelMetadata, now: datetime) -> Received:
         return webhook.receive(config, call, now)
@@ -80,7 +77,7 @@ class GamingChat:
         return delivery.is_deferred(target)
 
     def as_pressed(
-        self, config: Config, target: Target, part: OutboundMessage, ref: str, press: Target
+        self, config: Config, target: Target, part: OutboundMessage, ref: str, press: Target | None
     ) -> Target | None:
         return self._prompts.as_pressed(config, target, part, ref, press)
 
@@ -105,5 +102,20 @@ class GamingChat:
         return self._api.client.download(request)
 
 
-def build(dependencies: ChannelDependencies) -> GamingChat:
-    return GamingChat(dependencies)
+def build(dependencies: ChannelDependencies) -> Channel[Config, Target]:
+    channel = GamingChat(dependencies)
+    return Channel(
+        definition=DEFINITION,
+        config=RAW,
+        target=RAW,
+        webhook=channel,
+        sender=channel,
+        limits=channel,
+        probe=channel,
+        fetcher=channel,
+        typing=channel,
+        waiting=channel,
+        button_ack=channel,
+        prompt_closer=channel,
+        connector=channel,
+    )

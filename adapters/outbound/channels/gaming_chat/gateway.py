@@ -18,7 +18,8 @@ import orjson
 from adapters.outbound.channels.common.bodies import at, json_value, text
 from domain.channels.messages import Config
 from domain.refusals import Invalid
-from ports.channels import ChannelDependencies, Emit, PlatformError
+from ports.capabilities import Emit, PlatformError
+from ports.channels import ChannelDependencies
 from ports.links import LinkRecorder
 
 from .api import DiscordApi

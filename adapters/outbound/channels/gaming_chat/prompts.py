@@ -26,7 +26,7 @@ class Prompts:
         self._api = api
 
     def as_pressed(
-        self, config: Config, target: Target, part: OutboundMessage, ref: str, press: Target
+        self, config: Config, target: Target, part: OutboundMessage, ref: str, press: Target | None
     ) -> Target | None:
         """The token of a press is good for the message with the button. What the token of a command calls the
         original may be another message, so the prompt is named."""

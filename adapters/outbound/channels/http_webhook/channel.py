@@ -27,7 +27,7 @@ from domain.channels.messages import (
     Sent,
     Target,
 )
-from domain.channels.model import ChannelDefinition
+from domain.channels.typed import RAW
 from ports.channels import Channel, ChannelDependencies
 from ports.http import HttpRequest
 
@@ -43,10 +43,6 @@ class HttpWebhook:
     def __init__(self, dependencies: ChannelDependencies) -> None:
         self._http = dependencies.http
         self._clock = dependencies.clock
-
-    @property
-    def definition(self) -> ChannelDefinition:
-        return DEFINITION
 
     def receive(self, config: Config, call: RawCall, known: ChannelMetadata, now: datetime) -> Received:
         return receive(config, call, now)
@@ -115,5 +111,14 @@ def _joined(*layers: Mapping[str, str]) -> dict[str, str]:
     return dict(named.values())
 
 
-def build(dependencies: ChannelDependencies) -> Channel:
-    return HttpWebhook(dependencies)
+def build(dependencies: ChannelDependencies) -> Channel[Config, Target]:
+    channel = HttpWebhook(dependencies)
+    return Channel(
+        definition=DEFINITION,
+        config=RAW,
+        target=RAW,
+        webhook=channel,
+        call_responder=channel,
+        sender=channel,
+        limits=channel,
+    )

@@ -25,8 +25,9 @@ from domain.channels.messages import (
     Sent,
     Target,
 )
-from domain.channels.model import ChannelDefinition
-from ports.channels import ChannelDependencies, Emit, PlatformError
+from domain.channels.typed import RAW
+from ports.capabilities import Emit, Pairing, PlatformError
+from ports.channels import Channel, ChannelDependencies
 from ports.linked_device import DeviceError, LinkedDevice, OutgoingFile
 from ports.links import LinkRecorder
 
@@ -51,10 +52,6 @@ class LinkedDeviceMessaging:
         self._devices = dependencies.devices
         self._artifacts = dependencies.artifacts
         self._clock = dependencies.clock
-
-    @property
-    def definition(self) -> ChannelDefinition:
-        return DEFINITION
 
     def lacks(self) -> str | None:
         return self._devices.missing()
@@ -174,6 +171,17 @@ def _as_payload(artifact: Artifact) -> dict[str, object]:
     }
 
 
-def build(dependencies: ChannelDependencies) -> LinkedDeviceMessaging:
-    """The channel, wired with what the kit holds."""
-    return LinkedDeviceMessaging(dependencies)
+def build(dependencies: ChannelDependencies) -> Channel[Config, Target]:
+    channel = LinkedDeviceMessaging(dependencies)
+    return Channel(
+        definition=DEFINITION,
+        config=RAW,
+        target=RAW,
+        sender=channel,
+        limits=channel,
+        probe=channel,
+        fetcher=channel,
+        typing=channel,
+        connector=channel,
+        pairing=Pairing(channel.pairing_steps),
+    )

@@ -15,7 +15,7 @@ from domain.channels.linked_device import (
     step,
 )
 from domain.channels.messages import Config
-from ports.channels import Emit
+from ports.capabilities import Emit
 from ports.clock import Clock
 from ports.linked_device import (
     DeviceError,

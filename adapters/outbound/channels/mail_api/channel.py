@@ -19,8 +19,9 @@ from adapters.outbound.mail.compose import compose_reply, mail_messages
 from adapters.outbound.oauth.google import GoogleApi, GoogleError, platform_errors
 from domain.channels.limits import Limits
 from domain.channels.messages import Answer, Attachment, Config, OutboundMessage, Outcome, Sent, Target
-from domain.channels.model import ChannelDefinition
-from ports.channels import ChannelDependencies, PlatformError, Polled
+from domain.channels.typed import RAW
+from ports.capabilities import PlatformError, Polled
+from ports.channels import Channel, ChannelDependencies
 
 SENDING_SCOPES = (
     "https://mail.google.com/",
@@ -41,10 +42,6 @@ class MailApi:
         self._api = GoogleApi.build("Gmail", dependencies, "MAIL_API_URL")
         self._gmail = Gmail(self._api)
         self._poller = Poller(self._gmail)
-
-    @property
-    def definition(self) -> ChannelDefinition:
-        return DEFINITION
 
     async def poll(
         self, config: Config, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
@@ -95,5 +92,15 @@ class MailApi:
         return from_base64url(text(file, "data"))
 
 
-def build(dependencies: ChannelDependencies) -> MailApi:
-    return MailApi(dependencies)
+def build(dependencies: ChannelDependencies) -> Channel[Config, Target]:
+    channel = MailApi(dependencies)
+    return Channel(
+        definition=DEFINITION,
+        config=RAW,
+        target=RAW,
+        sender=channel,
+        limits=channel,
+        poller=channel,
+        probe=channel,
+        fetcher=channel,
+    )

@@ -21,7 +21,7 @@ from adapters.outbound.channels.mail_api.messages import (
 )
 from adapters.outbound.oauth.google import GoogleError, poll_failures
 from domain.channels.messages import Config, Event
-from ports.channels import Polled, PollFailed
+from ports.capabilities import Polled, PollFailed
 
 OVERLAP_MS = 3_600_000
 """How far before the last good poll a search for missed mail reaches; what was taken is dropped again."""

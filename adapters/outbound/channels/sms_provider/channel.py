@@ -23,8 +23,9 @@ from domain.channels.messages import (
     Sent,
     Target,
 )
-from domain.channels.model import ChannelDefinition
-from ports.channels import ChannelDependencies, PlatformError
+from domain.channels.typed import RAW
+from ports.capabilities import PlatformError
+from ports.channels import Channel, ChannelDependencies
 from ports.http import HttpFailed, HttpRequest
 
 BASE = "SMS_PROVIDER_API_URL"
@@ -35,10 +36,6 @@ class TwilioSms:
 
     def __init__(self, dependencies: ChannelDependencies) -> None:
         self._dependencies = dependencies
-
-    @property
-    def definition(self) -> ChannelDefinition:
-        return DEFINITION
 
     def receive(self, config: Config, call: RawCall, known: ChannelMetadata, now: datetime) -> Received:
         return webhook.receive(config, call)
@@ -87,6 +84,15 @@ class TwilioSms:
         return theirs.scheme == "https" and (theirs.hostname or "").endswith(".twilio.com")
 
 
-def build(dependencies: ChannelDependencies) -> TwilioSms:
-    """The channel, ready for use."""
-    return TwilioSms(dependencies)
+def build(dependencies: ChannelDependencies) -> Channel[Config, Target]:
+    channel = TwilioSms(dependencies)
+    return Channel(
+        definition=DEFINITION,
+        config=RAW,
+        target=RAW,
+        webhook=channel,
+        sender=channel,
+        limits=channel,
+        probe=channel,
+        fetcher=channel,
+    )

@@ -11,7 +11,8 @@ from adapters.outbound.channels.common.client import PlatformClient
 from adapters.outbound.channels.common.outcomes import by_status, exchange
 from domain.channels.limits import Scope
 from domain.channels.messages import Config, Outcome, Sent
-from ports.channels import ChannelDependencies, PlatformError
+from ports.capabilities import PlatformError
+from ports.channels import ChannelDependencies
 from ports.http import HttpAnswer, HttpRequest
 
 BASE = "WORKSPACE_CHAT_API_URL"

@@ -19,8 +19,8 @@ from domain.channels.messages import (
     Sent,
     Target,
 )
-from domain.channels.model import ChannelDefinition
-from ports.channels import ChannelDependencies
+from domain.channels.typed import RAW
+from ports.channels import Channel, ChannelDependencies
 
 from . import delivery, downloads, webhook
 from .api import WebApi
@@ -32,7 +32,7 @@ from .prompts import Prompts
 class WorkspaceChat:
     """Slack, with the capabilities of `ports.channels`."""
 
-    facts_ttl = 3600.0
+    metadata_seconds = 3600.0
     draft_seconds = Drafts.draft_seconds
 
     def __init__(self, dependencies: ChannelDependencies) -> None:
@@ -41,14 +41,10 @@ class WorkspaceChat:
         self._delivery = delivery.Delivery(dependencies, self._api, self._drafts)
         self._prompts = Prompts(self._api)
 
-    @property
-    def definition(self) -> ChannelDefinition:
-        return DEFINITION
-
     def receive(self, config: Config, call: RawCall, known: ChannelMetadata, now: datetime) -> Received:
         return webhook.receive(config, call, known, now)
 
-    async def facts(self, config: Config) -> ChannelMetadata:
+    async def fetch_metadata(self, config: Config) -> ChannelMetadata:
         """The bot's own user id, by which it is mentioned."""
         me = await self._api.read(config, "auth.test", timeout=2.0)
         return {"user_id": text(me, "user_id")}
@@ -78,7 +74,7 @@ class WorkspaceChat:
         await self._prompts.noticed(config, target, words)
 
     def as_pressed(
-        self, config: Config, target: Target, part: OutboundMessage, ref: str, press: Target
+        self, config: Config, target: Target, part: OutboundMessage, ref: str, press: Target | None
     ) -> Target | None:
         return self._prompts.as_pressed(config, target, part, ref, press)
 
@@ -89,5 +85,20 @@ class WorkspaceChat:
         return downloads.fetch(self._api, config, attachment)
 
 
-def build(dependencies: ChannelDependencies) -> WorkspaceChat:
-    return WorkspaceChat(dependencies)
+def build(dependencies: ChannelDependencies) -> Channel[Config, Target]:
+    channel = WorkspaceChat(dependencies)
+    return Channel(
+        definition=DEFINITION,
+        config=RAW,
+        target=RAW,
+        webhook=channel,
+        metadata=channel,
+        sender=channel,
+        limits=channel,
+        probe=channel,
+        fetcher=channel,
+        waiting=channel,
+        streaming=channel,
+        button_ack=channel,
+        prompt_closer=channel,
+    )

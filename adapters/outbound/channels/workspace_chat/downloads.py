@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.client import DOWNLOAD_TIMEOUT, is_address_of
 from domain.channels.messages import Attachment, Config
-from ports.channels import PlatformError
+from ports.capabilities import PlatformError
 from ports.http import HttpRequest
 
 from .api import WebApi, bearer

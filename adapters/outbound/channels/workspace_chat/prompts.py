@@ -21,7 +21,7 @@ class Prompts:
         self._api = api
 
     def as_pressed(
-        self, config: Config, target: Target, part: OutboundMessage, ref: str, press: Target
+        self, config: Config, target: Target, part: OutboundMessage, ref: str, press: Target | None
     ) -> Target | None:
         """`ref` is the prompt's ts, behind 'channel:' where it took the place of a draft. A press names its message
         itself, also where the prompt went to the sender directly."""

@@ -8,22 +8,13 @@ from typing import Any
 import pytest
 
 from adapters.outbound.channels.bot_messenger import delivery
-from adapters.outbound.channels.bot_messenger.channel import BotMessenger, build
+from adapters.outbound.channels.bot_messenger.channel import build
 from adapters.outbound.channels.bot_messenger.webhook import secret_of
 from domain.channels.messages import Answer, Artifact, Attachment, Choice, ClosedPrompt, Outcome, Sent
-from ports.channels import (
-    ButtonAck,
-    Channel,
-    Fetches,
-    NeedsFacts,
+from ports.capabilities import (
     PlatformError,
-    Probed,
-    PromptCloser,
-    Registers,
-    Replies,
-    TypingIndicator,
-    Webhook,
 )
+from tests.support.channel_calls import ChannelCalls
 from tests.support.channels import Files, client, dependencies
 from tests.support.platforms.telegram import TOKEN, USERNAME, Telegram, refusal
 
@@ -45,34 +36,32 @@ async def server() -> AsyncIterator[Telegram]:
 
 
 @pytest.fixture
-async def channel(server: Telegram) -> AsyncIterator[BotMessenger]:
+async def channel(server: Telegram) -> AsyncIterator[ChannelCalls]:
     files = Files(**{"engine.png": BYTES, "plan.pdf": BYTES, "empty.txt": b""})
     async with client() as http:
-        yield build(dependencies(http, {SETTING: server.url + "/"}, files))
+        yield ChannelCalls(build(dependencies(http, {SETTING: server.url + "/"}, files)))
 
 
 async def deliver(
-    channel: BotMessenger, answer: Answer, target: Any = TARGET, /, **config: Any
+    channel: ChannelCalls, answer: Answer, target: Any = TARGET, /, **config: Any
 ) -> list[Sent]:
     whole = CONFIG | config
     parts = channel.render(whole, target, answer)
     return [await channel.send(whole, target, part, f"key{index}") for index, part in enumerate(parts)]
 
 
-async def test_has_the_faces_of_a_bot(channel: BotMessenger) -> None:
-    faces = (
-        Channel,
-        Webhook,
-        Replies,
-        NeedsFacts,
-        Registers,
-        Probed,
-        Fetches,
-        TypingIndicator,
-        ButtonAck,
-        PromptCloser,
+async def test_has_the_capabilities_of_a_bot(channel: ChannelCalls) -> None:
+    assert channel.has(
+        "webhook",
+        "sender",
+        "metadata",
+        "registrar",
+        "probe",
+        "fetcher",
+        "typing",
+        "button_ack",
+        "prompt_closer",
     )
-    assert all(isinstance(channel, face) for face in faces)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +69,7 @@ async def test_has_the_faces_of_a_bot(channel: BotMessenger) -> None:
     [("HTML", "<b>Hot</b>. a_b!"), ("Markdown", r"*Hot*. a\_b!"), ("MarkdownV2", r"*Hot*\. a\_b\!")],
 )
 async def test_answers_are_written_in_the_chosen_markup(
-    channel: BotMessenger, server: Telegram, mode: str, text: str
+    channel: ChannelCalls, server: Telegram, mode: str, text: str
 ) -> None:
     (sent,) = await deliver(channel, Answer("**Hot**. a_b!"), parseMode=mode)
     assert sent == Sent(Outcome.SENT, ref="501")
@@ -88,7 +77,7 @@ async def test_answers_are_written_in_the_chosen_markup(
 
 
 async def test_html_is_the_default_and_previews_can_be_left_out(
-    channel: BotMessenger, server: Telegram
+    channel: ChannelCalls, server: Telegram
 ) -> None:
     await deliver(channel, Answer("see https://example.org"), disableWebPagePreview=True)
     (message,) = server.of("sendMessage")
@@ -97,7 +86,7 @@ async def test_html_is_the_default_and_previews_can_be_left_out(
 
 
 async def test_a_long_answer_goes_in_order_in_parts_within_the_limit(
-    channel: BotMessenger, server: Telegram
+    channel: ChannelCalls, server: Telegram
 ) -> None:
     words = " ".join(f"**w{number}** 🙂" for number in range(1500))
     sent = await deliver(channel, Answer(words))
@@ -107,7 +96,7 @@ async def test_a_long_answer_goes_in_order_in_parts_within_the_limit(
 
 
 async def test_in_a_topic_the_first_part_replies_to_the_message(
-    channel: BotMessenger, server: Telegram
+    channel: ChannelCalls, server: Telegram
 ) -> None:
     await deliver(channel, Answer("x " * 3000), {"chat_id": -100, "message_thread_id": 7, "reply_to": 20})
     first, second = server.of("sendMessage")
@@ -116,7 +105,7 @@ async def test_in_a_topic_the_first_part_replies_to_the_message(
     assert first["message_thread_id"] == second["message_thread_id"] == 7
 
 
-async def test_choices_are_buttons_under_the_last_part(channel: BotMessenger, server: Telegram) -> None:
+async def test_choices_are_buttons_under_the_last_part(channel: ChannelCalls, server: Telegram) -> None:
     await deliver(channel, Answer("May I?", choices=(Choice("Yes", "c:1:y"), Choice("No", "c:1:n"))))
     (message,) = server.of("sendMessage")
     assert message["reply_markup"]["inline_keyboard"] == [
@@ -126,7 +115,7 @@ async def test_choices_are_buttons_under_the_last_part(channel: BotMessenger, se
 
 
 async def test_pictures_go_as_photos_and_other_files_as_documents(
-    channel: BotMessenger, server: Telegram
+    channel: ChannelCalls, server: Telegram
 ) -> None:
     sent = await deliver(channel, Answer("", artifacts=(PHOTO, PLAN)))
     assert [each.outcome for each in sent] == [Outcome.SENT, Outcome.SENT]
@@ -136,7 +125,7 @@ async def test_pictures_go_as_photos_and_other_files_as_documents(
 
 
 async def test_what_is_no_picture_for_telegram_goes_as_a_document(
-    channel: BotMessenger, server: Telegram
+    channel: ChannelCalls, server: Telegram
 ) -> None:
     server.refuse["sendPhoto"] = "PHOTO_INVALID_DIMENSIONS"
     (sent,) = await deliver(channel, Answer("", artifacts=(PHOTO,)))
@@ -146,14 +135,14 @@ async def test_what_is_no_picture_for_telegram_goes_as_a_document(
 
 @pytest.mark.parametrize("file", [EMPTY, HUGE], ids=["empty", "over 50 MB"])
 async def test_a_file_that_is_not_taken_goes_as_its_link(
-    channel: BotMessenger, server: Telegram, file: Artifact
+    channel: ChannelCalls, server: Telegram, file: Artifact
 ) -> None:
     (sent,) = await deliver(channel, Answer("", artifacts=(file,)))
     assert sent.outcome is Outcome.SENT
     assert server.of("sendMessage") == [{"chat_id": 5550001, "text": f"{file.name}: {file.url}"}]
 
 
-async def test_refused_markup_goes_as_plain_text(channel: BotMessenger, server: Telegram) -> None:
+async def test_refused_markup_goes_as_plain_text(channel: ChannelCalls, server: Telegram) -> None:
     reply = refusal(400, "Bad Request: can't parse entities: Unsupported start tag")
     server.next_reply(reply.status, reply.json)
     (sent,) = await deliver(channel, Answer("**Hot** <x>"))
@@ -169,7 +158,7 @@ async def test_refused_markup_goes_as_plain_text(channel: BotMessenger, server: 
     ],
 )
 async def test_a_place_that_is_gone_is_left_out(
-    channel: BotMessenger, server: Telegram, words: str, lost: str
+    channel: ChannelCalls, server: Telegram, words: str, lost: str
 ) -> None:
     reply = refusal(400, f"Bad Request: {words}")
     server.next_reply(reply.status, reply.json)
@@ -180,7 +169,7 @@ async def test_a_place_that_is_gone_is_left_out(
     assert len({"reply_parameters", "message_thread_id"} & set(message)) == 1
 
 
-async def test_a_group_that_moved_is_followed(channel: BotMessenger, server: Telegram) -> None:
+async def test_a_group_that_moved_is_followed(channel: ChannelCalls, server: Telegram) -> None:
     reply = refusal(400, "Bad Request: group chat was upgraded", migrate_to_chat_id=-1009)
     server.next_reply(reply.status, reply.json)
     (sent,) = await deliver(channel, Answer("Hi"), {"chat_id": -9, "reply_to": 3})
@@ -189,7 +178,7 @@ async def test_a_group_that_moved_is_followed(channel: BotMessenger, server: Tel
 
 
 async def test_a_server_that_repeats_itself_is_not_asked_forever(
-    channel: BotMessenger, server: Telegram
+    channel: ChannelCalls, server: Telegram
 ) -> None:
     server.refuse["sendMessage"] = "can't parse entities"
     (sent,) = await deliver(channel, Answer("Hi"))
@@ -208,7 +197,7 @@ async def test_a_server_that_repeats_itself_is_not_asked_forever(
     ],
 )
 async def test_refusals_are_classified(
-    channel: BotMessenger, server: Telegram, status: int, description: str, outcome: Outcome
+    channel: ChannelCalls, server: Telegram, status: int, description: str, outcome: Outcome
 ) -> None:
     server.next_reply(status, refusal(status, description).json)
     (sent,) = await deliver(channel, Answer("Hi"))
@@ -216,20 +205,20 @@ async def test_refusals_are_classified(
     assert description in sent.detail
 
 
-async def test_a_flood_is_waited_for(channel: BotMessenger, server: Telegram) -> None:
+async def test_a_flood_is_waited_for(channel: ChannelCalls, server: Telegram) -> None:
     server.next_reply(429, refusal(429, "Too Many Requests", retry_after=7).json)
     (sent,) = await deliver(channel, Answer("Hi"))
     assert (sent.outcome, sent.retry_after) == (Outcome.RETRY_AFTER, 7)
 
 
-async def test_an_answer_that_is_none_is_unknown(channel: BotMessenger, server: Telegram) -> None:
+async def test_an_answer_that_is_none_is_unknown(channel: ChannelCalls, server: Telegram) -> None:
     server.next_reply(200, body=b"<html>proxy</html>")
     (sent,) = await deliver(channel, Answer("Hi"))
     assert sent.outcome is Outcome.UNKNOWN
 
 
 async def test_a_broken_connection_is_unknown_and_tells_no_token(
-    channel: BotMessenger, server: Telegram
+    channel: ChannelCalls, server: Telegram
 ) -> None:
     server.drop()
     (sent,) = await deliver(channel, Answer("Hi"))
@@ -237,14 +226,14 @@ async def test_a_broken_connection_is_unknown_and_tells_no_token(
     assert TOKEN not in sent.detail
 
 
-async def test_a_server_that_hangs_is_unknown(channel: BotMessenger, server: Telegram) -> None:
+async def test_a_server_that_hangs_is_unknown(channel: ChannelCalls, server: Telegram) -> None:
     (sent,) = await server.unanswered(deliver(channel, Answer("Hi")))
     assert sent.outcome is Outcome.UNKNOWN
 
 
 async def test_a_server_that_is_not_there_can_be_tried_again() -> None:
     async with client() as http:
-        lost = build(dependencies(http, {SETTING: "http://127.0.0.1:1"}))
+        lost = ChannelCalls(build(dependencies(http, {SETTING: "http://127.0.0.1:1"})))
         (sent,) = await deliver(lost, Answer("Hi"))
         assert sent.outcome is Outcome.TRANSIENT
         await lost.typing(CONFIG, TARGET)
@@ -252,7 +241,7 @@ async def test_a_server_that_is_not_there_can_be_tried_again() -> None:
             await lost.probe(CONFIG)
 
 
-async def test_registers_with_the_secret_and_the_updates(channel: BotMessenger, server: Telegram) -> None:
+async def test_registers_with_the_secret_and_the_updates(channel: ChannelCalls, server: Telegram) -> None:
     address = "https://agents.example/api/agent/channels/bot-messenger/7/webhook"
     assert not await channel.registered(CONFIG, address)
     await channel.register(CONFIG, address, {})
@@ -269,32 +258,32 @@ async def test_registers_with_the_secret_and_the_updates(channel: BotMessenger, 
     assert server.webhook == {"url": ""}
 
 
-async def test_another_bot_leaves_a_webhook_behind(channel: BotMessenger) -> None:
+async def test_another_bot_leaves_a_webhook_behind(channel: ChannelCalls) -> None:
     assert channel.supersedes(CONFIG, {**CONFIG, "botToken": "8:another"})
     assert not channel.supersedes(CONFIG, {**CONFIG, "parseMode": "Markdown"})
 
 
-async def test_a_refused_registration_says_why(channel: BotMessenger) -> None:
+async def test_a_refused_registration_says_why(channel: ChannelCalls) -> None:
     with pytest.raises(PlatformError, match="HTTPS URL must be provided"):
         await channel.register(CONFIG, "http://agents.example/webhook", {})
 
 
-async def test_probes_with_get_me(channel: BotMessenger) -> None:
+async def test_probes_with_get_me(channel: ChannelCalls) -> None:
     await channel.probe(CONFIG)
     with pytest.raises(PlatformError, match="Unauthorized"):
         await channel.probe({"botToken": "1:wrong"})
 
 
-async def test_knows_its_name(channel: BotMessenger) -> None:
-    assert await channel.facts(CONFIG) == {"username": USERNAME}
+async def test_knows_its_name(channel: ChannelCalls) -> None:
+    assert await channel.fetch_metadata(CONFIG) == {"username": USERNAME}
 
 
-async def test_shows_that_it_writes(channel: BotMessenger, server: Telegram) -> None:
+async def test_shows_that_it_writes(channel: ChannelCalls, server: Telegram) -> None:
     await channel.typing(CONFIG, {"chat_id": -100, "message_thread_id": 7, "reply_to": 2})
     assert server.of("sendChatAction") == [{"chat_id": -100, "message_thread_id": 7, "action": "typing"}]
 
 
-async def test_a_pressed_prompt_loses_its_buttons(channel: BotMessenger, server: Telegram) -> None:
+async def test_a_pressed_prompt_loses_its_buttons(channel: ChannelCalls, server: Telegram) -> None:
     target = {"chat_id": 5550001, "callback_query_id": "99", "prompt_id": 30}
     await channel.decided(CONFIG, target, CLOSED)
     assert server.of("answerCallbackQuery") == [{"callback_query_id": "99", "text": "Approved"}]
@@ -303,14 +292,14 @@ async def test_a_pressed_prompt_loses_its_buttons(channel: BotMessenger, server:
     assert edit["reply_markup"] == {"inline_keyboard": []}
 
 
-async def test_another_button_stops_waiting(channel: BotMessenger, server: Telegram) -> None:
+async def test_another_button_stops_waiting(channel: ChannelCalls, server: Telegram) -> None:
     await channel.noticed(CONFIG, {"chat_id": 5550001, "callback_query_id": "99", "prompt_id": 30}, "")
     await channel.noticed(CONFIG, TARGET, "")
     assert server.calls == [("answerCallbackQuery", {"callback_query_id": "99"})]
 
 
 async def test_a_prompt_that_nobody_pressed_loses_its_buttons(
-    channel: BotMessenger, server: Telegram
+    channel: ChannelCalls, server: Telegram
 ) -> None:
     question = Answer("May I?", choices=(Choice("Yes", "y"),))
     (sent,) = await deliver(channel, question)
@@ -325,24 +314,24 @@ async def test_a_prompt_that_nobody_pressed_loses_its_buttons(
     assert (edit["message_id"], edit["text"]) == (501, "<b>Approved</b> it")
 
 
-async def test_without_a_prompt_there_is_nothing_to_change(channel: BotMessenger, server: Telegram) -> None:
+async def test_without_a_prompt_there_is_nothing_to_change(channel: ChannelCalls, server: Telegram) -> None:
     await channel.decided(CONFIG, TARGET, CLOSED)
     assert server.calls == []
 
 
-async def test_fetches_files(channel: BotMessenger) -> None:
+async def test_fetches_files(channel: ChannelCalls) -> None:
     photo = Attachment("photo.jpg", "image/jpeg", {"file_id": "AgFile1"})
     assert b"".join([piece async for piece in channel.fetch(CONFIG, photo)]) == b"\x89PNG picture"
 
 
-async def test_a_file_that_is_not_given_out_says_why(channel: BotMessenger) -> None:
+async def test_a_file_that_is_not_given_out_says_why(channel: ChannelCalls) -> None:
     film = Attachment("film.mp4", "video/mp4", {"file_id": "gone"})
     with pytest.raises(PlatformError, match="file is too big"):
         [piece async for piece in channel.fetch(CONFIG, film)]
 
 
 async def test_a_plain_text_is_sent_for_choices_without_words(
-    channel: BotMessenger, server: Telegram
+    channel: ChannelCalls, server: Telegram
 ) -> None:
     await deliver(channel, Answer("", choices=(Choice("Yes", "y"),)))
     assert server.of("sendMessage")[0]["reply_markup"]

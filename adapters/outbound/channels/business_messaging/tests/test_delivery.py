@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.business_messaging.channel import BusinessMessaging, build
+from adapters.outbound.channels.business_messaging.channel import build
 from domain.channels.messages import Answer, Artifact, Attachment, Choice, Outcome, Sent
-from ports.channels import Channel, Fetches, PlatformError, Probed, Replies, TypingIndicator, Webhook
+from ports.capabilities import PlatformError
+from tests.support.channel_calls import ChannelCalls
 from tests.support.channels import Files, client, dependencies
 from tests.support.platforms.whatsapp import WhatsApp, refusal
 
@@ -34,25 +35,24 @@ async def server() -> AsyncIterator[WhatsApp]:
 
 
 @pytest.fixture
-async def channel(server: WhatsApp) -> AsyncIterator[BusinessMessaging]:
+async def channel(server: WhatsApp) -> AsyncIterator[ChannelCalls]:
     files = Files(**dict.fromkeys(("a.png", "a.webp", "a.mp4", "a.mp3", "a.pdf", "a.zip"), BYTES))
     async with client() as http:
-        yield build(dependencies(http, {SETTING: server.url}, files))
+        yield ChannelCalls(build(dependencies(http, {SETTING: server.url}, files)))
 
 
 async def deliver(
-    channel: BusinessMessaging, answer: Answer, target: Any = TARGET, config: Any = CONFIG
+    channel: ChannelCalls, answer: Answer, target: Any = TARGET, config: Any = CONFIG
 ) -> list[Sent]:
     parts = channel.render(config, target, answer)
     return [await channel.send(config, target, part, f"key{index}") for index, part in enumerate(parts)]
 
 
-async def test_has_the_faces_of_a_business_number(channel: BusinessMessaging) -> None:
-    faces = (Channel, Webhook, Replies, Probed, Fetches, TypingIndicator)
-    assert all(isinstance(channel, face) for face in faces)
+async def test_has_the_capabilities_of_a_business_number(channel: ChannelCalls) -> None:
+    assert channel.has("webhook", "sender", "probe", "fetcher", "typing")
 
 
-async def test_answers_the_person_in_whatsapps_markup(channel: BusinessMessaging, server: WhatsApp) -> None:
+async def test_answers_the_person_in_whatsapps_markup(channel: ChannelCalls, server: WhatsApp) -> None:
     (sent,) = await deliver(channel, Answer("**Hot** _steam_"))
     assert sent == Sent(Outcome.SENT, ref="wamid.1")
     assert server.messages == [
@@ -61,26 +61,26 @@ async def test_answers_the_person_in_whatsapps_markup(channel: BusinessMessaging
 
 
 async def test_a_person_without_a_number_is_answered_by_the_scoped_id(
-    channel: BusinessMessaging, server: WhatsApp
+    channel: ChannelCalls, server: WhatsApp
 ) -> None:
     await deliver(channel, Answer("Hi"), {"recipient": "GB.A1b2C3", "message_id": "x"})
     assert server.messages[0]["recipient"] == "GB.A1b2C3"
     assert "to" not in server.messages[0]
 
 
-async def test_a_long_answer_goes_in_parts(channel: BusinessMessaging, server: WhatsApp) -> None:
+async def test_a_long_answer_goes_in_parts(channel: ChannelCalls, server: WhatsApp) -> None:
     sent = await deliver(channel, Answer("steam " * 2000))
     assert {each.outcome for each in sent} == {Outcome.SENT}
     assert len(server.messages) == 3
 
 
-async def test_another_api_version(channel: BusinessMessaging, server: WhatsApp) -> None:
+async def test_another_api_version(channel: ChannelCalls, server: WhatsApp) -> None:
     server.version = "v25.0"
     (sent,) = await deliver(channel, Answer("Hi"), config=CONFIG | {"apiVersion": "v25.0"})
     assert sent.outcome is Outcome.SENT
 
 
-async def test_choices_are_reply_buttons(channel: BusinessMessaging, server: WhatsApp) -> None:
+async def test_choices_are_reply_buttons(channel: ChannelCalls, server: WhatsApp) -> None:
     await deliver(channel, Answer("May I" + " x" * 700, choices=CHOICES))
     assert [each["type"] for each in server.messages] == ["text", "interactive"]
     buttons = server.messages[-1]["interactive"]["action"]["buttons"]
@@ -91,7 +91,7 @@ async def test_choices_are_reply_buttons(channel: BusinessMessaging, server: Wha
     ]
 
 
-async def test_more_choices_than_buttons_are_typed(channel: BusinessMessaging, server: WhatsApp) -> None:
+async def test_more_choices_than_buttons_are_typed(channel: ChannelCalls, server: WhatsApp) -> None:
     await deliver(channel, Answer("Which?", choices=(*CHOICES, Choice("None", "c:1:n"))))
     assert server.messages[0]["type"] == "text"
     assert "- None" in server.messages[0]["text"]["body"]
@@ -108,7 +108,7 @@ async def test_more_choices_than_buttons_are_typed(channel: BusinessMessaging, s
     ],
 )
 async def test_files_are_uploaded_and_sent_by_their_kind(
-    channel: BusinessMessaging, server: WhatsApp, artifact: Artifact, kind: str
+    channel: ChannelCalls, server: WhatsApp, artifact: Artifact, kind: str
 ) -> None:
     (sent,) = await deliver(channel, Answer("", artifacts=(artifact,)))
     assert sent.outcome is Outcome.SENT
@@ -124,21 +124,19 @@ async def test_files_are_uploaded_and_sent_by_their_kind(
     ids=["unsupported", "huge"],
 )
 async def test_a_file_that_is_not_taken_goes_as_its_link(
-    channel: BusinessMessaging, server: WhatsApp, artifact: Artifact
+    channel: ChannelCalls, server: WhatsApp, artifact: Artifact
 ) -> None:
     (sent,) = await deliver(channel, Answer("", artifacts=(artifact,)))
     assert sent.outcome is Outcome.SENT
     assert server.messages[0]["text"]["body"] == f"{artifact.name}: {artifact.url}"
 
 
-async def test_each_message_bears_its_key(channel: BusinessMessaging, server: WhatsApp) -> None:
+async def test_each_message_bears_its_key(channel: ChannelCalls, server: WhatsApp) -> None:
     await deliver(channel, Answer("Hello", artifacts=(file("a.pdf", "application/pdf"),)))
     assert server.keys == ["key0", "key1"]
 
 
-async def test_an_upload_that_breaks_off_can_be_repeated(
-    channel: BusinessMessaging, server: WhatsApp
-) -> None:
+async def test_an_upload_that_breaks_off_can_be_repeated(channel: ChannelCalls, server: WhatsApp) -> None:
     server.drop()
     (sent,) = await deliver(channel, Answer("", artifacts=(file("a.pdf", "application/pdf"),)))
     assert sent.outcome is Outcome.TRANSIENT
@@ -166,7 +164,7 @@ async def test_an_upload_that_breaks_off_can_be_repeated(
     ],
 )
 async def test_errors_are_classified_by_their_code(
-    channel: BusinessMessaging,
+    channel: ChannelCalls,
     server: WhatsApp,
     status: int,
     code: int,
@@ -180,7 +178,7 @@ async def test_errors_are_classified_by_their_code(
     assert sent.detail.endswith(f"{code} the reason")
 
 
-async def test_what_the_platform_asks_for_is_waited(channel: BusinessMessaging, server: WhatsApp) -> None:
+async def test_what_the_platform_asks_for_is_waited(channel: ChannelCalls, server: WhatsApp) -> None:
     server.next_reply(429, refusal(429, 130429, "Rate limit hit").json, Retry_After="12")
     (sent,) = await deliver(channel, Answer("Hi"))
     assert (sent.outcome, sent.retry_after) == (Outcome.RETRY_AFTER, 12)
@@ -195,27 +193,27 @@ async def test_what_the_platform_asks_for_is_waited(channel: BusinessMessaging, 
     ],
 )
 async def test_answers_that_are_none(
-    channel: BusinessMessaging, server: WhatsApp, status: int, body: bytes, outcome: Outcome
+    channel: ChannelCalls, server: WhatsApp, status: int, body: bytes, outcome: Outcome
 ) -> None:
     server.next_reply(status, body=body)
     (sent,) = await deliver(channel, Answer("Hi"))
     assert sent.outcome is outcome
 
 
-async def test_a_broken_connection_is_unknown(channel: BusinessMessaging, server: WhatsApp) -> None:
+async def test_a_broken_connection_is_unknown(channel: ChannelCalls, server: WhatsApp) -> None:
     server.drop()
     (sent,) = await deliver(channel, Answer("Hi"))
     assert (sent.outcome, sent.retry_after) == (Outcome.UNKNOWN, 20)
 
 
-async def test_a_server_that_hangs_is_unknown(channel: BusinessMessaging, server: WhatsApp) -> None:
+async def test_a_server_that_hangs_is_unknown(channel: ChannelCalls, server: WhatsApp) -> None:
     (sent,) = await server.unanswered(deliver(channel, Answer("Hi")))
     assert sent.outcome is Outcome.UNKNOWN
 
 
 async def test_a_server_that_is_not_there_can_be_tried_again() -> None:
     async with client() as http:
-        lost = build(dependencies(http, {SETTING: "http://127.0.0.1:1"}))
+        lost = ChannelCalls(build(dependencies(http, {SETTING: "http://127.0.0.1:1"})))
         (sent,) = await deliver(lost, Answer("Hi"))
         assert sent.outcome is Outcome.TRANSIENT
         await lost.typing(CONFIG, TARGET)
@@ -223,7 +221,7 @@ async def test_a_server_that_is_not_there_can_be_tried_again() -> None:
             await lost.probe(CONFIG)
 
 
-async def test_marks_as_read_and_shows_that_it_writes(channel: BusinessMessaging, server: WhatsApp) -> None:
+async def test_marks_as_read_and_shows_that_it_writes(channel: ChannelCalls, server: WhatsApp) -> None:
     await channel.typing(CONFIG, TARGET)
     assert server.read == [
         {"status": "read", "message_id": "wamid.HBgM0001", "typing_indicator": {"type": "text"}}
@@ -232,18 +230,18 @@ async def test_marks_as_read_and_shows_that_it_writes(channel: BusinessMessaging
     assert len(server.read) == 1
 
 
-async def test_probes_the_phone_number(channel: BusinessMessaging) -> None:
+async def test_probes_the_phone_number(channel: ChannelCalls) -> None:
     await channel.probe(CONFIG)
     with pytest.raises(PlatformError, match="190"):
         await channel.probe(CONFIG | {"accessToken": "wrong"})
 
 
-async def test_fetches_media(channel: BusinessMessaging) -> None:
+async def test_fetches_media(channel: ChannelCalls) -> None:
     image = Attachment("image.jpg", "image/jpeg", {"media_id": "M1"})
     assert b"".join([piece async for piece in channel.fetch(CONFIG, image)]) == b"\x89PNG picture"
 
 
-async def test_media_that_is_gone_says_so(channel: BusinessMessaging) -> None:
+async def test_media_that_is_gone_says_so(channel: ChannelCalls) -> None:
     image = Attachment("image.jpg", "image/jpeg", {"media_id": "M404"})
     with pytest.raises(PlatformError, match="Unsupported get request"):
         [piece async for piece in channel.fetch(CONFIG, image)]

@@ -7,21 +7,13 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.community_chat.channel import Mattermost as Channel
 from adapters.outbound.channels.community_chat.channel import build
 from domain.channels.messages import Answer, Artifact, Attachment, Outcome, Sender, Sent
-from ports.channels import (
-    Describes,
-    Fetches,
-    NeedsFacts,
+from ports.capabilities import (
     PlatformError,
-    Probed,
-    Replies,
-    SenderFilter,
-    TypingIndicator,
-    Webhook,
 )
 from ports.http import HttpFailed
+from tests.support.channel_calls import ChannelCalls
 from tests.support.channels import Files, SetClock, client, dependencies
 from tests.support.platforms.mattermost import BOT, CHANNEL, OTHER_BOT, TOKEN, Mattermost
 
@@ -31,15 +23,15 @@ CONTENT = bytes(range(256)) * 36
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[Mattermost]:
+async def server() -> AsyncIterator[ChannelCalls]:
     async with Mattermost.run() as platform:
         yield platform
 
 
 @pytest.fixture
-async def channel() -> AsyncIterator[Channel]:
+async def channel() -> AsyncIterator[ChannelCalls]:
     async with client() as http:
-        yield build(dependencies(http, files=Files(**{"menu.png": CONTENT})))
+        yield ChannelCalls(build(dependencies(http, files=Files(**{"menu.png": CONTENT}))))
 
 
 @pytest.fixture
@@ -47,19 +39,22 @@ def config(server: Mattermost) -> dict[str, Any]:
     return {"SERVER_URL": server.url + "/", "channelId": CHANNEL, "token": TOKEN}
 
 
-async def deliver(channel: Channel, config: dict[str, Any], answer: Answer, /, **target: Any) -> list[Sent]:
+async def deliver(
+    channel: ChannelCalls, config: dict[str, Any], answer: Answer, /, **target: Any
+) -> list[Sent]:
     where = {**TARGET, **target}
     parts = channel.render(config, where, answer)
     return [await channel.send(config, where, part, f"key{index}") for index, part in enumerate(parts)]
 
 
-async def test_has_the_faces_of_a_chat_server(channel: Channel) -> None:
-    faces = (Webhook, Replies, NeedsFacts, TypingIndicator, Probed, Fetches, Describes, SenderFilter)
-    assert all(isinstance(channel, face) for face in faces)
+async def test_has_the_capabilities_of_a_chat_server(channel: ChannelCalls) -> None:
+    assert channel.has(
+        "webhook", "sender", "metadata", "typing", "probe", "fetcher", "describer", "sender_filter"
+    )
 
 
 async def test_posts_markdown_into_the_channel(
-    channel: Channel, server: Mattermost, config: dict[str, Any]
+    channel: ChannelCalls, server: Mattermost, config: dict[str, Any]
 ) -> None:
     (sent,) = await deliver(channel, config, Answer("**Hello**\n\n- a\n- b"))
     assert (sent.outcome, sent.ref) == (Outcome.SENT, "post0000000000000000000001")
@@ -68,7 +63,7 @@ async def test_posts_markdown_into_the_channel(
 
 
 async def test_the_same_key_makes_one_post(
-    channel: Channel, server: Mattermost, config: dict[str, Any]
+    channel: ChannelCalls, server: Mattermost, config: dict[str, Any]
 ) -> None:
     await deliver(channel, config, Answer("Hello"))
     (again,) = await deliver(channel, config, Answer("Hello"))
@@ -77,14 +72,14 @@ async def test_the_same_key_makes_one_post(
 
 
 async def test_without_a_conversation_the_configured_channel_is_used(
-    channel: Channel, server: Mattermost, config: dict[str, Any]
+    channel: ChannelCalls, server: Mattermost, config: dict[str, Any]
 ) -> None:
     await deliver(channel, config, Answer("Hello"), channel="")
     assert server.posts[0]["channel_id"] == CHANNEL
 
 
 async def test_long_answers_are_split_and_lose_nothing(
-    channel: Channel, server: Mattermost, config: dict[str, Any]
+    channel: ChannelCalls, server: Mattermost, config: dict[str, Any]
 ) -> None:
     words = " ".join(f"word{number}" for number in range(5000))
     await deliver(channel, config, Answer(words))
@@ -93,7 +88,7 @@ async def test_long_answers_are_split_and_lose_nothing(
 
 
 async def test_files_are_uploaded_and_posted(
-    channel: Channel, server: Mattermost, config: dict[str, Any]
+    channel: ChannelCalls, server: Mattermost, config: dict[str, Any]
 ) -> None:
     text, file = await deliver(channel, config, Answer("Here", (PICTURE,)))
     assert (text.outcome, file.outcome) == (Outcome.SENT, Outcome.SENT)
@@ -102,7 +97,7 @@ async def test_files_are_uploaded_and_posted(
 
 
 async def test_a_file_that_the_server_finds_too_large_goes_as_a_link(
-    channel: Channel, server: Mattermost, config: dict[str, Any]
+    channel: ChannelCalls, server: Mattermost, config: dict[str, Any]
 ) -> None:
     server.next_reply(413, {"message": "too large"})
     await deliver(channel, config, Answer("", (PICTURE,)))
@@ -110,7 +105,7 @@ async def test_a_file_that_the_server_finds_too_large_goes_as_a_link(
 
 
 async def test_a_file_over_the_limit_goes_as_a_link(
-    channel: Channel, server: Mattermost, config: dict[str, Any]
+    channel: ChannelCalls, server: Mattermost, config: dict[str, Any]
 ) -> None:
     huge = Artifact("huge.bin", "application/octet-stream", "https://switchboard.example/2", size=10**9)
     await deliver(channel, config, Answer("", (huge,)))
@@ -119,7 +114,7 @@ async def test_a_file_over_the_limit_goes_as_a_link(
 
 @pytest.mark.parametrize("trouble", ["drop", "status"])
 async def test_an_upload_that_failed_can_be_tried_again(
-    channel: Channel, server: Mattermost, config: dict[str, Any], trouble: str
+    channel: ChannelCalls, server: Mattermost, config: dict[str, Any], trouble: str
 ) -> None:
     if trouble == "drop":
         server.drop()
@@ -131,7 +126,7 @@ async def test_an_upload_that_failed_can_be_tried_again(
 
 
 async def test_an_upload_without_a_file_id_is_said(
-    channel: Channel, server: Mattermost, config: dict[str, Any]
+    channel: ChannelCalls, server: Mattermost, config: dict[str, Any]
 ) -> None:
     server.next_reply(201, {"file_infos": []})
     (sent,) = await deliver(channel, config, Answer("", (PICTURE,)))
@@ -142,7 +137,7 @@ async def test_an_upload_without_a_file_id_is_said(
 
 
 async def test_a_command_is_answered_at_its_response_url(
-    channel: Channel, server: Mattermost, config: dict[str, Any]
+    channel: ChannelCalls, server: Mattermost, config: dict[str, Any]
 ) -> None:
     (sent,) = await deliver(channel, config, Answer("Hello"), responseUrl=f"{server.url}/hooks/commands/x")
     assert sent.outcome is Outcome.SENT
@@ -151,7 +146,7 @@ async def test_a_command_is_answered_at_its_response_url(
 
 
 async def test_a_response_url_that_has_ended_gives_way_to_a_post(
-    channel: Channel, server: Mattermost, config: dict[str, Any]
+    channel: ChannelCalls, server: Mattermost, config: dict[str, Any]
 ) -> None:
     server.next_reply(404, {"message": "hook not found"})
     (sent,) = await deliver(channel, config, Answer("Hello"), responseUrl=f"{server.url}/hooks/commands/x")
@@ -160,7 +155,7 @@ async def test_a_response_url_that_has_ended_gives_way_to_a_post(
 
 
 async def test_a_thread_that_is_gone_gives_way_to_a_post(
-    channel: Channel, server: Mattermost, config: dict[str, Any]
+    channel: ChannelCalls, server: Mattermost, config: dict[str, Any]
 ) -> None:
     server.next_reply(400, {"message": "Invalid RootId parameter."})
     (sent,) = await deliver(channel, config, Answer("Hello"), root="r4n8hq2xw7z1m5kfr9ty3bdjpa")
@@ -169,7 +164,7 @@ async def test_a_thread_that_is_gone_gives_way_to_a_post(
 
 
 async def test_an_answer_stays_in_its_thread(
-    channel: Channel, server: Mattermost, config: dict[str, Any]
+    channel: ChannelCalls, server: Mattermost, config: dict[str, Any]
 ) -> None:
     await deliver(channel, config, Answer("Hello"), root="r4n8hq2xw7z1m5kfr9ty3bdjpa")
     assert server.posts[0]["root_id"] == "r4n8hq2xw7z1m5kfr9ty3bdjpa"
@@ -191,7 +186,7 @@ async def test_an_answer_stays_in_its_thread(
     ],
 )
 async def test_errors_are_told_apart(
-    channel: Channel,
+    channel: ChannelCalls,
     server: Mattermost,
     config: dict[str, Any],
     status: int,
@@ -207,7 +202,7 @@ async def test_errors_are_told_apart(
 
 
 async def test_a_connection_that_breaks_leaves_the_outcome_unknown(
-    channel: Channel, server: Mattermost, config: dict[str, Any]
+    channel: ChannelCalls, server: Mattermost, config: dict[str, Any]
 ) -> None:
     server.drop()
     (sent,) = await deliver(channel, config, Answer("Hello"))
@@ -216,7 +211,7 @@ async def test_a_connection_that_breaks_leaves_the_outcome_unknown(
 
 async def test_the_outbound_policy_holds_for_the_server(server: Mattermost, config: dict[str, Any]) -> None:
     async with client("public-only") as http:
-        (sent,) = await deliver(build(dependencies(http)), config, Answer("Hello"))
+        (sent,) = await deliver(ChannelCalls(build(dependencies(http))), config, Answer("Hello"))
     assert sent.outcome is Outcome.PERMANENT
     assert server.seen == []
 
@@ -224,14 +219,14 @@ async def test_the_outbound_policy_holds_for_the_server(server: Mattermost, conf
 # --- the rest
 
 
-async def test_facts_name_the_bot(channel: Channel, config: dict[str, Any]) -> None:
-    assert await channel.facts(config) == {"userId": BOT["id"], "username": BOT["username"]}
+async def test_facts_name_the_bot(channel: ChannelCalls, config: dict[str, Any]) -> None:
+    assert await channel.fetch_metadata(config) == {"userId": BOT["id"], "username": BOT["username"]}
     with pytest.raises(PlatformError):
-        await channel.facts({**config, "token": "wrong"})
+        await channel.fetch_metadata({**config, "token": "wrong"})
 
 
 async def test_probing_tries_the_token_and_the_channel(
-    channel: Channel, server: Mattermost, config: dict[str, Any]
+    channel: ChannelCalls, server: Mattermost, config: dict[str, Any]
 ) -> None:
     await channel.probe(config)
     with pytest.raises(PlatformError, match="token"):
@@ -246,7 +241,7 @@ async def test_probing_tries_the_token_and_the_channel(
 
 
 async def test_probing_notices_that_posts_would_be_refused(
-    channel: Channel, server: Mattermost, config: dict[str, Any]
+    channel: ChannelCalls, server: Mattermost, config: dict[str, Any]
 ) -> None:
     server.member = False
     with pytest.raises(PlatformError, match="no member of the channel"):
@@ -259,7 +254,7 @@ async def test_probing_notices_that_posts_would_be_refused(
 
 
 async def test_shows_that_it_is_writing_and_survives_trouble(
-    channel: Channel, server: Mattermost, config: dict[str, Any]
+    channel: ChannelCalls, server: Mattermost, config: dict[str, Any]
 ) -> None:
     await channel.typing(config, TARGET)
     assert server.typing == [{"channel_id": CHANNEL, "parent_id": ""}]
@@ -268,7 +263,7 @@ async def test_shows_that_it_is_writing_and_survives_trouble(
 
 
 async def test_files_are_fetched_with_the_token(
-    channel: Channel, server: Mattermost, config: dict[str, Any]
+    channel: ChannelCalls, server: Mattermost, config: dict[str, Any]
 ) -> None:
     server.files["f1"] = ("a.txt", b"content")
     attachment = Attachment("f1", "text/plain", {"fileId": "f1"})
@@ -280,7 +275,7 @@ async def test_files_are_fetched_with_the_token(
 
 
 async def test_a_file_is_named_by_the_server(
-    channel: Channel, server: Mattermost, config: dict[str, Any]
+    channel: ChannelCalls, server: Mattermost, config: dict[str, Any]
 ) -> None:
     server.files["f1"] = ("menu.txt", b"content")
     told = Attachment("f1", "application/octet-stream", {"fileId": "f1"})
@@ -294,7 +289,7 @@ async def test_a_user_is_asked_for_once_an_hour_whether_it_is_a_bot(
 ) -> None:
     clock = SetClock()
     async with client() as http:
-        channel = build(dependencies(http, clock=clock))
+        channel = ChannelCalls(build(dependencies(http, clock=clock)))
 
         async def asked() -> tuple[bool, bool, int]:
             before = len(server.seen)
@@ -313,7 +308,7 @@ async def test_the_account_of_an_instance_may_be_a_machine_for_all_others(
 ) -> None:
     """Two instances with tokens of ordinary users would answer each other without end, and nobody be a bot."""
     async with client() as http:
-        channel = build(dependencies(http))
+        channel = ChannelCalls(build(dependencies(http)))
         assert await channel.is_bot(config, Sender("ada")) is False
         server.bots.remove(BOT["id"])
         assert await channel.is_bot(config, Sender(BOT["id"])) is None
@@ -324,7 +319,7 @@ async def test_a_server_that_does_not_tell_makes_nobody_a_bot_and_is_asked_again
 ) -> None:
     clock = SetClock()
     async with client() as http:
-        channel = build(dependencies(http, clock=clock))
+        channel = ChannelCalls(build(dependencies(http, clock=clock)))
         server.next_reply(403, {"message": "no"})
         server.next_reply(500, {})
         for _ in range(2):

@@ -10,51 +10,51 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.outbound.channels.cron.channel import Cron
+from adapters.outbound.channels.cron.channel import build
 from domain.channels.messages import RawCall, Received
 from domain.refusals import Invalid, NotFound, Refusal, Unauthenticated
-from ports.channels import Replies, Schedules, Webhook
-from tests.support.channels import NOW, call
+from tests.support.channel_calls import ChannelCalls
+from tests.support.channels import NOW, call, dependencies
 
 CONFIG = {"cronSchedule": "0 9 * * *", "message": "Good morning."}
 SECRET = {**CONFIG, "triggerSecret": "open sesame"}
 URL = "https://switchboard.example/api/agent/channels/cron/7/manual_trigger?x=1"
 
+NO_HTTP: Any = object()
+CRON = ChannelCalls(build(dependencies(NO_HTTP)))
+
 
 def trigger(config: dict[str, Any], **options: Any) -> Received:
     request: RawCall = call(callback="manual_trigger", url=URL, **options)
-    return Cron().receive(config, request, {}, NOW)
+    return CRON.receive(config, request, {}, NOW)
 
 
-def test_has_the_faces_of_a_schedule() -> None:
-    assert isinstance(Cron(), Schedules)
-    assert isinstance(Cron(), Webhook)
-    assert not isinstance(Cron(), Replies)
+def test_has_the_capabilities_of_a_schedule() -> None:
+    assert CRON.has("scheduler", "webhook")
+    assert not CRON.has("sender")
 
 
 def test_fires_at_the_wall_clock_of_its_zone() -> None:
-    assert Cron().next_fire(CONFIG, NOW) == datetime(2026, 11, 21, 9, tzinfo=UTC)
-    assert Cron().next_fire({**CONFIG, "timezone": "Asia/Tokyo"}, NOW) == datetime(
-        2026, 11, 21, 0, tzinfo=UTC
-    )
-    assert Cron().next_fire({**CONFIG, "timezone": ""}, NOW) == datetime(2026, 11, 21, 9, tzinfo=UTC)
+    assert CRON.next_fire(CONFIG, NOW) == datetime(2026, 11, 21, 9, tzinfo=UTC)
+    assert CRON.next_fire({**CONFIG, "timezone": "Asia/Tokyo"}, NOW) == datetime(2026, 11, 21, 0, tzinfo=UTC)
+    assert CRON.next_fire({**CONFIG, "timezone": ""}, NOW) == datetime(2026, 11, 21, 9, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(("enabled", "fires"), [(True, True), (None, True), (False, False)])
 def test_fires_unless_it_is_disabled(enabled: bool | None, fires: bool) -> None:
-    assert (Cron().next_fire({**CONFIG, "enabled": enabled}, NOW) is not None) == fires
+    assert (CRON.next_fire({**CONFIG, "enabled": enabled}, NOW) is not None) == fires
 
 
 @pytest.mark.parametrize(("one_shot", "once"), [(True, True), (False, False), (None, False)])
 def test_fires_once_in_one_shot_mode(one_shot: bool | None, once: bool) -> None:
-    assert Cron().fires_once({**CONFIG, "oneShot": one_shot}) == once
+    assert CRON.fires_once({**CONFIG, "oneShot": one_shot}) == once
 
 
 def test_a_firing_is_known_by_its_scheduled_time() -> None:
-    event = Cron().fired(CONFIG, 7, NOW)
+    event = CRON.fired(CONFIG, 7, NOW)
     assert (event.text, event.session_id) == ("Good morning.", "7")
-    assert event.key == Cron().fired(CONFIG, 7, NOW).key
-    assert event.key != Cron().fired(CONFIG, 7, NOW + timedelta(minutes=1)).key
+    assert event.key == CRON.fired(CONFIG, 7, NOW).key
+    assert event.key != CRON.fired(CONFIG, 7, NOW + timedelta(minutes=1)).key
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE"])
@@ -100,7 +100,7 @@ def test_the_secret_is_checked_when_there_is_one() -> None:
 @pytest.mark.parametrize("callback", ["webhook", "manual_trigger2", ""])
 def test_other_callbacks_do_not_exist(callback: str) -> None:
     with pytest.raises(NotFound):
-        Cron().receive(CONFIG, call(callback=callback, url=URL), {}, NOW)
+        CRON.receive(CONFIG, call(callback=callback, url=URL), {}, NOW)
 
 
 @given(st.binary(max_size=100))

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.drive_folder.channel import DriveFolder, build
+from adapters.outbound.channels.drive_folder.channel import build
 from domain.channels.messages import Answer, Artifact, Outcome, Sent
+from tests.support.channel_calls import ChannelCalls
 from tests.support.channels import NOW, Files, client, dependencies
 from tests.support.platforms.drive import CLIENT, FOLDER, Drive, error
 
@@ -25,18 +26,18 @@ async def drive() -> AsyncIterator[Drive]:
 
 
 @pytest.fixture
-async def channel(drive: Drive) -> AsyncIterator[DriveFolder]:
+async def channel(drive: Drive) -> AsyncIterator[ChannelCalls]:
     addresses = {"DRIVE_FOLDER_API_URL": drive.url, "GOOGLE_TOKEN_URL": f"{drive.url}/token"}
     async with client() as http:
-        yield build(dependencies(http, addresses, files=Files(**{"chart.png": CONTENT})))
+        yield ChannelCalls(build(dependencies(http, addresses, files=Files(**{"chart.png": CONTENT}))))
 
 
-async def deliver(channel: DriveFolder, answer: Answer, target: dict[str, Any] = TARGET) -> list[Sent]:
+async def deliver(channel: ChannelCalls, answer: Answer, target: dict[str, Any] = TARGET) -> list[Sent]:
     parts = channel.render(CONFIG, target, answer)
     return [await channel.send(CONFIG, target, part, f"delivery:{index}") for index, part in enumerate(parts)]
 
 
-async def test_the_answer_is_a_text_document_in_the_folder(channel: DriveFolder, drive: Drive) -> None:
+async def test_the_answer_is_a_text_document_in_the_folder(channel: ChannelCalls, drive: Drive) -> None:
     text = "# Summary\n\n\N{EURO SIGN} 5 --x\n" * 2000
     (sent,) = await deliver(channel, Answer(text))
     assert sent.outcome is Outcome.SENT
@@ -51,14 +52,14 @@ async def test_the_answer_is_a_text_document_in_the_folder(channel: DriveFolder,
     assert sent.ref in drive.files
 
 
-async def test_files_are_written_as_they_are(channel: DriveFolder, drive: Drive) -> None:
+async def test_files_are_written_as_they_are(channel: ChannelCalls, drive: Drive) -> None:
     await deliver(channel, Answer("See", (PICTURE,)))
     metadata, mime_type, content = drive.uploaded[1]
     assert (metadata["name"], mime_type, content) == ("chart.png", "image/png", CONTENT)
     assert "switchboard" in metadata["appProperties"]
 
 
-async def test_a_file_that_is_too_large_is_written_as_its_link(channel: DriveFolder, drive: Drive) -> None:
+async def test_a_file_that_is_too_large_is_written_as_its_link(channel: ChannelCalls, drive: Drive) -> None:
     huge = Artifact("huge.bin", "application/octet-stream", "https://switchboard.example/files/2", size=10**9)
     await deliver(channel, Answer("", (huge,)))
     metadata, mime_type, content = drive.uploaded[0]
@@ -66,23 +67,23 @@ async def test_a_file_that_is_too_large_is_written_as_its_link(channel: DriveFol
     assert content == b"huge.bin: https://switchboard.example/files/2"
 
 
-async def test_without_a_file_the_document_has_a_plain_name(channel: DriveFolder, drive: Drive) -> None:
+async def test_without_a_file_the_document_has_a_plain_name(channel: ChannelCalls, drive: Drive) -> None:
     await deliver(channel, Answer("Hello"), {})
     assert drive.uploaded[0][0]["name"] == "answer.txt"
 
 
-async def test_an_empty_answer_writes_nothing(channel: DriveFolder) -> None:
+async def test_an_empty_answer_writes_nothing(channel: ChannelCalls) -> None:
     assert channel.render(CONFIG, TARGET, Answer(" ")) == []
 
 
-async def test_the_same_delivery_is_written_once(channel: DriveFolder, drive: Drive) -> None:
+async def test_the_same_delivery_is_written_once(channel: ChannelCalls, drive: Drive) -> None:
     (first,) = await deliver(channel, Answer("Hello"))
     (second,) = await deliver(channel, Answer("Hello"))
     assert len(drive.uploaded) == 1
     assert first.ref == second.ref
 
 
-async def test_a_connection_that_breaks_can_be_tried_again(channel: DriveFolder, drive: Drive) -> None:
+async def test_a_connection_that_breaks_can_be_tried_again(channel: ChannelCalls, drive: Drive) -> None:
     await deliver(channel, Answer("warm up"))
     (part,) = channel.render(CONFIG, TARGET, Answer("Hello"))
     drive.next_reply(200, {"files": []})
@@ -106,7 +107,7 @@ async def test_a_connection_that_breaks_can_be_tried_again(channel: DriveFolder,
     ],
 )
 async def test_errors_are_told_apart(
-    channel: DriveFolder, drive: Drive, status: int, body: Any, outcome: Outcome, wait: float | None
+    channel: ChannelCalls, drive: Drive, status: int, body: Any, outcome: Outcome, wait: float | None
 ) -> None:
     await deliver(channel, Answer("warm up"))
     drive.next_reply(200, {"files": []})
@@ -126,7 +127,7 @@ async def test_errors_are_told_apart(
     ],
 )
 async def test_trouble_with_the_credentials_is_told_apart(
-    channel: DriveFolder, drive: Drive, status: int, body: Any, outcome: Outcome
+    channel: ChannelCalls, drive: Drive, status: int, body: Any, outcome: Outcome
 ) -> None:
     drive.next_reply(status, body)
     (sent,) = await deliver(channel, Answer("Hello"))
@@ -135,7 +136,7 @@ async def test_trouble_with_the_credentials_is_told_apart(
 
 
 async def test_who_watches_under_another_oauth_client_does_not_answer_our_answer(
-    channel: DriveFolder, drive: Drive
+    channel: ChannelCalls, drive: Drive
 ) -> None:
     first = await channel.poll(CONFIG, None, NOW, NOW)
     (sent,) = await deliver(channel, Answer("Summary"))

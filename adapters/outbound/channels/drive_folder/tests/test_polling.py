@@ -10,20 +10,15 @@ from typing import Any
 import pytest
 
 from adapters.outbound.channels.drive_folder import polling
-from adapters.outbound.channels.drive_folder.channel import DriveFolder, build
+from adapters.outbound.channels.drive_folder.channel import build
 from domain.channels.messages import Answer, Event
-from ports.channels import (
-    Fetches,
+from ports.capabilities import (
     PlatformError,
     Polled,
     PollFailed,
-    Polls,
-    Probed,
-    Registers,
-    Replies,
-    Webhook,
 )
 from ports.http import HttpFailed
+from tests.support.channel_calls import ChannelCalls
 from tests.support.channels import NOW, client, dependencies
 from tests.support.platforms.drive import CLIENT, DOCUMENT, FOLDER, Drive, error
 
@@ -37,16 +32,16 @@ async def drive() -> AsyncIterator[Drive]:
 
 
 @pytest.fixture
-async def channel(drive: Drive) -> AsyncIterator[DriveFolder]:
+async def channel(drive: Drive) -> AsyncIterator[ChannelCalls]:
     addresses = {"DRIVE_FOLDER_API_URL": drive.url, "GOOGLE_TOKEN_URL": f"{drive.url}/token"}
     async with client() as http:
-        yield build(dependencies(http, addresses))
+        yield ChannelCalls(build(dependencies(http, addresses)))
 
 
 class Poller:
     """Polls with the cursor stored as JSON in between, as the service does."""
 
-    def __init__(self, channel: DriveFolder) -> None:
+    def __init__(self, channel: ChannelCalls) -> None:
         self.channel = channel
         self.cursor: Mapping[str, Any] | None = None
         self.more = False
@@ -59,7 +54,7 @@ class Poller:
 
 
 @pytest.fixture
-def poll(channel: DriveFolder) -> Poller:
+def poll(channel: ChannelCalls) -> Poller:
     return Poller(channel)
 
 
@@ -67,9 +62,8 @@ def names(events: list[Event]) -> list[str]:
     return [event.raw["name"] for event in events]
 
 
-async def test_has_the_faces_of_a_folder(channel: DriveFolder) -> None:
-    faces = (Polls, Webhook, Replies, Registers, Probed, Fetches)
-    assert all(isinstance(channel, face) for face in faces)
+async def test_has_the_capabilities_of_a_folder(channel: ChannelCalls) -> None:
+    assert channel.has("poller", "webhook", "sender", "registrar", "probe", "fetcher")
     assert channel.default_interval_minutes == 10
 
 
@@ -81,7 +75,7 @@ async def test_the_first_poll_reports_nothing(drive: Drive, poll: Poller) -> Non
 
 
 async def test_the_first_poll_reports_what_came_after_the_instance(
-    drive: Drive, channel: DriveFolder, poll: Poller
+    drive: Drive, channel: ChannelCalls, poll: Poller
 ) -> None:
     def at(minutes: int) -> str:
         return (NOW + timedelta(minutes=minutes)).isoformat().replace("+00:00", "Z")
@@ -200,7 +194,7 @@ async def test_only_the_types_asked_for_are_reported(
     assert await poll() == []
 
 
-async def test_our_own_answers_are_not_reported(drive: Drive, poll: Poller, channel: DriveFolder) -> None:
+async def test_our_own_answers_are_not_reported(drive: Drive, poll: Poller, channel: ChannelCalls) -> None:
     await poll()
     target = {"fileId": "file1", "name": "plan.pdf"}
     (part,) = channel.render(CONFIG, target, Answer("Done."))
@@ -251,7 +245,7 @@ async def test_another_folder_begins_anew(drive: Drive, poll: Poller) -> None:
 
 
 async def test_files_are_fetched_and_documents_exported(
-    drive: Drive, poll: Poller, channel: DriveFolder
+    drive: Drive, poll: Poller, channel: ChannelCalls
 ) -> None:
     await poll()
     plan, notes = drive.put("plan.pdf"), drive.put("Notes", DOCUMENT)
@@ -281,7 +275,7 @@ async def test_what_cannot_be_handed_on_is_only_named(
 
 
 async def test_a_file_that_is_gone_cannot_be_fetched(
-    drive: Drive, poll: Poller, channel: DriveFolder
+    drive: Drive, poll: Poller, channel: ChannelCalls
 ) -> None:
     await poll()
     file_id = drive.put("plan.pdf")
@@ -292,7 +286,7 @@ async def test_a_file_that_is_gone_cannot_be_fetched(
 
 
 async def test_a_file_cannot_be_fetched_with_dead_credentials(
-    drive: Drive, poll: Poller, channel: DriveFolder
+    drive: Drive, poll: Poller, channel: ChannelCalls
 ) -> None:
     await poll()
     drive.put("plan.pdf")
@@ -365,7 +359,7 @@ async def test_a_connection_that_breaks_is_tried_again(drive: Drive, poll: Polle
         await poll()
 
 
-async def test_probing_notices_that_answers_would_be_refused(drive: Drive, channel: DriveFolder) -> None:
+async def test_probing_notices_that_answers_would_be_refused(drive: Drive, channel: ChannelCalls) -> None:
     folder = {"id": FOLDER, "mimeType": "application/vnd.google-apps.folder"}
     drive.scope = "https://www.googleapis.com/auth/drive.readonly"
     with pytest.raises(PlatformError, match="token may only read"):
@@ -381,7 +375,7 @@ async def test_probing_notices_that_answers_would_be_refused(drive: Drive, chann
         await channel.probe(CONFIG)
 
 
-async def test_probing_reads_the_folder(drive: Drive, channel: DriveFolder) -> None:
+async def test_probing_reads_the_folder(drive: Drive, channel: ChannelCalls) -> None:
     await channel.probe(CONFIG)
     with pytest.raises(PlatformError, match="File not found"):
         await channel.probe({**CONFIG, "folderId": "missing"})

@@ -14,7 +14,8 @@ from adapters.outbound.channels.drive_folder import push
 from adapters.outbound.channels.drive_folder.channel import DriveFolder, build
 from domain.channels.messages import RawCall
 from domain.refusals import NotFound, Refusal, Unauthenticated
-from ports.channels import PlatformError
+from ports.capabilities import PlatformError
+from tests.support.channel_calls import ChannelCalls
 from tests.support.channels import NOW, SetClock, call, client, dependencies
 from tests.support.platforms.drive import CLIENT, FOLDER, Drive, error
 
@@ -38,7 +39,7 @@ async def processes(drive: Drive, clock: SetClock) -> AsyncIterator[Callable[[],
     """Builds the channel as another process does."""
     addresses = {"DRIVE_FOLDER_API_URL": drive.url, "GOOGLE_TOKEN_URL": f"{drive.url}/token"}
     async with client() as http:
-        yield lambda: build(dependencies(http, addresses, clock=clock))
+        yield lambda: ChannelCalls(build(dependencies(http, addresses, clock=clock)))
 
 
 @pytest.fixture
@@ -115,7 +116,7 @@ def test_any_headers_are_refused(headers: dict[str, str]) -> None:
 # --- asking for them
 
 
-async def test_google_is_asked_to_call(channel: DriveFolder, drive: Drive) -> None:
+async def test_google_is_asked_to_call(channel: ChannelCalls, drive: Drive) -> None:
     await channel.register(CONFIG, ADDRESS, {})
     (asked,) = drive.watching.values()
     assert asked["address"] == ADDRESS
@@ -124,14 +125,14 @@ async def test_google_is_asked_to_call(channel: DriveFolder, drive: Drive) -> No
     assert await channel.registered(CONFIG, ADDRESS) is False
 
 
-async def test_asking_twice_makes_one_channel(channel: DriveFolder, drive: Drive) -> None:
+async def test_asking_twice_makes_one_channel(channel: ChannelCalls, drive: Drive) -> None:
     await channel.register(CONFIG, ADDRESS, {})
     await channel.register(CONFIG, ADDRESS, {})
     assert len(drive.watching) == 1
 
 
 async def test_a_new_channel_takes_over_before_the_old_one_ends(
-    channel: DriveFolder, drive: Drive, clock: SetClock
+    channel: ChannelCalls, drive: Drive, clock: SetClock
 ) -> None:
     await channel.register(CONFIG, ADDRESS, {})
     clock.advance(3600)
@@ -139,7 +140,7 @@ async def test_a_new_channel_takes_over_before_the_old_one_ends(
     assert len(drive.watching) == 2
 
 
-async def test_the_configured_address_wins(channel: DriveFolder, drive: Drive) -> None:
+async def test_the_configured_address_wins(channel: ChannelCalls, drive: Drive) -> None:
     await channel.register({**CONFIG, "webhookUrl": "https://proxy.example/drive"}, ADDRESS, {})
     assert [each["address"] for each in drive.watching.values()] == ["https://proxy.example/drive"]
 
@@ -157,7 +158,7 @@ async def test_the_configured_address_wins(channel: DriveFolder, drive: Drive) -
     ],
 )
 async def test_where_google_cannot_call_only_the_credentials_are_tried(
-    channel: DriveFolder, drive: Drive, address: str
+    channel: ChannelCalls, drive: Drive, address: str
 ) -> None:
     await channel.register(CONFIG, address, {})
     assert drive.watching == {}
@@ -166,7 +167,7 @@ async def test_where_google_cannot_call_only_the_credentials_are_tried(
         await channel.register({**CONFIG, "refreshToken": "wrong"}, address, {})
 
 
-async def test_a_refusal_is_passed_on_in_googles_words(channel: DriveFolder, drive: Drive) -> None:
+async def test_a_refusal_is_passed_on_in_googles_words(channel: ChannelCalls, drive: Drive) -> None:
     drive.next_reply(200, {"access_token": "ya29.0", "expires_in": 3599})
     drive.tokens.add("ya29.0")
     drive.next_reply(200, {"startPageToken": "77"})
@@ -182,7 +183,7 @@ async def test_a_refusal_is_passed_on_in_googles_words(channel: DriveFolder, dri
 
 
 async def test_channels_are_stopped_by_any_process(
-    channel: DriveFolder, drive: Drive, clock: SetClock, processes: Callable[[], DriveFolder]
+    channel: ChannelCalls, drive: Drive, clock: SetClock, processes: Callable[[], DriveFolder]
 ) -> None:
     kept = await channel.register(CONFIG, ADDRESS, {})
     clock.advance(3600)
@@ -196,7 +197,7 @@ async def test_channels_are_stopped_by_any_process(
 
 
 async def test_channels_that_have_ended_are_not_kept(
-    channel: DriveFolder, drive: Drive, clock: SetClock
+    channel: ChannelCalls, drive: Drive, clock: SetClock
 ) -> None:
     kept: Mapping[str, Any] = {}
     for _ in range(4):
@@ -206,7 +207,7 @@ async def test_channels_that_have_ended_are_not_kept(
 
 
 async def test_a_stop_that_fails_is_said_and_the_others_are_stopped(
-    channel: DriveFolder, drive: Drive, clock: SetClock
+    channel: ChannelCalls, drive: Drive, clock: SetClock
 ) -> None:
     kept = await channel.register(CONFIG, ADDRESS, {})
     clock.advance(3600)
@@ -228,6 +229,6 @@ async def test_a_stop_that_fails_is_said_and_the_others_are_stopped(
     ],
 )
 async def test_what_leaves_channels_behind(
-    channel: DriveFolder, name: str, value: Any, expected: bool
+    channel: ChannelCalls, name: str, value: Any, expected: bool
 ) -> None:
     assert channel.supersedes(CONFIG, {**CONFIG, name: value}) is expected

@@ -10,8 +10,9 @@ import pytest
 
 from adapters.outbound.channels.email import channel as channel_module
 from adapters.outbound.channels.email import mailbox as mailbox_module
-from adapters.outbound.channels.email.channel import Email
+from adapters.outbound.channels.email.channel import build
 from ports.http import Http
+from tests.support.channel_calls import ChannelCalls
 from tests.support.channels import dependencies
 from tests.support.mail import (
     PASSWORD,
@@ -59,14 +60,14 @@ def smtp() -> Iterator[Postbox]:
 
 
 @pytest.fixture
-def channel(certificate: Certificate) -> Email:
-    return Email(dependencies(NO_HTTP), tls_contexts=certificate.client)
+def channel(certificate: Certificate) -> ChannelCalls:
+    return ChannelCalls(build(dependencies(NO_HTTP), tls_contexts=certificate.client))
 
 
 @pytest.fixture
-def distrustful() -> Email:
+def distrustful() -> ChannelCalls:
     """A channel that trusts only the system's authorities."""
-    return Email(dependencies(NO_HTTP))
+    return ChannelCalls(build(dependencies(NO_HTTP)))
 
 
 def settings(**changes: Any) -> dict[str, Any]:

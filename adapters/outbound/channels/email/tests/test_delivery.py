@@ -9,6 +9,7 @@ import pytest
 from adapters.outbound.channels.email.channel import Email
 from adapters.outbound.channels.email.tests.conftest import settings
 from domain.channels.messages import Answer, Artifact, Outcome, Sent
+from tests.support.channel_calls import ChannelCalls
 from tests.support.mail import USER, Certificate, Postbox, smtp_server
 
 TARGET = {
@@ -21,7 +22,11 @@ TARGET = {
 
 
 async def deliver(
-    channel: Email, postbox: Postbox, target: dict[str, Any] | None = None, text: str = "Hi", **changes: Any
+    channel: ChannelCalls,
+    postbox: Postbox,
+    target: dict[str, Any] | None = None,
+    text: str = "Hi",
+    **changes: Any,
 ) -> Sent:
     config = settings(smtpPort=postbox.port, **changes)
     to = TARGET if target is None else target
@@ -30,7 +35,7 @@ async def deliver(
 
 
 async def test_a_reply_stays_in_its_thread_and_says_that_it_is_automatic(
-    channel: Email, smtp: Postbox
+    channel: ChannelCalls, smtp: Postbox
 ) -> None:
     sent = await deliver(channel, smtp)
     assert sent.outcome is Outcome.SENT
@@ -60,14 +65,16 @@ async def test_a_reply_stays_in_its_thread_and_says_that_it_is_automatic(
     ],
 )
 async def test_re_stands_once_before_the_subject(
-    channel: Email, smtp: Postbox, subject: str, expected: str
+    channel: ChannelCalls, smtp: Postbox, subject: str, expected: str
 ) -> None:
     await deliver(channel, smtp, {**TARGET, "subject": subject})
     assert smtp.mails[0]["Subject"] == expected
     assert smtp.mails[0]["Bcc"] is None
 
 
-async def test_the_text_has_an_html_alternative_and_files_are_links(channel: Email, smtp: Postbox) -> None:
+async def test_the_text_has_an_html_alternative_and_files_are_links(
+    channel: ChannelCalls, smtp: Postbox
+) -> None:
     config = settings(smtpPort=smtp.port)
     file = Artifact("q3 <report>.pdf", "application/pdf", "https://files.example/a?b=1&c=2")
     (part,) = channel.render(config, TARGET, Answer("**Bold** <script>alert(1)</script> café", (file,)))
@@ -81,11 +88,11 @@ async def test_the_text_has_an_html_alternative_and_files_are_links(channel: Ema
     assert '<a href="https://files.example/a?b=1&amp;c=2">q3 &lt;report&gt;.pdf</a>' in html
 
 
-def test_nothing_to_say_is_no_mail(channel: Email) -> None:
+def test_nothing_to_say_is_no_mail(channel: ChannelCalls) -> None:
     assert channel.render(settings(), TARGET, Answer("  ")) == []
 
 
-async def test_a_second_try_bears_the_same_message_id(channel: Email, smtp: Postbox) -> None:
+async def test_a_second_try_bears_the_same_message_id(channel: ChannelCalls, smtp: Postbox) -> None:
     one, other = await deliver(channel, smtp), await deliver(channel, smtp)
     assert one.ref == other.ref
     config = settings(smtpPort=smtp.port)
@@ -106,7 +113,7 @@ async def test_a_second_try_bears_the_same_message_id(channel: Email, smtp: Post
     ],
 )
 async def test_the_servers_answer_decides_what_happens_next(
-    channel: Email, smtp: Postbox, command: str, answer: str, outcome: Outcome
+    channel: ChannelCalls, smtp: Postbox, command: str, answer: str, outcome: Outcome
 ) -> None:
     smtp.answers[command] = answer
     sent = await deliver(channel, smtp)
@@ -115,29 +122,29 @@ async def test_the_servers_answer_decides_what_happens_next(
     assert smtp.mails == []
 
 
-async def test_a_wrong_password_is_permanent_and_not_told(channel: Email, smtp: Postbox) -> None:
+async def test_a_wrong_password_is_permanent_and_not_told(channel: ChannelCalls, smtp: Postbox) -> None:
     sent = await deliver(channel, smtp, password="hunter2-wrong")
     assert sent.outcome is Outcome.PERMANENT
     assert "hunter2" not in sent.detail
 
 
-async def test_nobody_listening_is_transient(channel: Email) -> None:
+async def test_nobody_listening_is_transient(channel: ChannelCalls) -> None:
     assert (await deliver(channel, Postbox(port=1))).outcome is Outcome.TRANSIENT
 
 
-async def test_a_forbidden_address_is_permanent(channel: Email) -> None:
+async def test_a_forbidden_address_is_permanent(channel: ChannelCalls) -> None:
     sent = await deliver(channel, Postbox(port=1), smtpHost="169.254.169.254")
     assert (sent.outcome, "outbound address policy" in sent.detail) == (Outcome.PERMANENT, True)
 
 
 @pytest.mark.parametrize("to", ["", "no-at-sign", "a@b\r\nBcc: c@d", "a@b, c@d"])
-async def test_what_is_no_address_is_permanent(channel: Email, smtp: Postbox, to: str) -> None:
+async def test_what_is_no_address_is_permanent(channel: ChannelCalls, smtp: Postbox, to: str) -> None:
     assert (await deliver(channel, smtp, {**TARGET, "to": to})).outcome is Outcome.PERMANENT
     assert smtp.mails == []
 
 
 async def test_starttls_protects_password_and_mail(
-    channel: Email, distrustful: Email, certificate: Certificate
+    channel: ChannelCalls, distrustful: Email, certificate: Certificate
 ) -> None:
     with smtp_server(certificate) as secured:
         assert (await deliver(channel, secured)).outcome is Outcome.SENT
@@ -146,7 +153,7 @@ async def test_starttls_protects_password_and_mail(
         assert (refused.outcome, "TLS with" in refused.detail) == (Outcome.TRANSIENT, True)
 
 
-async def test_tls_from_the_start(channel: Email, certificate: Certificate) -> None:
+async def test_tls_from_the_start(channel: ChannelCalls, certificate: Certificate) -> None:
     with smtp_server(certificate, implicit=True, auth=False) as secured:
         sent = await deliver(channel, secured, smtpSecure=True, username="", password="")
     assert sent.outcome is Outcome.SENT
@@ -154,7 +161,7 @@ async def test_tls_from_the_start(channel: Email, certificate: Certificate) -> N
 
 
 async def test_the_server_name_is_checked_against_the_certificate(
-    channel: Email, certificate: Certificate
+    channel: ChannelCalls, certificate: Certificate
 ) -> None:
     with smtp_server(certificate, implicit=True, auth=False) as secured:
         sent = await deliver(channel, secured, smtpSecure=True, smtpHost="127.0.0.2")

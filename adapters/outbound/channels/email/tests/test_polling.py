@@ -21,16 +21,11 @@ from adapters.outbound.channels.email.polling import MAX_MAILS
 from adapters.outbound.channels.email.tests.conftest import mail, settings
 from adapters.outbound.http.addresses import AllowedAddresses
 from adapters.outbound.http.policy import AddressPolicy
-from ports.channels import (
-    ConfirmsPolls,
-    Fetches,
+from ports.capabilities import (
     PlatformError,
     PollFailed,
-    Polls,
-    Probed,
-    PushWatcher,
-    Replies,
 )
+from tests.support.channel_calls import ChannelCalls
 from tests.support.channels import NOW
 from tests.support.mail import Certificate, Mailbox, Postbox, imap_server
 from tests.support.servers import listening
@@ -50,12 +45,11 @@ def moved(another_server: Mailbox) -> Mailbox:
     return another_server
 
 
-def test_the_channel_has_the_faces_of_a_mailbox(channel: Email) -> None:
-    for face in (Polls, ConfirmsPolls, PushWatcher, Replies, Probed, Fetches):
-        assert isinstance(channel, face)
+def test_the_channel_has_the_capabilities_of_a_mailbox(channel: ChannelCalls) -> None:
+    assert channel.has("poller", "poll_ack", "push_watcher", "sender", "probe", "fetcher")
 
 
-async def test_the_first_poll_takes_what_is_unread_now(channel: Email, mailbox: Mailbox) -> None:
+async def test_the_first_poll_takes_what_is_unread_now(channel: ChannelCalls, mailbox: Mailbox) -> None:
     mailbox.put(mail("seen before", "old@x.example"), flags="\\Seen")
     mailbox.put(mail("first", "a@x.example"), mail("second", "b@x.example"))
     found = await channel.poll(settings(imapPort=mailbox.port), None, NOW, NOW)
@@ -64,17 +58,17 @@ async def test_the_first_poll_takes_what_is_unread_now(channel: Email, mailbox: 
     assert found.more is False
 
 
-async def test_mail_stays_unread_until_its_event_is_stored(channel: Email, mailbox: Mailbox) -> None:
+async def test_mail_stays_unread_until_its_event_is_stored(channel: ChannelCalls, mailbox: Mailbox) -> None:
     config = settings(imapPort=mailbox.port)
     mailbox.put(mail())
     found = await channel.poll(config, None, NOW, NOW)
     assert mailbox.uids("UNSEEN") == mailbox.uids()
-    await channel.polled(config, found.events)
+    await channel.acknowledge(config, found.events)
     assert mailbox.uids("UNSEEN") == []
     assert (await channel.poll(config, found.cursor, NOW, NOW)).events == []
 
 
-async def test_a_stop_before_marking_doubles_nothing(channel: Email, mailbox: Mailbox) -> None:
+async def test_a_stop_before_marking_doubles_nothing(channel: ChannelCalls, mailbox: Mailbox) -> None:
     config = settings(imapPort=mailbox.port)
     mailbox.put(mail("one", "1@x.example"))
     first = await channel.poll(config, None, NOW, NOW)
@@ -84,7 +78,9 @@ async def test_a_stop_before_marking_doubles_nothing(channel: Email, mailbox: Ma
     assert mailbox.uids("SEEN") == mailbox.uids()[:1]
 
 
-async def test_a_stop_before_storing_finds_the_same_event_again(channel: Email, mailbox: Mailbox) -> None:
+async def test_a_stop_before_storing_finds_the_same_event_again(
+    channel: ChannelCalls, mailbox: Mailbox
+) -> None:
     config = settings(imapPort=mailbox.port)
     mailbox.put(mail())
     one = await channel.poll(config, None, NOW, NOW)
@@ -92,7 +88,7 @@ async def test_a_stop_before_storing_finds_the_same_event_again(channel: Email, 
     assert [event.key for event in one.events] == [event.key for event in other.events]
 
 
-async def test_mail_that_the_owner_marks_as_unread_is_taken(channel: Email, mailbox: Mailbox) -> None:
+async def test_mail_that_the_owner_marks_as_unread_is_taken(channel: ChannelCalls, mailbox: Mailbox) -> None:
     config = settings(imapPort=mailbox.port)
     mailbox.put(mail("read on the phone", "p@x.example"), flags="\\Seen")
     first = await channel.poll(config, None, NOW, NOW)
@@ -102,7 +98,7 @@ async def test_mail_that_the_owner_marks_as_unread_is_taken(channel: Email, mail
 
 
 async def test_a_new_uidvalidity_finds_the_same_mail_under_the_same_key(
-    channel: Email, mailbox: Mailbox, moved: Mailbox
+    channel: ChannelCalls, mailbox: Mailbox, moved: Mailbox
 ) -> None:
     mailbox.put(mail("one", "1@x.example"), mail("two", message_id=""))
     first = await channel.poll(settings(imapPort=mailbox.port), None, NOW, NOW)
@@ -114,7 +110,7 @@ async def test_a_new_uidvalidity_finds_the_same_mail_under_the_same_key(
 
 
 async def test_another_mailbox_with_the_same_uidvalidity_is_read_anew(
-    channel: Email, mailbox: Mailbox
+    channel: ChannelCalls, mailbox: Mailbox
 ) -> None:
     config = settings(imapPort=mailbox.port)
     mailbox.put(mail("one", "1@x.example"))
@@ -125,7 +121,7 @@ async def test_another_mailbox_with_the_same_uidvalidity_is_read_anew(
     assert [event.text for event in (await channel.poll(config, elsewhere, NOW, NOW)).events] == ["one"]
 
 
-async def test_a_full_mailbox_is_taken_in_pieces_in_order(channel: Email, mailbox: Mailbox) -> None:
+async def test_a_full_mailbox_is_taken_in_pieces_in_order(channel: ChannelCalls, mailbox: Mailbox) -> None:
     config = settings(imapPort=mailbox.port)
     mailbox.put(*(mail(f"number {n}", f"{n}@x.example") for n in range(MAX_MAILS + 2)))
     first = await channel.poll(config, None, NOW, NOW)
@@ -136,7 +132,9 @@ async def test_a_full_mailbox_is_taken_in_pieces_in_order(channel: Email, mailbo
     assert texts == [f"number {n}" for n in range(MAX_MAILS + 2)]
 
 
-async def test_automatic_mail_is_no_event_and_does_not_come_again(channel: Email, mailbox: Mailbox) -> None:
+async def test_automatic_mail_is_no_event_and_does_not_come_again(
+    channel: ChannelCalls, mailbox: Mailbox
+) -> None:
     config = settings(imapPort=mailbox.port)
     mailbox.put(mail("I am away", "away@x.example", Auto_Submitted="auto-replied"))
     first = await channel.poll(config, None, NOW, NOW)
@@ -147,7 +145,7 @@ async def test_automatic_mail_is_no_event_and_does_not_come_again(channel: Email
 
 
 async def test_mail_that_breaks_the_reader_is_put_on_record(
-    channel: Email, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+    channel: ChannelCalls, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(raw: bytes) -> None:
         raise RecursionError("too deep")
@@ -159,12 +157,12 @@ async def test_mail_that_breaks_the_reader_is_put_on_record(
     assert [event.unreadable for event in found.events] == [
         "the mail cannot be read: RecursionError: too deep"
     ]
-    await channel.polled(config, found.events)
+    await channel.acknowledge(config, found.events)
     assert mailbox.uids("UNSEEN") == []
     assert (await channel.poll(config, found.cursor, NOW, NOW)).events == []
 
 
-async def test_a_loop_in_one_thread_is_cut_for_the_hour(channel: Email, mailbox: Mailbox) -> None:
+async def test_a_loop_in_one_thread_is_cut_for_the_hour(channel: ChannelCalls, mailbox: Mailbox) -> None:
     config = settings(imapPort=mailbox.port)
     mailbox.put(mail("again", "n@x.example", References="<root@x.example>"))
     found = await channel.poll(config, None, NOW, NOW)
@@ -178,7 +176,7 @@ async def test_a_loop_in_one_thread_is_cut_for_the_hour(channel: Email, mailbox:
 
 
 async def test_a_huge_mail_is_read_in_part(
-    channel: Email, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+    channel: ChannelCalls, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("adapters.outbound.channels.email.polling.MAX_MAIL", 500)
     monkeypatch.setattr("adapters.outbound.channels.email.polling.CUT_MAIL", 300)
@@ -198,7 +196,7 @@ WITH_FILE = mail(
 )
 
 
-async def test_files_are_fetched_when_they_are_wanted(channel: Email, mailbox: Mailbox) -> None:
+async def test_files_are_fetched_when_they_are_wanted(channel: ChannelCalls, mailbox: Mailbox) -> None:
     config = settings(imapPort=mailbox.port)
     mailbox.put(WITH_FILE)
     found = await channel.poll(config, None, NOW, NOW)
@@ -211,7 +209,7 @@ async def test_files_are_fetched_when_they_are_wanted(channel: Email, mailbox: M
 
 
 async def test_a_file_is_found_again_after_the_mailbox_was_moved(
-    channel: Email, mailbox: Mailbox, moved: Mailbox
+    channel: ChannelCalls, mailbox: Mailbox, moved: Mailbox
 ) -> None:
     mailbox.put(WITH_FILE)
     found = await channel.poll(settings(imapPort=mailbox.port), None, NOW, NOW)
@@ -221,7 +219,7 @@ async def test_a_file_is_found_again_after_the_mailbox_was_moved(
     assert b"".join([piece async for piece in channel.fetch(config, file)]) == b"the bytes"
 
 
-async def test_idle_tells_of_mail_at_once(channel: Email, mailbox: Mailbox) -> None:
+async def test_idle_tells_of_mail_at_once(channel: ChannelCalls, mailbox: Mailbox) -> None:
     config = settings(imapPort=mailbox.port)
     found = await channel.poll(config, None, NOW, NOW)
     with anyio.fail_after(120):
@@ -231,7 +229,7 @@ async def test_idle_tells_of_mail_at_once(channel: Email, mailbox: Mailbox) -> N
     assert len((await channel.poll(config, found.cursor, NOW, NOW)).events) == 1
 
 
-async def test_mail_between_poll_and_idle_is_noticed(channel: Email, mailbox: Mailbox) -> None:
+async def test_mail_between_poll_and_idle_is_noticed(channel: ChannelCalls, mailbox: Mailbox) -> None:
     config = settings(imapPort=mailbox.port)
     await channel.poll(config, None, NOW, NOW)
     mailbox.put(mail())
@@ -260,7 +258,7 @@ async def hanging_up() -> AsyncIterator[int]:
         yield port
 
 
-async def test_a_server_that_ends_idle_at_once_is_not_flooded(channel: Email) -> None:
+async def test_a_server_that_ends_idle_at_once_is_not_flooded(channel: ChannelCalls) -> None:
     async with hanging_up() as port:
         config = settings(imapPort=port)
         with anyio.fail_after(120):
@@ -271,7 +269,7 @@ async def test_a_server_that_ends_idle_at_once_is_not_flooded(channel: Email) ->
                     await channel.watch(config, 1000.0)
 
 
-async def test_a_cancelled_watch_ends_at_once(channel: Email, mailbox: Mailbox) -> None:
+async def test_a_cancelled_watch_ends_at_once(channel: ChannelCalls, mailbox: Mailbox) -> None:
     config = settings(imapPort=mailbox.port)
     with anyio.move_on_after(1) as scope:
         await channel.watch(config, 1000.0)
@@ -291,7 +289,7 @@ async def test_work_that_is_cancelled_before_it_begins_leaves_no_connection(mail
     gc.collect()  # an open socket is a ResourceWarning now
 
 
-async def test_a_wrong_password_is_fatal_and_not_told(channel: Email, mailbox: Mailbox) -> None:
+async def test_a_wrong_password_is_fatal_and_not_told(channel: ChannelCalls, mailbox: Mailbox) -> None:
     config = settings(imapPort=mailbox.port, password="hunter2-wrong")
     with pytest.raises(PollFailed, match="did not take the user name and password") as failure:
         await channel.poll(config, None, NOW, NOW)
@@ -299,30 +297,30 @@ async def test_a_wrong_password_is_fatal_and_not_told(channel: Email, mailbox: M
     assert "hunter2-wrong" not in str(failure.value)
 
 
-async def test_a_password_cannot_smuggle_in_commands(channel: Email, mailbox: Mailbox) -> None:
+async def test_a_password_cannot_smuggle_in_commands(channel: ChannelCalls, mailbox: Mailbox) -> None:
     with pytest.raises(PollFailed, match="line breaks"):
         await channel.poll(settings(imapPort=mailbox.port, password="x\r\na1 DELETE INBOX"), None, NOW, NOW)
 
 
-async def test_a_password_beyond_ascii_can_be_used(channel: Email, mailbox: Mailbox) -> None:
+async def test_a_password_beyond_ascii_can_be_used(channel: ChannelCalls, mailbox: Mailbox) -> None:
     with pytest.raises(PollFailed, match="did not take the user name and password"):
         await channel.poll(settings(imapPort=mailbox.port, password="pässwörd"), None, NOW, NOW)
 
 
-async def test_nobody_listening_is_not_fatal(channel: Email) -> None:
+async def test_nobody_listening_is_not_fatal(channel: ChannelCalls) -> None:
     with pytest.raises(PollFailed, match="cannot be reached") as failure:
         await channel.poll(settings(imapPort=1), None, NOW, NOW)
     assert failure.value.fatal is False
 
 
-async def test_a_metadata_address_is_never_called(channel: Email) -> None:
+async def test_a_metadata_address_is_never_called(channel: ChannelCalls) -> None:
     with pytest.raises(PollFailed, match="outbound address policy") as failure:
         await channel.poll(settings(imapHost="169.254.169.254"), None, NOW, NOW)
     assert failure.value.fatal is True
 
 
 async def test_starttls_is_used_when_offered_and_its_certificate_checked(
-    channel: Email, distrustful: Email, certificate: Certificate
+    channel: ChannelCalls, distrustful: Email, certificate: Certificate
 ) -> None:
     with imap_server(certificate) as secured:
         config = settings(imapPort=secured.port)
@@ -331,7 +329,7 @@ async def test_starttls_is_used_when_offered_and_its_certificate_checked(
             await distrustful.poll(config, None, NOW, NOW)
 
 
-async def test_probe_tries_both_servers(channel: Email, mailbox: Mailbox, smtp: Postbox) -> None:
+async def test_probe_tries_both_servers(channel: ChannelCalls, mailbox: Mailbox, smtp: Postbox) -> None:
     good = settings(imapPort=mailbox.port, smtpPort=smtp.port)
     await channel.probe(good)
     with pytest.raises(PlatformError, match=r"^IMAP: .*did not take"):

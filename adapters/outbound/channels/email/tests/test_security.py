@@ -20,7 +20,8 @@ from adapters.outbound.mail import connections
 from adapters.outbound.mail.connections import Security, plain_text_message
 from adapters.outbound.mail.smtp import SmtpServer, Submission
 from domain.channels.messages import Answer, Outcome, Sent
-from ports.channels import PlatformError, PollFailed
+from ports.capabilities import PlatformError, PollFailed
+from tests.support.channel_calls import ChannelCalls
 from tests.support.channels import NOW
 from tests.support.mail import Certificate, Mailbox, Postbox, smtp_server
 from tests.support.servers import listening
@@ -72,7 +73,7 @@ async def plain_port(greeting: bytes, after: float = 0.0) -> AsyncIterator[int]:
         yield port
 
 
-async def sent(channel: Email, **changes: object) -> Sent:
+async def sent(channel: ChannelCalls, **changes: object) -> Sent:
     config = settings(**changes)
     part = channel.render(config, TARGET, Answer("Hello"))[0]
     return await channel.send(config, TARGET, part, "key")
@@ -80,7 +81,7 @@ async def sent(channel: Email, **changes: object) -> Sent:
 
 @pytest.mark.parametrize("secure", [False, None])
 async def test_a_mailbox_on_a_tls_port_says_so_at_once(
-    channel: Email, certificate: Certificate, secure: bool | None
+    channel: ChannelCalls, certificate: Certificate, secure: bool | None
 ) -> None:
     began = time.monotonic()
     async with tls_port(certificate) as port:
@@ -94,7 +95,7 @@ async def test_a_mailbox_on_a_tls_port_says_so_at_once(
 
 
 async def test_a_mail_server_on_a_tls_port_says_so_at_once(
-    channel: Email, certificate: Certificate, mailbox: Mailbox
+    channel: ChannelCalls, certificate: Certificate, mailbox: Mailbox
 ) -> None:
     began = time.monotonic()
     with smtp_server(certificate, implicit=True) as secured:
@@ -106,7 +107,7 @@ async def test_a_mail_server_on_a_tls_port_says_so_at_once(
     assert time.monotonic() - began < SLOW
 
 
-async def test_a_mailbox_in_plain_text_says_so_at_once(channel: Email, mailbox: Mailbox) -> None:
+async def test_a_mailbox_in_plain_text_says_so_at_once(channel: ChannelCalls, mailbox: Mailbox) -> None:
     began = time.monotonic()
     config = settings(imapPort=mailbox.port, imapSecure=True)
     words = rf"127\.0\.0\.1:{mailbox.port} answered in plain text, not in TLS: set imapSecure to false"
@@ -117,7 +118,7 @@ async def test_a_mailbox_in_plain_text_says_so_at_once(channel: Email, mailbox: 
     assert time.monotonic() - began < SLOW
 
 
-async def test_a_mail_server_in_plain_text_says_so_at_once(channel: Email, smtp: Postbox) -> None:
+async def test_a_mail_server_in_plain_text_says_so_at_once(channel: ChannelCalls, smtp: Postbox) -> None:
     began = time.monotonic()
     failed = await sent(channel, smtpPort=smtp.port, smtpSecure=True)
     assert failed.outcome is Outcome.TRANSIENT
@@ -129,14 +130,14 @@ async def test_a_mail_server_in_plain_text_says_so_at_once(channel: Email, smtp:
 @pytest.mark.parametrize(
     "text", [b"* OK IMAP ready\r\n", b"220 mail ESMTP\r\n", b"HTTP/1.1 400 Bad Request\r\n\r\n"]
 )
-async def test_any_text_instead_of_tls_is_recognised(channel: Email, text: bytes) -> None:
+async def test_any_text_instead_of_tls_is_recognised(channel: ChannelCalls, text: bytes) -> None:
     async with plain_port(text) as port:
         with pytest.raises(PollFailed, match="answered in plain text"):
             await channel.poll(settings(imapPort=port, imapSecure=True), None, NOW, NOW)
         assert "answered in plain text" in (await sent(channel, smtpPort=port, smtpSecure=True)).detail
 
 
-async def test_a_server_that_greets_late_is_waited_for(channel: Email) -> None:
+async def test_a_server_that_greets_late_is_waited_for(channel: ChannelCalls) -> None:
     """Servers delay their greeting to find out who does not wait; TLS tried on them gets no answer in TLS."""
     async with plain_port(b"554 go away\r\n", after=1.5) as port:
         failed = await sent(channel, smtpPort=port)
@@ -144,7 +145,7 @@ async def test_a_server_that_greets_late_is_waited_for(channel: Email) -> None:
 
 
 async def test_a_tls_server_that_serves_one_after_another_is_recognised(
-    channel: Email, certificate: Certificate
+    channel: ChannelCalls, certificate: Certificate
 ) -> None:
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]

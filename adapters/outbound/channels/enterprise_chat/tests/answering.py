@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from adapters.outbound.channels.enterprise_chat.channel import Teams as Channel
 from domain.channels.messages import Answer, Artifact, Choice, Sent
+from tests.support.channel_calls import ChannelCalls
 from tests.support.platforms.teams import APP_ID, PASSWORD, TENANT
 
 BOT = {"appId": APP_ID, "appPassword": PASSWORD, "tenantId": TENANT}
@@ -18,7 +18,7 @@ CHOICES = (Choice("Approve", "1:abc"), Choice("Approve for the session", "2:abc"
 
 
 async def deliver(
-    channel: Channel, config: dict[str, Any], target: dict[str, Any], answer: Answer
+    channel: ChannelCalls, config: dict[str, Any], target: dict[str, Any], answer: Answer
 ) -> list[Sent]:
     """Renders an answer and sends its parts, which can be stored in between."""
     parts = channel.render(config, target, answer)

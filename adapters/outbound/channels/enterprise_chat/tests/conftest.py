@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.enterprise_chat.channel import Teams as Channel
 from adapters.outbound.channels.enterprise_chat.channel import build
+from tests.support.channel_calls import ChannelCalls
 from tests.support.channels import SetClock, client, dependencies
 from tests.support.platforms.teams import APP_ID, Teams
 
@@ -16,7 +16,7 @@ from .answering import CONVERSATION
 
 
 @pytest.fixture
-async def teams() -> AsyncIterator[Teams]:
+async def teams() -> AsyncIterator[ChannelCalls]:
     async with Teams.run() as platform:
         yield platform
 
@@ -27,10 +27,10 @@ def clock() -> SetClock:
 
 
 @pytest.fixture
-async def channel(teams: Teams, clock: SetClock) -> AsyncIterator[Channel]:
+async def channel(teams: Teams, clock: SetClock) -> AsyncIterator[ChannelCalls]:
     addresses = {"ENTERPRISE_CHAT_LOGIN_URL": teams.url, "ENTERPRISE_CHAT_OPENID_URL": teams.url}
     async with client() as http:
-        yield build(dependencies(http, addresses, clock=clock))
+        yield ChannelCalls(build(dependencies(http, addresses, clock=clock)))
 
 
 @pytest.fixture

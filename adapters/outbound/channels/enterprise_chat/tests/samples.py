@@ -35,7 +35,7 @@ SAMPLE = Sample(
         "another app": _signed("message_personal", aud="another app"),
         "another service": _signed("message_personal", serviceurl="https://evil.example/"),
     },
-    known={"issuer": ISSUER, "keys": [public_jwk()]},
+    metadata={"issuer": ISSUER, "keys": [public_jwk()]},
     target={
         "serviceUrl": SERVICE,
         "conversation": "a:1",

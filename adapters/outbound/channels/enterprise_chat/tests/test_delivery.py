@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.enterprise_chat.channel import Teams as Channel
 from domain.channels.messages import Answer, ClosedPrompt, Outcome
-from ports.channels import Fetches, NeedsFacts, Probed, PromptCloser, Replies, TypingIndicator, Webhook
+from tests.support.channel_calls import ChannelCalls
 from tests.support.channels import SetClock
 from tests.support.platforms.teams import APP_ID, PASSWORD, TENANT, Teams
 
@@ -18,12 +17,11 @@ CLOSED = ClosedPrompt("**Approved** it", "Approved", "**Approved**")
 CLOSED = ClosedPrompt("**Approved** it", "Approved", "**Approved**")
 
 
-async def test_has_the_faces_of_a_bot(channel: Channel) -> None:
-    faces = (Webhook, Replies, NeedsFacts, TypingIndicator, Probed, Fetches, PromptCloser)
-    assert all(isinstance(channel, face) for face in faces)
+async def test_has_the_capabilities_of_a_bot(channel: ChannelCalls) -> None:
+    assert channel.has("webhook", "sender", "metadata", "typing", "probe", "fetcher", "prompt_closer")
 
 
-async def test_answers_below_the_message(channel: Channel, teams: Teams, target: dict[str, Any]) -> None:
+async def test_answers_below_the_message(channel: ChannelCalls, teams: Teams, target: dict[str, Any]) -> None:
     (sent,) = await deliver(channel, BOT, target, Answer("**Yes**, it is free."))
     assert (sent.outcome, sent.ref) == (Outcome.SENT, "1:1")
     ((below, activity),) = teams.replies
@@ -35,7 +33,7 @@ async def test_answers_below_the_message(channel: Channel, teams: Teams, target:
 
 
 async def test_the_token_is_kept_and_renewed(
-    channel: Channel, teams: Teams, target: dict[str, Any], clock: SetClock
+    channel: ChannelCalls, teams: Teams, target: dict[str, Any], clock: SetClock
 ) -> None:
     await deliver(channel, BOT, target, Answer("one"))
     await deliver(channel, BOT, target, Answer("two"))
@@ -46,14 +44,14 @@ async def test_the_token_is_kept_and_renewed(
 
 
 async def test_a_multi_tenant_bot_logs_in_at_the_bot_framework(
-    channel: Channel, teams: Teams, target: dict[str, Any]
+    channel: ChannelCalls, teams: Teams, target: dict[str, Any]
 ) -> None:
     await deliver(channel, {"appId": APP_ID, "appPassword": PASSWORD}, target, Answer("one"))
     assert teams.tenants == ["botframework.com"]
 
 
 async def test_a_token_that_is_refused_is_fetched_anew_once(
-    channel: Channel, teams: Teams, target: dict[str, Any]
+    channel: ChannelCalls, teams: Teams, target: dict[str, Any]
 ) -> None:
     await deliver(channel, BOT, target, Answer("one"))
     teams.next_reply(401, {"message": "expired"})
@@ -62,7 +60,7 @@ async def test_a_token_that_is_refused_is_fetched_anew_once(
 
 
 async def test_a_bot_that_is_refused_twice_gives_up(
-    channel: Channel, teams: Teams, target: dict[str, Any]
+    channel: ChannelCalls, teams: Teams, target: dict[str, Any]
 ) -> None:
     await deliver(channel, BOT, target, Answer("one"))
     teams.next_reply(401, {"message": "no"})
@@ -76,7 +74,7 @@ async def test_a_bot_that_is_refused_twice_gives_up(
     "url", ["https://evil.example/", "http://169.254.169.254/", "", "http://smba.trafficmanager.net/"]
 )
 async def test_the_token_goes_to_no_other_host(
-    channel: Channel, teams: Teams, target: dict[str, Any], url: str
+    channel: ChannelCalls, teams: Teams, target: dict[str, Any], url: str
 ) -> None:
     config = {**BOT}
     parts = channel.render(config, target, Answer("Hello"))
@@ -85,7 +83,9 @@ async def test_the_token_goes_to_no_other_host(
     assert teams.seen == []
 
 
-async def test_choices_are_buttons_of_a_card(channel: Channel, teams: Teams, target: dict[str, Any]) -> None:
+async def test_choices_are_buttons_of_a_card(
+    channel: ChannelCalls, teams: Teams, target: dict[str, Any]
+) -> None:
     await deliver(channel, BOT, target, Answer("May I?", choices=CHOICES))
     ((_, activity),) = teams.replies
     card = activity["attachments"][0]["content"]
@@ -99,7 +99,7 @@ async def test_choices_are_buttons_of_a_card(channel: Channel, teams: Teams, tar
 
 
 async def test_a_long_prompt_has_its_buttons_at_the_end(
-    channel: Channel, teams: Teams, target: dict[str, Any]
+    channel: ChannelCalls, teams: Teams, target: dict[str, Any]
 ) -> None:
     await deliver(channel, BOT, target, Answer("word " * 12_000, choices=CHOICES))
     activities = [activity for _, activity in teams.replies]
@@ -109,7 +109,7 @@ async def test_a_long_prompt_has_its_buttons_at_the_end(
 
 
 async def test_the_card_of_a_prompt_shows_code_and_quotes(
-    channel: Channel, teams: Teams, target: dict[str, Any]
+    channel: ChannelCalls, teams: Teams, target: dict[str, Any]
 ) -> None:
     text = 'May I run this?\n\n```json\n{\n  "a_": 1\n}\n```\n\n> It ~~may~~ will cost &lt; 1 €'
     await deliver(channel, BOT, target, Answer(text, choices=CHOICES))
@@ -120,7 +120,7 @@ async def test_the_card_of_a_prompt_shows_code_and_quotes(
 
 
 async def test_files_are_hero_cards_with_a_download_button(
-    channel: Channel, teams: Teams, target: dict[str, Any]
+    channel: ChannelCalls, teams: Teams, target: dict[str, Any]
 ) -> None:
     await deliver(channel, BOT, target, Answer("Here", (PICTURE, PDF)))
     _, (_, picture), (_, pdf) = teams.replies
@@ -134,7 +134,7 @@ async def test_files_are_hero_cards_with_a_download_button(
 
 @pytest.mark.parametrize("letter", ["word ", '"\\" ', "\N{GRINNING FACE} ", "\N{CJK UNIFIED IDEOGRAPH-4E00}"])
 async def test_every_message_is_within_the_limit(
-    channel: Channel, teams: Teams, target: dict[str, Any], letter: str
+    channel: ChannelCalls, teams: Teams, target: dict[str, Any], letter: str
 ) -> None:
     sent = await deliver(channel, BOT, target, Answer(letter * 14_000))
     assert len(sent) > 1
@@ -142,7 +142,7 @@ async def test_every_message_is_within_the_limit(
 
 
 async def test_text_that_is_refused_goes_without_markup(
-    channel: Channel, teams: Teams, target: dict[str, Any]
+    channel: ChannelCalls, teams: Teams, target: dict[str, Any]
 ) -> None:
     await deliver(channel, BOT, target, Answer("warm up"))
     teams.next_reply(400, {"error": {"code": "BadArgument", "message": "Bad markdown"}})
@@ -153,7 +153,7 @@ async def test_text_that_is_refused_goes_without_markup(
 
 
 async def test_a_refusal_of_the_plain_text_too_is_said_in_the_first_words(
-    channel: Channel, teams: Teams, target: dict[str, Any]
+    channel: ChannelCalls, teams: Teams, target: dict[str, Any]
 ) -> None:
     await deliver(channel, BOT, target, Answer("warm up"))
     teams.next_reply(400, {"error": {"code": "BadSyntax", "message": "first"}})
@@ -175,7 +175,7 @@ async def test_a_refusal_of_the_plain_text_too_is_said_in_the_first_words(
     ],
 )
 async def test_errors_are_told_apart(
-    channel: Channel,
+    channel: ChannelCalls,
     teams: Teams,
     target: dict[str, Any],
     status: int,
@@ -192,7 +192,7 @@ async def test_errors_are_told_apart(
 
 
 async def test_a_connection_that_breaks_leaves_the_outcome_unknown(
-    channel: Channel, teams: Teams, target: dict[str, Any]
+    channel: ChannelCalls, teams: Teams, target: dict[str, Any]
 ) -> None:
     await deliver(channel, BOT, target, Answer("warm up"))
     teams.drop()
@@ -209,7 +209,7 @@ async def test_a_connection_that_breaks_leaves_the_outcome_unknown(
     ],
 )
 async def test_trouble_at_the_login_is_told_apart(
-    channel: Channel, teams: Teams, target: dict[str, Any], status: int, body: Any, outcome: Outcome
+    channel: ChannelCalls, teams: Teams, target: dict[str, Any], status: int, body: Any, outcome: Outcome
 ) -> None:
     teams.next_reply(status, body, **({"retry_after": "5"} if status == 503 else {}))
     (sent,) = await deliver(channel, BOT, target, Answer("Hello"))
@@ -217,7 +217,7 @@ async def test_trouble_at_the_login_is_told_apart(
     assert teams.replies == []
 
 
-async def test_shows_that_it_is_writing(channel: Channel, teams: Teams, target: dict[str, Any]) -> None:
+async def test_shows_that_it_is_writing(channel: ChannelCalls, teams: Teams, target: dict[str, Any]) -> None:
     await channel.typing(BOT, target)
     assert [each["type"] for each in teams.typing] == ["typing"]
     teams.next_reply(500)
@@ -226,7 +226,9 @@ async def test_shows_that_it_is_writing(channel: Channel, teams: Teams, target: 
     assert len(teams.typing) == 1
 
 
-async def test_a_pressed_prompt_is_replaced(channel: Channel, teams: Teams, target: dict[str, Any]) -> None:
+async def test_a_pressed_prompt_is_replaced(
+    channel: ChannelCalls, teams: Teams, target: dict[str, Any]
+) -> None:
     await deliver(channel, BOT, target, Answer("May I?", choices=CHOICES))
     await channel.decided(BOT, {**target, "prompt": "1:1"}, CLOSED)
     card = teams.activities["1:1"]["attachments"][0]["content"]
@@ -235,7 +237,7 @@ async def test_a_pressed_prompt_is_replaced(channel: Channel, teams: Teams, targ
 
 
 async def test_a_prompt_that_nobody_pressed_is_replaced(
-    channel: Channel, teams: Teams, target: dict[str, Any]
+    channel: ChannelCalls, teams: Teams, target: dict[str, Any]
 ) -> None:
     question = Answer("May I?", choices=CHOICES)
     (sent,) = await deliver(channel, BOT, target, question)
@@ -251,14 +253,14 @@ async def test_a_prompt_that_nobody_pressed_is_replaced(
 
 
 async def test_without_a_prompt_there_is_nothing_to_replace(
-    channel: Channel, teams: Teams, target: dict[str, Any]
+    channel: ChannelCalls, teams: Teams, target: dict[str, Any]
 ) -> None:
     await channel.decided(BOT, target, CLOSED)
     assert teams.seen == []
 
 
 async def test_a_prompt_that_cannot_be_replaced_is_no_failure(
-    channel: Channel, teams: Teams, target: dict[str, Any], caplog: pytest.LogCaptureFixture
+    channel: ChannelCalls, teams: Teams, target: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     await deliver(channel, BOT, target, Answer("warm up"))
     teams.next_reply(404, {"error": {"code": "NotFound"}})

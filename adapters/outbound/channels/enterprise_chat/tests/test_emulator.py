@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.enterprise_chat.channel import Teams as Channel
 from adapters.outbound.channels.enterprise_chat.channel import build
 from domain.channels.messages import Answer, ClosedPrompt, Outcome, Target
-from ports.channels import PlatformError
+from ports.capabilities import PlatformError
+from tests.support.channel_calls import ChannelCalls
 from tests.support.channels import NOW, call, client, dependencies
 from tests.support.platforms.teams import Teams
 
@@ -31,20 +31,20 @@ def setting() -> str:
 
 
 @pytest.fixture
-async def channel(teams: Teams, setting: str) -> AsyncIterator[Channel]:
+async def channel(teams: Teams, setting: str) -> AsyncIterator[ChannelCalls]:
     teams.is_emulator = True
     async with client() as http:
-        yield build(dependencies(http, {**PUBLIC, "ENTERPRISE_CHAT_EMULATOR": setting}))
+        yield ChannelCalls(build(dependencies(http, {**PUBLIC, "ENTERPRISE_CHAT_EMULATOR": setting})))
 
 
-def received(channel: Channel, service_url: str, config: dict[str, Any] | None = None) -> Target:
+def received(channel: ChannelCalls, service_url: str, config: dict[str, Any] | None = None) -> Target:
     """The target of a message that came without a token."""
     activity = {**ACTIVITY, "serviceUrl": service_url}
     (event,) = channel.receive(config or {}, call(as_json=activity), {}, NOW).events
     return event.target
 
 
-async def test_is_answered_without_a_token(channel: Channel, teams: Teams) -> None:
+async def test_is_answered_without_a_token(channel: ChannelCalls, teams: Teams) -> None:
     target = received(channel, f"{teams.url}/")
     (sent,) = await deliver(channel, {}, target, Answer("**Yes**"))
     assert sent.outcome is Outcome.SENT
@@ -57,11 +57,13 @@ async def test_is_answered_without_a_token(channel: Channel, teams: Teams) -> No
 
 
 @pytest.mark.parametrize(("setting", "advised"), [("on", False), ("", True)])
-async def test_nothing_is_advised_that_an_emulator_does_not_need(channel: Channel, advised: bool) -> None:
+async def test_nothing_is_advised_that_an_emulator_does_not_need(
+    channel: ChannelCalls, advised: bool
+) -> None:
     assert bool(channel.definition.advice) is advised
 
 
-async def test_its_prompts_are_cards_that_are_replaced(channel: Channel, teams: Teams) -> None:
+async def test_its_prompts_are_cards_that_are_replaced(channel: ChannelCalls, teams: Teams) -> None:
     target = received(channel, teams.url)
     (sent,) = await deliver(channel, {}, target, Answer("Delete it?", choices=CHOICES))
     await channel.decided({}, {**target, "prompt": sent.ref}, ClosedPrompt("Approved", "Approved", ""))
@@ -72,7 +74,7 @@ async def test_its_prompts_are_cards_that_are_replaced(channel: Channel, teams: 
     "url",
     ["http://10.0.0.7:56150/", "http://emulator.example/", "http://localhost.evil.example/", "http://[::2]/"],
 )
-async def test_must_be_on_this_machine(channel: Channel, url: str) -> None:
+async def test_must_be_on_this_machine(channel: ChannelCalls, url: str) -> None:
     target = received(channel, url)
     (sent,) = await deliver(channel, {}, target, Answer("hi"))
     assert (sent.outcome, "emulator" in target) == (Outcome.PERMANENT, False)
@@ -83,11 +85,11 @@ async def test_must_be_on_this_machine(channel: Channel, url: str) -> None:
 @pytest.mark.parametrize(
     "url", ["http://localhost:56150/_connector", "http://127.0.0.1:1/", "http://[::1]:5000/"]
 )
-async def test_this_machine_has_several_names(channel: Channel, url: str) -> None:
+async def test_this_machine_has_several_names(channel: ChannelCalls, url: str) -> None:
     assert received(channel, url)["emulator"] is True
 
 
-async def test_an_app_is_never_answered_without_its_token(channel: Channel, teams: Teams) -> None:
+async def test_an_app_is_never_answered_without_its_token(channel: ChannelCalls, teams: Teams) -> None:
     target = {**received(channel, teams.url), "emulator": True}
     (sent,) = await deliver(channel, BOT, target, Answer("hi"))
     assert sent.outcome is Outcome.PERMANENT
@@ -96,7 +98,7 @@ async def test_an_app_is_never_answered_without_its_token(channel: Channel, team
 
 
 @pytest.mark.parametrize("setting", [""])
-async def test_without_the_setting_nothing_is_sent(channel: Channel, teams: Teams) -> None:
+async def test_without_the_setting_nothing_is_sent(channel: ChannelCalls, teams: Teams) -> None:
     target = received(channel, teams.url)
     assert "emulator" not in target
     for each in (target, {**target, "emulator": True}):

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from adapters.outbound.channels.enterprise_chat import incoming_webhook
-from adapters.outbound.channels.enterprise_chat.channel import Teams as Channel
 from adapters.outbound.channels.enterprise_chat.channel import build
 from domain.channels.messages import Answer, Outcome
 from ports.http import HttpAnswer
+from tests.support.channel_calls import ChannelCalls
 from tests.support.channels import client, dependencies
 from tests.support.platforms.teams import APP_ID, PASSWORD, Teams
 
@@ -20,7 +20,7 @@ from .answering import BOT, LEGACY, PDF, deliver
 
 
 async def test_a_workflow_gets_an_adaptive_card(
-    channel: Channel, teams: Teams, target: dict[str, Any]
+    channel: ChannelCalls, teams: Teams, target: dict[str, Any]
 ) -> None:
     (sent, file) = await deliver(
         channel, {"webhookUrl": f"{teams.url}/webhook"}, target, Answer("**Hi**", (PDF,))
@@ -36,7 +36,7 @@ async def test_a_workflow_gets_an_adaptive_card(
     assert (action["type"], action["url"]) == ("Action.OpenUrl", PDF.url)
 
 
-async def test_a_legacy_connector_gets_message_cards(channel: Channel, target: dict[str, Any]) -> None:
+async def test_a_legacy_connector_gets_message_cards(channel: ChannelCalls, target: dict[str, Any]) -> None:
     text, file = channel.render({"webhookUrl": LEGACY}, target, Answer("**Hi**", (PDF,)))
     assert text.payload["body"] == {
         "@type": "MessageCard",
@@ -54,7 +54,7 @@ MARKDOWN = (
 )
 
 
-async def test_a_card_shows_what_a_text_block_cannot(channel: Channel, target: dict[str, Any]) -> None:
+async def test_a_card_shows_what_a_text_block_cannot(channel: ChannelCalls, target: dict[str, Any]) -> None:
     (part,) = channel.render({"webhookUrl": "https://flow.example/1"}, target, Answer(MARKDOWN))
     heading, text, quote, *code = part.payload["body"]["attachments"][0]["content"]["body"]
     assert (heading["text"], heading["weight"], text["text"]) == ("Report", "Bolder", "old <b> x_1")
@@ -68,7 +68,9 @@ async def test_a_card_shows_what_a_text_block_cannot(channel: Channel, target: d
     assert all(each["fontType"] == "Monospace" for each in code)
 
 
-async def test_a_message_card_has_no_fences_tables_or_tags(channel: Channel, target: dict[str, Any]) -> None:
+async def test_a_message_card_has_no_fences_tables_or_tags(
+    channel: ChannelCalls, target: dict[str, Any]
+) -> None:
     (part,) = channel.render({"webhookUrl": LEGACY}, target, Answer(MARKDOWN))
     assert part.payload["body"]["text"].replace("\u00a0", " ").split("\n\n") == [
         *("### Report", "old <\u200bb> x_1", "> quoted", r"a  = \*b\*", "a    b", "---  ---", "1    2"),
@@ -85,7 +87,7 @@ def _texts(value: Any) -> list[str]:
 
 @pytest.mark.parametrize("url", ["https://flow.example/1", LEGACY])
 async def test_the_name_of_a_file_is_shown_as_it_is(
-    channel: Channel, target: dict[str, Any], url: str
+    channel: ChannelCalls, target: dict[str, Any], url: str
 ) -> None:
     file = replace(PDF, name="_plan_*2*[1].pdf")
     (part,) = channel.render({"webhookUrl": url}, target, Answer("", (file,)))
@@ -94,7 +96,7 @@ async def test_the_name_of_a_file_is_shown_as_it_is(
 
 @pytest.mark.parametrize("letter", ["x", '"', "\\", "\u4e00", "\U0001f600", "```\n", "| a |\n"])
 async def test_cards_are_whole_whatever_is_in_them(
-    channel: Channel, teams: Teams, target: dict[str, Any], letter: str
+    channel: ChannelCalls, teams: Teams, target: dict[str, Any], letter: str
 ) -> None:
     text = letter * (30_000 // len(letter))
     for url in (f"{teams.url}/webhook", LEGACY):
@@ -120,7 +122,7 @@ def test_legacy_connectors_are_known_by_their_host(url: str, legacy: bool) -> No
 
 @pytest.mark.parametrize("letter", ["word ", '"\\" ', "\N{CJK UNIFIED IDEOGRAPH-4E00}"])
 async def test_every_card_is_within_the_limit(
-    channel: Channel, teams: Teams, target: dict[str, Any], letter: str
+    channel: ChannelCalls, teams: Teams, target: dict[str, Any], letter: str
 ) -> None:
     sent = await deliver(channel, {"webhookUrl": f"{teams.url}/webhook"}, target, Answer(letter * 9_000))
     assert len(sent) > 1
@@ -153,21 +155,23 @@ def test_throttling_that_comes_as_success_is_noticed(status: int, body: bytes, o
 async def test_the_outbound_policy_holds_for_a_webhook(teams: Teams, target: dict[str, Any]) -> None:
     async with client("public-only") as http:
         addresses = {"ENTERPRISE_CHAT_LOGIN_URL": teams.url, "ENTERPRISE_CHAT_OPENID_URL": teams.url}
-        channel = build(dependencies(http, addresses))
+        channel = ChannelCalls(build(dependencies(http, addresses)))
         (sent,) = await deliver(channel, {"webhookUrl": f"{teams.url}/webhook"}, target, Answer("Hi"))
     assert (sent.outcome, teams.seen) == (Outcome.PERMANENT, [])
 
 
 @pytest.mark.parametrize("config", [{}, {"appId": APP_ID}, {"appPassword": PASSWORD}])
 async def test_with_neither_way_the_answer_says_what_is_missing(
-    channel: Channel, target: dict[str, Any], config: dict[str, Any]
+    channel: ChannelCalls, target: dict[str, Any], config: dict[str, Any]
 ) -> None:
     (sent,) = await deliver(channel, config, target, Answer("Hi"))
     assert sent.outcome is Outcome.PERMANENT
     assert "webhookUrl" in sent.detail
 
 
-async def test_a_message_without_a_conversation_goes_to_the_webhook(channel: Channel, teams: Teams) -> None:
+async def test_a_message_without_a_conversation_goes_to_the_webhook(
+    channel: ChannelCalls, teams: Teams
+) -> None:
     config = {**BOT, "webhookUrl": f"{teams.url}/webhook"}
     await deliver(channel, config, {}, Answer("Hi"))
     assert len(teams.cards) == 1

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from adapters.outbound.channels.enterprise_chat.webhook import receive
 from domain.channels.messages import ChannelMetadata, Event, Identity, RawCall, Received
 from domain.refusals import Forbidden, Invalid, NotFound, Refusal, Unauthenticated, Unavailable
-from ports.channels import StaleMetadata
+from ports.capabilities import StaleMetadata
 from tests.support.channels import NOW, call
 from tests.support.platforms.teams import APP_ID, ISSUER, KID, private_key, public_jwk, token
 
@@ -157,11 +157,12 @@ def test_an_unknown_key_says_that_the_facts_may_be_old() -> None:
 
 
 @pytest.mark.parametrize(
-    "facts", [{}, {"keys": []}, {"issuer": ISSUER, "keys": "x"}, {"keys": [{"kty": "EC", "kid": KID}]}]
+    "fetch_metadata",
+    [{}, {"keys": []}, {"issuer": ISSUER, "keys": "x"}, {"keys": [{"kty": "EC", "kid": KID}]}],
 )
-def test_without_keys_the_call_is_put_off(facts: ChannelMetadata) -> None:
+def test_without_keys_the_call_is_put_off(fetch_metadata: ChannelMetadata) -> None:
     with pytest.raises(Unavailable):
-        receive(CONFIG, signed(fixture("message_personal")), facts, NOW)
+        receive(CONFIG, signed(fixture("message_personal")), fetch_metadata, NOW)
 
 
 @pytest.mark.parametrize("jwk", [{"kty": "RSA", "kid": KID}, {"kty": "RSA", "kid": KID, "n": 5, "e": "AQAB"}])

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.erp_events.channel import Odoo as Channel
 from adapters.outbound.channels.erp_events.channel import build
 from domain.channels.messages import Answer, Artifact, Outcome, Sent
+from tests.support.channel_calls import ChannelCalls
 from tests.support.channels import NOW, client, dependencies
 from tests.support.platforms.odoo import DATABASE, KEY, LOGIN, Odoo
 from tests.support.platforms.standin import Reply, Seen, StandIn
@@ -28,7 +28,7 @@ class Receiver(StandIn):
 
 
 @pytest.fixture(params=["jsonrpc", "json/2"])
-async def odoo(request: pytest.FixtureRequest) -> AsyncIterator[Odoo]:
+async def odoo(request: pytest.FixtureRequest) -> AsyncIterator[ChannelCalls]:
     async with Odoo.run(has_json_rpc=request.param == "jsonrpc") as platform:
         platform.make("Workshop GmbH")
         platform.make("Plain", "x.plain")
@@ -36,9 +36,9 @@ async def odoo(request: pytest.FixtureRequest) -> AsyncIterator[Odoo]:
 
 
 @pytest.fixture
-async def channel() -> AsyncIterator[Channel]:
+async def channel() -> AsyncIterator[ChannelCalls]:
     async with client() as http:
-        yield build(dependencies(http))
+        yield ChannelCalls(build(dependencies(http)))
 
 
 @pytest.fixture
@@ -60,14 +60,14 @@ def target(**changes: Any) -> dict[str, Any]:
 
 
 async def deliver(
-    channel: Channel, config: dict[str, Any], where: dict[str, Any], answer: Answer
+    channel: ChannelCalls, config: dict[str, Any], where: dict[str, Any], answer: Answer
 ) -> list[Sent]:
     parts = channel.render(config, where, answer)
     return [await channel.send(config, where, part, "key") for part in parts]
 
 
 async def test_the_answer_is_a_note_on_the_record(
-    channel: Channel, odoo: Odoo, config: dict[str, Any]
+    channel: ChannelCalls, odoo: Odoo, config: dict[str, Any]
 ) -> None:
     (sent,) = await deliver(channel, config, target(), Answer("**Call** them\n\n- a & b", (PDF,)))
     assert (sent.outcome, sent.ref) == (Outcome.SENT, "901")
@@ -82,7 +82,7 @@ async def test_the_answer_is_a_note_on_the_record(
 
 
 async def test_older_servers_take_html_without_being_told(
-    channel: Channel, odoo: Odoo, config: dict[str, Any]
+    channel: ChannelCalls, odoo: Odoo, config: dict[str, Any]
 ) -> None:
     odoo.version = 16
     (sent,) = await deliver(channel, config, target(), Answer("**Call**"))
@@ -91,14 +91,14 @@ async def test_older_servers_take_html_without_being_told(
 
 
 async def test_html_in_an_answer_is_not_html_in_the_note(
-    channel: Channel, odoo: Odoo, config: dict[str, Any]
+    channel: ChannelCalls, odoo: Odoo, config: dict[str, Any]
 ) -> None:
     await deliver(channel, config, target(), Answer("<script>alert(1)</script>"))
     assert "<script" not in odoo.notes[0][2]["body"]
 
 
 async def test_a_model_without_notes_is_survived(
-    channel: Channel, odoo: Odoo, config: dict[str, Any]
+    channel: ChannelCalls, odoo: Odoo, config: dict[str, Any]
 ) -> None:
     (sent,) = await deliver(channel, config, target(model="x.plain"), Answer("Hello"))
     assert sent.outcome is Outcome.PERMANENT
@@ -106,19 +106,19 @@ async def test_a_model_without_notes_is_survived(
 
 
 async def test_a_record_that_is_gone_is_survived(
-    channel: Channel, odoo: Odoo, config: dict[str, Any]
+    channel: ChannelCalls, odoo: Odoo, config: dict[str, Any]
 ) -> None:
     odoo.remove(1)
     (sent,) = await deliver(channel, config, target(), Answer("Hello"))
     assert sent.outcome is Outcome.PERMANENT
 
 
-async def test_a_deleted_record_gets_no_note(channel: Channel, config: dict[str, Any]) -> None:
+async def test_a_deleted_record_gets_no_note(channel: ChannelCalls, config: dict[str, Any]) -> None:
     assert channel.render(config, target(event="unlink"), Answer("Hello")) == []
     assert channel.render(config, {}, Answer("Hello")) == []
 
 
-async def test_wrong_credentials_are_final(channel: Channel, odoo: Odoo, config: dict[str, Any]) -> None:
+async def test_wrong_credentials_are_final(channel: ChannelCalls, odoo: Odoo, config: dict[str, Any]) -> None:
     (sent,) = await deliver(channel, {**config, "password": "wrong-key"}, target(), Answer("Hello"))
     assert sent.outcome is Outcome.PERMANENT
     assert "wrong-key" not in sent.detail
@@ -126,7 +126,7 @@ async def test_wrong_credentials_are_final(channel: Channel, odoo: Odoo, config:
 
 @pytest.mark.parametrize(("status", "outcome"), [(500, Outcome.TRANSIENT), (429, Outcome.RETRY_AFTER)])
 async def test_a_busy_server_is_tried_again(
-    channel: Channel, odoo: Odoo, config: dict[str, Any], status: int, outcome: Outcome
+    channel: ChannelCalls, odoo: Odoo, config: dict[str, Any], status: int, outcome: Outcome
 ) -> None:
     odoo.next_reply(status, body=b"busy", **({"retry_after": "4"} if status == 429 else {}))
     (sent,) = await deliver(channel, config, target(), Answer("Hello"))
@@ -135,19 +135,21 @@ async def test_a_busy_server_is_tried_again(
 
 
 async def test_a_connection_that_breaks_leaves_the_outcome_unknown(
-    channel: Channel, odoo: Odoo, config: dict[str, Any]
+    channel: ChannelCalls, odoo: Odoo, config: dict[str, Any]
 ) -> None:
     odoo.drop()
     (sent,) = await deliver(channel, config, target(), Answer("Hello"))
     assert sent.outcome is Outcome.UNKNOWN
 
 
-async def test_a_server_that_is_away_is_tried_again(channel: Channel, config: dict[str, Any]) -> None:
+async def test_a_server_that_is_away_is_tried_again(channel: ChannelCalls, config: dict[str, Any]) -> None:
     (sent,) = await deliver(channel, {**config, "erpUrl": "http://127.0.0.1:1"}, target(), Answer("Hello"))
     assert sent.outcome is Outcome.TRANSIENT
 
 
-async def test_each_event_is_posted_and_signed(channel: Channel, odoo: Odoo, config: dict[str, Any]) -> None:
+async def test_each_event_is_posted_and_signed(
+    channel: ChannelCalls, odoo: Odoo, config: dict[str, Any]
+) -> None:
     async with Receiver.run() as receiver:
         config = {**config, "webhookUrl": f"{receiver.url}/events"}
         note, event = await deliver(channel, config, target(), Answer("Hello"))
@@ -167,7 +169,7 @@ async def test_each_event_is_posted_and_signed(channel: Channel, odoo: Odoo, con
     assert seen.headers["x-webhook-signature"] == f"sha256={expected}"
 
 
-async def test_a_deletion_is_posted_too(channel: Channel, config: dict[str, Any]) -> None:
+async def test_a_deletion_is_posted_too(channel: ChannelCalls, config: dict[str, Any]) -> None:
     async with Receiver.run() as receiver:
         config = {**config, "webhookUrl": receiver.url}
         await deliver(channel, config, target(event="unlink", record={"id": 1}), Answer("Hello"))
@@ -184,7 +186,7 @@ async def test_a_deletion_is_posted_too(channel: Channel, config: dict[str, Any]
     ],
 )
 async def test_trouble_at_the_address_is_told_apart(
-    channel: Channel, config: dict[str, Any], status: int, outcome: Outcome
+    channel: ChannelCalls, config: dict[str, Any], status: int, outcome: Outcome
 ) -> None:
     async with Receiver.run() as receiver:
         receiver.next_reply(status)
@@ -194,7 +196,7 @@ async def test_trouble_at_the_address_is_told_apart(
 
 
 async def test_a_pool_that_is_full_is_tried_again(
-    channel: Channel, odoo: Odoo, config: dict[str, Any]
+    channel: ChannelCalls, odoo: Odoo, config: dict[str, Any]
 ) -> None:
     with contextlib.ExitStack() as others:
         for _ in range(odoo.pool):
@@ -206,7 +208,7 @@ async def test_a_pool_that_is_full_is_tried_again(
 
 
 async def test_a_maintenance_page_is_no_answer_of_odoo(
-    channel: Channel, odoo: Odoo, config: dict[str, Any]
+    channel: ChannelCalls, odoo: Odoo, config: dict[str, Any]
 ) -> None:
     if not odoo.has_json_rpc:
         odoo.next_reply(404)
@@ -217,7 +219,7 @@ async def test_a_maintenance_page_is_no_answer_of_odoo(
 
 
 async def test_a_good_answer_without_a_result_is_no_note(
-    channel: Channel, odoo: Odoo, config: dict[str, Any]
+    channel: ChannelCalls, odoo: Odoo, config: dict[str, Any]
 ) -> None:
     if not odoo.has_json_rpc:
         odoo.next_reply(404)

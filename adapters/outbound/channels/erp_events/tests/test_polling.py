@@ -10,24 +10,24 @@ from typing import Any
 import pytest
 
 from adapters.outbound.channels.erp_events import watching
-from adapters.outbound.channels.erp_events.channel import Odoo as Channel
 from adapters.outbound.channels.erp_events.channel import build
 from domain.channels.messages import Answer, Event, Outcome
-from ports.channels import PlatformError, Polled, PollFailed, Polls, Probed, Replies
+from ports.capabilities import PlatformError, Polled, PollFailed
+from tests.support.channel_calls import ChannelCalls
 from tests.support.channels import NOW, client, dependencies
 from tests.support.platforms.odoo import DATABASE, KEY, LOGIN, OURSELVES, Odoo
 
 
 @pytest.fixture(params=["jsonrpc", "json/2"])
-async def odoo(request: pytest.FixtureRequest) -> AsyncIterator[Odoo]:
+async def odoo(request: pytest.FixtureRequest) -> AsyncIterator[ChannelCalls]:
     async with Odoo.run(has_json_rpc=request.param == "jsonrpc") as platform:
         yield platform
 
 
 @pytest.fixture
-async def channel() -> AsyncIterator[Channel]:
+async def channel() -> AsyncIterator[ChannelCalls]:
     async with client() as http:
-        yield build(dependencies(http))
+        yield ChannelCalls(build(dependencies(http)))
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def config(odoo: Odoo) -> dict[str, Any]:
 class Poller:
     """Polls with the cursor stored as JSON in between, as the service does."""
 
-    def __init__(self, channel: Channel, config: dict[str, Any]) -> None:
+    def __init__(self, channel: ChannelCalls, config: dict[str, Any]) -> None:
         self.channel = channel
         self.config = config
         self.cursor: Mapping[str, Any] | None = None
@@ -61,7 +61,7 @@ class Poller:
 
 
 @pytest.fixture
-def poll(channel: Channel, config: dict[str, Any]) -> Poller:
+def poll(channel: ChannelCalls, config: dict[str, Any]) -> Poller:
     return Poller(channel, config)
 
 
@@ -69,8 +69,8 @@ def heads(events: list[Event]) -> list[str]:
     return [event.text.partition(": {")[0] for event in events]
 
 
-async def test_has_the_faces_of_an_erp(channel: Channel) -> None:
-    assert all(isinstance(channel, face) for face in (Polls, Replies, Probed))
+async def test_has_the_capabilities_of_an_erp(channel: ChannelCalls) -> None:
+    assert channel.has("poller", "sender", "probe")
     assert channel.default_interval_minutes == 5
 
 
@@ -210,7 +210,7 @@ async def test_only_the_events_asked_for_are_reported(
 
 
 async def test_a_note_within_the_second_of_the_change_is_no_event(
-    odoo: Odoo, channel: Channel, poll: Poller, config: dict[str, Any]
+    odoo: Odoo, channel: ChannelCalls, poll: Poller, config: dict[str, Any]
 ) -> None:
     await poll()
     odoo.wait(minutes=1)
@@ -403,12 +403,12 @@ async def test_a_server_that_answers_nonsense_is_survived(odoo: Odoo, poll: Poll
 async def test_the_outbound_policy_holds(odoo: Odoo, config: dict[str, Any]) -> None:
     async with client("public-only") as http:
         with pytest.raises(PollFailed):
-            await build(dependencies(http)).poll(config, None, NOW, NOW)
+            await ChannelCalls(build(dependencies(http))).poll(config, None, NOW, NOW)
     assert odoo.seen == []
 
 
 async def test_probing_tries_credentials_and_models(
-    odoo: Odoo, channel: Channel, config: dict[str, Any]
+    odoo: Odoo, channel: ChannelCalls, config: dict[str, Any]
 ) -> None:
     await channel.probe(config)
     with pytest.raises(PlatformError):
@@ -418,7 +418,7 @@ async def test_probing_tries_credentials_and_models(
 
 
 async def test_probing_notices_that_odoo_would_refuse_each_note(
-    odoo: Odoo, channel: Channel, config: dict[str, Any]
+    odoo: Odoo, channel: ChannelCalls, config: dict[str, Any]
 ) -> None:
     odoo.email = ""
     with pytest.raises(PlatformError, match=r"user switchboard@workshop\.example has no e-mail address"):

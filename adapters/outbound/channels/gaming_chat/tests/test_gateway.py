@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from adapters.outbound.channels.gaming_chat import gateway
-from adapters.outbound.channels.gaming_chat.channel import GamingChat, build
+from adapters.outbound.channels.gaming_chat.channel import build
 from adapters.outbound.channels.gaming_chat.gateway import INTENTS
 from domain.channels.messages import Event
-from ports.channels import Emit, PlatformError
+from ports.capabilities import Emit, PlatformError
+from tests.support.channel_calls import ChannelCalls
 from tests.support.channels import client, dependencies
 from tests.support.platforms.discord import APPLICATION, INTERVAL, TOKEN, Discord
 from tests.support.waiting import let_pass
@@ -40,7 +41,7 @@ class Recorder:
 class Listener:
     """A running connection, the events that it gave, and its recorder."""
 
-    def __init__(self, channel: GamingChat) -> None:
+    def __init__(self, channel: ChannelCalls) -> None:
         self.channel = channel
         self.events: asyncio.Queue[Event] = asyncio.Queue()
         self.recorder = Recorder()
@@ -74,7 +75,7 @@ async def server() -> AsyncIterator[Discord]:
 @pytest.fixture
 async def listener(server: Discord) -> AsyncIterator[Listener]:
     async with client() as http:
-        found = Listener(build(dependencies(http, {SETTING: server.url + "/api/v10"})))
+        found = Listener(ChannelCalls(build(dependencies(http, {SETTING: server.url + "/api/v10"}))))
         yield found
         await found.stop()
 
@@ -158,7 +159,7 @@ async def test_an_error_of_our_own_ends_the_listening(server: Discord) -> None:
 
     recorder = Recorder()
     async with client() as http:
-        channel = build(dependencies(http, {SETTING: server.url + "/api/v10"}))
+        channel = ChannelCalls(build(dependencies(http, {SETTING: server.url + "/api/v10"})))
         running = asyncio.create_task(channel.listen(7, CONFIG, broken, recorder))
         await server.gateway.heard.get()
         server.gateway.dispatch("READY", dict(READY), 1)
@@ -233,7 +234,7 @@ async def test_odd_frames_are_passed_over(server: Discord, listener: Listener, f
 
 async def test_without_a_gateway_it_says_so() -> None:
     async with client() as http:
-        listener = Listener(build(dependencies(http, {SETTING: "http://127.0.0.1:1"})))
+        listener = Listener(ChannelCalls(build(dependencies(http, {SETTING: "http://127.0.0.1:1"}))))
         listener.start()
         assert "127.0.0.1:1" in await listener.recorder.troubles.get()
         await listener.stop()

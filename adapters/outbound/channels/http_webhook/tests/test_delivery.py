@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.http_webhook.channel import HttpWebhook
+from adapters.outbound.channels.http_webhook.channel import build
 from adapters.outbound.channels.http_webhook.tests.samples import signature
 from domain.channels.messages import Answer, Artifact, CallOutcome, Event, Outcome, Sender
 from ports.http import AddressRefused, HttpAnswer, HttpFailed, HttpRequest
+from tests.support.channel_calls import ChannelCalls
 from tests.support.channels import dependencies
 
 TARGET = {"url": "https://app.example/answers"}
@@ -40,7 +41,7 @@ class Recorder:
 
 async def test_an_answer_names_its_request_session_and_files() -> None:
     http = Recorder()
-    channel = HttpWebhook(dependencies(http))
+    channel = ChannelCalls(build(dependencies(http)))
     [part] = channel.render({}, TARGET, ANSWER)
 
     sent = await channel.send({}, TARGET, part, "key-1")
@@ -62,7 +63,7 @@ async def test_an_answer_names_its_request_session_and_files() -> None:
 
 async def test_the_same_part_is_signed_over_its_bytes_and_keeps_its_key() -> None:
     http = Recorder()
-    channel = HttpWebhook(dependencies(http))
+    channel = ChannelCalls(build(dependencies(http)))
     config = {"webhookSecret": "whsec_c2VjcmV0", "responseHeaders": '{"X-Team": "a", "Host": "evil.example"}'}
     [part] = channel.render(config, TARGET, ANSWER)
 
@@ -94,7 +95,7 @@ async def test_the_same_part_is_signed_over_its_bytes_and_keeps_its_key() -> Non
     ],
 )
 async def test_what_the_address_answers_decides(outcome: HttpAnswer | HttpFailed, expected: Outcome) -> None:
-    channel = HttpWebhook(dependencies(Recorder(outcome)))
+    channel = ChannelCalls(build(dependencies(Recorder(outcome))))
     [part] = channel.render({}, TARGET, ANSWER)
 
     sent = await channel.send({}, TARGET, part, "key-1")
@@ -104,7 +105,7 @@ async def test_what_the_address_answers_decides(outcome: HttpAnswer | HttpFailed
 
 
 def test_without_an_address_nothing_is_sent() -> None:
-    assert HttpWebhook(dependencies(Recorder())).render({}, {"url": None}, ANSWER) == []
+    assert ChannelCalls(build(dependencies(Recorder()))).render({}, {"url": None}, ANSWER) == []
 
 
 @pytest.mark.parametrize(
@@ -119,7 +120,7 @@ def test_without_an_address_nothing_is_sent() -> None:
 def test_the_answer_in_the_call(
     outcome: CallOutcome, answer: Answer | None, status: int, keys: set[str]
 ) -> None:
-    raw = HttpWebhook(dependencies(Recorder())).answer_in_call({}, EVENT, outcome, answer)
+    raw = ChannelCalls(build(dependencies(Recorder()))).answer_in_call({}, EVENT, outcome, answer)
 
     assert raw.status == status
     body = json.loads(raw.body)

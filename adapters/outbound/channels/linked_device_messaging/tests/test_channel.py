@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.outbound.channels.linked_device_messaging.channel import NO_DEVICE, LinkedDeviceMessaging
+from adapters.outbound.channels.linked_device_messaging.channel import NO_DEVICE, build
 from domain.channels.messages import Answer, Artifact, Attachment, OutboundMessage, Outcome, Sent
-from ports.channels import Connected, Fetches, PlatformError, Probed, Replies
+from ports.capabilities import PlatformError
 from ports.http import Http
 from ports.linked_device import DeviceError
+from tests.support.channel_calls import ChannelCalls
 from tests.support.channels import Files, dependencies
 from tests.support.linked_device import Recorder, ScriptedDevice, ScriptedDevices
 
@@ -23,19 +24,18 @@ def device() -> ScriptedDevice:
 
 
 @pytest.fixture
-def channel(device: ScriptedDevice) -> LinkedDeviceMessaging:
+def channel(device: ScriptedDevice) -> ChannelCalls:
     devices = ScriptedDevices(device)
     devices.opened.append(7)
-    return LinkedDeviceMessaging(dependencies(NO_HTTP, devices=devices, files=Files(**{"a.png": b"PNG"})))
+    return ChannelCalls(build(dependencies(NO_HTTP, devices=devices, files=Files(**{"a.png": b"PNG"}))))
 
 
-def test_the_channel_has_the_faces_of_a_connection(channel: LinkedDeviceMessaging) -> None:
-    for face in (Connected, Replies, Fetches, Probed):
-        assert isinstance(channel, face)
+def test_the_channel_has_the_capabilities_of_a_connection(channel: ChannelCalls) -> None:
+    assert channel.has("connector", "sender", "fetcher", "probe")
 
 
 async def test_text_is_split_and_files_are_sent_natively(
-    channel: LinkedDeviceMessaging, device: ScriptedDevice
+    channel: ChannelCalls, device: ScriptedDevice
 ) -> None:
     answer = Answer("**Bold** " + "word " * 1000, (Artifact("a.png", "image/png", "https://x.example/a"),))
     parts = channel.render(CONFIG, TARGET, answer)
@@ -48,7 +48,7 @@ async def test_text_is_split_and_files_are_sent_natively(
     assert len({message_id for *_, message_id in device.sent}) == 3
 
 
-async def test_a_second_try_bears_the_same_id(channel: LinkedDeviceMessaging, device: ScriptedDevice) -> None:
+async def test_a_second_try_bears_the_same_id(channel: ChannelCalls, device: ScriptedDevice) -> None:
     for _ in range(2):
         await channel.send(CONFIG, TARGET, OutboundMessage({"text": "x"}), "key")
     assert device.sent[0][4] == device.sent[1][4]
@@ -56,18 +56,18 @@ async def test_a_second_try_bears_the_same_id(channel: LinkedDeviceMessaging, de
 
 @pytest.mark.parametrize(("before", "outcome"), [(True, Outcome.TRANSIENT), (False, Outcome.UNKNOWN)])
 async def test_failures(
-    channel: LinkedDeviceMessaging, device: ScriptedDevice, before: bool, outcome: Outcome
+    channel: ChannelCalls, device: ScriptedDevice, before: bool, outcome: Outcome
 ) -> None:
     device.failure = DeviceError("broken", before_sending=before)
     assert (await channel.send(CONFIG, TARGET, OutboundMessage({"text": "x"}), "key")).outcome is outcome
 
 
-async def test_a_device_that_does_not_run_is_waited_for(channel: LinkedDeviceMessaging) -> None:
+async def test_a_device_that_does_not_run_is_waited_for(channel: ChannelCalls) -> None:
     sent = await channel.send(CONFIG, {**TARGET, "instance": 8}, OutboundMessage({"text": "x"}), "key")
     assert sent.outcome is Outcome.TRANSIENT
 
 
-async def test_media_is_downloaded(channel: LinkedDeviceMessaging, device: ScriptedDevice) -> None:
+async def test_media_is_downloaded(channel: ChannelCalls, device: ScriptedDevice) -> None:
     device.media["ref"] = b"x" * 100_000
     source = {"instance": 7, "message": {"message": "ref"}}
     attachment = Attachment("image", "image/jpeg", source)
@@ -79,7 +79,7 @@ async def test_media_is_downloaded(channel: LinkedDeviceMessaging, device: Scrip
 
 async def test_without_the_extra_the_channel_says_so() -> None:
     devices = ScriptedDevices(ScriptedDevice(), lack="this server lacks the extra 'linked-device'")
-    channel = LinkedDeviceMessaging(dependencies(NO_HTTP, devices=devices))
+    channel = ChannelCalls(build(dependencies(NO_HTTP, devices=devices)))
     assert channel.lacks() == devices.lack
     with pytest.raises(PlatformError, match="lacks the extra"):
         await channel.probe(CONFIG)
@@ -91,7 +91,7 @@ async def test_without_the_extra_the_channel_says_so() -> None:
 
 async def test_a_removed_instance_is_unlinked_and_forgotten(device: ScriptedDevice) -> None:
     devices = ScriptedDevices(device)
-    channel = LinkedDeviceMessaging(dependencies(NO_HTTP, devices=devices))
+    channel = ChannelCalls(build(dependencies(NO_HTTP, devices=devices)))
     await channel.unlink(7)
     assert device.did == ["logout", "close"]
     assert devices.forgotten == [7]
@@ -100,7 +100,7 @@ async def test_a_removed_instance_is_unlinked_and_forgotten(device: ScriptedDevi
 async def test_shows_that_somebody_is_writing() -> None:
     device = ScriptedDevice()
     devices = ScriptedDevices(device)
-    channel = LinkedDeviceMessaging(dependencies(NO_HTTP, devices=devices))
+    channel = ChannelCalls(build(dependencies(NO_HTTP, devices=devices)))
     target = {"instance": 7, "chat": "49@s.whatsapp.net"}
     assert (await channel.typing({}, target)) == Sent(Outcome.TRANSIENT, NO_DEVICE)
     await devices.open(7)

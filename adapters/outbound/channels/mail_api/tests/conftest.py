@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.mail_api.channel import MailApi
+from adapters.outbound.channels.mail_api.channel import build
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
+from tests.support.channel_calls import ChannelCalls
 from tests.support.channels import SetClock, dependencies
 from tests.support.platforms.gmail import Gmail
 
@@ -31,8 +32,8 @@ async def gmail(anyio_backend: Any) -> AsyncIterator[Gmail]:
 
 
 @pytest.fixture
-async def channel(anyio_backend: Any, gmail: Gmail, clock: SetClock) -> AsyncIterator[MailApi]:
+async def channel(anyio_backend: Any, gmail: Gmail, clock: SetClock) -> AsyncIterator[ChannelCalls]:
     http = AioHttp(AddressPolicy())
     settings = {"MAIL_API_URL": gmail.url, "GOOGLE_TOKEN_URL": f"{gmail.url}/token"}
-    yield MailApi(dependencies(http, settings, clock=clock))
+    yield ChannelCalls(build(dependencies(http, settings, clock=clock)))
     await http.close()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.outbound.channels.mail_api.channel import MailApi
 from domain.channels.messages import Answer, Artifact, Outcome, Sent
-from ports.channels import PlatformError
+from ports.capabilities import PlatformError
+from tests.support.channel_calls import ChannelCalls
 from tests.support.platforms.gmail import ADDRESS, CLIENT, Gmail
 
 TARGET = {
@@ -20,14 +20,14 @@ TARGET = {
 }
 
 
-async def deliver(channel: MailApi, **changes: object) -> Sent:
+async def deliver(channel: ChannelCalls, **changes: object) -> Sent:
     target = {**TARGET, **changes}
     file = Artifact("r.pdf", "application/pdf", "https://files.example/r.pdf")
     (part,) = channel.render(CLIENT, target, Answer("**Hi** there €", (file,)))
     return await channel.send(CLIENT, target, part, "key")
 
 
-async def test_a_reply_goes_into_its_thread(channel: MailApi, gmail: Gmail) -> None:
+async def test_a_reply_goes_into_its_thread(channel: ChannelCalls, gmail: Gmail) -> None:
     sent = await deliver(channel)
     assert (sent.outcome, sent.ref) == (Outcome.SENT, "sent-1")
     ((thread, mail),) = gmail.sent
@@ -53,37 +53,37 @@ async def test_a_reply_goes_into_its_thread(channel: MailApi, gmail: Gmail) -> N
     ],
 )
 async def test_gmails_answer_decides(
-    channel: MailApi, gmail: Gmail, status: int, body: object, outcome: Outcome
+    channel: ChannelCalls, gmail: Gmail, status: int, body: object, outcome: Outcome
 ) -> None:
     await channel.probe(CLIENT)
     gmail.next_reply(status, body)
     assert (await deliver(channel)).outcome is outcome
 
 
-async def test_a_break_after_sending_is_unknown(channel: MailApi, gmail: Gmail) -> None:
+async def test_a_break_after_sending_is_unknown(channel: ChannelCalls, gmail: Gmail) -> None:
     await channel.probe(CLIENT)
     gmail.drop()
     assert (await deliver(channel)).outcome is Outcome.UNKNOWN
 
 
-async def test_revoked_credentials_are_permanent(channel: MailApi, gmail: Gmail) -> None:
+async def test_revoked_credentials_are_permanent(channel: ChannelCalls, gmail: Gmail) -> None:
     gmail.grant_error = "invalid_grant"
     assert (await deliver(channel)).outcome is Outcome.PERMANENT
     with pytest.raises(PlatformError, match="invalid_grant"):
         await channel.probe(CLIENT)
 
 
-async def test_probing_notices_a_token_that_may_not_send(channel: MailApi, gmail: Gmail) -> None:
+async def test_probing_notices_a_token_that_may_not_send(channel: ChannelCalls, gmail: Gmail) -> None:
     gmail.scope = "https://www.googleapis.com/auth/gmail.readonly"
     with pytest.raises(PlatformError, match=r"gmail\.send"):
         await channel.probe(CLIENT)
 
 
-async def test_probing_takes_a_token_that_may_send(channel: MailApi, gmail: Gmail) -> None:
+async def test_probing_takes_a_token_that_may_send(channel: ChannelCalls, gmail: Gmail) -> None:
     gmail.scope = "https://www.googleapis.com/auth/gmail.readonly https://www.googleapis.com/auth/gmail.send"
     await channel.probe(CLIENT)
 
 
-async def test_no_address_is_permanent(channel: MailApi, gmail: Gmail) -> None:
+async def test_no_address_is_permanent(channel: ChannelCalls, gmail: Gmail) -> None:
     assert (await deliver(channel, to="")).outcome is Outcome.PERMANENT
     assert gmail.sent == []

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.outbound.channels.mail_api.channel import MailApi
 from adapters.outbound.channels.mail_api.messages import (
     event_of,
     from_base64url,
@@ -20,7 +19,8 @@ from adapters.outbound.channels.mail_api.messages import (
     parts_of,
 )
 from domain.channels.messages import Identity
-from ports.channels import PlatformError
+from ports.capabilities import PlatformError
+from tests.support.channel_calls import ChannelCalls
 from tests.support.channels import NOW
 from tests.support.platforms.gmail import ADDRESS, CLIENT, Gmail, b64
 
@@ -101,13 +101,13 @@ def test_no_message_breaks_the_reader(found: dict[str, Any]) -> None:
         event_of(found, parts_of(found), ADDRESS)
 
 
-async def begun(channel: MailApi) -> Mapping[str, Any]:
+async def begun(channel: ChannelCalls) -> Mapping[str, Any]:
     """The cursor from which on new mail is found."""
     first = await channel.poll(CLIENT, None, NOW, NOW)
     return (await channel.poll(CLIENT, first.cursor, NOW, NOW)).cursor
 
 
-async def test_a_long_text_is_fetched_apart(channel: MailApi, gmail: Gmail) -> None:
+async def test_a_long_text_is_fetched_apart(channel: ChannelCalls, gmail: Gmail) -> None:
     start = await begun(channel)
     gmail.attachments["long"] = b"a long text"
     gmail.arrive("m", payload={"body": {"size": 11, "attachmentId": "long"}})
@@ -115,7 +115,7 @@ async def test_a_long_text_is_fetched_apart(channel: MailApi, gmail: Gmail) -> N
     assert (event.text, event.attachments) == ("a long text", ())
 
 
-async def test_files_are_fetched_when_they_are_wanted(channel: MailApi, gmail: Gmail) -> None:
+async def test_files_are_fetched_when_they_are_wanted(channel: ChannelCalls, gmail: Gmail) -> None:
     start = await begun(channel)
     gmail.attachments["ANGjd"] = b"\xff" * 100_000
     pieces = [

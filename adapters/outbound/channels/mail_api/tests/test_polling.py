@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.mail_api.channel import MailApi
 from domain.channels.messages import Event
-from ports.channels import Fetches, PollFailed, Polls, Probed, Replies
+from ports.capabilities import PollFailed
+from tests.support.channel_calls import ChannelCalls
 from tests.support.channels import NOW, SetClock
 from tests.support.platforms.gmail import CLIENT, Gmail
 
@@ -18,7 +18,7 @@ EARLIER = str(int(NOW.timestamp() * 1000) - 3_600_000 * 5)
 
 
 async def to_the_end(
-    channel: MailApi, cursor: Mapping[str, Any] | None
+    channel: ChannelCalls, cursor: Mapping[str, Any] | None
 ) -> tuple[list[Event], Mapping[str, Any]]:
     """Polls until there is no more, as the poller does."""
     events: list[Event] = []
@@ -31,12 +31,11 @@ async def to_the_end(
     raise AssertionError("polling does not come to an end")
 
 
-def test_the_channel_has_the_faces_of_a_mailbox(channel: MailApi) -> None:
-    for face in (Polls, Replies, Probed, Fetches):
-        assert isinstance(channel, face)
+def test_the_channel_has_the_capabilities_of_a_mailbox(channel: ChannelCalls) -> None:
+    assert channel.has("poller", "sender", "probe", "fetcher")
 
 
-async def test_what_was_there_before_is_not_taken(channel: MailApi, gmail: Gmail) -> None:
+async def test_what_was_there_before_is_not_taken(channel: ChannelCalls, gmail: Gmail) -> None:
     gmail.arrive("old", internalDate=EARLIER)
     events, cursor = await to_the_end(channel, None)
     assert events == []
@@ -46,7 +45,9 @@ async def test_what_was_there_before_is_not_taken(channel: MailApi, gmail: Gmail
     assert event.sender.external_id == "ann@client.example"
 
 
-async def test_mail_between_the_creation_and_the_first_poll_is_taken(channel: MailApi, gmail: Gmail) -> None:
+async def test_mail_between_the_creation_and_the_first_poll_is_taken(
+    channel: ChannelCalls, gmail: Gmail
+) -> None:
     gmail.arrive("old", internalDate=EARLIER)
     gmail.arrive("early", internalDate=LATER)
     gmail.arrive("dated ahead", internalDate=str(int(LATER) + 86_400_000))
@@ -55,7 +56,9 @@ async def test_mail_between_the_creation_and_the_first_poll_is_taken(channel: Ma
     assert await to_the_end(channel, cursor) == ([], cursor)
 
 
-async def test_a_renewed_refresh_token_of_the_mailbox_loses_nothing(channel: MailApi, gmail: Gmail) -> None:
+async def test_a_renewed_refresh_token_of_the_mailbox_loses_nothing(
+    channel: ChannelCalls, gmail: Gmail
+) -> None:
     _, start = await to_the_end(channel, None)
     gmail.arrive("meanwhile")
     events, cursor = await to_the_end(channel, {**start, "grant": "that of the token before"})
@@ -63,7 +66,7 @@ async def test_a_renewed_refresh_token_of_the_mailbox_loses_nothing(channel: Mai
     assert cursor["grant"] == start["grant"]
 
 
-async def test_another_mailbox_begins_anew(channel: MailApi, gmail: Gmail) -> None:
+async def test_another_mailbox_begins_anew(channel: ChannelCalls, gmail: Gmail) -> None:
     _, start = await to_the_end(channel, None)
     gmail.arrive("old there", internalDate=LATER)
     before = {**start, "grant": "of another mailbox", "address": "other@gmail.example"}
@@ -73,7 +76,7 @@ async def test_another_mailbox_begins_anew(channel: MailApi, gmail: Gmail) -> No
     assert [event.key for event in (await to_the_end(channel, cursor))[0]] == ["new"]
 
 
-async def test_all_pages_are_read_before_the_position_moves(channel: MailApi, gmail: Gmail) -> None:
+async def test_all_pages_are_read_before_the_position_moves(channel: ChannelCalls, gmail: Gmail) -> None:
     _, start = await to_the_end(channel, None)
     for number in range(5):
         gmail.arrive(f"m{number}")
@@ -85,7 +88,7 @@ async def test_all_pages_are_read_before_the_position_moves(channel: MailApi, gm
     assert (await to_the_end(channel, cursor))[0] == []
 
 
-async def test_a_stale_page_starts_the_list_anew(channel: MailApi, gmail: Gmail) -> None:
+async def test_a_stale_page_starts_the_list_anew(channel: ChannelCalls, gmail: Gmail) -> None:
     _, start = await to_the_end(channel, None)
     gmail.arrive("m")
     events, _ = await to_the_end(channel, {**start, "page": "stale"})
@@ -93,7 +96,7 @@ async def test_a_stale_page_starts_the_list_anew(channel: MailApi, gmail: Gmail)
 
 
 async def test_an_expired_history_finds_what_was_missed_and_nothing_older(
-    channel: MailApi, gmail: Gmail
+    channel: ChannelCalls, gmail: Gmail
 ) -> None:
     gmail.arrive("before", internalDate=EARLIER)
     _, start = await to_the_end(channel, None)
@@ -107,7 +110,7 @@ async def test_an_expired_history_finds_what_was_missed_and_nothing_older(
     assert [event.key for event in events] == ["next"]
 
 
-async def test_a_history_that_is_always_too_old_makes_no_loop(channel: MailApi, gmail: Gmail) -> None:
+async def test_a_history_that_is_always_too_old_makes_no_loop(channel: ChannelCalls, gmail: Gmail) -> None:
     _, start = await to_the_end(channel, None)
     gmail.oldest = 10**9
     _, cursor = await to_the_end(channel, start)
@@ -116,7 +119,7 @@ async def test_a_history_that_is_always_too_old_makes_no_loop(channel: MailApi, 
     assert len(gmail.seen) - before < 5
 
 
-async def test_sent_drafted_and_automatic_mail_is_left_alone(channel: MailApi, gmail: Gmail) -> None:
+async def test_sent_drafted_and_automatic_mail_is_left_alone(channel: ChannelCalls, gmail: Gmail) -> None:
     _, start = await to_the_end(channel, None)
     gmail.arrive("sent", labelIds=["SENT", "INBOX"])
     gmail.arrive("draft", labelIds=["DRAFT"])
@@ -128,7 +131,7 @@ async def test_sent_drafted_and_automatic_mail_is_left_alone(channel: MailApi, g
     assert [event.key for event in events] == ["good"]
 
 
-async def test_mail_that_is_gone_again_is_left_out(channel: MailApi, gmail: Gmail) -> None:
+async def test_mail_that_is_gone_again_is_left_out(channel: ChannelCalls, gmail: Gmail) -> None:
     _, start = await to_the_end(channel, None)
     gmail.arrive("gone")
     del gmail.mails["gone"]
@@ -137,7 +140,7 @@ async def test_mail_that_is_gone_again_is_left_out(channel: MailApi, gmail: Gmai
     assert [event.key for event in events] == ["here"]
 
 
-async def test_an_expired_token_is_replaced_once(channel: MailApi, gmail: Gmail) -> None:
+async def test_an_expired_token_is_replaced_once(channel: ChannelCalls, gmail: Gmail) -> None:
     _, start = await to_the_end(channel, None)
     gmail.tokens.clear()
     await channel.poll(CLIENT, start, NOW, NOW)
@@ -146,19 +149,21 @@ async def test_an_expired_token_is_replaced_once(channel: MailApi, gmail: Gmail)
     assert gmail.issued == 2
 
 
-async def test_the_token_is_renewed_before_it_ends(channel: MailApi, gmail: Gmail, clock: SetClock) -> None:
+async def test_the_token_is_renewed_before_it_ends(
+    channel: ChannelCalls, gmail: Gmail, clock: SetClock
+) -> None:
     _, start = await to_the_end(channel, None)
     clock.advance(3600)
     await channel.poll(CLIENT, start, NOW, NOW)
     assert gmail.issued == 2
 
 
-async def test_redirect_uri_is_sent_where_present(channel: MailApi, gmail: Gmail) -> None:
+async def test_redirect_uri_is_sent_where_present(channel: ChannelCalls, gmail: Gmail) -> None:
     gmail.redirect_uri = "https://here.example/back"
     await channel.poll({**CLIENT, "redirectUri": gmail.redirect_uri}, None, NOW, NOW)
 
 
-async def test_a_revoked_grant_is_fatal(channel: MailApi, gmail: Gmail) -> None:
+async def test_a_revoked_grant_is_fatal(channel: ChannelCalls, gmail: Gmail) -> None:
     gmail.grant_error = "invalid_grant"
     with pytest.raises(PollFailed, match="invalid_grant") as failure:
         await channel.poll(CLIENT, None, NOW, NOW)
@@ -177,7 +182,7 @@ async def test_a_revoked_grant_is_fatal(channel: MailApi, gmail: Gmail) -> None:
     ],
 )
 async def test_gmails_refusals_are_no_end(
-    channel: MailApi, gmail: Gmail, status: int, body: Any, wait: float | None
+    channel: ChannelCalls, gmail: Gmail, status: int, body: Any, wait: float | None
 ) -> None:
     _, start = await to_the_end(channel, None)
     gmail.next_reply(status, body)
@@ -186,7 +191,7 @@ async def test_gmails_refusals_are_no_end(
     assert (failure.value.fatal, failure.value.retry_after) == (False, wait)
 
 
-async def test_gmails_own_wait_is_kept(channel: MailApi, gmail: Gmail) -> None:
+async def test_gmails_own_wait_is_kept(channel: ChannelCalls, gmail: Gmail) -> None:
     _, start = await to_the_end(channel, None)
     gmail.next_reply(429, {}, Retry_After="7")
     with pytest.raises(PollFailed) as failure:
@@ -194,7 +199,7 @@ async def test_gmails_own_wait_is_kept(channel: MailApi, gmail: Gmail) -> None:
     assert failure.value.retry_after == 7.0
 
 
-async def test_a_failed_message_moves_nothing(channel: MailApi, gmail: Gmail) -> None:
+async def test_a_failed_message_moves_nothing(channel: ChannelCalls, gmail: Gmail) -> None:
     _, start = await to_the_end(channel, None)
     gmail.arrive("m")
     gmail.next_reply(200, {"history": [{"messagesAdded": [{"message": {"id": "m"}}]}], "historyId": "2000"})
@@ -205,7 +210,7 @@ async def test_a_failed_message_moves_nothing(channel: MailApi, gmail: Gmail) ->
     assert [event.key for event in events] == ["m"]
 
 
-async def test_a_broken_connection_is_a_failed_poll(channel: MailApi, gmail: Gmail) -> None:
+async def test_a_broken_connection_is_a_failed_poll(channel: ChannelCalls, gmail: Gmail) -> None:
     _, start = await to_the_end(channel, None)
     gmail.drop()
     gmail.drop()  # the client asks once more on a new connection, as reading is safe to repeat

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.sms_provider.channel import TwilioSms, build
+from adapters.outbound.channels.sms_provider.channel import build
 from domain.channels.messages import Answer, Artifact, Attachment, OutboundMessage, Outcome, Sent
-from ports.channels import ChannelDependencies, Fetches, PlatformError, Probed, Replies, Webhook
+from ports.capabilities import PlatformError
+from ports.channels import ChannelDependencies
 from ports.http import HttpAnswer, HttpRequest
+from tests.support.channel_calls import ChannelCalls
 from tests.support.channels import client, dependencies
 from tests.support.platforms.twilio import ACCOUNT, TOKEN, Twilio
 
@@ -31,21 +33,21 @@ async def twilio() -> AsyncIterator[Twilio]:
 
 
 @pytest.fixture
-async def channel(twilio: Twilio) -> AsyncIterator[TwilioSms]:
+async def channel(twilio: Twilio) -> AsyncIterator[ChannelCalls]:
     async with client() as http:
-        yield build(dependencies(http, {"SMS_PROVIDER_API_URL": twilio.url}))
+        yield ChannelCalls(build(dependencies(http, {"SMS_PROVIDER_API_URL": twilio.url})))
 
 
-async def deliver(channel: TwilioSms, answer: Answer, config: dict[str, Any] = CONFIG) -> list[Sent]:
+async def deliver(channel: ChannelCalls, answer: Answer, config: dict[str, Any] = CONFIG) -> list[Sent]:
     parts = channel.render(config, TARGET, answer)
     return [await channel.send(config, TARGET, part, f"key{index}") for index, part in enumerate(parts)]
 
 
-async def test_has_the_faces_of_an_sms_gateway(channel: TwilioSms) -> None:
-    assert all(isinstance(channel, face) for face in (Webhook, Replies, Probed, Fetches))
+async def test_has_the_capabilities_of_an_sms_gateway(channel: ChannelCalls) -> None:
+    assert channel.has("webhook", "sender", "probe", "fetcher")
 
 
-async def test_sends_from_the_phone_number(channel: TwilioSms, twilio: Twilio) -> None:
+async def test_sends_from_the_phone_number(channel: ChannelCalls, twilio: Twilio) -> None:
     (sent,) = await deliver(channel, Answer("**Hello** _there_"))
     assert (sent.outcome, sent.ref) == (Outcome.SENT, f"SM{1:032d}")
     assert twilio.messages == [
@@ -59,7 +61,7 @@ async def test_sends_from_the_phone_number(channel: TwilioSms, twilio: Twilio) -
 
 
 async def test_sends_through_the_messaging_service_when_there_is_one(
-    channel: TwilioSms, twilio: Twilio
+    channel: ChannelCalls, twilio: Twilio
 ) -> None:
     await deliver(channel, Answer("Hello"), {**CONFIG, "messagingServiceSid": "MG1"})
     assert twilio.messages[0]["MessagingServiceSid"] == "MG1"
@@ -71,14 +73,14 @@ async def test_sends_through_the_messaging_service_when_there_is_one(
     ["", "http://localhost:3011/x", "http://127.0.0.1:3011/x", "https://my_host.example/x", "http://["],
 )
 async def test_asks_for_states_only_where_twilio_can_call(
-    channel: TwilioSms, twilio: Twilio, callback: str
+    channel: ChannelCalls, twilio: Twilio, callback: str
 ) -> None:
     (part,) = channel.render(CONFIG, TARGET, Answer("Hello"))
     await channel.send(CONFIG, {**TARGET, "callback": callback}, part, "key")
     assert "StatusCallback" not in twilio.messages[0]
 
 
-async def test_splits_at_1500_characters_and_loses_nothing(channel: TwilioSms, twilio: Twilio) -> None:
+async def test_splits_at_1500_characters_and_loses_nothing(channel: ChannelCalls, twilio: Twilio) -> None:
     words = " ".join(f"word{number}" for number in range(1000))
     await deliver(channel, Answer(words))
     bodies = [message["Body"] for message in twilio.messages]
@@ -86,7 +88,7 @@ async def test_splits_at_1500_characters_and_loses_nothing(channel: TwilioSms, t
     assert " ".join(bodies).split() == words.split()
 
 
-async def test_pictures_go_as_mms_and_other_files_as_links(channel: TwilioSms, twilio: Twilio) -> None:
+async def test_pictures_go_as_mms_and_other_files_as_links(channel: ChannelCalls, twilio: Twilio) -> None:
     await deliver(channel, Answer("Here", (PICTURE, PDF)))
     text, mms, link = twilio.messages
     assert text["Body"] == "Here"
@@ -95,19 +97,19 @@ async def test_pictures_go_as_mms_and_other_files_as_links(channel: TwilioSms, t
     assert "MediaUrl" not in link
 
 
-async def test_a_picture_over_the_limit_goes_as_a_link(channel: TwilioSms, twilio: Twilio) -> None:
+async def test_a_picture_over_the_limit_goes_as_a_link(channel: ChannelCalls, twilio: Twilio) -> None:
     await deliver(channel, Answer("", (replace(PICTURE, size=6_000_000),)))
     assert twilio.messages[0]["Body"] == f"plan.png: {PICTURE.url}"
 
 
-async def test_a_picture_that_twilio_refuses_goes_as_a_link(channel: TwilioSms, twilio: Twilio) -> None:
+async def test_a_picture_that_twilio_refuses_goes_as_a_link(channel: ChannelCalls, twilio: Twilio) -> None:
     twilio.next_reply(400, {"code": 21620, "message": "Invalid media URL(s)", "status": 400})
     (sent,) = await deliver(channel, Answer("", (PICTURE,)))
     assert sent.outcome is Outcome.SENT
     assert twilio.messages[0]["Body"] == f"plan.png: {PICTURE.url}"
 
 
-async def test_the_parts_can_be_stored(channel: TwilioSms) -> None:
+async def test_the_parts_can_be_stored(channel: ChannelCalls) -> None:
     for part in channel.render(CONFIG, TARGET, Answer("Hello", (PICTURE, PDF))):
         assert OutboundMessage(dict(part.payload)) == part
 
@@ -127,7 +129,7 @@ async def test_the_parts_can_be_stored(channel: TwilioSms) -> None:
     ],
 )
 async def test_errors_are_told_apart(
-    channel: TwilioSms, twilio: Twilio, status: int, body: Any, outcome: Outcome, words: str
+    channel: ChannelCalls, twilio: Twilio, status: int, body: Any, outcome: Outcome, words: str
 ) -> None:
     twilio.next_reply(status, body)
     (sent,) = await deliver(channel, Answer("Hello"))
@@ -136,14 +138,14 @@ async def test_errors_are_told_apart(
     assert TOKEN not in sent.detail
 
 
-async def test_waits_as_long_as_twilio_says(channel: TwilioSms, twilio: Twilio) -> None:
+async def test_waits_as_long_as_twilio_says(channel: ChannelCalls, twilio: Twilio) -> None:
     twilio.next_reply(429, {"code": 20429}, retry_after="11")
     (sent,) = await deliver(channel, Answer("Hello"))
     assert sent.retry_after == 11
 
 
 async def test_a_connection_that_breaks_leaves_the_outcome_unknown(
-    channel: TwilioSms, twilio: Twilio
+    channel: ChannelCalls, twilio: Twilio
 ) -> None:
     twilio.drop()
     (sent,) = await deliver(channel, Answer("Hello"))
@@ -152,12 +154,12 @@ async def test_a_connection_that_breaks_leaves_the_outcome_unknown(
 
 async def test_a_server_that_is_away_can_be_tried_again() -> None:
     async with client() as http:
-        channel = build(dependencies(http, {"SMS_PROVIDER_API_URL": "http://127.0.0.1:1"}))
+        channel = ChannelCalls(build(dependencies(http, {"SMS_PROVIDER_API_URL": "http://127.0.0.1:1"})))
         (sent,) = await deliver(channel, Answer("Hello"))
     assert sent.outcome is Outcome.TRANSIENT
 
 
-async def test_probing_reads_the_account(channel: TwilioSms, twilio: Twilio) -> None:
+async def test_probing_reads_the_account(channel: ChannelCalls, twilio: Twilio) -> None:
     await channel.probe(CONFIG)
     with pytest.raises(PlatformError, match="Authenticate"):
         await channel.probe({**CONFIG, "authToken": "wrong"})
@@ -170,7 +172,9 @@ async def test_probing_reads_the_account(channel: TwilioSms, twilio: Twilio) -> 
         await channel.probe(CONFIG)
 
 
-async def test_media_of_twilio_are_fetched_with_the_credentials(channel: TwilioSms, twilio: Twilio) -> None:
+async def test_media_of_twilio_are_fetched_with_the_credentials(
+    channel: ChannelCalls, twilio: Twilio
+) -> None:
     media = Attachment("picture.png", "image/png", {"url": f"{twilio.url}/media/ME1"})
     assert b"".join([piece async for piece in channel.fetch(CONFIG, media)]) == b"\x89PNG picture"
     assert twilio.seen[-1].headers["authorization"].startswith("Basic ")
@@ -201,6 +205,6 @@ async def test_the_credentials_go_to_twilio_alone(url: str, is_twilio: bool) -> 
         Recording(), {"SMS_PROVIDER_API_URL": "https://api.twilio.com"}
     )
     source = Attachment("x", "image/png", {"url": url})
-    assert [piece async for piece in build(set_up).fetch(CONFIG, source)] == [b""]
+    assert [piece async for piece in ChannelCalls(build(set_up)).fetch(CONFIG, source)] == [b""]
     assert ("authorization" in seen[0].headers) == is_twilio
     assert seen[0].user_address != is_twilio

@@ -90,7 +90,7 @@ SAMPLE = Sample(
         )
     },
     forged={str(number): each for number, each in enumerate(tampered())},
-    known={"user_id": "U0BOT"},
+    metadata={"user_id": "U0BOT"},
     target=TARGET,
     addresses={SETTING: "https://slack.com/api"},
     shown=lambda part: str(part.payload["text"]),

@@ -7,18 +7,12 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.workspace_chat.channel import WorkspaceChat, build
+from adapters.outbound.channels.workspace_chat.channel import build
 from domain.channels.messages import Answer, Artifact, Attachment, Choice, ClosedPrompt, Outcome, Sent
-from ports.channels import (
-    Channel,
-    Fetches,
-    NeedsFacts,
+from ports.capabilities import (
     PlatformError,
-    Probed,
-    PromptCloser,
-    Replies,
-    Webhook,
 )
+from tests.support.channel_calls import ChannelCalls
 from tests.support.channels import NOW, Files, SetClock, client, dependencies
 from tests.support.platforms.slack import BOT, Slack, refused
 
@@ -46,10 +40,10 @@ def clock() -> SetClock:
 
 
 @pytest.fixture
-async def channel(server: Slack, clock: SetClock) -> AsyncIterator[WorkspaceChat]:
+async def channel(server: Slack, clock: SetClock) -> AsyncIterator[ChannelCalls]:
     files = Files(**{"engine.png": BYTES, "empty.txt": b""})
     async with client() as http:
-        yield build(dependencies(http, {SETTING: server.url + "/api"}, files, clock))
+        yield ChannelCalls(build(dependencies(http, {SETTING: server.url + "/api"}, files, clock)))
 
 
 def command(server: Slack, channel: str = "C0ROOM") -> dict[str, Any]:
@@ -63,18 +57,17 @@ def command(server: Slack, channel: str = "C0ROOM") -> dict[str, Any]:
 
 
 async def deliver(
-    channel: WorkspaceChat, answer: Answer, target: Any = TARGET, config: Any = CONFIG
+    channel: ChannelCalls, answer: Answer, target: Any = TARGET, config: Any = CONFIG
 ) -> list[Sent]:
     parts = channel.render(config, target, answer)
     return [await channel.send(config, target, part, f"key{index}") for index, part in enumerate(parts)]
 
 
-async def test_has_the_faces_of_a_workspace_bot(channel: WorkspaceChat) -> None:
-    faces = (Channel, Webhook, Replies, NeedsFacts, Probed, Fetches, PromptCloser)
-    assert all(isinstance(channel, face) for face in faces)
+async def test_has_the_capabilities_of_a_workspace_bot(channel: ChannelCalls) -> None:
+    assert channel.has("webhook", "sender", "metadata", "probe", "fetcher", "prompt_closer")
 
 
-async def test_answers_in_the_channel_and_in_mrkdwn(channel: WorkspaceChat, server: Slack) -> None:
+async def test_answers_in_the_channel_and_in_mrkdwn(channel: ChannelCalls, server: Slack) -> None:
     (sent,) = await deliver(channel, Answer("**Hot** & [steam](https://steam.example)"))
     assert sent == Sent(Outcome.SENT, ref="1800000000.000001")
     (message,) = server.messages
@@ -83,18 +76,18 @@ async def test_answers_in_the_channel_and_in_mrkdwn(channel: WorkspaceChat, serv
     assert "thread_ts" not in message
 
 
-async def test_answers_in_the_thread(channel: WorkspaceChat, server: Slack) -> None:
+async def test_answers_in_the_thread(channel: ChannelCalls, server: Slack) -> None:
     await deliver(channel, Answer("Hi"), THREAD)
     assert server.messages[0]["thread_ts"] == "1800000001.000100"
 
 
-async def test_a_long_answer_goes_in_parts(channel: WorkspaceChat, server: Slack) -> None:
+async def test_a_long_answer_goes_in_parts(channel: ChannelCalls, server: Slack) -> None:
     sent = await deliver(channel, Answer("steam <&> " * 2000))
     assert {each.outcome for each in sent} == {Outcome.SENT}
     assert len(server.messages) > 4
 
 
-async def test_the_same_part_sent_twice_appears_once(channel: WorkspaceChat, server: Slack) -> None:
+async def test_the_same_part_sent_twice_appears_once(channel: ChannelCalls, server: Slack) -> None:
     (part,) = channel.render(CONFIG, TARGET, Answer("Hi"))
     first = await channel.send(CONFIG, TARGET, part, "one")
     again = await channel.send(CONFIG, TARGET, part, "one")
@@ -104,7 +97,7 @@ async def test_the_same_part_sent_twice_appears_once(channel: WorkspaceChat, ser
 
 
 async def test_without_a_conversation_the_default_channel_is_used(
-    channel: WorkspaceChat, server: Slack
+    channel: ChannelCalls, server: Slack
 ) -> None:
     await deliver(channel, Answer("Hi"), {}, CONFIG | {"defaultChannel": "C0ROOM"})
     assert server.messages[0]["channel"] == "C0ROOM"
@@ -113,7 +106,7 @@ async def test_without_a_conversation_the_default_channel_is_used(
     assert "defaultChannel" in sent.detail
 
 
-async def test_choices_are_buttons(channel: WorkspaceChat, server: Slack) -> None:
+async def test_choices_are_buttons(channel: ChannelCalls, server: Slack) -> None:
     await deliver(channel, Answer("May I?" + " x" * 1800, choices=CHOICES))
     assert "blocks" not in server.messages[0]
     section, actions = server.messages[-1]["blocks"]
@@ -122,7 +115,7 @@ async def test_choices_are_buttons(channel: WorkspaceChat, server: Slack) -> Non
     assert pressed == [(each.label, each.value) for each in CHOICES]
 
 
-async def test_refused_blocks_go_as_plain_text(channel: WorkspaceChat, server: Slack) -> None:
+async def test_refused_blocks_go_as_plain_text(channel: ChannelCalls, server: Slack) -> None:
     reply = refused("invalid_blocks")
     server.next_reply(reply.status, reply.json)
     (sent,) = await deliver(channel, Answer("**May** I?", choices=CHOICES))
@@ -131,7 +124,7 @@ async def test_refused_blocks_go_as_plain_text(channel: WorkspaceChat, server: S
     assert "blocks" not in server.messages[0]
 
 
-async def test_a_slash_command_is_answered_at_its_response_url(channel: WorkspaceChat, server: Slack) -> None:
+async def test_a_slash_command_is_answered_at_its_response_url(channel: ChannelCalls, server: Slack) -> None:
     (sent,) = await deliver(channel, Answer("**Hot**"), command(server))
     assert sent.outcome is Outcome.SENT
     assert server.messages == []
@@ -139,7 +132,7 @@ async def test_a_slash_command_is_answered_at_its_response_url(channel: Workspac
 
 
 async def test_an_answer_of_many_parts_outlasts_the_response_url(
-    channel: WorkspaceChat, server: Slack
+    channel: ChannelCalls, server: Slack
 ) -> None:
     sent = await deliver(channel, Answer("steam " * 5000), command(server))
     assert {each.outcome for each in sent} == {Outcome.SENT}
@@ -148,14 +141,14 @@ async def test_an_answer_of_many_parts_outlasts_the_response_url(
 
 
 async def test_a_late_answer_does_not_use_the_response_url(
-    channel: WorkspaceChat, server: Slack, clock: SetClock
+    channel: ChannelCalls, server: Slack, clock: SetClock
 ) -> None:
     clock.advance(1800)
     await deliver(channel, Answer("Hi"), command(server))
     assert (len(server.responses), len(server.messages)) == (0, 1)
 
 
-async def test_a_used_up_response_url_is_not_the_end(channel: WorkspaceChat, server: Slack) -> None:
+async def test_a_used_up_response_url_is_not_the_end(channel: ChannelCalls, server: Slack) -> None:
     server.response_uses_left = 0
     (sent,) = await deliver(channel, Answer("Hi"), command(server))
     assert sent.outcome is Outcome.SENT
@@ -163,7 +156,7 @@ async def test_a_used_up_response_url_is_not_the_end(channel: WorkspaceChat, ser
 
 
 async def test_a_command_from_elsewhere_is_answered_directly_at_last(
-    channel: WorkspaceChat, server: Slack
+    channel: ChannelCalls, server: Slack
 ) -> None:
     server.response_uses_left = 0
     (sent,) = await deliver(channel, Answer("Hi"), command(server, "C0SECRET"))
@@ -181,7 +174,7 @@ async def test_a_command_from_elsewhere_is_answered_directly_at_last(
     ],
 )
 async def test_a_response_url_that_cannot_be_reached_gives_way_to_the_conversation(
-    channel: WorkspaceChat, server: Slack, address: str, place: str, outcome: Outcome
+    channel: ChannelCalls, server: Slack, address: str, place: str, outcome: Outcome
 ) -> None:
     target = {**command(server, place), "response_url": address}
     if not place or not address:
@@ -193,13 +186,13 @@ async def test_a_response_url_that_cannot_be_reached_gives_way_to_the_conversati
 
 async def test_a_response_url_inside_the_network_is_not_called(server: Slack) -> None:
     async with client("public-only") as http:
-        channel = build(dependencies(http, {SETTING: server.url + "/api"}))
+        channel = ChannelCalls(build(dependencies(http, {SETTING: server.url + "/api"})))
         (sent,) = await deliver(channel, Answer("Hi"), command(server))
     assert sent.outcome is Outcome.SENT
     assert (len(server.responses), len(server.messages)) == (0, 1)
 
 
-async def test_files_are_uploaded_in_three_steps(channel: WorkspaceChat, server: Slack) -> None:
+async def test_files_are_uploaded_in_three_steps(channel: ChannelCalls, server: Slack) -> None:
     (sent,) = await deliver(channel, Answer("", artifacts=(PHOTO,)), THREAD)
     assert sent == Sent(Outcome.SENT, ref="F1")
     assert server.uploads == {"F1": BYTES}
@@ -213,7 +206,7 @@ async def test_files_are_uploaded_in_three_steps(channel: WorkspaceChat, server:
 
 @pytest.mark.parametrize("file", [EMPTY, HUGE], ids=["empty", "huge"])
 async def test_a_file_that_is_not_taken_goes_as_its_link(
-    channel: WorkspaceChat, server: Slack, file: Artifact
+    channel: ChannelCalls, server: Slack, file: Artifact
 ) -> None:
     (sent,) = await deliver(channel, Answer("", artifacts=(file,)))
     assert sent.outcome is Outcome.SENT
@@ -221,14 +214,14 @@ async def test_a_file_that_is_not_taken_goes_as_its_link(
 
 
 async def test_a_file_for_a_conversation_that_the_bot_is_not_in_goes_as_its_link(
-    channel: WorkspaceChat, server: Slack
+    channel: ChannelCalls, server: Slack
 ) -> None:
     (sent,) = await deliver(channel, Answer("", artifacts=(PHOTO,)), command(server, "C0SECRET"))
     assert sent.outcome is Outcome.SENT
     assert PHOTO.url in server.responses[0]["text"]
 
 
-async def test_an_upload_that_breaks_off_can_be_repeated(channel: WorkspaceChat, server: Slack) -> None:
+async def test_an_upload_that_breaks_off_can_be_repeated(channel: ChannelCalls, server: Slack) -> None:
     server.drop()
     (sent,) = await deliver(channel, Answer("", artifacts=(PHOTO,)))
     assert sent.outcome is Outcome.TRANSIENT
@@ -248,7 +241,7 @@ async def test_an_upload_that_breaks_off_can_be_repeated(channel: WorkspaceChat,
     ],
 )
 async def test_refusals_are_classified(
-    channel: WorkspaceChat, server: Slack, status: int, error: str, outcome: Outcome
+    channel: ChannelCalls, server: Slack, status: int, error: str, outcome: Outcome
 ) -> None:
     server.next_reply(status, {"ok": False, "error": error})
     (sent,) = await deliver(channel, Answer("Hi"))
@@ -256,45 +249,45 @@ async def test_refusals_are_classified(
     assert error in sent.detail
 
 
-async def test_a_missing_scope_is_named(channel: WorkspaceChat, server: Slack) -> None:
+async def test_a_missing_scope_is_named(channel: ChannelCalls, server: Slack) -> None:
     server.next_reply(200, {"ok": False, "error": "missing_scope", "needed": "chat:write"})
     (sent,) = await deliver(channel, Answer("Hi"))
     assert sent.detail == "missing_scope (needed: chat:write)"
 
 
-async def test_too_many_messages_are_waited_for(channel: WorkspaceChat, server: Slack) -> None:
+async def test_too_many_messages_are_waited_for(channel: ChannelCalls, server: Slack) -> None:
     server.next_reply(429, {"ok": False, "error": "ratelimited"}, Retry_After="30")
     (sent,) = await deliver(channel, Answer("Hi"))
     assert (sent.outcome, sent.retry_after) == (Outcome.RETRY_AFTER, 30)
 
 
-async def test_an_answer_that_is_none_is_unknown(channel: WorkspaceChat, server: Slack) -> None:
+async def test_an_answer_that_is_none_is_unknown(channel: ChannelCalls, server: Slack) -> None:
     server.next_reply(200, body=b"<html>proxy</html>")
     (sent,) = await deliver(channel, Answer("Hi"))
     assert sent.outcome is Outcome.UNKNOWN
 
 
-async def test_a_broken_connection_is_unknown(channel: WorkspaceChat, server: Slack) -> None:
+async def test_a_broken_connection_is_unknown(channel: ChannelCalls, server: Slack) -> None:
     server.drop()
     (sent,) = await deliver(channel, Answer("Hi"))
     assert sent.outcome is Outcome.UNKNOWN
 
 
-async def test_a_server_that_hangs_is_unknown(channel: WorkspaceChat, server: Slack) -> None:
+async def test_a_server_that_hangs_is_unknown(channel: ChannelCalls, server: Slack) -> None:
     (sent,) = await server.unanswered(deliver(channel, Answer("Hi")))
     assert sent.outcome is Outcome.UNKNOWN
 
 
 async def test_a_server_that_is_not_there_can_be_tried_again() -> None:
     async with client() as http:
-        lost = build(dependencies(http, {SETTING: "http://127.0.0.1:1"}))
+        lost = ChannelCalls(build(dependencies(http, {SETTING: "http://127.0.0.1:1"})))
         (sent,) = await deliver(lost, Answer("Hi"))
         assert sent.outcome is Outcome.TRANSIENT
         with pytest.raises(PlatformError):
             await lost.probe(CONFIG)
 
 
-async def test_probes_with_auth_test(channel: WorkspaceChat) -> None:
+async def test_probes_with_auth_test(channel: ChannelCalls) -> None:
     await channel.probe(CONFIG)
     with pytest.raises(PlatformError, match="invalid_auth"):
         await channel.probe(CONFIG | {"botToken": "xoxb-wrong"})
@@ -309,21 +302,21 @@ async def test_probes_with_auth_test(channel: WorkspaceChat) -> None:
     ],
 )
 async def test_probing_notices_a_token_that_may_not_post(
-    channel: WorkspaceChat, server: Slack, scopes: str, missing: str
+    channel: ChannelCalls, server: Slack, scopes: str, missing: str
 ) -> None:
     server.next_reply(200, {"ok": True, "user_id": BOT}, x_oauth_scopes=scopes)
     with pytest.raises(PlatformError, match=f"lacks {missing},"):
         await channel.probe(CONFIG)
 
 
-async def test_probing_takes_a_token_that_may_post(channel: WorkspaceChat, server: Slack) -> None:
+async def test_probing_takes_a_token_that_may_post(channel: ChannelCalls, server: Slack) -> None:
     scopes = "chat:write,files:write,im:history"
     server.next_reply(200, {"ok": True, "user_id": BOT}, x_oauth_scopes=scopes)
     await channel.probe(CONFIG)
 
 
-async def test_knows_its_own_user(channel: WorkspaceChat) -> None:
-    assert await channel.facts(CONFIG) == {"user_id": BOT}
+async def test_knows_its_own_user(channel: ChannelCalls) -> None:
+    assert await channel.fetch_metadata(CONFIG) == {"user_id": BOT}
 
 
 def pressed(**changed: Any) -> dict[str, Any]:
@@ -334,7 +327,7 @@ def pressed(**changed: Any) -> dict[str, Any]:
     }
 
 
-async def test_a_pressed_prompt_loses_its_buttons(channel: WorkspaceChat, server: Slack) -> None:
+async def test_a_pressed_prompt_loses_its_buttons(channel: ChannelCalls, server: Slack) -> None:
     await channel.decided(CONFIG, pressed(prompt_url=server.response_url), CLOSED)
     (response,) = server.responses
     assert response["replace_original"] is True
@@ -345,7 +338,7 @@ async def test_a_pressed_prompt_loses_its_buttons(channel: WorkspaceChat, server
 
 @pytest.mark.parametrize("address", [True, False])
 async def test_without_its_address_a_prompt_is_updated_by_its_time_stamp(
-    channel: WorkspaceChat, server: Slack, address: bool
+    channel: ChannelCalls, server: Slack, address: bool
 ) -> None:
     server.response_uses_left = 0
     await channel.decided(CONFIG, pressed(prompt_url=server.response_url if address else ""), CLOSED)
@@ -355,7 +348,7 @@ async def test_without_its_address_a_prompt_is_updated_by_its_time_stamp(
 
 @pytest.mark.parametrize("drafted", [False, True])
 async def test_a_prompt_that_nobody_pressed_loses_its_buttons(
-    channel: WorkspaceChat, server: Slack, drafted: bool
+    channel: ChannelCalls, server: Slack, drafted: bool
 ) -> None:
     draft = (await channel.draft(CONFIG, THREAD, "May", "", "key")).ref if drafted else ""
     question = Answer("May I?", choices=CHOICES, draft=draft)
@@ -372,25 +365,25 @@ async def test_a_prompt_that_nobody_pressed_loses_its_buttons(
     assert message["text"] == "*Approved* it"
 
 
-async def test_without_a_prompt_there_is_nothing_to_change(channel: WorkspaceChat, server: Slack) -> None:
+async def test_without_a_prompt_there_is_nothing_to_change(channel: ChannelCalls, server: Slack) -> None:
     await channel.decided(CONFIG, TARGET, CLOSED)
     assert server.seen == []
 
 
-async def fetched(channel: WorkspaceChat, **source: str) -> bytes:
+async def fetched(channel: ChannelCalls, **source: str) -> bytes:
     file = Attachment("engine.png", "image/png", source)
     return b"".join([piece async for piece in channel.fetch(CONFIG, file)])
 
 
-async def test_fetches_files_with_the_bots_token(channel: WorkspaceChat, server: Slack) -> None:
+async def test_fetches_files_with_the_bots_token(channel: ChannelCalls, server: Slack) -> None:
     assert await fetched(channel, url=f"{server.url}/files-pri/F1/engine.png") == b"\x89PNG picture"
 
 
-async def test_a_file_of_another_organization_is_looked_up(channel: WorkspaceChat) -> None:
+async def test_a_file_of_another_organization_is_looked_up(channel: ChannelCalls) -> None:
     assert await fetched(channel, id="F1", url="") == b"\x89PNG picture"
 
 
-async def test_a_sign_in_page_is_no_file(channel: WorkspaceChat, server: Slack) -> None:
+async def test_a_sign_in_page_is_no_file(channel: ChannelCalls, server: Slack) -> None:
     with pytest.raises(PlatformError, match="files:read"):
         await fetched(channel, url=f"{server.url}/files-pri/F2/x")
 
@@ -399,13 +392,13 @@ async def test_a_sign_in_page_is_no_file(channel: WorkspaceChat, server: Slack) 
     "address",
     ["https://files.slack.com.evil.example/F1", "http://files.slack.com/F1", "ftp://x", "https://["],
 )
-async def test_the_token_goes_to_slack_alone(channel: WorkspaceChat, server: Slack, address: str) -> None:
+async def test_the_token_goes_to_slack_alone(channel: ChannelCalls, server: Slack, address: str) -> None:
     with pytest.raises(PlatformError, match="not Slack's"):
         await fetched(channel, url=address)
     assert server.seen == []
 
 
-async def test_who_pressed_is_told_and_nobody_else(channel: WorkspaceChat, server: Slack) -> None:
+async def test_who_pressed_is_told_and_nobody_else(channel: ChannelCalls, server: Slack) -> None:
     await channel.noticed(CONFIG, pressed(prompt_url=server.response_url), "Not yours.")
     told = {"response_type": "ephemeral", "replace_original": False, "text": "Not yours."}
     assert server.responses == [told]
@@ -416,7 +409,7 @@ async def test_who_pressed_is_told_and_nobody_else(channel: WorkspaceChat, serve
 
 
 async def test_a_command_without_an_answer_is_ended_for_its_sender(
-    channel: WorkspaceChat, server: Slack
+    channel: ChannelCalls, server: Slack
 ) -> None:
     target = {**TARGET, "response_url": server.response_url}
     (sent,) = await deliver(channel, Answer(""), target)
@@ -428,7 +421,7 @@ async def test_a_command_without_an_answer_is_ended_for_its_sender(
 
 @pytest.mark.parametrize(("place", "posted", "responded"), [("C0ROOM", 1, 0), ("C0SECRET", 0, 1)])
 async def test_a_question_of_a_slash_command_is_posted_where_the_bot_may(
-    channel: WorkspaceChat, server: Slack, place: str, posted: int, responded: int
+    channel: ChannelCalls, server: Slack, place: str, posted: int, responded: int
 ) -> None:
     """Only a posted message tells its id, by which a typed decision takes its buttons away."""
     target = command(server, place)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.workspace_chat.channel import WorkspaceChat, build
+from adapters.outbound.channels.workspace_chat.channel import build
 from domain.channels.messages import Answer, Artifact, Choice, Outcome, Sent
-from ports.channels import StreamingReply
+from tests.support.channel_calls import ChannelCalls
 from tests.support.channels import Files, client, dependencies
 from tests.support.platforms.slack import Slack, refused
 
@@ -26,22 +26,24 @@ async def server() -> AsyncIterator[Slack]:
 
 
 @pytest.fixture
-async def channel(server: Slack) -> AsyncIterator[WorkspaceChat]:
+async def channel(server: Slack) -> AsyncIterator[ChannelCalls]:
     async with client() as http:
-        yield build(dependencies(http, {SETTING: server.url + "/api"}, Files(**{"a.txt": b"x"})))
+        yield ChannelCalls(
+            build(dependencies(http, {SETTING: server.url + "/api"}, Files(**{"a.txt": b"x"})))
+        )
 
 
-async def shown(channel: WorkspaceChat, words: str, draft: str = "") -> Sent:
+async def shown(channel: ChannelCalls, words: str, draft: str = "") -> Sent:
     return await channel.draft(CONFIG, THREAD, words, draft, "draft:r1")
 
 
-async def finished(channel: WorkspaceChat, answer: Answer) -> list[Sent]:
+async def finished(channel: ChannelCalls, answer: Answer) -> list[Sent]:
     parts = channel.render(CONFIG, THREAD, answer)
     return [await channel.send(CONFIG, THREAD, part, f"key{index}") for index, part in enumerate(parts)]
 
 
-async def test_has_the_face(channel: WorkspaceChat) -> None:
-    assert isinstance(channel, StreamingReply)
+async def test_has_the_face(channel: ChannelCalls) -> None:
+    assert channel.has("streaming")
     assert channel.draft_seconds >= 1
 
 
@@ -56,19 +58,19 @@ async def test_has_the_face(channel: WorkspaceChat) -> None:
     ],
 )
 async def test_an_unfinished_answer_is_shown_in_its_conversation(
-    channel: WorkspaceChat, target: Any, words: str, begins: str
+    channel: ChannelCalls, target: Any, words: str, begins: str
 ) -> None:
     assert channel.beginning(CONFIG, target, words) == begins
 
 
-async def test_a_long_beginning_is_within_the_limit(channel: WorkspaceChat) -> None:
+async def test_a_long_beginning_is_within_the_limit(channel: ChannelCalls) -> None:
     words = "word " * 3000
     begins = channel.beginning(CONFIG, THREAD, words)
     assert 3900 < len(begins) <= 4000
     assert channel.beginning(CONFIG, THREAD, words + "more") == begins
 
 
-async def test_a_draft_grows_and_the_answer_takes_its_place(channel: WorkspaceChat, server: Slack) -> None:
+async def test_a_draft_grows_and_the_answer_takes_its_place(channel: ChannelCalls, server: Slack) -> None:
     first = await shown(channel, "One …")
     assert first == Sent(Outcome.SENT, ref="C0ROOM:1800000000.000001")
     assert server.messages[0]["thread_ts"] == THREAD["thread_ts"]
@@ -80,19 +82,19 @@ async def test_a_draft_grows_and_the_answer_takes_its_place(channel: WorkspaceCh
     assert server.messages[1]["thread_ts"] == THREAD["thread_ts"]
 
 
-async def test_the_answer_may_take_its_place_twice(channel: WorkspaceChat, server: Slack) -> None:
+async def test_the_answer_may_take_its_place_twice(channel: ChannelCalls, server: Slack) -> None:
     draft = (await shown(channel, "One …")).ref
     for _ in range(2):
         await finished(channel, Answer("One.", draft=draft))
     assert [each["text"] for each in server.messages] == ["One."]
 
 
-async def test_a_draft_that_is_sent_again_is_one_message(channel: WorkspaceChat, server: Slack) -> None:
+async def test_a_draft_that_is_sent_again_is_one_message(channel: ChannelCalls, server: Slack) -> None:
     assert await shown(channel, "One …") == await shown(channel, "One …")
     assert len(server.messages) == 1
 
 
-async def test_a_question_takes_the_place_of_a_draft(channel: WorkspaceChat, server: Slack) -> None:
+async def test_a_question_takes_the_place_of_a_draft(channel: ChannelCalls, server: Slack) -> None:
     draft = (await shown(channel, "One …")).ref
     await finished(channel, Answer("May I?", choices=(Choice("Approve", "c:1"),), draft=draft))
     (message,) = server.messages
@@ -101,7 +103,7 @@ async def test_a_question_takes_the_place_of_a_draft(channel: WorkspaceChat, ser
 
 @pytest.mark.parametrize("error", ["message_not_found", "cant_update_message"])
 async def test_where_the_draft_is_gone_the_answer_is_sent(
-    channel: WorkspaceChat, server: Slack, error: str
+    channel: ChannelCalls, server: Slack, error: str
 ) -> None:
     draft = (await shown(channel, "One …")).ref
     server.next_reply(200, refused(error).json)
@@ -109,14 +111,14 @@ async def test_where_the_draft_is_gone_the_answer_is_sent(
     assert sent == Sent(Outcome.SENT, ref="1800000000.000002")
 
 
-async def test_a_lost_change_is_tried_again(channel: WorkspaceChat, server: Slack) -> None:
+async def test_a_lost_change_is_tried_again(channel: ChannelCalls, server: Slack) -> None:
     draft = (await shown(channel, "One …")).ref
     server.drop()
     (sent,) = await finished(channel, Answer("One.", draft=draft))
     assert sent.outcome is Outcome.TRANSIENT
 
 
-async def test_an_answer_without_text_takes_the_draft_away(channel: WorkspaceChat, server: Slack) -> None:
+async def test_an_answer_without_text_takes_the_draft_away(channel: ChannelCalls, server: Slack) -> None:
     draft = (await shown(channel, "One …")).ref
     for _ in range(2):
         outcomes = [each.outcome for each in await finished(channel, Answer("", (FILE,), draft=draft))]

@@ -1,15 +1,15 @@
-"""Facts of channels, kept in memory for as long as the channel says."""
+"""Metadata of channels, kept in memory for as long as the channel says."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import time
-from typing import Any
 
 from domain.channels.messages import ChannelMetadata, Config
 from domain.instances.model import Instance
-from ports.channels import NeedsFacts, PlatformError
+from ports.capabilities import PlatformError
+from ports.channels import AnyChannel
 from ports.http import HttpFailed
 
 log = logging.getLogger(__name__)
@@ -19,7 +19,7 @@ RENEW_SECONDS = 60.0
 """How long after a renewal the next one may come: whoever forges calls must not make us fetch."""
 
 
-class MemoryFacts:
+class MemoryMetadata:
     """One fetch at a time per instance; a failed one is tried again after a few seconds at the earliest."""
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class MemoryFacts:
         self._locks: dict[int, asyncio.Lock] = {}
         self._renewed: dict[int, float] = {}
 
-    async def of(self, instance: Instance, channel: NeedsFacts) -> ChannelMetadata:
+    async def of(self, instance: Instance, channel: AnyChannel) -> ChannelMetadata:
         held = self._fresh(instance)
         if held is not None:
             return held
@@ -35,7 +35,7 @@ class MemoryFacts:
             held = self._fresh(instance)
             return held if held is not None else await self._fetch(instance, channel)
 
-    async def renewed(self, instance: Instance, channel: NeedsFacts) -> ChannelMetadata | None:
+    async def renewed(self, instance: Instance, channel: AnyChannel) -> ChannelMetadata | None:
         if time.monotonic() < self._renewed.get(instance.id, float("-inf")) + RENEW_SECONDS:
             return None
         self._renewed[instance.id] = time.monotonic()
@@ -48,19 +48,24 @@ class MemoryFacts:
             return held[2]
         return None
 
-    async def _fetch(self, instance: Instance, channel: NeedsFacts) -> ChannelMetadata:
-        known: dict[str, Any] = {}
+    async def _fetch(self, instance: Instance, channel: AnyChannel) -> ChannelMetadata:
+        metadata: ChannelMetadata = {}
+        seconds = RETRY_SECONDS
         try:
-            facts, ttl = await channel.facts(instance.config), channel.facts_ttl
+            if source := channel.metadata:
+                metadata = await source.fetch_metadata(channel.config.load(instance.config))
+                seconds = source.metadata_seconds
         except (PlatformError, HttpFailed) as error:
-            log.warning("facts of a channel could not be fetched: %s", error, extra={"instance": instance.id})
+            log.warning(
+                "the platform's metadata could not be fetched: %s", error, extra={"instance": instance.id}
+            )
             last = self._held.get(instance.id)
-            facts, ttl = (last[2] if last and last[1] == instance.config else known), RETRY_SECONDS
-        self._held[instance.id] = (time.monotonic() + ttl, instance.config, facts)
-        return facts
+            metadata = last[2] if last and last[1] == instance.config else {}
+        self._held[instance.id] = (time.monotonic() + seconds, instance.config, metadata)
+        return metadata
 
     def forget(self, instance_id: int | None) -> None:
-        """Drops the facts of one instance, or of all."""
+        """Drops the metadata of one instance, or of all."""
         if instance_id is None:
             self._held.clear()
         else:

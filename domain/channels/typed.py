@@ -1,0 +1,165 @@
+"""Typed values of stored JSON objects: the config of an instance and the target of a reply.
+
+A channel declares both as frozen dataclasses. The declaration of a config gives its fields in the catalogue, their
+validation, the list of secrets and the documentation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
+from functools import partial
+from types import NoneType, UnionType
+from typing import Any, Generic, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from domain.channels.model import ACCESS_MODE, IDENTIFY_USERS, ConfigField, FieldType, Format
+
+V = TypeVar("V")
+
+MOST_CACHED = 10_000
+"""Parsed configs that are kept, a value for each config in the cache of instances."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelConfig:
+    """Base of all config types. Their field names give the keys of the JSON object in camelCase."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelTarget:
+    """Base of all target types. Their field names are the keys of the JSON object."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommonConfig(ChannelConfig):
+    """The optional fields of most channels."""
+
+    identify_users: bool = field(default=False, metadata={"field": IDENTIFY_USERS})
+    access_mode: str = field(default="", metadata={"field": ACCESS_MODE})
+
+
+def setting(
+    description: str,
+    *,
+    required: bool = False,
+    secret: bool = False,
+    format: Format = Format.TEXT,
+    choices: tuple[str, ...] = (),
+    name: str = "",
+) -> Any:
+    """Declares a field of a config. Where a stored config lacks it, or has another type there, it is an empty text,
+    False, or None for a number. `name` is the key in the JSON object where camelCase does not give it."""
+    declared = partial(
+        ConfigField, description=description, required=required, format=format, choices=choices, secret=secret
+    )
+    return field(default=None, metadata={"declared": declared, "key": name})
+
+
+def stored_as(key: str, default: object = "") -> Any:
+    """Declares a field of a target whose key in the JSON object is not its name."""
+    return field(default=default, metadata={"key": key})
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    name: str
+    key: str
+    types: tuple[type, ...]
+    default: object
+
+    def value(self, values: Mapping[str, Any]) -> object:
+        value = values.get(self.key)
+        if isinstance(value, list) and tuple in self.types:
+            return tuple(value)
+        good = isinstance(value, self.types) and (bool in self.types or not isinstance(value, bool))
+        return value if good else self.default
+
+
+class JsonModel(Generic[V]):
+    """Converts JSON objects to the dataclass `type_` and back.
+
+    A value of another type than declared counts as missing, so that rows of older versions can be read.
+    """
+
+    def __init__(self, type_: type[V]) -> None:
+        self.type = type_
+        hints = get_type_hints(type_)
+        self._columns = [
+            _column(each, hints[each.name], self._key(each)) for each in fields(cast(Any, type_))
+        ]
+
+    def _key(self, declared: Field[Any]) -> str:
+        return declared.metadata.get("key") or declared.name
+
+    def load(self, values: Mapping[str, Any]) -> V:
+        """Never raises for what stands in the JSON object."""
+        return self.type(**{column.name: column.value(values) for column in self._columns})
+
+    def dump(self, value: V) -> dict[str, Any]:
+        """The JSON object, without the fields that have their default."""
+        dumped = ((column, getattr(value, column.name)) for column in self._columns)
+        return {column.key: each for column, each in dumped if each != column.default}
+
+
+class ConfigModel(JsonModel[V]):
+    """The config type of a channel. `fields` are as the catalogue shows them: the channel's own, then the common.
+
+    A loaded config is kept as long as the same object of a cached instance is asked for.
+    """
+
+    def __init__(self, type_: type[V]) -> None:
+        super().__init__(type_)
+        hints = get_type_hints(type_)
+        own = [each for each in fields(cast(Any, type_)) if "declared" in each.metadata]
+        common = [each.metadata["field"] for each in fields(cast(Any, type_)) if "field" in each.metadata]
+        self.fields: tuple[ConfigField, ...] = (
+            *(each.metadata["declared"](self._key(each), _field_type(hints[each.name])) for each in own),
+            *common,
+        )
+        self._loaded: dict[int, tuple[Mapping[str, Any], V]] = {}
+
+    def _key(self, declared: Field[Any]) -> str:
+        first, *others = declared.name.split("_")
+        return declared.metadata.get("key") or first + "".join(each.capitalize() for each in others)
+
+    def load(self, values: Mapping[str, Any]) -> V:
+        kept = self._loaded.get(id(values))
+        if kept is not None and kept[0] is values:
+            return kept[1]
+        if len(self._loaded) >= MOST_CACHED:
+            self._loaded.clear()
+        loaded = super().load(values)
+        self._loaded[id(values)] = (values, loaded)
+        return loaded
+
+
+def _column(declared: Field[Any], hint: Any, key: str) -> _Column:
+    options = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    types = tuple(get_origin(option) or option for option in options)
+    accepted = (*types, int) if float in types else types
+    default = None if declared.default is MISSING else declared.default
+    if default is None and NoneType not in types:
+        default = types[0]()
+    return _Column(declared.name, key, accepted, default)
+
+
+def _field_type(hint: Any) -> FieldType:
+    if hint is bool:
+        return "boolean"
+    return "string" if hint is str else "number"
+
+
+class RawModel(JsonModel[Mapping[str, Any]]):
+    """Leaves the JSON object as it is."""
+
+    def __init__(self) -> None:  # has no columns
+        pass
+
+    def load(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        return values
+
+    def dump(self, value: Mapping[str, Any]) -> dict[str, Any]:
+        return dict(value)
+
+
+RAW = RawModel()

@@ -1,0 +1,343 @@
+"""What a channel can do: one small Protocol each. `C` is the channel's config type, `T` its target type."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol, TypeVar
+
+from domain.channels.limits import Limits
+from domain.channels.messages import (
+    Answer,
+    Attachment,
+    CallOutcome,
+    ChannelMetadata,
+    ClosedPrompt,
+    Event,
+    OutboundMessage,
+    RawAnswer,
+    RawCall,
+    Received,
+    Sender,
+    Sent,
+)
+from domain.refusals import Unauthenticated
+from ports.links import LinkRecorder
+
+C = TypeVar("C", contravariant=True)
+T = TypeVar("T")
+T_in = TypeVar("T_in", contravariant=True)
+
+LONGEST_DETAIL = 2000
+"""Characters of a platform's answer that are shown."""
+
+
+class PlatformError(Exception):
+    """A platform refused. Holds the beginning of its own text, and no secret."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message[:LONGEST_DETAIL])
+
+
+class StaleMetadata(Unauthenticated):
+    """The cached metadata does not suffice to verify this call and may be out of date (an unknown signing key).
+
+    The caller fetches it anew and reads the call once more; else the call is refused.
+    """
+
+
+class PollFailed(Exception):
+    """A poll failed. `fatal`: trying again is useless until the configuration changes."""
+
+    def __init__(self, message: str, *, fatal: bool = False, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.fatal = fatal
+        self.retry_after = retry_after
+
+
+class Webhook(Protocol[C]):
+    """Reads the calls of the platform. Pure: no I/O, no clock of its own."""
+
+    def receive(self, config: C, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
+        """Verifies the origin of a call and reads it.
+
+        Raises `Unauthenticated` (or `Forbidden` where the platform documents 403) for a failed proof,
+        `Invalid` for a body that cannot be read, `NotFound` for an unknown callback name.
+        """
+        ...
+
+
+class MetadataSource(Protocol[C]):
+    """Fetches what `Webhook.receive` needs beforehand, such as signing keys; the caller caches it."""
+
+    @property
+    def metadata_seconds(self) -> float:
+        """How long fetched metadata is valid."""
+        ...
+
+    async def fetch_metadata(self, config: C) -> ChannelMetadata: ...
+
+
+class CallResponder(Protocol[C]):
+    """Answers within the HTTP call (`Event.awaits_reply`). Pure."""
+
+    @property
+    def wait_seconds(self) -> float: ...
+
+    def answer_in_call(
+        self, config: C, event: Event, outcome: CallOutcome, answer: Answer | None
+    ) -> RawAnswer: ...
+
+
+class ReplySender(Protocol[C, T_in]):
+    """Sends answers back."""
+
+    def render(self, config: C, target: T_in, answer: Answer) -> Sequence[OutboundMessage]:
+        """Pure: the answer in the platform's markup, split into messages within its limit."""
+        ...
+
+    async def send(self, config: C, target: T_in, message: OutboundMessage, key: str) -> Sent:
+        """Sends one message. `key` is its idempotency key, the same for every try.
+
+        Never raises for what the platform or the network does: `Sent` tells.
+        """
+        ...
+
+
+class RateLimits(Protocol[C, T_in]):
+    """Says whom the platform's rate limits bind, and what they are. Pure.
+
+    Without it an instance counts as an account of its own, without quotas.
+    """
+
+    def limits(self, config: C, target: T_in) -> Limits: ...
+
+
+class ReadLimits(Protocol[C]):
+    """The limits of a channel that reads with another credential or server than it sends with. Pure."""
+
+    def read_limits(self, config: C) -> Limits: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Polled:
+    """What a poll found. `cursor` is stored together with the events, in one transaction.
+
+    `more`: poll again at once.
+    """
+
+    events: Sequence[Event]
+    cursor: Mapping[str, Any]
+    more: bool = False
+
+
+class Poller(Protocol[C]):
+    """Asks the platform for what is new."""
+
+    @property
+    def default_interval_minutes(self) -> float: ...
+
+    async def poll(
+        self, config: C, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
+    ) -> Polled:
+        """What is new since `cursor`; on the first poll (None) since the instance was created at `since`.
+
+        Raises `PollFailed`.
+        """
+        ...
+
+
+class PollAck(Protocol[C]):
+    """Tells the platform which polled events are stored (mail's \\Seen)."""
+
+    async def acknowledge(self, config: C, stored: Sequence[Event]) -> None:
+        """Raises `PollFailed`."""
+        ...
+
+
+class PushWatcher(Protocol[C]):
+    """Waits for the platform to announce news between two polls (IMAP IDLE)."""
+
+    async def watch(self, config: C, timeout: float) -> None:
+        """Returns when there may be news, or after `timeout` seconds. Raises `PollFailed`."""
+        ...
+
+
+class Scheduler(Protocol[C]):
+    """Fires by the clock. Pure."""
+
+    def next_fire(self, config: C, after: datetime) -> datetime | None:
+        """The next moment to fire strictly after `after` (aware, UTC), None for never."""
+        ...
+
+    def fired(self, config: C, instance_id: int, at: datetime) -> Event:
+        """The event of a firing at `at`."""
+        ...
+
+    def fires_once(self, config: C) -> bool:
+        """Whether the instance removes itself after one firing."""
+        ...
+
+
+Registration = Mapping[str, Any]
+"""What a platform returned when a callback address was registered, as JSON: needed to unregister."""
+
+
+class Registrar(Protocol[C]):
+    """Sets the callback address at the platform itself."""
+
+    async def register(self, config: C, address: str, kept: Registration) -> Registration:
+        """Sets the callback address; idempotent. `kept` is what the last registration returned, empty before
+        the first. Raises `PlatformError`."""
+        ...
+
+    async def unregister(self, config: C, kept: Registration) -> None:
+        """Raises `PlatformError`."""
+        ...
+
+    def supersedes(self, old: C, new: C) -> bool:
+        """Whether registering with `new` leaves behind what was registered with `old`. Pure."""
+        ...
+
+    async def registered(self, config: C, address: str) -> bool:
+        """Whether the platform still calls this address, as we set it. Raises `PlatformError`."""
+        ...
+
+
+class Probe(Protocol[C]):
+    """Tries the credentials."""
+
+    async def probe(self, config: C) -> None:
+        """Raises `PlatformError` when the platform refuses the credentials."""
+        ...
+
+
+class AttachmentFetcher(Protocol[C]):
+    """Downloads attachments with the platform's credentials."""
+
+    def fetch(self, config: C, attachment: Attachment) -> AsyncIterator[bytes]:
+        """Raises `PlatformError`."""
+        ...
+
+
+class AttachmentDescriber(Protocol[C]):
+    """Asks the platform for the name and type of an attachment."""
+
+    async def described(self, config: C, attachment: Attachment) -> Attachment:
+        """The attachment with what the platform knows of it; unchanged where it knows nothing."""
+        ...
+
+
+class SenderFilter(Protocol[C]):
+    """Asks the platform whether a person or a bot wrote, where its calls do not say."""
+
+    async def is_bot(self, config: C, sender: Sender) -> bool | None:
+        """None where the platform does not tell. Never raises."""
+        ...
+
+
+class TypingIndicator(Protocol[C, T_in]):
+    """Shows for a while that an answer is being written."""
+
+    @property
+    def typing_seconds(self) -> float:
+        """The time from one call to the next, within which the platform goes on showing it."""
+        ...
+
+    async def typing(self, config: C, target: T_in) -> Sent | None:
+        """Shows it once. None where this conversation cannot show it. Best effort, never raises."""
+        ...
+
+
+class WaitingIndicator(Protocol[C, T_in]):
+    """Says for which calls the platform itself shows that an answer is on its way, until one comes.
+
+    There `render` makes of an empty answer the message that removes the sign.
+    """
+
+    def shows_waiting(self, config: C, target: T_in) -> bool:
+        """Pure."""
+        ...
+
+
+class StreamingReply(Protocol[C, T_in]):
+    """Shows an answer while it is being made, in a message that is edited.
+
+    The finished answer replaces that message: `render` finds its id in `Answer.draft`.
+    """
+
+    @property
+    def draft_seconds(self) -> float:
+        """The least time between two edits, and before the first."""
+        ...
+
+    def beginning(self, config: C, target: T_in, text: str) -> str:
+        """Pure: what is shown of an unfinished answer, in the platform's markup; empty for nothing."""
+        ...
+
+    async def draft(self, config: C, target: T_in, beginning: str, draft: str, key: str) -> Sent:
+        """Shows a beginning: edits the message `draft`, or sends one where that is empty. `Sent.ref` is the
+        message's id; `key` is the idempotency key of sending it. Never raises."""
+        ...
+
+
+class ButtonAck(Protocol[C, T_in]):
+    """Tells who pressed a button that the press was seen. Best effort, never raises.
+
+    Called where a press decided nothing. `notice`, if not empty, is shown to this person alone where the platform
+    can do that: the button is none of our prompts, or somebody else was asked. The message stays as it is.
+    """
+
+    async def noticed(self, config: C, target: T_in, notice: str) -> None: ...
+
+
+class PromptCloser(Protocol[C, T]):
+    """Replaces a prompt that is over, so that its buttons cannot be pressed any more."""
+
+    async def decided(self, config: C, target: T, closed: ClosedPrompt) -> None:
+        """Shows what the prompt reads from now on; again where it does already. `target` is that of a press, or
+        what `as_pressed` returned. Best effort, never raises."""
+        ...
+
+    def as_pressed(
+        self, config: C, target: T, message: OutboundMessage, ref: str, press: T | None
+    ) -> T | None:
+        """Pure: the target for `decided` of a prompt on record, whatever message the press of its button names.
+
+        `message` went to `target`, and its id at the platform is `ref`. `press` is the target of the press, None
+        for a prompt that was decided by a typed reply. None where the message has no buttons.
+        """
+        ...
+
+
+Emit = Callable[[Event], Awaitable[None]]
+"""Returns once the event is stored."""
+
+
+class Connector(Protocol[C]):
+    """Keeps a connection to the platform; the supervisor calls `listen` under a lease."""
+
+    async def listen(self, instance_id: int, config: C, emit: Emit, recorder: LinkRecorder) -> None:
+        """Runs until it is cancelled; raises when it cannot go on."""
+        ...
+
+    async def unlink(self, instance_id: int) -> None:
+        """Unlinks the account of a removed instance and clears its stored state."""
+        ...
+
+    async def stored(self) -> Sequence[int]:
+        """The instances of which there is stored state here."""
+        ...
+
+    def lacks(self) -> str | None:
+        """What this installation lacks for the channel, None when nothing."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """A connected channel whose account is linked with a code, entered as `steps` says. Only the process that keeps
+    the connection can send and fetch."""
+
+    steps: str
