@@ -48,9 +48,9 @@ class BlockKind(StrEnum):
 _TIGHT = frozenset({BlockKind.TABLE_ROW, BlockKind.LIST_ITEM, BlockKind.FIELD, BlockKind.SPEECH})
 
 
-def _separator(before: BlockKind, after: BlockKind) -> str:
+def separator(before: str, after: str) -> str:
     """What stands between two blocks in a document's text: a blank line around all but rows and the like."""
-    return "\n" if before is after and before in _TIGHT else "\n\n"
+    return "\n" if before == after and before in _TIGHT else "\n\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class Document:
         position = 0
         for block in blocks:
             if placed:
-                gap = _separator(placed[-1].kind, block.kind)
+                gap = separator(placed[-1].kind, block.kind)
                 parts.append(gap)
                 position += len(gap)
             placed.append(replace(block, start=position))

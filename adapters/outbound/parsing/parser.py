@@ -14,7 +14,7 @@ from adapters.outbound.parsing.reading import Limits
 from adapters.outbound.parsing.sandbox import frames
 from adapters.outbound.parsing.sandbox.fork_server import ForkServer, ForkServerLost
 from adapters.outbound.parsing.sandbox.job import SandboxJob
-from domain.knowledge.documents import Block, Document, FileType, Format, FormatSupport
+from domain.knowledge.documents import Block, Document, FileType, Format, FormatSupport, separator
 from domain.refusals import Unavailable
 from ports.parsing import Progress
 
@@ -172,16 +172,26 @@ class _DocumentBuilder:
         self._kind = kind
         self._report = report
         self._blocks: list[Block] = []
+        self._texts: list[str] = []
+        self._length = 0
         self._end: dict[str, Any] = {}
 
     def take(self, frame: str, payload: Any) -> None:
         if frame == frames.PROGRESS:
             self._report(payload)
         elif frame == frames.BLOCKS:
-            self._blocks += map(frames.unpack, payload)
+            for values in payload:
+                self._texts.append(separator(self._blocks[-1].kind, values[0]) if self._blocks else "")
+                self._length += len(self._texts[-1])
+                self._blocks.append(frames.unpack(values, self._length))
+                self._texts.append(values[1])
+                self._length += len(values[1])
         elif frame == frames.DONE:
             self._end = payload
             _log.debug("a file was read", extra={"file_name": self._name, **payload["costs"]})
 
     def document(self) -> Document:
-        return Document.of(self._end["title"], self._blocks, self._kind, self._end["engine"])
+        text, blocks = "".join(self._texts), tuple(self._blocks)
+        return Document(
+            self._end["title"], text, blocks, self._kind.mime_type, self._kind.format, self._end["engine"]
+        )

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
@@ -30,18 +29,30 @@ def rows_to_blocks(
     A first row that looks like column names is the header: it is a block of its own, and each later row reads
     "name: value | name: value". Without one, rows read "value | value".
     """
-    place = Block(BlockKind.TABLE_ROW, "", heading_path=heading_path, page=page, sheet=sheet, slide=slide)
     names: list[str] | None = None
-    for number, row in rows:
-        cells = [one_line(cell) for cell in row]
-        if not any(cells):
-            continue
+    header: str | None = None
+    for number, cells in _filled(rows):
+        yield Block(
+            BlockKind.TABLE_ROW,
+            _named(names or [], cells),
+            heading_path=heading_path,
+            page=page,
+            sheet=sheet,
+            row_start=number,
+            row_end=number,
+            slide=slide,
+            header=header,
+        )
         if names is None:
             names = cells if looks_like_header(cells) else []
-            text, header = _joined(cells), None
-        else:
-            text, header = _named(names, cells), _joined(names) or None
-        yield replace(place, text=text, row_start=number, row_end=number, header=header)
+            header = _joined(names) or None
+
+
+def _filled(rows: Iterable[tuple[int, Sequence[str]]]) -> Iterator[tuple[int, list[str]]]:
+    for number, row in rows:
+        cells = [one_line(cell) for cell in row]
+        if any(cells):
+            yield number, cells
 
 
 def looks_like_header(cells: Sequence[str]) -> bool:

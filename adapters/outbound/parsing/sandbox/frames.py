@@ -65,6 +65,6 @@ def pack(block: Block) -> list[Any]:
     return list(_values(block))
 
 
-def unpack(values: list[Any]) -> Block:
+def unpack(values: list[Any], start: int = 0) -> Block:
     kind, text, path, *position = values
-    return Block(BlockKind(kind), text, 0, tuple(path), *position)
+    return Block(BlockKind(kind), text, start, tuple(path), *position)
