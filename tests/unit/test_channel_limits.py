@@ -9,9 +9,11 @@ import pytest
 from adapters.outbound.channels.bot_messenger.limits import limits as telegram
 from adapters.outbound.channels.business_messaging.api import judged as whatsapp_judged
 from adapters.outbound.channels.business_messaging.limits import limits as whatsapp
+from adapters.outbound.channels.enterprise_chat.config import TeamsConfig, TeamsTarget
 from adapters.outbound.channels.enterprise_chat.delivery import limits as teams
 from adapters.outbound.channels.gaming_chat.api import result as discord_judged
 from adapters.outbound.channels.workspace_chat.api import outcome as slack_judged
+from adapters.outbound.channels.workspace_chat.config import SlackConfig, SlackTarget
 from adapters.outbound.channels.workspace_chat.delivery import limits as slack
 from domain.channels.limits import Scope
 from domain.channels.messages import Outcome
@@ -32,14 +34,15 @@ def test_topics_of_a_telegram_group_count_together() -> None:
 
 
 def test_threads_of_a_slack_channel_count_together() -> None:
-    first, second = ({"channel": "C1", "thread_ts": each} for each in ("1.0", "2.0"))
-    assert slack({}, first) == slack({}, second) != slack({}, {"channel": "C2"})
+    config = SlackConfig()
+    first, second = (SlackTarget(channel="C1", thread_ts=ts) for ts in ("1.0", "2.0"))
+    assert slack(config, first) == slack(config, second) != slack(config, SlackTarget(channel="C2"))
 
 
 def test_teams_counts_by_the_way_an_answer_goes() -> None:
-    config = {"appId": "a", "appPassword": "p", "webhookUrl": "https://h"}
-    bot = teams(config, {"serviceUrl": "https://s", "conversation": "19:x"})
-    hook = teams(config, {})
+    config = TeamsConfig(app_id="a", app_password="p", webhook_url="https://h")
+    bot = teams(config, TeamsTarget(service_url="https://s", conversation="19:x"))
+    hook = teams(config, TeamsTarget())
     assert (bot.conversation, hook.conversation) == ("19:x", "")
     assert bot.account != hook.account
 

@@ -14,12 +14,16 @@ import pytest
 from adapters.outbound.channels.bot_messenger import webhook as telegram
 from adapters.outbound.channels.business_messaging import webhook as whatsapp
 from adapters.outbound.channels.community_chat import webhook as mattermost
+from adapters.outbound.channels.community_chat.config import CONFIG as MATTERMOST
 from adapters.outbound.channels.cron import webhook as cron
 from adapters.outbound.channels.enterprise_chat import webhook as teams
+from adapters.outbound.channels.enterprise_chat.config import CONFIG as TEAMS
 from adapters.outbound.channels.gaming_chat import webhook as discord
+from adapters.outbound.channels.gaming_chat.config import CONFIG as DISCORD
 from adapters.outbound.channels.http_webhook import webhook as plain
 from adapters.outbound.channels.sms_provider import webhook as twilio
 from adapters.outbound.channels.workspace_chat import webhook as slack
+from adapters.outbound.channels.workspace_chat.config import CONFIG as SLACK
 from adapters.outbound.verification.telegram_bot import TelegramVerificationBot
 from domain.channels.messages import RawCall
 from domain.json_text import MAX_DEPTH, TooDeep, is_too_deep, loads
@@ -69,24 +73,29 @@ def signed_for_slack(body: bytes, content_type: str) -> RawCall:
 
 
 def slack_event(body: bytes) -> Any:
-    return slack.receive({"signingSecret": "s"}, signed_for_slack(body, "application/json"), {}, NOW)
+    return slack.receive(
+        SLACK.load({"signingSecret": "s"}), signed_for_slack(body, "application/json"), {}, NOW
+    )
 
 
 def slack_form(body: bytes) -> Any:
     form = urlencode({"payload": body.decode()}).encode()
     return slack.receive(
-        {"signingSecret": "s"}, signed_for_slack(form, "application/x-www-form-urlencoded"), {}, NOW
+        SLACK.load({"signingSecret": "s"}),
+        signed_for_slack(form, "application/x-www-form-urlencoded"),
+        {},
+        NOW,
     )
 
 
 READERS: Mapping[str, Callable[[bytes], Any]] = {
     "workspace-chat": slack_event,
     "workspace-chat, a pressed button": slack_form,
-    "enterprise-chat": lambda body: teams.receive({}, call(body), {}, NOW),
-    "community-chat": lambda body: mattermost.receive({"token": "t"}, call(body), {}),
-    "gaming-chat": lambda body: discord.receive({"applicationId": "9"}, call(body), NOW),
+    "enterprise-chat": lambda body: teams.receive(TEAMS.load({}), call(body), {}, NOW),
+    "community-chat": lambda body: mattermost.receive(MATTERMOST.load({"token": "t"}), call(body), {}, NOW),
+    "gaming-chat": lambda body: discord.receive(DISCORD.load({"applicationId": "9"}), call(body), {}, NOW),
     "gaming-chat, forwarded": lambda body: discord.receive(
-        {"botToken": "t"}, call(body, {"x-discord-gateway-token": "t"}), NOW
+        DISCORD.load({"botToken": "t"}), call(body, {"x-discord-gateway-token": "t"}), {}, NOW
     ),
     "bot-messenger": lambda body: telegram.receive({"botToken": TOKEN}, call(body, TELEGRAM), {}),
     "business-messaging": lambda body: whatsapp.receive({}, call(body)),
@@ -109,9 +118,9 @@ def test_a_body_that_is_nested_too_deeply_is_refused_in_words(
 
 
 PROVED_BY_A_HEADER: Mapping[str, Callable[[RawCall], Any]] = {
-    "workspace-chat": lambda raw: slack.receive({"signingSecret": "s"}, raw, {}, NOW),
-    "enterprise-chat": lambda raw: teams.receive({"appId": "a"}, raw, {}, NOW),
-    "gaming-chat": lambda raw: discord.receive({"publicKey": "0" * 64}, raw, NOW),
+    "workspace-chat": lambda raw: slack.receive(SLACK.load({"signingSecret": "s"}), raw, {}, NOW),
+    "enterprise-chat": lambda raw: teams.receive(TEAMS.load({"appId": "a"}), raw, {}, NOW),
+    "gaming-chat": lambda raw: discord.receive(DISCORD.load({"publicKey": "0" * 64}), raw, {}, NOW),
     "bot-messenger": lambda raw: telegram.receive({"botToken": TOKEN}, raw, {}),
     "business-messaging": lambda raw: whatsapp.receive({"appSecret": "s"}, raw),
     "sms-provider": lambda raw: twilio.receive({"accountSid": "AC", "authToken": "t"}, raw),
@@ -134,7 +143,9 @@ def test_a_token_of_teams_whose_header_is_nested_is_refused() -> None:
 
     header = base64.urlsafe_b64encode(b'{"alg": "RS256", "kid": ' + b"[" * 10_000).decode().rstrip("=")
     with pytest.raises(Unauthenticated):
-        teams.receive({"appId": "a"}, call(b"{}", {"authorization": f"Bearer {header}.e30.AA"}), {}, NOW)
+        teams.receive(
+            TEAMS.load({"appId": "a"}), call(b"{}", {"authorization": f"Bearer {header}.e30.AA"}), {}, NOW
+        )
 
 
 def test_the_greatest_depth_that_is_allowed_is_read() -> None:

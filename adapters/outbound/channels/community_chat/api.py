@@ -12,8 +12,9 @@ from typing import Any
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.client import PlatformClient
 from adapters.outbound.channels.common.outcomes import by_status, excerpt, exchange, send
+from adapters.outbound.channels.community_chat.config import MattermostConfig
 from adapters.outbound.http.paths import base_address, segment
-from domain.channels.messages import Config, Outcome, Sent
+from domain.channels.messages import Outcome, Sent
 from ports.http import FormFile, Http, HttpAnswer, HttpRequest
 
 UPLOAD_TIMEOUT = 120.0
@@ -24,7 +25,7 @@ class Server:
     """One server under one bot's token. The address is the user's, so the address policy applies."""
 
     http: Http
-    config: Config
+    config: MattermostConfig
 
     async def post(self, path: str, body: Mapping[str, Any], timeout: float = 30.0) -> Sent:
         return await send(self.http, self._request("POST", path, json=body, timeout=timeout), outcome)
@@ -75,8 +76,8 @@ class Server:
     def _request(self, method: str, path: str, **content: Any) -> HttpRequest:
         return HttpRequest(
             method,
-            f"{base_address(str(self.config['SERVER_URL']))}/api/v4{path}",
-            headers={"authorization": f"Bearer {self.config['token']}"},
+            f"{base_address(self.config.server_url)}/api/v4{path}",
+            headers={"authorization": f"Bearer {self.config.token}"},
             user_address=True,
             **content,
         )

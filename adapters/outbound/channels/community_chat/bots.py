@@ -57,21 +57,21 @@ class Bots:
     async def has(self, server: Server, user: str) -> bool | None:
         """Whether the user is a bot; None where the server does not tell, and where another instance may have
         written: its token may be that of an ordinary user."""
-        url = str(server.config["SERVER_URL"])
+        url = server.config.server_url
 
-        async def is_bot() -> bool:
+        async def ask_user() -> bool:
             return at(await server.user(user), "is_bot") is True
 
-        async def account() -> str:
+        async def ask_account() -> str:
             return text(await server.me(ACCOUNT_SECONDS), "id")
 
-        found = await self._users.get((url, user), is_bot)
-        if found is False:
-            own = await self._tokens.get((url, str(server.config["token"])), account)
+        is_bot = await self._users.get((url, user), ask_user)
+        if is_bot is False:
+            own = await self._tokens.get((url, server.config.token), ask_account)
             if len(self._accounts) >= REMEMBERED:
                 self._accounts.clear()
             if own is not None:
                 self._accounts.add((url, own))
             if (url, user) in self._accounts:
                 return None
-        return found
+        return is_bot

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from adapters.outbound.channels.common.bodies import at, items, text
+from adapters.outbound.channels.common.bodies import items, text
 from adapters.outbound.channels.common.files import FILE, send_file
 from adapters.outbound.channels.common.messages import file_payloads
 from adapters.outbound.channels.common.outcomes import repeatable
 from adapters.outbound.channels.community_chat.api import Server, outcome
-from adapters.outbound.channels.community_chat.definition import POST_LIMIT
+from adapters.outbound.channels.community_chat.config import POST_LIMIT, MattermostConfig, MattermostTarget
 from adapters.outbound.rendering import Markup, render
 from domain.channels.limits import Limits
-from domain.channels.messages import Answer, Artifact, Config, OutboundMessage, Outcome, Sent, Target
-from ports.channels import ArtifactReader
+from domain.channels.messages import Answer, Artifact, OutboundMessage, Outcome, Sent
+from ports.channels import ChannelDependencies
 from ports.http import FormFile
 
 MAX_CONCURRENCY = 16
@@ -25,44 +25,65 @@ MAX_FILE_BYTES = 100 * 1024 * 1024
 _TOO_LARGE = 413
 
 
-def limits(config: Config, target: Target) -> Limits:
+def limits(config: MattermostConfig, target: MattermostTarget) -> Limits:
     """A server's rate limit binds the account that calls. Its numbers are the server's own setting, off by default
     (https://docs.mattermost.com/configure/rate-limiting-configuration-settings.html)."""
-    return Limits(f"{text(config, 'SERVER_URL')} {text(config, 'token')}", max_concurrency=MAX_CONCURRENCY)
+    return Limits(f"{config.server_url} {config.token}", max_concurrency=MAX_CONCURRENCY)
 
 
-def render_answer(answer: Answer) -> Sequence[OutboundMessage]:
-    """The text split within the limit, then one post for each file."""
-    rendered = render(Markup.MATTERMOST, answer.text, POST_LIMIT) if answer.text.strip() else []
-    payloads = [{"kind": "text", "message": piece.text} for piece in rendered]
-    return [OutboundMessage(payload) for payload in payloads + file_payloads(answer)]
+class Delivery:
+    """Choices are typed."""
+
+    typing_seconds = 4.0
+    """Clients show it for five seconds, unless the server's TimeBetweenUserTypingUpdatesMilliseconds is changed."""
+
+    def __init__(self, dependencies: ChannelDependencies) -> None:
+        self._http = dependencies.http
+        self._artifacts = dependencies.artifacts
+
+    def render(
+        self, config: MattermostConfig, target: MattermostTarget, answer: Answer
+    ) -> list[OutboundMessage]:
+        """The text split within the limit, then one post for each file."""
+        rendered = render(Markup.MATTERMOST, answer.text, POST_LIMIT) if answer.text.strip() else []
+        payloads = [{"kind": "text", "message": piece.text} for piece in rendered]
+        return [OutboundMessage(payload) for payload in payloads + file_payloads(answer)]
+
+    async def send(
+        self, config: MattermostConfig, target: MattermostTarget, message: OutboundMessage, key: str
+    ) -> Sent:
+        """`key` keeps the server from making the same post twice."""
+        server, target = Server(self._http, config), _in_channel(config, target)
+        send_text = partial(_send_text, server, target, key)
+        if message.payload["kind"] == FILE:
+            upload = partial(_upload, server, target, key)
+            return await send_file(self._artifacts, message.payload, MAX_FILE_BYTES, upload, send_text)
+        return await send_text(message.payload["message"])
+
+    async def typing(self, config: MattermostConfig, target: MattermostTarget) -> Sent:
+        target = _in_channel(config, target)
+        body = {"channel_id": target.channel, "parent_id": target.root}
+        return await Server(self._http, config).post("/users/me/typing", body, timeout=5.0)
 
 
-async def send(
-    server: Server, reader: ArtifactReader, target: Target, message: OutboundMessage, key: str
-) -> Sent:
-    """Sends one message; `key` keeps the server from making the same post twice."""
-    send_text = partial(_send_text, server, target, key)
-    if message.payload["kind"] == FILE:
-        upload = partial(_upload, server, target, key)
-        return await send_file(reader, message.payload, MAX_FILE_BYTES, upload, send_text)
-    return await send_text(message.payload["message"])
+def _in_channel(config: MattermostConfig, target: MattermostTarget) -> MattermostTarget:
+    return replace(target, channel=target.channel or config.channel_id)
 
 
-async def _send_text(server: Server, target: Target, key: str, content: str) -> Sent:
-    if response_url := target.get("responseUrl"):
-        sent = await server.respond(response_url, {"text": content, "response_type": "in_channel"})
+async def _send_text(server: Server, target: MattermostTarget, key: str, content: str) -> Sent:
+    if target.response_url:
+        sent = await server.respond(target.response_url, {"text": content, "response_type": "in_channel"})
         if sent.outcome is not Outcome.PERMANENT:  # it ends after 30 minutes or five answers
             return sent
     return await _post(server, target, key, content)
 
 
 async def _upload(
-    server: Server, target: Target, key: str, artifact: Artifact, content: bytes
+    server: Server, target: MattermostTarget, key: str, artifact: Artifact, content: bytes
 ) -> Sent | None:
     """None where the file is too large for the server. An upload alone shows nothing and can be repeated."""
     file = FormFile("files", artifact.name, artifact.mime_type, content)
-    answer = await server.upload(str(target["channel"]), file)
+    answer = await server.upload(target.channel, file)
     if isinstance(answer, Sent):
         return repeatable(answer)
     if not answer.ok:
@@ -73,17 +94,11 @@ async def _upload(
     return await _post(server, target, key, "", file_ids=ids)
 
 
-async def _post(server: Server, target: Target, key: str, message: str, **more: Any) -> Sent:
-    body = {"channel_id": target["channel"], "message": message, "pending_post_id": key, **more}
-    if root := target.get("root"):
-        sent = await server.post("/posts", {**body, "root_id": root})
+async def _post(server: Server, target: MattermostTarget, key: str, message: str, **more: Any) -> Sent:
+    body = {"channel_id": target.channel, "message": message, "pending_post_id": key, **more}
+    if target.root:
+        sent = await server.post("/posts", {**body, "root_id": target.root})
         thread_is_gone = sent.outcome is Outcome.PERMANENT and "root" in sent.detail.lower()
         if not thread_is_gone:
             return sent
     return await server.post("/posts", body)
-
-
-async def typing(server: Server, target: Target) -> Sent:
-    """Shows that the bot is writing."""
-    body = {"channel_id": at(target, "channel"), "parent_id": at(target, "root") or ""}
-    return await server.post("/users/me/typing", body, timeout=5.0)

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import form, json_object, query, same, text
 from adapters.outbound.channels.common.calls import json_answer, require_webhook
 from adapters.outbound.channels.common.client import is_address_of
+from adapters.outbound.channels.community_chat.config import TARGET, MattermostConfig, MattermostTarget
 from domain.channels.messages import (
     Attachment,
     ChannelMetadata,
-    Config,
     Event,
     Identity,
     RawCall,
@@ -29,7 +30,7 @@ ACKNOWLEDGED = json_answer({})
 """Takes the call and posts nothing: the answer comes later."""
 
 
-def receive(config: Config, call: RawCall, metadata: ChannelMetadata) -> Received:
+def receive(config: MattermostConfig, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
     """Verifies the origin of a call and reads it. Raises `Unauthenticated`, `Invalid`, `NotFound`."""
     require_webhook(call)
     payload = _payload(call)
@@ -54,10 +55,10 @@ def _payload(call: RawCall) -> Mapping[str, Any]:
     return json_object(call.body) if is_json else form(call.body)
 
 
-def _verify(config: Config, payload: Mapping[str, Any]) -> None:
+def _verify(config: MattermostConfig, payload: Mapping[str, Any]) -> None:
     """Raises `Unauthenticated` unless the token of the payload is one of those in the config."""
     given = text(payload, "token")
-    matches = [same(given, str(config.get(name) or "")) for name in ("token", "webhookToken")]
+    matches = [same(given, expected) for expected in (config.token, config.webhook_token)]
     if not any(matches):
         raise Unauthenticated(
             "The token of the call is neither token nor webhookToken of this instance: copy the token that "
@@ -83,19 +84,23 @@ def _files(payload: Mapping[str, Any]) -> tuple[Attachment, ...]:
     return tuple(Attachment(file_id, "application/octet-stream", {"fileId": file_id}) for file_id in file_ids)
 
 
-def _event(config: Config, payload: Mapping[str, Any], content: str, files: tuple[Attachment, ...]) -> Event:
+def _event(
+    config: MattermostConfig, payload: Mapping[str, Any], content: str, files: tuple[Attachment, ...]
+) -> Event:
     user = text(payload, "user_id")
-    channel = text(payload, "channel_id") or str(config.get("channelId", ""))
-    target = {"channel": channel, "root": text(payload, "root_id")}
+    channel = text(payload, "channel_id") or config.channel_id
     response_url = text(payload, "response_url")
-    if is_address_of(response_url, str(config.get("SERVER_URL", ""))):
-        target["responseUrl"] = response_url
+    target = MattermostTarget(
+        channel=channel,
+        root=text(payload, "root_id"),
+        response_url=response_url if is_address_of(response_url, config.server_url) else "",
+    )
     return Event(
         key=text(payload, "post_id") or text(payload, "trigger_id") or None,
         session_id=f"{channel}:{user}",
         sender=Sender(user, text(payload, "user_name"), (Identity("community-chat", user),)),
         text=content,
-        target=target,
+        target=TARGET.dump(target),
         attachments=files,
         ids=tuple(filter(None, (text(payload, "post_id"),))),
         is_direct="__" in text(payload, "channel_name"),

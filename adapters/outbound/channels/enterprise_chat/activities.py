@@ -14,6 +14,7 @@ from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.channels.common.calls import json_answer
+from adapters.outbound.channels.enterprise_chat.config import TARGET, TeamsTarget
 from domain.channels.messages import Attachment, Event, Identity, RawAnswer, Received, Sender
 from domain.refusals import Invalid
 
@@ -156,22 +157,22 @@ def _event(
 def _sender(activity: Mapping[str, Any]) -> Sender:
     """Identified by the id in the directory, which is the same for every bot, and by the id that Teams gives."""
     ids = [text(activity, "from", "aadObjectId"), text(activity, "from", "id")]
-    known = tuple(dict.fromkeys(filter(None, ids)))
-    if not known:
+    sender_ids = tuple(dict.fromkeys(filter(None, ids)))
+    if not sender_ids:
         raise Invalid("from.id is missing.")
-    identities = tuple(Identity("enterprise-chat", sender_id) for sender_id in known)
-    return Sender(known[0], text(activity, "from", "name"), identities)
+    identities = tuple(Identity("enterprise-chat", sender_id) for sender_id in sender_ids)
+    return Sender(sender_ids[0], text(activity, "from", "name"), identities)
 
 
 def _target(activity: Mapping[str, Any], conversation: str) -> dict[str, Any]:
-    """Where the answer goes; `prompt` is the message whose button was pressed."""
     is_invoke = text(activity, "type") == "invoke"
     is_press = is_invoke or isinstance(at(activity, "value"), Mapping)
-    return {
-        "serviceUrl": text(activity, "serviceUrl"),
-        "conversation": conversation,
-        "bot": {"id": text(activity, "recipient", "id"), "name": text(activity, "recipient", "name")},
-        "user": {"id": text(activity, "from", "id"), "name": text(activity, "from", "name")},
-        "prompt": text(activity, "replyToId") if is_press else "",
-        "replyTo": "" if is_invoke else text(activity, "id"),
-    }
+    target = TeamsTarget(
+        service_url=text(activity, "serviceUrl"),
+        conversation=conversation,
+        bot={"id": text(activity, "recipient", "id"), "name": text(activity, "recipient", "name")},
+        user={"id": text(activity, "from", "id"), "name": text(activity, "from", "name")},
+        prompt=text(activity, "replyToId") if is_press else "",
+        reply_to="" if is_invoke else text(activity, "id"),
+    )
+    return TARGET.dump(target)

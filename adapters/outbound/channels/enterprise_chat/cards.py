@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from adapters.outbound.channels.enterprise_chat.config import TeamsTarget
 from adapters.outbound.rendering.markup_writer import ZERO_WIDTH
 from domain.channels.messages import Artifact, Choice
 
@@ -97,15 +98,15 @@ def _flat(elements: Sequence[Json]) -> Iterator[str]:
             yield ("### " if "size" in element else "") + element["text"]
 
 
-def activity(target: Mapping[str, Any], **content: Any) -> Json:
+def activity(target: TeamsTarget, **content: Any) -> Json:
     """A message activity of the bot, in answer to what `target` describes."""
     message: Json = {
         "type": "message",
-        "from": target.get("bot"),
-        "recipient": target.get("user"),
-        "conversation": {"id": target["conversation"]},
+        "from": target.bot,
+        "recipient": target.user,
+        "conversation": {"id": target.conversation},
         **content,
     }
-    if target.get("replyTo"):
-        message["replyToId"] = target["replyTo"]
+    if target.reply_to:
+        message["replyToId"] = target.reply_to
     return message

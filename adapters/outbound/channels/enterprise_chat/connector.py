@@ -11,10 +11,11 @@ from typing import Any
 
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.outcomes import by_status, exchange, send, without_token
+from adapters.outbound.channels.enterprise_chat.config import TeamsConfig, TeamsTarget
 from adapters.outbound.channels.enterprise_chat.trust import is_loopback, is_trusted
 from adapters.outbound.http.paths import base_address, segment
 from adapters.outbound.oauth.tokens import TokenRefused, Tokens, TokenUnavailable
-from domain.channels.messages import Attachment, Config, Outcome, Sent, Target
+from domain.channels.messages import Attachment, Outcome, Sent
 from ports.capabilities import PlatformError
 from ports.channels import ChannelDependencies
 from ports.http import HttpAnswer, HttpRequest
@@ -41,11 +42,11 @@ class Connector:
         self._address = dependencies.address
         self._tokens = Tokens(dependencies.http, dependencies.clock)
 
-    async def bearer(self, config: Config) -> str:
+    async def bearer(self, config: TeamsConfig) -> str:
         """The value of the Authorization header. Raises `TokenRefused`, `TokenUnavailable`."""
         return f"Bearer {await self._tokens.get(self._login(config), self._grant(config))}"
 
-    def forget(self, config: Config) -> None:
+    def forget(self, config: TeamsConfig) -> None:
         """Drops the bot's token, so that the next request gets a new one."""
         self._tokens.forget(self._login(config), self._grant(config))
 
@@ -54,21 +55,35 @@ class Connector:
         own = (self._address(LOGIN), self._address(OPENID))
         return is_trusted(service_url, own, tuple(self._address(TRUSTED_HOSTS).split(",")))
 
-    def is_emulator(self, config: Config, service_url: str) -> bool:
+    async def probe(self, config: TeamsConfig) -> None:
+        """Gets a token with the bot's credentials. An incoming webhook cannot be tried without posting.
+
+        Raises `PlatformError`.
+        """
+        if config.has_app:
+            self.forget(config)
+            try:
+                await self.bearer(config)
+            except (TokenRefused, TokenUnavailable) as error:
+                raise PlatformError(f"Microsoft did not take appId and appPassword: {error}") from error
+        elif not config.webhook_url and not self._address(EMULATOR):
+            raise PlatformError("Neither webhookUrl nor appId with appPassword is set: answers go nowhere.")
+
+    def is_emulator(self, config: TeamsConfig, service_url: str) -> bool:
         """Whether a conversation is held in an emulator on this machine: no app, no tokens."""
-        return bool(self._address(EMULATOR)) and not config.get("appId") and is_loopback(service_url)
+        return bool(self._address(EMULATOR)) and not config.app_id and is_loopback(service_url)
 
     async def send(
         self,
-        config: Config,
-        target: Target,
+        config: TeamsConfig,
+        target: TeamsTarget,
         body: Mapping[str, Any],
         *,
         replaces: str = "",
         timeout: float = 30.0,
     ) -> Sent:
         """Posts an activity to its conversation, or replaces the one that `replaces` names."""
-        service_url = str(target.get("serviceUrl") or "")
+        service_url = target.service_url
         request = _request(service_url, target, body, replaces, timeout)
         if self.is_emulator(config, service_url):
             return await send(self._http, request, outcome)
@@ -83,9 +98,9 @@ class Connector:
             return without_token(error)
         return answer if isinstance(answer, Sent) else outcome(answer)
 
-    def _why_not(self, config: Config, service_url: str) -> str:
+    def _why_not(self, config: TeamsConfig, service_url: str) -> str:
         """Why the bot cannot write to a service, empty where it can."""
-        if not has_app(config):
+        if not config.has_app:
             return f"appId and appPassword are missing, or for an emulator {EMULATOR}."
         if self.trusts(service_url):
             return ""
@@ -94,13 +109,13 @@ class Connector:
             f"{TRUSTED_HOSTS}; for an emulator set {EMULATOR}, and no appId."
         )
 
-    async def _with_token(self, config: Config, request: HttpRequest) -> HttpRequest:
+    async def _with_token(self, config: TeamsConfig, request: HttpRequest) -> HttpRequest:
         return replace(request, headers={"authorization": await self.bearer(config)})
 
-    async def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:
+    async def fetch(self, config: TeamsConfig, attachment: Attachment) -> AsyncIterator[bytes]:
         """The bytes of a file; the token goes to trusted hosts alone. Raises `HttpFailed`, `PlatformError`."""
         url = str(attachment.source["url"])
-        trusted = self.trusts(url) and has_app(config)
+        trusted = self.trusts(url) and config.has_app
         request = HttpRequest("GET", url, user_address=not trusted, follow_redirects=True)
         try:
             request = await self._with_token(config, request) if trusted else request
@@ -109,33 +124,28 @@ class Connector:
         async for piece in self._http.stream(request):
             yield piece
 
-    def _login(self, config: Config) -> str:
+    def _login(self, config: TeamsConfig) -> str:
         base = self._address(LOGIN).rstrip("/")
         if base.endswith("/token"):
             return base
-        tenant = segment(config.get("tenantId") or _MULTI_TENANT)
+        tenant = segment(config.tenant_id or _MULTI_TENANT)
         return f"{base}/{tenant}/oauth2/v2.0/token"
 
-    def _grant(self, config: Config) -> dict[str, str]:
+    def _grant(self, config: TeamsConfig) -> dict[str, str]:
         government = "microsoftonline.us" in self._address(LOGIN)
         return {
             "grant_type": "client_credentials",
-            "client_id": str(config["appId"]),
-            "client_secret": str(config["appPassword"]),
+            "client_id": config.app_id,
+            "client_secret": config.app_password,
             "scope": _GOVERNMENT_SCOPE if government else SCOPE,
         }
 
 
-def has_app(config: Config) -> bool:
-    """Whether the config has the credentials of a bot."""
-    return bool(config.get("appId") and config.get("appPassword"))
-
-
 def _request(
-    service_url: str, target: Target, body: Mapping[str, Any], replaces: str, timeout: float
+    service_url: str, target: TeamsTarget, body: Mapping[str, Any], replaces: str, timeout: float
 ) -> HttpRequest:
     """An answer hangs below the activity that it answers."""
-    url = f"{base_address(service_url)}/v3/conversations/{segment(target['conversation'])}/activities"
+    url = f"{base_address(service_url)}/v3/conversations/{segment(target.conversation)}/activities"
     activity = replaces or str(body.get("replyToId") or "")
     url = f"{url}/{segment(activity)}" if activity else url
     return HttpRequest("PUT" if replaces else "POST", url, json=body, timeout=timeout)

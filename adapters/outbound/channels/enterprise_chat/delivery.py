@@ -11,11 +11,16 @@ from typing import Any
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.messages import closed_text, parted
 from adapters.outbound.channels.enterprise_chat import cards, incoming_webhook
-from adapters.outbound.channels.enterprise_chat.connector import Connector, has_app
-from adapters.outbound.channels.enterprise_chat.definition import BOT_LIMIT, WEBHOOK_LIMIT
+from adapters.outbound.channels.enterprise_chat.config import (
+    BOT_LIMIT,
+    WEBHOOK_LIMIT,
+    TeamsConfig,
+    TeamsTarget,
+)
+from adapters.outbound.channels.enterprise_chat.connector import Connector
 from adapters.outbound.rendering import Markup, Rendered, literal_body, render
 from domain.channels.limits import Limits, Quota
-from domain.channels.messages import Answer, ClosedPrompt, Config, OutboundMessage, Outcome, Sent, Target
+from domain.channels.messages import Answer, ClosedPrompt, OutboundMessage, Outcome, Sent
 from domain.channels.model import TextLimit
 from ports.channels import ChannelDependencies
 
@@ -34,26 +39,26 @@ OF_THREAD = (Quota(7, 1.0, burst=3), Quota(60, 30.0, burst=10), Quota(1800, 3600
 OF_WEBHOOK = (Quota(4, 1.0, burst=2), Quota(60, 30.0, burst=10), Quota(100, 3600.0, burst=40))
 
 
-def limits(config: Config, target: Target) -> Limits:
+def limits(config: TeamsConfig, target: TeamsTarget) -> Limits:
     """A bot: https://learn.microsoft.com/microsoftteams/platform/bots/how-to/rate-limit. An incoming webhook, which
-    writes to one place and so is account and place in one: four a second
+    writes to one conversation and so is the account: four a second
     (https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using#rate-limiting-for-connectors).
     """
     if way(config, target) == BOT:
-        account = f"{text(config, 'appId')} {text(config, 'tenantId')}"
-        return Limits(account, text(target, "conversation"), OF_BOT, OF_THREAD)
-    return Limits(text(config, "webhookUrl"), per_account=OF_WEBHOOK)
+        account = f"{config.app_id} {config.tenant_id}"
+        return Limits(account, target.conversation, OF_BOT, OF_THREAD)
+    return Limits(config.webhook_url, per_account=OF_WEBHOOK)
 
 
-def way(config: Config, target: Target) -> str:
+def way(config: TeamsConfig, target: TeamsTarget) -> str:
     """How an answer reaches the sender: as the bot where it can, else through the incoming webhook.
 
     A target of an emulator is answered as the bot although there is no app.
     """
-    is_bot = has_app(config) or target.get("emulator") is True
-    if is_bot and target.get("serviceUrl") and target.get("conversation"):
+    is_bot = config.has_app or target.emulator
+    if is_bot and target.service_url and target.conversation:
         return BOT
-    return WEBHOOK if config.get("webhookUrl") else NOWHERE
+    return WEBHOOK if config.webhook_url else NOWHERE
 
 
 class Delivery:
@@ -66,20 +71,22 @@ class Delivery:
         self._http = dependencies.http
         self._connector = connector
 
-    def render(self, config: Config, target: Target, answer: Answer) -> list[OutboundMessage]:
+    def render(self, config: TeamsConfig, target: TeamsTarget, answer: Answer) -> list[OutboundMessage]:
         """The answer as messages, each within the limit of its way."""
         chosen = way(config, target)
         if chosen == BOT:
             return [OutboundMessage({"way": BOT, **payload}) for payload in _bot_payloads(answer)]
-        legacy = chosen == WEBHOOK and incoming_webhook.takes_message_cards(str(config["webhookUrl"]))
+        legacy = chosen == WEBHOOK and incoming_webhook.takes_message_cards(config.webhook_url)
         bodies = _message_cards(answer) if legacy else _adaptive_cards(answer)
         return [OutboundMessage({"way": chosen, "body": body}) for body in bodies]
 
-    async def send(self, config: Config, target: Target, message: OutboundMessage, key: str) -> Sent:
+    async def send(
+        self, config: TeamsConfig, target: TeamsTarget, message: OutboundMessage, key: str
+    ) -> Sent:
         """Text that the service refuses as written is sent once more without markup."""
         payload = message.payload
         if payload["way"] == WEBHOOK:
-            return await incoming_webhook.post(self._http, str(config["webhookUrl"]), payload["body"])
+            return await incoming_webhook.post(self._http, config.webhook_url, payload["body"])
         if payload["way"] == NOWHERE:
             return Sent(
                 Outcome.PERMANENT,
@@ -93,44 +100,49 @@ class Delivery:
         again = await self._connector.send(config, target, plain)
         return again if again.outcome is not Outcome.PERMANENT else replace(again, detail=sent.detail)
 
-    async def typing(self, config: Config, target: Target) -> Sent | None:
+    async def typing(self, config: TeamsConfig, target: TeamsTarget) -> Sent | None:
         if way(config, target) != BOT:
             return None
-        conversation = {"id": target["conversation"]}
-        body = {"type": "typing", "from": target.get("bot"), "conversation": conversation}
+        conversation = {"id": target.conversation}
+        body = {"type": "typing", "from": target.bot, "conversation": conversation}
         return await self._connector.send(config, target, body, timeout=5.0)
 
-    async def noticed(self, config: Config, target: Target, words: str) -> None:
+    async def noticed(self, config: TeamsConfig, target: TeamsTarget, notice: str) -> None:
         """Answers below the prompt, with the name of the person who pressed: Teams has no messages for one person of
         a conversation."""
-        if not words or way(config, target) != BOT:
+        if not notice or way(config, target) != BOT:
             return
-        name = text(target, "user", "name")
-        notice = f"{name}: {words}" if name else words
-        below = {**target, "replyTo": target.get("prompt", "")}
-        body = cards.activity(below, text=notice, textFormat="plain")
+        name = text(target.user, "name")
+        below = replace(target, reply_to=target.prompt)
+        body = cards.activity(below, text=f"{name}: {notice}" if name else notice, textFormat="plain")
         await self._connector.send(config, target, body, timeout=_SHORT_TIMEOUT)
 
-    async def decided(self, config: Config, target: Target, closed: ClosedPrompt) -> None:
+    async def decided(self, config: TeamsConfig, target: TeamsTarget, closed: ClosedPrompt) -> None:
         """Replaces a prompt with its outcome. Best effort: the decision holds without it."""
-        prompt = str(target.get("prompt") or "")
-        if not prompt or way(config, target) != BOT:
+        if not target.prompt or way(config, target) != BOT:
             return
         card = cards.card_with_body(closed_text(Markup.CARD, closed, _within(BOT_LIMIT)).text)
-        body = cards.activity({**target, "replyTo": ""}, attachments=[card])
-        sent = await self._connector.send(config, target, body, replaces=prompt, timeout=_SHORT_TIMEOUT)
+        body = cards.activity(replace(target, reply_to=""), attachments=[card])
+        sent = await self._connector.send(
+            config, target, body, replaces=target.prompt, timeout=_SHORT_TIMEOUT
+        )
         if sent.outcome is not Outcome.SENT:
             log.warning("a decided prompt could not be replaced: %s", sent.detail)
 
     def as_pressed(
-        self, config: Config, target: Target, part: OutboundMessage, ref: str, press: Target | None
-    ) -> Target | None:
-        attachments = part.payload.get("content", {}).get("attachments", ())
+        self,
+        config: TeamsConfig,
+        target: TeamsTarget,
+        message: OutboundMessage,
+        ref: str,
+        press: TeamsTarget | None,
+    ) -> TeamsTarget | None:
+        attachments = message.payload.get("content", {}).get("attachments", ())
         is_prompt = any(
             attachment.get("contentType") == cards.ADAPTIVE and "actions" in attachment["content"]
             for attachment in attachments
         )
-        return {**target, "prompt": ref} if is_prompt else None
+        return replace(target, prompt=ref) if is_prompt else None
 
 
 def _bot_payloads(answer: Answer) -> Iterator[dict[str, Any]]:

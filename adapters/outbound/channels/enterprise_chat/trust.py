@@ -1,7 +1,7 @@
 """Which service URLs may receive the bot's bearer token.
 
-A service URL comes with the activity. Who could choose it freely would be sent a token that speaks for the
-bot, so only the Bot Framework's own hosts count, and those of an environment that the operator named.
+A service URL comes with the activity, and the token sent there speaks for the bot. So only the Bot Framework's own
+hosts are trusted, and those that the operator named.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ import re
 from ipaddress import ip_address
 from urllib.parse import SplitResult, urlsplit
 
-_HOSTS = frozenset(
-    {
-        "smba.trafficmanager.net",
-        "smba.infra.gcc.teams.microsoft.com",
-        "smba.infra.gov.teams.microsoft.us",
-        "smba.infra.dod.teams.microsoft.us",
-    }
+_MICROSOFT = (
+    "smba.trafficmanager.net",
+    "smba.infra.gcc.teams.microsoft.com",
+    "smba.infra.gov.teams.microsoft.us",
+    "smba.infra.dod.teams.microsoft.us",
+    ".botframework.com",
+    ".botframework.us",
+    ".botframework.azure.us",
+    ".botframework.azure.cn",
 )
-_DOMAINS = (".botframework.com", ".botframework.us", ".botframework.azure.us", ".botframework.azure.cn")
 _PUBLIC = frozenset({"login.microsoftonline.com", "login.microsoftonline.us", "login.botframework.com"})
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _NAME = r"[A-Za-z0-9_-]+"
@@ -33,7 +34,7 @@ def is_host_entry(entry: str) -> bool:
     `name` (also an IPv4 address), `[IPv6 address]`, `.domain` or `*.domain`; each may end in `:port`.
     """
     try:
-        return bool(_ENTRY.fullmatch(entry) and _entry(entry).port != 0)
+        return bool(_ENTRY.fullmatch(entry) and urlsplit(f"//{entry}").port != 0)
     except ValueError:
         return False
 
@@ -56,31 +57,22 @@ def is_trusted(
     service = _parts(service_url)
     if service is None:
         return False
-    host = service.hostname or ""
-    if (
-        service.scheme == "https"
-        and service.port in (None, 443)
-        and (host in _HOSTS or host.endswith(_DOMAINS))
-    ):
-        return True
-    if service.scheme == "https" and any(_names(each, host, service.port or 443) for each in operator_hosts):
-        return True
-    own = (_parts(address) for address in operator_addresses)
-    return any(each is not None and _same_host(service, each) for each in own)
+    if service.scheme == "https":
+        host, port = service.hostname or "", service.port or 443
+        if any(_names(entry, host, port) for entry in (*_MICROSOFT, *operator_hosts)):
+            return True
+    addresses = (_parts(address) for address in operator_addresses)
+    return any(address is not None and _same_host(service, address) for address in addresses)
 
 
 def _names(entry: str, host: str, port: int) -> bool:
     if not is_host_entry(entry):
         return False
-    named = _entry(entry)
+    named = urlsplit(f"//{entry}")
     name = (named.hostname or "").removeprefix("*")
     if port != (named.port or 443):
         return False
     return host.endswith(name) if name.startswith(".") else _canonical(host) == _canonical(name)
-
-
-def _entry(entry: str) -> SplitResult:
-    return urlsplit(f"//{entry}")
 
 
 def _canonical(host: str) -> str:

@@ -16,7 +16,8 @@ import jwt
 from adapters.outbound.channels.common.bodies import at, items, json_object, same, text
 from adapters.outbound.channels.common.calls import require_webhook
 from adapters.outbound.channels.enterprise_chat import activities
-from domain.channels.messages import ChannelMetadata, Config, RawCall, Received
+from adapters.outbound.channels.enterprise_chat.config import TeamsConfig
+from domain.channels.messages import ChannelMetadata, RawCall, Received
 from domain.refusals import Forbidden, Invalid, Unauthenticated, Unavailable
 from ports.capabilities import StaleMetadata
 
@@ -26,7 +27,7 @@ LEEWAY = 300.0
 _MAX_TOKEN = 16_384
 
 
-def receive(config: Config, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
+def receive(config: TeamsConfig, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
     """Verifies the origin of a call, before anybody reads the body, and reads it.
 
     Raises `NotFound`, `Invalid`, `Unauthenticated`, `Forbidden`, `StaleMetadata` (signed with a key that is not in
@@ -35,13 +36,12 @@ def receive(config: Config, call: RawCall, metadata: ChannelMetadata, now: datet
     require_webhook(call)
     if call.method != "POST":
         raise Invalid("Activities are posted.")
-    app_id = str(config.get("appId") or "")
-    if not app_id:
+    if not config.app_id:
         return replace(activities.read(json_object(call.body)), missing_proof_field="appId")
     token = _bearer(call)
     key = _key(token, metadata)
     claims = _claims(token, key)
-    _check_audience(claims, app_id, metadata)
+    _check_audience(claims, config.app_id, metadata)
     _check_time(claims, now.timestamp())
     activity = json_object(call.body)
     _check_activity(claims, key, activity)

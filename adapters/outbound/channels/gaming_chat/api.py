@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
@@ -10,17 +10,20 @@ from typing import Any
 import orjson
 
 from adapters.outbound.channels.common.bodies import at, text
-from adapters.outbound.channels.common.client import PlatformClient, masked
+from adapters.outbound.channels.common.client import DOWNLOAD_TIMEOUT, PlatformClient, masked
 from adapters.outbound.channels.common.outcomes import by_status, exchange
 from adapters.outbound.http.paths import segment
 from domain.channels.limits import Scope
-from domain.channels.messages import Config, Outcome, Sent, Target
+from domain.channels.messages import Attachment, Outcome, Sent
 from ports.channels import ChannelDependencies
 from ports.http import FormFile, HttpAnswer, HttpRequest
+
+from .config import DiscordConfig, DiscordTarget
 
 BASE = "GAMING_CHAT_API_URL"
 SEND_TIMEOUT = 15.0
 UPLOAD_TIMEOUT = 120.0
+MAX_DOWNLOAD = 500_000_000
 OVERLOADED = 130000
 """The code of "API resource is currently overloaded. Try again a little later"."""
 TOKEN_GONE = frozenset({10008, 10015, 10062, 50027})
@@ -48,23 +51,47 @@ class DiscordApi:
         self.client = PlatformClient(dependencies.http, "Discord", _reason)
         self._address = dependencies.address
 
-    async def read(self, config: Config, path: str) -> dict[str, Any]:
+    async def read(self, config: DiscordConfig, path: str) -> dict[str, Any]:
         """A resource, read as the bot. Raises `PlatformError`."""
         return await self.client.read(
             HttpRequest("GET", self._url(path), headers=_bot(config), timeout=SEND_TIMEOUT)
         )
 
+    async def probe(self, config: DiscordConfig) -> None:
+        await self.read(config, "/users/@me")
+
+    def fetch(self, config: DiscordConfig, attachment: Attachment) -> AsyncIterator[bytes]:
+        """The bytes of a file from Discord's CDN. Raises `PlatformError`."""
+        request = HttpRequest(
+            "GET",
+            text(attachment.source, "url"),
+            timeout=DOWNLOAD_TIMEOUT,
+            max_bytes=MAX_DOWNLOAD,
+            user_address=True,
+        )
+        return self.client.download(request)
+
     async def as_bot(
-        self, config: Config, method: str, path: str, body: Mapping[str, Any], file: FormFile | None = None
+        self,
+        config: DiscordConfig,
+        method: str,
+        path: str,
+        body: Mapping[str, Any],
+        file: FormFile | None = None,
     ) -> ApiResult:
         return await self._call(_request(method, self._url(path), _bot(config), body, file))
 
     async def by_token(
-        self, target: Target, method: str, path: str, body: Mapping[str, Any], file: FormFile | None = None
+        self,
+        target: DiscordTarget,
+        method: str,
+        path: str,
+        body: Mapping[str, Any],
+        file: FormFile | None = None,
     ) -> ApiResult:
         """Calls the webhook of an interaction; `path` begins behind its token."""
-        token = segment(text(target, "token"))
-        url = self._url(f"/webhooks/{segment(text(target, 'application_id'))}/{token}{path}")
+        token = segment(target.token)
+        url = self._url(f"/webhooks/{segment(target.application_id)}/{token}{path}")
         return await self._call(_request(method, url, {"user-agent": USER_AGENT}, body, file), token)
 
     async def acknowledge(self, interaction_id: str, token: str, body: Mapping[str, Any]) -> None:
@@ -81,8 +108,8 @@ class DiscordApi:
         return self._address(BASE).rstrip("/") + path
 
 
-def _bot(config: Config) -> dict[str, str]:
-    return {"authorization": f"Bot {text(config, 'botToken')}", "user-agent": USER_AGENT}
+def _bot(config: DiscordConfig) -> dict[str, str]:
+    return {"authorization": f"Bot {config.bot_token}", "user-agent": USER_AGENT}
 
 
 def _request(

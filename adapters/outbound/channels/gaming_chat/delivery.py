@@ -8,19 +8,18 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.common.files import FILE, send_file
 from adapters.outbound.channels.common.messages import file_payloads, parted, text_payloads
 from adapters.outbound.channels.common.outcomes import repeatable
 from adapters.outbound.http.paths import segment
 from adapters.outbound.rendering import Markup, render
 from domain.channels.limits import Limits, Quota
-from domain.channels.messages import Answer, Artifact, Config, OutboundMessage, Outcome, Sent, Target
+from domain.channels.messages import Answer, Artifact, OutboundMessage, Outcome, Sent
 from ports.channels import ChannelDependencies
 from ports.http import FormFile
 
 from .api import TOKEN_GONE, ApiResult, DiscordApi
-from .definition import TEXT_LIMIT
+from .config import TEXT_LIMIT, DiscordConfig, DiscordTarget
 
 TOKEN_SECONDS = 15 * 60 - 15
 SETTLING_SECONDS = 5.0
@@ -37,19 +36,19 @@ _TOO_LARGE = 40005
 _OF_BOT = (Quota(50, 1.0, burst=10),)
 
 
-def limits(config: Config, target: Target) -> Limits:
+def limits(config: DiscordConfig, target: DiscordTarget) -> Limits:
     """50 requests a second of a bot in all; Discord's answers tell what a channel takes, and say that those numbers
     are not to be built in (https://docs.discord.com/developers/topics/rate-limits)."""
-    return Limits(text(config, "botToken"), channel_of(config, target) or text(target, "token"), _OF_BOT)
+    return Limits(config.bot_token, channel_of(config, target) or target.token, _OF_BOT)
 
 
-def is_deferred(target: Target) -> bool:
-    """Whether the target is a command, for which Discord shows 'is thinking'."""
-    return target.get("deferred") is True
+def shows_waiting(config: DiscordConfig, target: DiscordTarget) -> bool:
+    """Discord shows 'is thinking' for a command."""
+    return target.deferred
 
 
-def channel_of(config: Config, target: Target) -> str:
-    return text(target, "channel_id") or text(config, "defaultChannelId")
+def channel_of(config: DiscordConfig, target: DiscordTarget) -> str:
+    return target.channel_id or config.default_channel_id
 
 
 class Delivery:
@@ -63,15 +62,17 @@ class Delivery:
         self._artifacts = dependencies.artifacts
         self._api = api
 
-    def render(self, config: Config, target: Target, answer: Answer) -> list[OutboundMessage]:
+    def render(self, config: DiscordConfig, target: DiscordTarget, answer: Answer) -> list[OutboundMessage]:
         """Texts, the choices under the last of them, then each file; without any, 'is thinking' is taken away."""
         pieces = [piece for part in parted(answer) for piece in render(Markup.DISCORD, part, TEXT_LIMIT)]
         payloads = text_payloads(pieces, answer) + file_payloads(answer)
-        if not payloads and is_deferred(target):
+        if not payloads and target.deferred:
             payloads = [{"kind": WITHDRAWN}]
         return [OutboundMessage({**payload, "index": index}) for index, payload in enumerate(payloads)]
 
-    async def send(self, config: Config, target: Target, message: OutboundMessage, key: str) -> Sent:
+    async def send(
+        self, config: DiscordConfig, target: DiscordTarget, message: OutboundMessage, key: str
+    ) -> Sent:
         payload = message.payload
         if payload.get("kind") == WITHDRAWN:
             return await self._withdraw(target)
@@ -82,15 +83,15 @@ class Delivery:
             return (await deliver(_message(content, payload.get("choices", ())))).sent
 
         if payload.get("kind") == FILE:
-            limit = min(int(target.get("max_file", MAX_FILE)), _MAX_IN_MEMORY)
+            limit = min(target.max_file or MAX_FILE, _MAX_IN_MEMORY)
             sent = await send_file(self._artifacts, payload, limit, partial(_upload, deliver), send_text)
         else:
             sent = await send_text(payload["text"])
-        if first and sent.outcome is Outcome.PERMANENT and is_deferred(target):
+        if first and sent.outcome is Outcome.PERMANENT and target.deferred:
             await self._withdraw(target)
         return sent
 
-    async def _withdraw(self, target: Target) -> Sent:
+    async def _withdraw(self, target: DiscordTarget) -> Sent:
         """Takes 'is thinking' away. Where it is gone, with its token or without, there is nothing left to do."""
         age = self._age(target)
         if age >= TOKEN_SECONDS:
@@ -102,15 +103,15 @@ class Delivery:
 
     async def _deliver(
         self,
-        config: Config,
-        target: Target,
+        config: DiscordConfig,
+        target: DiscordTarget,
         key: str,
         first: bool,
         message: Mapping[str, Any],
         file: FormFile | None = None,
     ) -> ApiResult:
         age = self._age(target)
-        if text(target, "token") and age < TOKEN_SECONDS:
+        if target.token and age < TOKEN_SECONDS:
             result = await self._respond(target, first, message, file)
             if result.code in TOKEN_GONE and age < SETTLING_SECONDS:
                 return replace(result, sent=Sent(Outcome.TRANSIENT, result.sent.detail))
@@ -121,30 +122,29 @@ class Delivery:
             detail = "There is no conversation to answer in; set config.defaultChannelId."
             return ApiResult(Sent(Outcome.PERMANENT, detail))
         body = {**message, "nonce": nonce(key), "enforce_nonce": True}
-        if first and (message_id := text(target, "reply_to")):
+        if first and (message_id := target.reply_to):
             body["message_reference"] = {"message_id": message_id, "fail_if_not_exists": False}
         return await self._api.as_bot(config, "POST", f"/channels/{segment(channel)}/messages", body, file)
 
     async def _respond(
-        self, target: Target, first: bool, message: Mapping[str, Any], file: FormFile | None
+        self, target: DiscordTarget, first: bool, message: Mapping[str, Any], file: FormFile | None
     ) -> ApiResult:
         """A command's first message takes the place of 'is thinking'."""
-        if first and is_deferred(target):
+        if first and target.deferred:
             result = await self._api.by_token(target, "PATCH", "/messages/@original", message, file)
             if result.code != _UNKNOWN_MESSAGE or self._age(target) < SETTLING_SECONDS:
                 return result
         return await self._api.by_token(target, "POST", "", message, file)
 
-    def _age(self, target: Target) -> float:
-        since = target.get("since")
-        return self._clock.now().timestamp() - since if isinstance(since, int | float) else 0.0
+    def _age(self, target: DiscordTarget) -> float:
+        return 0.0 if target.since is None else self._clock.now().timestamp() - target.since
 
-    async def typing(self, config: Config, target: Target) -> Sent | None:
+    async def typing(self, config: DiscordConfig, target: DiscordTarget) -> Sent | None:
         """Shows 'typing'; a command shows 'is thinking' by itself."""
-        channel = at(target, "channel_id")
-        if not channel or is_deferred(target):
+        if not target.channel_id or target.deferred:
             return None
-        return (await self._api.as_bot(config, "POST", f"/channels/{segment(channel)}/typing", {})).sent
+        path = f"/channels/{segment(target.channel_id)}/typing"
+        return (await self._api.as_bot(config, "POST", path, {})).sent
 
 
 async def _upload(

@@ -16,13 +16,13 @@ import aiohttp
 import orjson
 
 from adapters.outbound.channels.common.bodies import at, json_value, text
-from domain.channels.messages import Config
 from domain.refusals import Invalid
 from ports.capabilities import Emit, PlatformError
 from ports.channels import ChannelDependencies
 from ports.links import LinkRecorder
 
 from .api import DiscordApi
+from .config import DiscordConfig
 from .interactions import read_interaction
 from .messages import read_message
 
@@ -62,8 +62,11 @@ class _Op(IntEnum):
 
 @dataclass(slots=True)
 class _Session:
-    """What is needed to resume where a connection broke off."""
+    """An instance at the gateway, and what is needed to resume where a connection broke off."""
 
+    config: DiscordConfig
+    emit: Emit
+    recorder: LinkRecorder
     id: str = ""
     address: str = ""
     bot_id: str = ""
@@ -77,20 +80,21 @@ class _Session:
 
 
 class Gateway:
-    """One connection for each instance; where one broke off, the next resumes."""
+    """One connection for each instance; where one broke off, the next resumes. Nothing outlasts `listen`."""
 
     def __init__(self, dependencies: ChannelDependencies, api: DiscordApi) -> None:
         self._dependencies = dependencies
         self._api = api
-        self._sessions: dict[int, _Session] = {}
 
-    async def listen(self, instance_id: int, config: Config, emit: Emit, recorder: LinkRecorder) -> None:
+    async def listen(
+        self, instance_id: int, config: DiscordConfig, emit: Emit, recorder: LinkRecorder
+    ) -> None:
         """Runs until it is cancelled: connects again after a growing pause, as long as the gateway fails."""
-        session = self._sessions[instance_id] = _Session()
+        session = _Session(config, emit, recorder)
         failures = 0
         while True:
             try:
-                await self._connect(session, config, emit, recorder)
+                await self._connect(session)
                 failures = 0
                 await asyncio.sleep(FIRST_PAUSE)
             except PlatformError as error:
@@ -103,18 +107,17 @@ class Gateway:
                 await asyncio.sleep(_pause(failures, error))
 
     async def unlink(self, instance_id: int) -> None:
-        self._sessions.pop(instance_id, None)
+        return
 
     async def stored(self) -> Sequence[int]:
-        """The instances whose sessions are held in memory."""
-        return list(self._sessions)
+        return ()
 
     def lacks(self) -> str | None:
         return None
 
-    async def _connect(self, session: _Session, config: Config, emit: Emit, recorder: LinkRecorder) -> None:
+    async def _connect(self, session: _Session) -> None:
         """One connection. Raises `PlatformError` when it breaks; ends when Discord asks for a new one."""
-        address = session.address or text(await self._api.read(config, "/gateway/bot"), "url")
+        address = session.address or text(await self._api.read(session.config, "/gateway/bot"), "url")
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=_HELLO_SECONDS)
         async with aiohttp.ClientSession(timeout=timeout) as client:
             try:
@@ -125,7 +128,7 @@ class Gateway:
                 session.address = ""
                 reason = type(error).__name__
                 raise PlatformError(f"Discord: the gateway cannot be reached: {reason}") from None
-            await _Connection(self._dependencies, self._api, socket, session, config, emit, recorder).run()
+            await _Connection(self._dependencies, self._api, socket, session).run()
 
 
 class _Refused(PlatformError):
@@ -145,9 +148,6 @@ class _Connection:
     api: DiscordApi
     socket: aiohttp.ClientWebSocketResponse
     session: _Session
-    config: Config
-    emit: Emit
-    recorder: LinkRecorder
     acknowledged: bool = True
 
     async def run(self) -> None:
@@ -193,7 +193,7 @@ class _Connection:
         raise PlatformError(f"Discord: the gateway connection broke: it was closed with {code}")
 
     async def _identify(self) -> None:
-        token = text(self.config, "botToken")
+        token = self.session.config.bot_token
         if self.session.id:
             data = {"token": token, "session_id": self.session.id, "seq": self.session.sequence}
             await self._send(_Op.RESUME, data)
@@ -246,17 +246,17 @@ class _Connection:
             self.session.bot_id = text(data, "user", "id")
         if name in ("READY", "RESUMED"):
             self.session.greeted = True
-            await self.recorder.set_connected_since(self.dependencies.clock.now())
+            await self.session.recorder.set_connected_since(self.dependencies.clock.now())
         elif name == "MESSAGE_CREATE":
-            event = read_message(data, {text(self.config, "applicationId"), self.session.bot_id})
+            event = read_message(data, {self.session.config.application_id, self.session.bot_id})
             if not isinstance(event, str):
-                await self.emit(event)
+                await self.session.emit(event)
         elif name == "INTERACTION_CREATE" and isinstance(data, dict):
             await self._interact(data)
 
     async def _interact(self, data: Mapping[str, Any]) -> None:
         """Interactions come here while the application has no Interactions Endpoint URL."""
-        interaction = read_interaction(self.config, data, self.dependencies.clock.now())
+        interaction = read_interaction(self.session.config, data, self.dependencies.clock.now())
         if interaction.event:
-            await self.emit(interaction.event)
+            await self.session.emit(interaction.event)
         await self.api.acknowledge(text(data, "id"), text(data, "token"), interaction.answer)

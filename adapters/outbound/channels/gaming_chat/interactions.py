@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from adapters.outbound.channels.common.bodies import at, items, text
-from domain.channels.messages import Attachment, Config, Event
+from adapters.outbound.channels.common.bodies import at, items, size, text
+from domain.channels.messages import Attachment, Event
 
+from .config import TARGET, DiscordConfig, DiscordTarget
 from .messages import attachment_of, plain, sender_of, session_of
 
 GREETING = "Hello! Write your question behind the command, mention me, or send me a direct message."
@@ -37,7 +38,7 @@ class Interaction:
     event: Event | None = None
 
 
-def read_interaction(config: Config, body: Mapping[str, Any], now: datetime) -> Interaction:
+def read_interaction(config: DiscordConfig, body: Mapping[str, Any], now: datetime) -> Interaction:
     """Reads an interaction of any type; those that no command or component of ours makes are ignored."""
     match at(body, "type"):
         case 1:
@@ -55,7 +56,7 @@ def read_interaction(config: Config, body: Mapping[str, Any], now: datetime) -> 
     return Interaction("ignored:other", _DEFERRED_UPDATE)
 
 
-def _command(config: Config, body: Mapping[str, Any], now: datetime) -> Event | None:
+def _command(config: DiscordConfig, body: Mapping[str, Any], now: datetime) -> Event | None:
     options = list(_options(items(body, "data", "options")))
     values = [_value(body, option) for option in options if at(option, "type") != _ATTACHMENT]
     question = _plain(config, body, " ".join(filter(None, values)) or _chosen_message(body))
@@ -65,39 +66,37 @@ def _command(config: Config, body: Mapping[str, Any], now: datetime) -> Event | 
         event,
         attachments=attachments,
         canned_reply=None if question or attachments else GREETING,
-        target={**event.target, "deferred": True},
+        target={**event.target, **TARGET.dump(DiscordTarget(deferred=True))},
     )
 
 
-def _component(config: Config, body: Mapping[str, Any], now: datetime) -> Event | None:
+def _component(config: DiscordConfig, body: Mapping[str, Any], now: datetime) -> Event | None:
     values = [value for value in items(body, "data", "values") if isinstance(value, str)]
     value = ", ".join(values) or text(body, "data", "custom_id")
     event = _event(config, body, value, now) if value else None
-    prompt = {"prompt_id": text(body, "message", "id")}
+    prompt = TARGET.dump(DiscordTarget(prompt_id=text(body, "message", "id")))
     return event and replace(event, choice=value, target={**event.target, **prompt})
 
 
-def _event(config: Config, body: Mapping[str, Any], content: str, now: datetime) -> Event | None:
+def _event(config: DiscordConfig, body: Mapping[str, Any], content: str, now: datetime) -> Event | None:
     """In a server the user is inside the member. The token answers for 15 minutes; after that the channel is left."""
     sender = sender_of(at(body, "member", "user") or at(body, "user"), at(body, "member"))
     channel = text(body, "channel_id") or text(body, "channel", "id")
     if sender is None or not channel:
         return None
-    target: dict[str, Any] = {
-        "channel_id": channel,
-        "application_id": text(config, "applicationId") or text(body, "application_id"),
-        "token": text(body, "token"),
-        "since": now.timestamp(),
-    }
-    limit = at(body, "attachment_size_limit")
-    if isinstance(limit, int) and limit > 0:
-        target["max_file"] = limit
+    target = DiscordTarget(
+        channel_id=channel,
+        application_id=config.application_id or text(body, "application_id"),
+        token=text(body, "token"),
+        since=now.timestamp(),
+        max_file=size(body, "attachment_size_limit") or None,
+    )
     return Event(
         key=text(body, "id") or None,
         session_id=session_of(channel, sender),
         sender=sender,
         text=content,
-        target=target,
+        target=TARGET.dump(target),
         is_direct=not text(body, "guild_id"),
     )
 
@@ -125,11 +124,11 @@ def _value(body: Mapping[str, Any], option: Mapping[str, Any]) -> str:
     return value.strip()
 
 
-def _plain(config: Config, body: Mapping[str, Any], content: str) -> str:
+def _plain(config: DiscordConfig, body: Mapping[str, Any], content: str) -> str:
     """The text without the tags of mentions."""
     users = at(body, "data", "resolved", "users")
     names = {key: text(user, "username") for key, user in users.items()} if isinstance(users, dict) else {}
-    return plain(content, names, {text(config, "applicationId"), text(body, "application_id")})
+    return plain(content, names, {config.application_id, text(body, "application_id")})
 
 
 def _attachment(body: Mapping[str, Any], option: Mapping[str, Any]) -> Attachment | None:

@@ -9,6 +9,8 @@ from typing import Any
 from adapters.outbound.channels.common.bodies import at, items, size, text
 from domain.channels.messages import Attachment, Event, Identity, Sender
 
+from .config import TARGET, DiscordTarget
+
 GREETING = "Hello! Write your question behind my name, or send me a direct message."
 _BY_PEOPLE = (None, 0, 19)
 """Types of messages that a person wrote: ordinary ones and replies."""
@@ -34,13 +36,13 @@ def read_message(message: Any, bot_ids: Collection[str]) -> Event | str:
     question = plain(text(message, "content"), names, bot_ids)
     attachments = tuple(filter(None, (attachment_of(file) for file in items(message, "attachments"))))
     message_id = text(message, "id")
-    target = {"channel_id": channel}
+    target = DiscordTarget(channel_id=channel, reply_to="" if direct else message_id)
     return Event(
         key=message_id or None,
         session_id=session_of(channel, sender),
         sender=sender,
         text=question,
-        target=target if direct or not message_id else target | {"reply_to": message_id},
+        target=TARGET.dump(target),
         attachments=attachments,
         canned_reply=None if question or attachments else GREETING,
         ids=(message_id,) if message_id else (),

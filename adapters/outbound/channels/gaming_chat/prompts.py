@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
-from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.messages import closed_text
 from adapters.outbound.http.paths import segment
 from adapters.outbound.rendering import Markup
-from domain.channels.messages import ClosedPrompt, Config, OutboundMessage, Outcome, Target
+from domain.channels.messages import ClosedPrompt, OutboundMessage, Outcome
 
 from .api import TOKEN_GONE, DiscordApi
-from .definition import TEXT_LIMIT
+from .config import TEXT_LIMIT, DiscordConfig, DiscordTarget
 from .delivery import NO_PINGS, channel_of
 from .interactions import EPHEMERAL
 
@@ -26,35 +26,40 @@ class Prompts:
         self._api = api
 
     def as_pressed(
-        self, config: Config, target: Target, part: OutboundMessage, ref: str, press: Target | None
-    ) -> Target | None:
+        self,
+        config: DiscordConfig,
+        target: DiscordTarget,
+        message: OutboundMessage,
+        ref: str,
+        press: DiscordTarget | None,
+    ) -> DiscordTarget | None:
         """The token of a press is good for the message with the button. What the token of a command calls the
         original may be another message, so the prompt is named."""
-        if not part.payload.get("choices"):
+        if not message.payload.get("choices"):
             return None
         channel = channel_of(config, target)
-        return press or {**target, "channel_id": channel, "prompt_id": ref, "prompt_message": ref}
+        return press or replace(target, channel_id=channel, prompt_id=ref, prompt_message=ref)
 
-    async def noticed(self, config: Config, target: Target, words: str) -> None:
+    async def noticed(self, config: DiscordConfig, target: DiscordTarget, notice: str) -> None:
         """Shows a text to the person who pressed and nobody else; a press without text needs no answer."""
-        if not words or not text(target, "token"):
+        if not notice or not target.token:
             return
-        body = {"content": words, "flags": EPHEMERAL, "allowed_mentions": NO_PINGS}
+        body = {"content": notice, "flags": EPHEMERAL, "allowed_mentions": NO_PINGS}
         for pause in _SETTLING_PAUSES:
             await asyncio.sleep(pause)
             if (await self._api.by_token(target, "POST", "", body)).code not in TOKEN_GONE:
                 return
 
-    async def decided(self, config: Config, target: Target, closed: ClosedPrompt) -> None:
+    async def decided(self, config: DiscordConfig, target: DiscordTarget, closed: ClosedPrompt) -> None:
         """Replaces a prompt and its buttons with the outcome."""
-        prompt, named = text(target, "prompt_id"), text(target, "prompt_message")
+        prompt, named = target.prompt_id, target.prompt_message
         if not prompt:
             return
         content = closed_text(Markup.DISCORD, closed, TEXT_LIMIT).text
         body = {"content": content, "components": [], "allowed_mentions": NO_PINGS}
-        if text(target, "token"):
+        if target.token:
             path = f"/messages/{segment(named) if named else '@original'}"
             if (await self._api.by_token(target, "PATCH", path, body)).sent.outcome is Outcome.SENT:
                 return
-        path = f"/channels/{segment(text(target, 'channel_id'))}/messages/{segment(prompt)}"
+        path = f"/channels/{segment(target.channel_id)}/messages/{segment(prompt)}"
         await self._api.as_bot(config, "PATCH", path, body)

@@ -11,9 +11,10 @@ from nacl.signing import VerifyKey
 
 from adapters.outbound.channels.common.bodies import at, json_object, same, text
 from adapters.outbound.channels.common.calls import json_answer, require_webhook, signed_at
-from domain.channels.messages import Config, RawCall, Received
+from domain.channels.messages import ChannelMetadata, RawCall, Received
 from domain.refusals import Unauthenticated
 
+from .config import DiscordConfig
 from .interactions import read_interaction
 from .messages import read_message
 
@@ -21,11 +22,11 @@ FORWARDER_HEADER = "x-discord-gateway-token"
 _FORWARDED = ("MESSAGE_CREATE", "GATEWAY_MESSAGE_CREATE")
 
 
-def receive(config: Config, call: RawCall, now: datetime) -> Received:
+def receive(config: DiscordConfig, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
     """Verifies that a call comes from Discord, or from a forwarder that knows the bot's token, and reads it."""
     require_webhook(call)
     if FORWARDER_HEADER in call.headers:
-        if not same(call.headers[FORWARDER_HEADER], text(config, "botToken")):
+        if not same(call.headers[FORWARDER_HEADER], config.bot_token):
             raise Unauthenticated("The header X-Discord-Gateway-Token is not the bot's token.")
         return _forwarded(config, json_object(call.body), None)
     missing_proof_field = _missing_proof_field(config, call, now)
@@ -42,13 +43,13 @@ def receive(config: Config, call: RawCall, now: datetime) -> Received:
     )
 
 
-def _missing_proof_field(config: Config, call: RawCall, now: datetime) -> str | None:
+def _missing_proof_field(config: DiscordConfig, call: RawCall, now: datetime) -> str | None:
     """The config field without which nothing can be verified, None when the call is verified: an Ed25519 signature
     of the time and the body, at most five minutes old. Raises `Unauthenticated`.
 
     https://docs.discord.com/developers/interactions/overview#setting-up-an-endpoint-validating-security-request-headers
     """
-    key = text(config, "publicKey")
+    key = config.public_key
     if not key:
         return "publicKey"
     seconds = signed_at(call, "X-Signature-Timestamp", now)
@@ -60,11 +61,11 @@ def _missing_proof_field(config: Config, call: RawCall, now: datetime) -> str | 
     return None
 
 
-def _forwarded(config: Config, body: Mapping[str, Any], missing_proof_field: str | None) -> Received:
+def _forwarded(config: DiscordConfig, body: Mapping[str, Any], missing_proof_field: str | None) -> Received:
     """A message as the gateway sends it: bare, as {t, d}, or as {type, data}."""
     name = text(body, "t") or text(body, "type")
     message = (at(body, "d") or at(body, "data")) if name in _FORWARDED else body
-    event = read_message(message, {text(config, "applicationId")})
+    event = read_message(message, {config.application_id})
     if isinstance(event, str):
         return Received(kind=f"ignored:{event}", missing_proof_field=missing_proof_field)
     return Received(events=(event,), missing_proof_field=missing_proof_field)

@@ -10,10 +10,12 @@ from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.common.client import PlatformClient
 from adapters.outbound.channels.common.outcomes import by_status, exchange
 from domain.channels.limits import Scope
-from domain.channels.messages import Config, Outcome, Sent
+from domain.channels.messages import ChannelMetadata, Outcome, Sent
 from ports.capabilities import PlatformError
 from ports.channels import ChannelDependencies
 from ports.http import HttpAnswer, HttpRequest
+
+from .config import SlackConfig
 
 BASE = "WORKSPACE_CHAT_API_URL"
 RESPONSE_URL = "response_url"
@@ -38,17 +40,19 @@ _TOO_OFTEN = frozenset({"ratelimited", "rate_limited", _WORKSPACE_LIMIT})
 class WebApi:
     """Slack answers most errors with status 200 and 'ok': false."""
 
+    metadata_seconds = 3600.0
+
     def __init__(self, dependencies: ChannelDependencies) -> None:
         self.client = PlatformClient(dependencies.http, "Slack", _reason, _is_ok)
         self._address = dependencies.address
 
     async def read(
-        self, config: Config, method: str, timeout: float = SEND_TIMEOUT, **form: str
+        self, config: SlackConfig, method: str, timeout: float = SEND_TIMEOUT, **form: str
     ) -> dict[str, Any]:
         """The answer of a method, form-encoded. Raises `PlatformError`."""
         return await self.client.read(self._request(config, method, timeout=timeout, form=form))
 
-    async def call(self, config: Config, method: str, **content: Any) -> tuple[Sent, Mapping[str, Any]]:
+    async def call(self, config: SlackConfig, method: str, **content: Any) -> tuple[Sent, Mapping[str, Any]]:
         """The outcome of a method, and Slack's answer. `content`: `json` or `form`, and `timeout`."""
         answer = await exchange(self.client.http, self._request(config, method, **content))
         if isinstance(answer, Sent):
@@ -56,7 +60,7 @@ class WebApi:
         body = answer.json()
         return outcome(answer), body if isinstance(body, dict) else {}
 
-    async def post(self, config: Config, method: str, **body: Any) -> Sent:
+    async def post(self, config: SlackConfig, method: str, **body: Any) -> Sent:
         """The outcome of a method, called with JSON."""
         sent, _ = await self.call(config, method, json=body)
         return sent
@@ -70,7 +74,12 @@ class WebApi:
             answer = outcome(answer)
         return replace(answer, detail=f"{RESPONSE_URL}: {answer.detail}")
 
-    async def check_scopes(self, config: Config) -> None:
+    async def fetch_metadata(self, config: SlackConfig) -> ChannelMetadata:
+        """The bot's own user id, by which it is mentioned."""
+        me = await self.read(config, "auth.test", timeout=2.0)
+        return {"user_id": text(me, "user_id")}
+
+    async def probe(self, config: SlackConfig) -> None:
         """Raises `PlatformError` where the token is refused, or lacks a scope that answers need.
 
         Each answer of Slack has a header with the scopes of the token; classic apps have the scope `bot`.
@@ -89,15 +98,15 @@ class WebApi:
         return self._address(BASE).rstrip("/")
 
     def _request(
-        self, config: Config, method: str, *, timeout: float = SEND_TIMEOUT, **content: Any
+        self, config: SlackConfig, method: str, *, timeout: float = SEND_TIMEOUT, **content: Any
     ) -> HttpRequest:
         return HttpRequest(
             "POST", f"{self.base}/{method}", headers=bearer(config), timeout=timeout, **content
         )
 
 
-def bearer(config: Config) -> dict[str, str]:
-    return {"authorization": f"Bearer {text(config, 'botToken')}"}
+def bearer(config: SlackConfig) -> dict[str, str]:
+    return {"authorization": f"Bearer {config.bot_token}"}
 
 
 def outcome(answer: HttpAnswer) -> Sent:

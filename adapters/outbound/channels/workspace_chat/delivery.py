@@ -14,12 +14,12 @@ from adapters.outbound.channels.common.messages import file_payloads, parted, te
 from adapters.outbound.channels.common.outcomes import repeatable, send
 from adapters.outbound.rendering import Markup, render
 from domain.channels.limits import Limits, Quota
-from domain.channels.messages import Answer, Artifact, Config, OutboundMessage, Outcome, Sent, Target
+from domain.channels.messages import Answer, Artifact, OutboundMessage, Outcome, Sent
 from ports.channels import ChannelDependencies
 from ports.http import HttpRequest
 
 from .api import RESPONSE_URL, WebApi
-from .definition import TEXT_LIMIT
+from .config import TEXT_LIMIT, SlackConfig, SlackTarget
 from .drafts import Drafts, is_gone
 from .messages import BLOCK_LIMIT, message_of, posted
 
@@ -35,23 +35,23 @@ _NOT_THERE = ("not_in_channel", "channel_not_found", "is_archived", "restricted_
 _OF_CHANNEL = (Quota(4, 4.0, burst=2),)
 
 
-def limits(config: Config, target: Target) -> Limits:
+def limits(config: SlackConfig, target: SlackTarget) -> Limits:
     """One message a second in a channel with its threads, short bursts allowed; a response_url counts alone.
 
     Source: https://docs.slack.dev/apis/web-api/rate-limits/#rate-limits-for-posting-messages. The limit of a whole
     workspace ("several hundred a minute") has no number: Slack's answers say when it is reached.
     """
-    place = _channel(config, target) or text(target, "response_url")
-    return Limits(text(config, "botToken"), place, per_conversation=_OF_CHANNEL)
+    conversation = _channel(config, target) or target.response_url
+    return Limits(config.bot_token, conversation, per_conversation=_OF_CHANNEL)
 
 
-def is_command(target: Target) -> bool:
-    """Whether the target is a slash command, whose sender was told that it is being worked on."""
-    return bool(text(target, "response_url"))
+def shows_waiting(config: SlackConfig, target: SlackTarget) -> bool:
+    """Whether the sender of a command was told that it is being worked on."""
+    return bool(target.response_url)
 
 
-def _channel(config: Config, target: Target) -> str:
-    return text(target, "channel") or text(config, "defaultChannel")
+def _channel(config: SlackConfig, target: SlackTarget) -> str:
+    return target.channel or config.default_channel
 
 
 class Delivery:
@@ -63,7 +63,7 @@ class Delivery:
         self._api = api
         self._drafts = drafts
 
-    def render(self, config: Config, target: Target, answer: Answer) -> list[OutboundMessage]:
+    def render(self, config: SlackConfig, target: SlackTarget, answer: Answer) -> list[OutboundMessage]:
         """Texts, the choices under the last of them, then each file; for a command without any of these a note.
 
         The first text replaces the draft; an answer without text deletes it.
@@ -71,7 +71,7 @@ class Delivery:
         before, question = parted(answer)
         pieces = [*render(Markup.MRKDWN, before, TEXT_LIMIT), *render(Markup.MRKDWN, question, BLOCK_LIMIT)]
         payloads = text_payloads(pieces, answer, with_plain=True)
-        if not payloads and not answer.artifacts and is_command(target):
+        if not payloads and not answer.artifacts and shows_waiting(config, target):
             payloads = [{"kind": UNANSWERED}]
         if answer.draft:
             if not pieces and not answer.choices:
@@ -80,7 +80,9 @@ class Delivery:
         payloads += file_payloads(answer)
         return [OutboundMessage({**payload, "index": index}) for index, payload in enumerate(payloads)]
 
-    async def send(self, config: Config, target: Target, message: OutboundMessage, key: str) -> Sent:
+    async def send(
+        self, config: SlackConfig, target: SlackTarget, message: OutboundMessage, key: str
+    ) -> Sent:
         payload = message.payload
         if payload.get("kind") == WITHDRAWN:
             return await self._drafts.withdraw(config, payload["draft"])
@@ -96,14 +98,21 @@ class Delivery:
             )
         return await self._send_text(config, target, payload, key)
 
-    async def _send_text(self, config: Config, target: Target, payload: Mapping[str, Any], key: str) -> Sent:
+    async def _send_text(
+        self, config: SlackConfig, target: SlackTarget, payload: Mapping[str, Any], key: str
+    ) -> Sent:
         sent = await self._place(config, target, payload, message_of(payload), key)
         if sent.outcome is Outcome.PERMANENT and "invalid_blocks" in sent.detail:
             sent = await self._place(config, target, payload, {"text": payload["plain"]}, key)
         return sent
 
     async def _place(
-        self, config: Config, target: Target, payload: Mapping[str, Any], message: Mapping[str, Any], key: str
+        self,
+        config: SlackConfig,
+        target: SlackTarget,
+        payload: Mapping[str, Any],
+        message: Mapping[str, Any],
+        key: str,
     ) -> Sent:
         """Replaces the draft; without one, or where it is gone, sends a new message."""
         if draft := text(payload, "draft"):
@@ -120,48 +129,47 @@ class Delivery:
         return later if later and sent.outcome is Outcome.PERMANENT else sent
 
     async def _ways(
-        self, config: Config, target: Target, message: Mapping[str, Any], index: int, key: str
+        self, config: SlackConfig, target: SlackTarget, message: Mapping[str, Any], index: int, key: str
     ) -> AsyncIterator[Sent]:
         """A slash command may come from a conversation that the bot is not in: its response_url comes
         first there, and a direct message to the person last. A question is posted where the bot may do so:
         response_url tells no id, by which a typed decision could take the buttons away."""
-        url = text(target, "response_url")
+        url = target.response_url
         usable = bool(url) and index < RESPONSE_URL_USES and self._is_fresh(target)
         asks = "blocks" in message
         response = {"response_type": "in_channel", "replace_original": False, **message}
         if usable and not asks:
             yield await self._api.respond(url, response)
         if channel := _channel(config, target):
-            body = posted(channel, text(target, "thread_ts"), message, key)
+            body = posted(channel, target.thread_ts, message, key)
             yield await self._api.post(config, "chat.postMessage", **body)
         if usable and asks:
             yield await self._api.respond(url, response)
-        if user := text(target, "user"):
+        if user := target.user:
             yield await self._api.post(config, "chat.postMessage", **posted(user, "", message, key))
 
-    def _is_fresh(self, target: Target) -> bool:
-        since = target.get("since")
-        age = self._clock.now().timestamp() - since if isinstance(since, int | float) else 0.0
-        return age < RESPONSE_URL_SECONDS
+    def _is_fresh(self, target: SlackTarget) -> bool:
+        now = self._clock.now().timestamp()
+        return target.since is None or now - target.since < RESPONSE_URL_SECONDS
 
-    async def _end_command(self, target: Target) -> Sent:
+    async def _end_command(self, target: SlackTarget) -> Sent:
         """Replaces 'Working on it', which the sender alone sees, as long as the address works."""
         if not self._is_fresh(target):
             return Sent(Outcome.SENT)
         note = {"response_type": "ephemeral", "replace_original": True, "text": NO_ANSWER}
-        sent = await self._api.respond(text(target, "response_url"), note)
+        sent = await self._api.respond(target.response_url, note)
         return Sent(Outcome.SENT) if sent.outcome is Outcome.PERMANENT else sent
 
     async def _upload(
-        self, config: Config, target: Target, artifact: Artifact, content: bytes
+        self, config: SlackConfig, target: SlackTarget, artifact: Artifact, content: bytes
     ) -> Sent | None:
         """Uploads a file in three steps (https://docs.slack.dev/messaging/working-with-files#upload).
 
         None where Slack does not take it. Nobody sees anything before the last step, so the others can be repeated.
         """
         size = {"filename": artifact.name, "length": str(len(content))}
-        sent, place = await self._api.call(config, "files.getUploadURLExternal", form=size)
-        url, file_id = text(place, "upload_url"), text(place, "file_id")
+        sent, upload = await self._api.call(config, "files.getUploadURLExternal", form=size)
+        url, file_id = text(upload, "upload_url"), text(upload, "file_id")
         if sent.outcome is Outcome.SENT:
             request = HttpRequest("POST", url, content=content, timeout=UPLOAD_TIMEOUT)
             sent = await send(self._api.client.http, request) if url and file_id else Sent(Outcome.PERMANENT)
@@ -171,7 +179,7 @@ class Delivery:
             "files": json.dumps([{"id": file_id, "title": artifact.name}]),
             "channel_id": _channel(config, target),
         }
-        if thread := text(target, "thread_ts"):
+        if thread := target.thread_ts:
             form["thread_ts"] = thread
         sent, _ = await self._api.call(config, "files.completeUploadExternal", form=form)
         if sent.outcome is Outcome.PERMANENT:

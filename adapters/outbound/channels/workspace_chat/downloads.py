@@ -6,44 +6,47 @@ from collections.abc import AsyncIterator
 
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.client import DOWNLOAD_TIMEOUT, is_address_of
-from domain.channels.messages import Attachment, Config
+from domain.channels.messages import Attachment
 from ports.capabilities import PlatformError
 from ports.http import HttpRequest
 
 from .api import WebApi, bearer
+from .config import SlackConfig
 
 MAX_DOWNLOAD = 1_000_000_000
 _DOMAINS = ("slack.com", "slack-files.com")
 
 
-async def fetch(api: WebApi, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:
-    """The bytes of a file, for which the bot needs the scope files:read. Raises `PlatformError`.
+class Downloads:
+    """The token is sent to Slack's own hosts alone."""
 
-    The token is sent to Slack's own hosts alone.
-    """
-    url = text(attachment.source, "url") or await _address(api, config, attachment)
-    if not is_address_of(url, api.base, _DOMAINS):
-        raise PlatformError("Slack: the file lies at an address that is not Slack's; it is not fetched.")
-    request = HttpRequest(
-        "GET",
-        url,
-        headers=bearer(config),
-        timeout=DOWNLOAD_TIMEOUT,
-        max_bytes=MAX_DOWNLOAD,
-        user_address=True,
-    )
-    first = True
-    async for piece in api.client.download(request):
-        if first and _is_sign_in(piece, attachment):
-            raise PlatformError("Slack: the file is not given out; the bot needs the scope files:read.")
-        first = False
-        yield piece
+    def __init__(self, api: WebApi) -> None:
+        self._api = api
 
+    async def fetch(self, config: SlackConfig, attachment: Attachment) -> AsyncIterator[bytes]:
+        """The bytes of a file, for which the bot needs the scope files:read. Raises `PlatformError`."""
+        url = text(attachment.source, "url") or await self._address(config, attachment)
+        if not is_address_of(url, self._api.base, _DOMAINS):
+            raise PlatformError("Slack: the file lies at an address that is not Slack's; it is not fetched.")
+        request = HttpRequest(
+            "GET",
+            url,
+            headers=bearer(config),
+            timeout=DOWNLOAD_TIMEOUT,
+            max_bytes=MAX_DOWNLOAD,
+            user_address=True,
+        )
+        first = True
+        async for piece in self._api.client.download(request):
+            if first and _is_sign_in(piece, attachment):
+                raise PlatformError("Slack: the file is not given out; the bot needs the scope files:read.")
+            first = False
+            yield piece
 
-async def _address(api: WebApi, config: Config, attachment: Attachment) -> str:
-    """Files of other organizations come without an address."""
-    info = await api.read(config, "files.info", file=text(attachment.source, "id"))
-    return text(info, "file", "url_private_download") or text(info, "file", "url_private")
+    async def _address(self, config: SlackConfig, attachment: Attachment) -> str:
+        """Files of other organizations come without an address."""
+        info = await self._api.read(config, "files.info", file=text(attachment.source, "id"))
+        return text(info, "file", "url_private_download") or text(info, "file", "url_private")
 
 
 def _is_sign_in(piece: bytes, attachment: Attachment) -> bool:

@@ -13,11 +13,11 @@ from typing import Any
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.outcomes import repeatable
 from adapters.outbound.rendering import Markup, render
-from domain.channels.messages import Config, Outcome, Sent, Target
+from domain.channels.messages import Outcome, Sent
 from domain.channels.model import TextLimit
 
 from .api import SEND_TIMEOUT, WebApi
-from .definition import TEXT_LIMIT
+from .config import TEXT_LIMIT, SlackConfig, SlackTarget
 from .messages import posted
 
 DRAFT_TIMEOUT = 5.0
@@ -35,24 +35,26 @@ class Drafts:
     def __init__(self, api: WebApi) -> None:
         self._api = api
 
-    def beginning(self, config: Config, target: Target, unfinished: str) -> str:
+    def beginning(self, config: SlackConfig, target: SlackTarget, unfinished: str) -> str:
         """The part that fits into one message. A slash command is answered at another address: nothing."""
-        if text(target, "response_url") or not text(target, "channel"):
+        if target.response_url or not target.channel:
             return ""
         pieces = render(Markup.MRKDWN, unfinished, _LIMIT)
         return f"{pieces[0].text}{_MORE}" if pieces else ""
 
-    async def draft(self, config: Config, target: Target, beginning: str, draft: str, key: str) -> Sent:
+    async def draft(
+        self, config: SlackConfig, target: SlackTarget, beginning: str, draft: str, key: str
+    ) -> Sent:
         """Sends a draft, or changes it; `ref` is its reference."""
         if draft:
             return await self.change(config, draft, {"text": beginning}, DRAFT_TIMEOUT)
-        channel = text(target, "channel")
-        body = posted(channel, text(target, "thread_ts"), {"text": beginning}, key)
+        channel = target.channel
+        body = posted(channel, target.thread_ts, {"text": beginning}, key)
         sent, answer = await self._api.call(config, "chat.postMessage", json=body, timeout=DRAFT_TIMEOUT)
         return replace(sent, ref=f"{text(answer, 'channel') or channel}:{sent.ref}") if sent.ref else sent
 
     async def change(
-        self, config: Config, draft: str, message: Mapping[str, Any], timeout: float = SEND_TIMEOUT
+        self, config: SlackConfig, draft: str, message: Mapping[str, Any], timeout: float = SEND_TIMEOUT
     ) -> Sent:
         """Replaces a draft; doing it twice is harmless."""
         channel, _, ts = draft.rpartition(":")
@@ -60,7 +62,7 @@ class Drafts:
         sent, _ = await self._api.call(config, "chat.update", json=body, timeout=timeout)
         return replace(sent, ref=draft) if sent.outcome is Outcome.SENT else repeatable(sent)
 
-    async def withdraw(self, config: Config, draft: str) -> Sent:
+    async def withdraw(self, config: SlackConfig, draft: str) -> Sent:
         """Deletes a draft; one that is gone already counts as deleted."""
         channel, _, ts = draft.rpartition(":")
         sent = await self._api.post(config, "chat.delete", channel=channel, ts=ts)

@@ -13,6 +13,8 @@ from typing import Any
 from adapters.outbound.channels.common.bodies import at, items, size, text
 from domain.channels.messages import Attachment, ChannelMetadata, Event, Identity, Sender
 
+from .config import TARGET, SlackTarget
+
 GREETING = "Hello! Write your question behind the command, mention me, or send me a direct message."
 
 _BY_PEOPLE = frozenset({"", "file_share", "thread_broadcast", "me_message"})
@@ -55,7 +57,7 @@ def read_event(body: Mapping[str, Any], metadata: ChannelMetadata) -> Event | st
         session_id=f"{channel}:{thread}" if thread and not direct else channel,
         sender=Sender(user, identities=(Identity("workspace-chat", user),)),
         text=question,
-        target={"channel": channel} | ({"thread_ts": thread} if thread else {}),
+        target=TARGET.dump(SlackTarget(channel=channel, thread_ts=thread)),
         attachments=attachments,
         canned_reply=None if question or attachments else GREETING,
         ids=tuple(filter(None, (ts, *file_ids))),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.messages import closed_text
 from adapters.outbound.rendering import Markup
-from domain.channels.messages import ClosedPrompt, Config, OutboundMessage, Outcome, Target
+from domain.channels.messages import ClosedPrompt, OutboundMessage, Outcome
 
 from .api import WebApi
+from .config import SlackConfig, SlackTarget
 from .messages import BLOCK_LIMIT, section
 
 
@@ -21,18 +21,23 @@ class Prompts:
         self._api = api
 
     def as_pressed(
-        self, config: Config, target: Target, part: OutboundMessage, ref: str, press: Target | None
-    ) -> Target | None:
+        self,
+        config: SlackConfig,
+        target: SlackTarget,
+        message: OutboundMessage,
+        ref: str,
+        press: SlackTarget | None,
+    ) -> SlackTarget | None:
         """`ref` is the prompt's ts, behind 'channel:' where it took the place of a draft. A press names its message
         itself, also where the prompt went to the sender directly."""
-        place, _, ts = ref.rpartition(":")
-        channel = place or text(target, "channel") or text(config, "defaultChannel")
-        if not part.payload.get("choices") or not channel:
+        draft_channel, _, ts = ref.rpartition(":")
+        channel = draft_channel or target.channel or config.default_channel
+        if not message.payload.get("choices") or not channel:
             return None
-        return press or {"channel": channel, "prompt_ts": ts}
+        return press or SlackTarget(channel=channel, prompt_ts=ts)
 
-    async def decided(self, config: Config, target: Target, closed: ClosedPrompt) -> None:
-        prompt, channel = text(target, "prompt_ts"), text(target, "channel")
+    async def decided(self, config: SlackConfig, target: SlackTarget, closed: ClosedPrompt) -> None:
+        prompt, channel = target.prompt_ts, target.channel
         if not prompt:
             return
         shown = closed_text(Markup.MRKDWN, closed, BLOCK_LIMIT).text
@@ -40,17 +45,17 @@ class Prompts:
         if not await self._respond(target, {"replace_original": True, **message}):
             await self._api.post(config, "chat.update", channel=channel, ts=prompt, **message)
 
-    async def noticed(self, config: Config, target: Target, words: str) -> None:
+    async def noticed(self, config: SlackConfig, target: SlackTarget, notice: str) -> None:
         """Shows a text to the person who pressed and nobody else; a press without text needs no answer."""
-        if not words:
+        if not notice:
             return
-        message = {"response_type": "ephemeral", "replace_original": False, "text": words}
+        message = {"response_type": "ephemeral", "replace_original": False, "text": notice}
         if not await self._respond(target, message):
-            body = {"channel": text(target, "channel"), "user": text(target, "user"), "text": words}
-            if thread := text(target, "thread_ts"):
+            body = {"channel": target.channel, "user": target.user, "text": notice}
+            if thread := target.thread_ts:
                 body["thread_ts"] = thread
             await self._api.post(config, "chat.postEphemeral", **body)
 
-    async def _respond(self, target: Target, body: Mapping[str, Any]) -> bool:
-        url = text(target, "prompt_url")
+    async def _respond(self, target: SlackTarget, body: Mapping[str, Any]) -> bool:
+        url = target.prompt_url
         return bool(url) and (await self._api.respond(url, body)).outcome is Outcome.SENT

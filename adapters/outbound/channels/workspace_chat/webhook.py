@@ -17,7 +17,6 @@ from adapters.outbound.channels.common.bodies import at, form, items, json_objec
 from adapters.outbound.channels.common.calls import json_answer, require_webhook, signed_at
 from domain.channels.messages import (
     ChannelMetadata,
-    Config,
     Event,
     Identity,
     RawAnswer,
@@ -27,12 +26,13 @@ from domain.channels.messages import (
 )
 from domain.refusals import Invalid, Unauthenticated
 
+from .config import TARGET, SlackConfig, SlackTarget
 from .events import GREETING, plain_command, read_event, without_mention
 
 _WORKING_ON_IT = "Working on it…"
 
 
-def receive(config: Config, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
+def receive(config: SlackConfig, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
     """Verifies that a call comes from Slack and reads it."""
     require_webhook(call)
     _verify(config, call, now)
@@ -48,10 +48,10 @@ def receive(config: Config, call: RawCall, metadata: ChannelMetadata, now: datet
     raise Invalid("The body is neither an event, a slash command nor an interaction.")
 
 
-def _verify(config: Config, call: RawCall, now: datetime) -> None:
+def _verify(config: SlackConfig, call: RawCall, now: datetime) -> None:
     """Raises `Unauthenticated` unless the call was signed with signingSecret within five minutes."""
     seconds = signed_at(call, "X-Slack-Request-Timestamp", now)
-    secret = text(config, "signingSecret")
+    secret = config.signing_secret
     if not secret or not same(call.headers.get("x-slack-signature", ""), sign(secret, seconds, call.body)):
         raise Unauthenticated("The header X-Slack-Signature does not fit the body and signingSecret.")
 
@@ -92,12 +92,14 @@ def _read_command(fields: Mapping[str, str], bot: str, now: datetime) -> Receive
         session_id=channel,
         sender=Sender(user, fields.get("user_name", ""), (Identity("workspace-chat", user),)),
         text=question,
-        target={
-            "channel": channel,
-            "user": user,
-            "response_url": fields.get("response_url", ""),
-            "since": now.timestamp(),
-        },
+        target=TARGET.dump(
+            SlackTarget(
+                channel=channel,
+                user=user,
+                response_url=fields.get("response_url", ""),
+                since=now.timestamp(),
+            )
+        ),
         canned_reply=None if question else GREETING,
         is_direct=channel.startswith("D"),
     )
@@ -124,20 +126,21 @@ def _press(payload: Mapping[str, Any], action: object, channel: str, user: str, 
     if thread == prompt:  # somebody answered below the prompt, which itself stands in the channel
         thread = ""
     pressed_at = text(action, "action_ts")
-    target = {
-        "channel": channel,
-        "user": user,
-        "prompt_ts": prompt,
-        "prompt_url": text(payload, "response_url"),
-        "since": now.timestamp(),
-    }
+    target = SlackTarget(
+        channel=channel,
+        thread_ts=thread,
+        user=user,
+        prompt_ts=prompt,
+        prompt_url=text(payload, "response_url"),
+        since=now.timestamp(),
+    )
     name = text(payload, "user", "name") or text(payload, "user", "username")
     return Event(
         key=f"action:{prompt}:{pressed_at}:{text(action, 'action_id')}" if pressed_at else None,
         session_id=f"{channel}:{thread}" if thread and not direct else channel,
         sender=Sender(user, name, (Identity("workspace-chat", user),)),
         text=_value(action),
-        target=target | ({"thread_ts": thread} if thread else {}),
+        target=TARGET.dump(target),
         choice=_value(action),
         is_direct=direct,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -12,10 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.outbound.channels.common.client import origin
-from adapters.outbound.channels.community_chat.webhook import receive
-from domain.channels.messages import Event, Identity, Received
+from adapters.outbound.channels.community_chat import config as models
+from adapters.outbound.channels.community_chat import webhook
+from domain.channels.messages import Event, Identity, RawCall, Received
 from domain.refusals import Invalid, NotFound, Refusal, Unauthenticated
-from tests.support.channels import call
+from tests.support.channels import NOW, call
+
+
+def receive(config: Mapping[str, Any], given: RawCall, metadata: Mapping[str, Any]) -> Received:
+    return webhook.receive(models.CONFIG.load(config), given, metadata, NOW)
+
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CONFIG = {
@@ -75,7 +82,7 @@ def test_a_post_becomes_an_event() -> None:
     assert found.sender.external_id == "u1r5xk8mz2d7f4qhw9tbnc3yja"
     assert found.sender.display_name == "maria"
     assert found.sender.identities == (Identity("community-chat", "u1r5xk8mz2d7f4qhw9tbnc3yja"),)
-    assert found.target == {"channel": "c4n8hq2xw7z1m5kfr9ty3bdjpa", "root": ""}
+    assert found.target == {"channel": "c4n8hq2xw7z1m5kfr9ty3bdjpa"}
     assert [each.source for each in found.attachments] == [
         {"fileId": "f1x7kq9m4z2w8d3hr6tbnc5yaj"},
         {"fileId": "f2x7kq9m4z2w8d3hr6tbnc5yaj"},

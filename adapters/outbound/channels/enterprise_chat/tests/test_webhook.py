@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
-from datetime import timedelta
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,20 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.outbound.channels.enterprise_chat.webhook import receive
+from adapters.outbound.channels.enterprise_chat import config as models
+from adapters.outbound.channels.enterprise_chat import webhook
 from domain.channels.messages import ChannelMetadata, Event, Identity, RawCall, Received
 from domain.refusals import Forbidden, Invalid, NotFound, Refusal, Unauthenticated, Unavailable
 from ports.capabilities import StaleMetadata
 from tests.support.channels import NOW, call
 from tests.support.platforms.teams import APP_ID, ISSUER, KID, private_key, public_jwk, token
+
+
+def receive(
+    config: Mapping[str, Any], given: RawCall, metadata: Mapping[str, Any], now: datetime
+) -> Received:
+    return webhook.receive(models.CONFIG.load(config), given, metadata, now)
+
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CONFIG = {"appId": APP_ID, "appPassword": "x"}

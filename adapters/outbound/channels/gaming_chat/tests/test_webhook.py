@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 import discord_interactions
@@ -10,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.outbound.channels.gaming_chat.webhook import receive
+from adapters.outbound.channels.gaming_chat import config as models
+from adapters.outbound.channels.gaming_chat import webhook
 from domain.channels.messages import Attachment, Event, Identity, RawCall, Received
 from domain.refusals import Invalid, NotFound, Unauthenticated
 from tests.support.channels import NOW, call
@@ -18,6 +21,11 @@ from tests.support.hostile import JSON, places, replaced
 from tests.support.platforms.discord import TOKEN
 
 from .samples import CONFIG, FIXTURES, KEY, fixture, interaction, posted, signed, tampered
+
+
+def receive(config: Mapping[str, Any], given: RawCall, now: datetime) -> Received:
+    return webhook.receive(models.CONFIG.load(config), given, {}, now)
+
 
 INTERACTIONS = sorted(path.stem for path in FIXTURES.glob("*.json") if "message_" not in path.stem)
 MESSAGES = sorted(path.stem for path in FIXTURES.glob("message_*.json"))

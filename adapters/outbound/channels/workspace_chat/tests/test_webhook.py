@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,8 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from slack_sdk.signature import Clock, SignatureVerifier
 
+from adapters.outbound.channels.workspace_chat import config as models
+from adapters.outbound.channels.workspace_chat import webhook
 from adapters.outbound.channels.workspace_chat.events import GREETING
-from adapters.outbound.channels.workspace_chat.webhook import receive, sign
+from adapters.outbound.channels.workspace_chat.webhook import sign
 from domain.channels.messages import Attachment, Event, Identity, RawAnswer, RawCall, Received
 from domain.refusals import Invalid, NotFound, Unauthenticated
 from tests.support.channels import NOW, call
@@ -20,6 +24,13 @@ from tests.support.hostile import JSON, places, replaced
 from tests.support.platforms.slack import SECRET
 
 from .samples import CONFIG, FIXTURES, as_posted, fixture, recorded, signed, tampered
+
+
+def receive(
+    config: Mapping[str, Any], given: RawCall, metadata: Mapping[str, Any], now: datetime
+) -> Received:
+    return webhook.receive(models.CONFIG.load(config), given, metadata, now)
+
 
 KNOWN = {"user_id": "U0BOT"}
 

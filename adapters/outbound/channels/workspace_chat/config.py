@@ -1,47 +1,55 @@
-"""What workspace-chat (Slack) is: its fields, its set-up and its limits."""
+"""What workspace-chat (Slack) is: its config, its targets, its set-up and its limits."""
 
 from __future__ import annotations
 
-from domain.channels.model import (
-    COMMON_FIELDS,
-    ChannelDefinition,
-    ConfigField,
-    SetupInstructions,
-    TextLimit,
-)
+from dataclasses import dataclass
+
+from domain.channels.model import ChannelDefinition, SetupInstructions, TextLimit
+from domain.channels.typed import ChannelTarget, CommonConfig, ConfigModel, JsonModel, setting
 
 TEXT_LIMIT = TextLimit(4000)
 """What Slack advises for a message; one in blocks has 3000."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlackConfig(CommonConfig):
+    bot_token: str = setting(
+        "Bot User OAuth Token (xoxb-...), from 'OAuth & Permissions' of the Slack app.",
+        required=True,
+        secret=True,
+    )
+    signing_secret: str = setting(
+        "Signing Secret, from 'Basic Information' of the Slack app; proves that a call comes from Slack.",
+        required=True,
+        secret=True,
+    )
+    default_channel: str = setting(
+        "Id of the Slack channel (such as C0123456789) that gets messages of no conversation."
+    )
+    app_id: str = setting("App ID, from 'Basic Information' of the Slack app (such as A0123456789).")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlackTarget(ChannelTarget):
+    """`since` is when a command was called or a button pressed, in seconds since 1970."""
+
+    channel: str = ""
+    thread_ts: str = ""
+    user: str = ""
+    response_url: str = ""
+    since: float | None = None
+    prompt_ts: str = ""
+    prompt_url: str = ""
+
+
+CONFIG = ConfigModel(SlackConfig)
+TARGET = JsonModel(SlackTarget)
 
 DEFINITION = ChannelDefinition(
     id="workspace-chat",
     name="Slack",
     description="Answers mentions, direct messages and slash commands in a Slack workspace.",
-    fields=(
-        ConfigField(
-            "botToken",
-            "string",
-            "Bot User OAuth Token (xoxb-...), from 'OAuth & Permissions' of the Slack app.",
-            required=True,
-            secret=True,
-        ),
-        ConfigField(
-            "signingSecret",
-            "string",
-            "Signing Secret, from 'Basic Information' of the Slack app; proves that a call comes from Slack.",
-            required=True,
-            secret=True,
-        ),
-        ConfigField(
-            "defaultChannel",
-            "string",
-            "Id of the Slack channel (such as C0123456789) that gets messages of no conversation.",
-        ),
-        ConfigField(
-            "appId", "string", "App ID, from 'Basic Information' of the Slack app (such as A0123456789)."
-        ),
-        *COMMON_FIELDS,
-    ),
+    fields=CONFIG.fields,
     setup=SetupInstructions(
         title="Set up a Slack app",
         steps=(

@@ -1,16 +1,13 @@
-"""What the Microsoft Teams channel is: its fields, its set-up on the real platform, its limits."""
+"""What enterprise-chat (Microsoft Teams) is: its config, its targets, its set-up and its limits."""
 
 from __future__ import annotations
 
-from domain.channels.model import (
-    COMMON_FIELDS,
-    ChannelDefinition,
-    ConfigField,
-    Format,
-    SetupInstructions,
-    TextLimit,
-    Unit,
-)
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit, Unit
+from domain.channels.typed import ChannelTarget, CommonConfig, ConfigModel, JsonModel, setting, stored_as
 
 WEBHOOK_LIMIT = TextLimit(21 * 1024, Unit.BYTES)
 """A message to an incoming webhook, whole. Microsoft's page says 28 KB ("Limits and specifications for Microsoft
@@ -19,41 +16,58 @@ Teams"), but messages over 21 KB have been refused."""
 BOT_LIMIT = TextLimit(40 * 1024, Unit.BYTES)
 """A message of a bot, whole ("Format your bot messages", Microsoft Teams)."""
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeamsConfig(CommonConfig):
+    webhook_url: str = setting(
+        "Incoming webhook URL of a Teams channel (a Workflows URL or a legacy connector URL). Answers "
+        "are posted there when no appId and appPassword are given.",
+        format=Format.URL,
+        secret=True,
+    )
+    app_id: str = setting(
+        "Application (client) ID of the bot's Microsoft Entra app. Also proves the origin of incoming calls.",
+        format=Format.ID,
+    )
+    app_password: str = setting(
+        "Client secret of the bot's Microsoft Entra app; needed to answer as the bot.", secret=True
+    )
+    tenant_id: str = setting(
+        "Directory (tenant) ID of a single-tenant bot. Leave it out for a multi-tenant bot.",
+        format=Format.ID,
+    )
+
+    @property
+    def has_app(self) -> bool:
+        """Whether there are the credentials of a bot."""
+        return bool(self.app_id and self.app_password)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeamsTarget(ChannelTarget):
+    """`bot` and `user` are the accounts, with id and name; `prompt` is the message whose button was pressed.
+
+    `emulator`: answered as the bot although there is no app.
+    """
+
+    service_url: str = stored_as("serviceUrl")
+    conversation: str = ""
+    bot: Mapping[str, Any] | None = None
+    user: Mapping[str, Any] | None = None
+    prompt: str = ""
+    reply_to: str = stored_as("replyTo")
+    emulator: bool = False
+
+
+CONFIG = ConfigModel(TeamsConfig)
+TARGET = JsonModel(TeamsTarget)
+
 DEFINITION = ChannelDefinition(
     id="enterprise-chat",
     name="Microsoft Teams",
     description="A bot in Microsoft Teams: personal chats, group chats and channels. Answers through the bot "
     "service, or one way into a channel through an incoming webhook.",
-    fields=(
-        ConfigField(
-            "webhookUrl",
-            "string",
-            "Incoming webhook URL of a Teams channel (a Workflows URL or a legacy connector URL). Answers "
-            "are posted there when no appId and appPassword are given.",
-            format=Format.URL,
-            secret=True,
-        ),
-        ConfigField(
-            "appId",
-            "string",
-            "Application (client) ID of the bot's Microsoft Entra app. Also proves the origin of incoming "
-            "calls.",
-            format=Format.ID,
-        ),
-        ConfigField(
-            "appPassword",
-            "string",
-            "Client secret of the bot's Microsoft Entra app; needed to answer as the bot.",
-            secret=True,
-        ),
-        ConfigField(
-            "tenantId",
-            "string",
-            "Directory (tenant) ID of a single-tenant bot. Leave it out for a multi-tenant bot.",
-            format=Format.ID,
-        ),
-        *COMMON_FIELDS,
-    ),
+    fields=CONFIG.fields,
     setup=SetupInstructions(
         title="Set up Microsoft Teams",
         steps=(

@@ -1,52 +1,63 @@
-"""What gaming-chat (Discord) is: its fields, its set-up and its limits."""
+"""What gaming-chat (Discord) is: its config, its targets, its set-up and its limits."""
 
 from __future__ import annotations
 
-from domain.channels.model import (
-    COMMON_FIELDS,
-    ChannelDefinition,
-    ConfigField,
-    Format,
-    SetupInstructions,
-    TextLimit,
-)
+from dataclasses import dataclass
+
+from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
+from domain.channels.typed import ChannelTarget, CommonConfig, ConfigModel, JsonModel, setting
 
 TEXT_LIMIT = TextLimit(2000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiscordConfig(CommonConfig):
+    bot_token: str = setting(
+        "Bot token, from the 'Bot' page of the application in the Discord Developer Portal.",
+        required=True,
+        secret=True,
+    )
+    application_id: str = setting(
+        "Application ID, from the 'General Information' page of the application.",
+        required=True,
+        format=Format.ID,
+    )
+    public_key: str = setting(
+        "Ed25519 public key for signature verification (64 hexadecimal digits), from the "
+        "'General Information' page. Discord keeps an Interactions Endpoint URL only when it is checked.",
+        format=Format.ED25519_HEX,
+    )
+    default_channel_id: str = setting(
+        "Id of the Discord channel that gets messages which belong to no conversation.", format=Format.ID
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiscordTarget(ChannelTarget):
+    """`token` is that of an interaction at `since`, in seconds since 1970; `max_file` is in bytes.
+
+    `deferred`: Discord shows 'is thinking' for a command until it is answered.
+    """
+
+    channel_id: str = ""
+    application_id: str = ""
+    token: str = ""
+    since: float | None = None
+    max_file: int | None = None
+    deferred: bool = False
+    reply_to: str = ""
+    prompt_id: str = ""
+    prompt_message: str = ""
+
+
+CONFIG = ConfigModel(DiscordConfig)
+TARGET = JsonModel(DiscordTarget)
 
 DEFINITION = ChannelDefinition(
     id="gaming-chat",
     name="Discord",
     description="Answers slash commands, buttons, mentions and direct messages on Discord.",
-    fields=(
-        ConfigField(
-            "botToken",
-            "string",
-            "Bot token, from the 'Bot' page of the application in the Discord Developer Portal.",
-            required=True,
-            secret=True,
-        ),
-        ConfigField(
-            "applicationId",
-            "string",
-            "Application ID, from the 'General Information' page of the application.",
-            required=True,
-            format=Format.ID,
-        ),
-        ConfigField(
-            "publicKey",
-            "string",
-            "Ed25519 public key for signature verification (64 hexadecimal digits), from the "
-            "'General Information' page. Discord keeps an Interactions Endpoint URL only when it is checked.",
-            format=Format.ED25519_HEX,
-        ),
-        ConfigField(
-            "defaultChannelId",
-            "string",
-            "Id of the Discord channel that gets messages which belong to no conversation.",
-            format=Format.ID,
-        ),
-        *COMMON_FIELDS,
-    ),
+    fields=CONFIG.fields,
     setup=SetupInstructions(
         title="Set up a Discord application",
         steps=(

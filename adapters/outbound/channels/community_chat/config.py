@@ -1,0 +1,79 @@
+"""What community-chat (Mattermost) is: its config, its targets, its set-up and its limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
+from domain.channels.typed import ChannelTarget, CommonConfig, ConfigModel, JsonModel, setting, stored_as
+
+POST_LIMIT = TextLimit(16_383)
+"""Characters of a post (`PostMessageMaxRunesV2` of the Mattermost server)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MattermostConfig(CommonConfig):
+    server_url: str = setting(
+        "Address of the Mattermost server, for example https://chat.example.com.",
+        required=True,
+        format=Format.BASE_URL,
+        name="SERVER_URL",
+    )
+    channel_id: str = setting(
+        "ID of the channel to post in when a message names none (channel menu, View Info).",
+        required=True,
+        format=Format.ID,
+    )
+    token: str = setting(
+        "Access token of the bot account for the API. Also checked on incoming webhooks, unless "
+        "webhookToken is set.",
+        required=True,
+        secret=True,
+    )
+    webhook_token: str = setting(
+        "Token that Mattermost shows for the outgoing webhook (it differs from the API token). When set, "
+        "incoming calls may carry either of the two.",
+        secret=True,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MattermostTarget(ChannelTarget):
+    """`root` is the first post of a thread."""
+
+    channel: str = ""
+    root: str = ""
+    response_url: str = stored_as("responseUrl")
+
+
+CONFIG = ConfigModel(MattermostConfig)
+TARGET = JsonModel(MattermostTarget)
+
+DEFINITION = ChannelDefinition(
+    id="community-chat",
+    name="Mattermost",
+    description="A Mattermost channel: an outgoing webhook brings the posts in, a bot account answers them.",
+    fields=CONFIG.fields,
+    setup=SetupInstructions(
+        title="Set up Mattermost",
+        steps=(
+            (
+                "In the System Console, Integration Management, enable bot accounts, personal access tokens "
+                "and outgoing webhooks. On a server in a private network also add Switchboard's host to "
+                "'Allow untrusted internal connections'."
+            ),
+            "In Integrations, Bot Accounts, add a bot and copy its access token.",
+            "Invite the bot to the team and to the channel, so that it may read and post there.",
+            "Create the instance here with SERVER_URL, channelId and the bot's token.",
+            (
+                "In Integrations, Outgoing Webhooks, add a webhook for the channel (content type "
+                "application/json; a trigger word if only some posts are meant) with this instance's webhook "
+                "URL as callback URL."
+            ),
+            "Copy the token that Mattermost shows for the outgoing webhook into webhookToken.",
+        ),
+        docs_url="https://developers.mattermost.com/integrate/webhooks/outgoing/",
+        webhook_required=True,
+    ),
+    text_limit=POST_LIMIT,
+)
