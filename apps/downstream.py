@@ -10,10 +10,9 @@ from pathlib import Path
 from adapters.outbound.downstream.builtin import Builtins, Echo
 from adapters.outbound.downstream.grpc_runner import GrpcChannels
 from adapters.outbound.downstream.retrying import Retrying
-from adapters.outbound.downstream.router import Router
+from adapters.outbound.downstream.router import Router, Runners, Timed
 from adapters.outbound.downstream.rules import BadRules
 from adapters.outbound.downstream.rules_file import Build, RulesFile
-from adapters.outbound.downstream.runners import Runners, Timed
 from apps.setting_types import SettingsError
 from apps.settings import Settings
 from ports.downstream import ChatHistory, Downstream, KnowledgeAnswers

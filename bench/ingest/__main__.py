@@ -27,8 +27,9 @@ from bench.ingest.bare import Bare, bare_model
 from bench.ingest.service import Service, running
 from bench.measuring import ROOT, cpu_seconds, family
 from domain.knowledge.chunking import chunk
-from domain.knowledge.documents import Block, BlockKind, Document, FileType, Format
+from domain.knowledge.documents import Block, BlockKind, FileType, Format
 from tests.parsing.making import pdf
+from tests.support.documents import document_of
 
 RESULTS = Path(__file__).parent.parent / "results" / "ingest.md"
 TEXT = FileType(Format.TXT, "text/plain")
@@ -150,7 +151,7 @@ class Bench:
         body = "\n\n".join(" ".join(itertools.islice(self._sentences, 6)) for _ in range(chunks))
         path.write_text(f"Bench text number {path.stem}.\n\n{body}")
         blocks = [Block(BlockKind.PARAGRAPH, each) for each in path.read_text().split("\n\n")]
-        pieces = chunk(Document.of(path.name, blocks, TEXT), path.name, ModelFiles().count_tokens)
+        pieces = chunk(document_of(path.name, blocks, TEXT), path.name, ModelFiles().count_tokens)
         return path, [piece.searchable for piece in pieces]
 
     def _question(self) -> str:

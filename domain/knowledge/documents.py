@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -105,22 +104,6 @@ class Document:
     mime_type: str
     format: Format
     engine: str | None = None
-
-    @classmethod
-    def of(cls, title: str, blocks: Sequence[Block], kind: FileType, engine: str | None = None) -> Document:
-        """Joins the blocks' texts, with a blank line around all but rows, items and fields in a row."""
-        placed: list[Block] = []
-        parts: list[str] = []
-        position = 0
-        for block in blocks:
-            if placed:
-                gap = separator(placed[-1].kind, block.kind)
-                parts.append(gap)
-                position += len(gap)
-            placed.append(replace(block, start=position))
-            parts.append(block.text)
-            position += len(block.text)
-        return cls(title, "".join(parts), tuple(placed), kind.mime_type, kind.format, engine)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from ports.embedding import Embedder
 from ports.knowledge import IncomingFile
 from ports.parsing import Progress
 from tests.support.database import opened as a_database
+from tests.support.documents import document_of
 from tests.support.hashed_embedder import HashedEmbedder, count_words
 
 WORKER = 4711
@@ -64,7 +65,7 @@ class PlainParser:
             raise RuntimeError("a fault of the parser")
         self.parsed.append(file_name)
         parts = [part for part in re.split(r"\n\s*\n", text) if part.strip()]
-        return Document.of(file_name, [Block(BlockKind.PARAGRAPH, part) for part in parts], TXT)
+        return document_of(file_name, [Block(BlockKind.PARAGRAPH, part) for part in parts], TXT)
 
     def available(self) -> Sequence[FormatSupport]:
         return [FormatSupport(each, each is Format.TXT, "this test") for each in Format]

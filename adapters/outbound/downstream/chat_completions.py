@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from adapters.outbound.downstream.chat_model import ChatModel, ModelClient
 from adapters.outbound.downstream.chat_tools import INTERRUPTED, REJECTED_BY_USER, UNDECIDED, call_tool
 from adapters.outbound.downstream.chat_wire import Reply, ToolCall, within_budget
-from adapters.outbound.downstream.gathering import gathered
 from adapters.outbound.downstream.messages import BadAnswer, checked_confirmation
+from adapters.outbound.downstream.outcomes import gathered
 from domain.routing.model import Approval, Confirmation, RunDelta, RunRequest, RunResult
 from ports.downstream import ChatHistory, DownstreamFailed, Role, Turn
 from ports.http import Http

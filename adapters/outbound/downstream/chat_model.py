@@ -6,8 +6,8 @@ from typing import Any
 
 from adapters.outbound.downstream.chat_tools import ChatTool
 from adapters.outbound.downstream.chat_wire import EventStream, Reply, message_of, reply_of
-from adapters.outbound.downstream.failures import broken_exchange, refused_answer
 from adapters.outbound.downstream.messages import MAX_ANSWER_BYTES
+from adapters.outbound.downstream.outcomes import broken_exchange, refused_answer
 from ports.downstream import DownstreamFailed, Turn
 from ports.http import Http, HttpFailed, HttpRequest
 

@@ -8,13 +8,13 @@ from grpc import aio
 from switchboard.downstream.v1 import runner_pb2 as pb
 from switchboard.downstream.v1.runner_pb2_grpc import ResourceRunnerStub
 
-from adapters.outbound.downstream.gathering import gathered
 from adapters.outbound.downstream.messages import (
     MAX_ANSWER_BYTES,
     BadAnswer,
     checked_artifact,
     checked_confirmation,
 )
+from adapters.outbound.downstream.outcomes import gathered
 from adapters.wire.downstream import run_request_to_pb
 from domain.json_text import loads
 from domain.routing.model import Confirmation, ResultArtifact, RunDelta, RunRequest, RunResult

@@ -1,7 +1,7 @@
 """Runs resources behind an HTTP endpoint: the documented JSON goes out, the documented JSON comes back."""
 
-from adapters.outbound.downstream.failures import broken_exchange, refused_answer
 from adapters.outbound.downstream.messages import MAX_ANSWER_BYTES, BadAnswer, request_json, result_of
+from adapters.outbound.downstream.outcomes import broken_exchange, refused_answer
 from domain.routing.model import RunRequest, RunResult
 from ports.downstream import DownstreamFailed
 from ports.http import Http, HttpFailed, HttpRequest

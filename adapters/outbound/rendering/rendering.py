@@ -17,7 +17,7 @@ from adapters.outbound.rendering.writers.telegram import TelegramHtml, TelegramM
 from domain.channels.model import TextLimit, Unit
 
 _PLAIN = Plain()
-_WRITERS: dict[Markup, MarkupWriter] = {
+WRITERS: dict[Markup, MarkupWriter] = {
     Markup.MRKDWN: Mrkdwn(),
     Markup.TELEGRAM_HTML: TelegramHtml(),
     Markup.TELEGRAM_MARKDOWN: TelegramMarkdown(),
@@ -43,7 +43,7 @@ def render(markup: Markup, markdown: str, limit: TextLimit | None) -> list[Rende
         return []
     if markup is Markup.CARD:
         return render_cards(markdown, limit)
-    writer = _WRITERS[markup]
+    writer = WRITERS[markup]
     styled = _styled(markdown, writer, limit)
     if limit is None:
         end = len(styled.text.rstrip())

@@ -41,10 +41,10 @@ def split(text: str, limit: TextLimit | None) -> list[str]:
         return []
     if limit is None or within(text, limit):
         return [text]
-    return _Parts(text, limit).all()
+    return _Splitter(text, limit).all()
 
 
-class _Parts:
+class _Splitter:
     def __init__(self, text: str, limit: TextLimit) -> None:
         self._text = text
         self._limit = limit
@@ -53,13 +53,13 @@ class _Parts:
 
     def all(self) -> list[str]:
         cutter = Cutter(self._text, self._breaks(), self._fits, self._limit.size, self._settle)
-        parts = (self._part(start, end) for start, end in cutter.pieces())
-        return [part for part in parts if part]
+        messages = (self._message(start, end) for start, end in cutter.pieces())
+        return [message for message in messages if message]
 
     def _fits(self, start: int, end: int) -> bool:
-        return within(self._part(start, end), self._limit)
+        return within(self._message(start, end), self._limit)
 
-    def _part(self, start: int, end: int) -> str:
+    def _message(self, start: int, end: int) -> str:
         opening = closing = ""
         first = self._fence_at(start)
         if first and start >= first.code_end:

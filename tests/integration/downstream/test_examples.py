@@ -14,9 +14,8 @@ from aiohttp.test_utils import TestServer
 
 from adapters.outbound.downstream.builtin import Builtins
 from adapters.outbound.downstream.grpc_runner import GrpcChannels
-from adapters.outbound.downstream.router import Router
+from adapters.outbound.downstream.router import Router, Runners
 from adapters.outbound.downstream.rules_file import RulesFile
-from adapters.outbound.downstream.runners import Runners
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
 from domain.routing.model import Approval, Confirmation, ResultArtifact, RunResult

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from domain.knowledge.chunking import Limits, chunk
 from domain.knowledge.documents import Block, BlockKind, Document, FileType, Format
+from tests.support.documents import document_of
 
 TXT = FileType(Format.TXT, "text/plain")
 
@@ -19,7 +20,7 @@ def count(text: str) -> int:
 
 
 def document(*blocks: Block, title: str = "Handbook") -> Document:
-    return Document.of(title, blocks, TXT)
+    return document_of(title, blocks, TXT)
 
 
 def paragraph(text: str, *path: str, page: int | None = None) -> Block:

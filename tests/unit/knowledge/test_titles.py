@@ -6,8 +6,9 @@ import time
 
 import pytest
 
-from domain.knowledge.documents import Block, BlockKind, Document, FileType, Format
+from domain.knowledge.documents import Block, BlockKind, FileType, Format
 from domain.knowledge.titles import title_of
+from tests.support.documents import document_of
 
 BODY = "The harbour opens at six and closes at ten. " * 3
 
@@ -17,7 +18,7 @@ PDF = FileType(Format.PDF, "application/pdf")
 
 def titled(title: str, file_name: str = "4983.pdf", *lines: str) -> str:
     blocks = [Block(BlockKind.PARAGRAPH, line) for line in (*lines, BODY)]
-    return title_of(Document.of(title, blocks, PDF), file_name)
+    return title_of(document_of(title, blocks, PDF), file_name)
 
 
 @pytest.mark.parametrize(

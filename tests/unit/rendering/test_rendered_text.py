@@ -11,7 +11,7 @@ from adapters.outbound.rendering.composing import compose
 from adapters.outbound.rendering.cutting import measure
 from adapters.outbound.rendering.parsing import parsed
 from adapters.outbound.rendering.rendered_text import RenderedText
-from adapters.outbound.rendering.rendering import _WRITERS
+from adapters.outbound.rendering.rendering import WRITERS
 from domain.channels.model import Unit
 
 SOURCE = """\
@@ -38,11 +38,11 @@ Text **bold *both* bold** and `code` [link *x*](https://a.b/c) end & <end> ðŸ‘¨â
 
 
 @pytest.mark.parametrize("unit", list(Unit))
-@pytest.mark.parametrize("markup", list(_WRITERS))
+@pytest.mark.parametrize("markup", list(WRITERS))
 @given(data=st.data())
 def test_length_is_the_measure_of_the_text(markup: Markup, unit: Unit, data: st.DataObject) -> None:
-    styled = compose(parsed(SOURCE), _WRITERS[markup], None)
-    rendered = RenderedText(styled, _WRITERS[markup], unit)
+    styled = compose(parsed(SOURCE), WRITERS[markup], None)
+    rendered = RenderedText(styled, WRITERS[markup], unit)
     start = data.draw(st.integers(0, len(styled.text) - 2))
     end = data.draw(st.integers(start + 1, len(styled.text)))
 
@@ -50,7 +50,7 @@ def test_length_is_the_measure_of_the_text(markup: Markup, unit: Unit, data: st.
 
 
 def test_a_stretch_in_a_list_is_at_most_as_long_as_said() -> None:
-    writer = _WRITERS[Markup.MATTERMOST]
+    writer = WRITERS[Markup.MATTERMOST]
     styled = compose(parsed("- a\n  - b\n    - c\n      - d\n  - e"), writer, None)
     rendered = RenderedText(styled, writer, Unit.CHARACTERS)
     start = styled.text.index("    - c")

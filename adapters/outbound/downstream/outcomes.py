@@ -1,4 +1,4 @@
-"""Joins the pieces of a streamed answer."""
+"""What comes of a call: the joined pieces of a streamed answer, or a failure and whether to try again."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
@@ -7,6 +7,30 @@ from typing import cast
 from adapters.outbound.downstream.messages import MAX_TEXT, BadAnswer, checked_result
 from domain.routing.model import Confirmation, Progress, ResultArtifact, RunDelta, RunResult
 from ports.downstream import DownstreamFailed
+from ports.http import HttpAnswer, HttpFailed
+
+_TRY_AGAIN = frozenset({408, 425, 429})
+
+
+def refused_answer(answer: HttpAnswer) -> DownstreamFailed:
+    """The failure behind an answer that is not 2xx; 5xx, 429 and their like are worth another try.
+
+    A resource that answers with 503 (RFC 9110, 15.6.4) or with 4xx did not work on the request.
+    """
+    retryable = answer.status >= 500 or answer.status in _TRY_AGAIN
+    return DownstreamFailed(
+        f"the resource answers with status {answer.status}",
+        retryable=retryable,
+        retry_after=answer.retry_after if retryable else None,
+        begun=answer.status >= 500 and answer.status != 503,
+    )
+
+
+def broken_exchange(error: HttpFailed) -> DownstreamFailed:
+    """The failure behind an exchange that came to no usable answer; a connection may hold the next time."""
+    if error.answer is not None:
+        return refused_answer(error.answer)
+    return DownstreamFailed(str(error), retryable=True, begun=not error.before_request)
 
 
 async def gathered(deltas: AsyncIterator[RunDelta], progress: Progress | None = None) -> RunResult:
