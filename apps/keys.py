@@ -60,7 +60,7 @@ def reseal(settings: Settings, *, drop_unreadable: bool) -> int:
         storage = container.storage()
         instances, database, cipher = storage.instances, storage.database, storage.config_cipher
         count, unreadable = await encrypt_anew(database, cipher)
-        print(f"sealed {count} configuration(s) anew")
+        print(f"encrypted {count} configuration(s) anew")
         if unreadable and not drop_unreadable:
             raise StartError(
                 f"{len(unreadable)} configuration(s) were encrypted with a key that CONFIG_ENCRYPTION_KEY does not"

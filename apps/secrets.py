@@ -6,7 +6,7 @@ import os
 import secrets
 from pathlib import Path
 
-from adapters.outbound.security.encryption import ConfigCipher, SealError, new_key
+from adapters.outbound.security.encryption import ConfigCipher, DecryptionError, new_key
 from apps.setting_types import SettingsError
 from apps.settings import Settings
 
@@ -36,7 +36,7 @@ def complete(settings: Settings) -> Settings:
     encryption_key = settings.config_encryption_key or _kept(folder / ENCRYPTION_KEY, new_key)
     try:
         ConfigCipher(encryption_key)
-    except SealError as error:
+    except DecryptionError as error:
         raise SettingsError(str(error)) from error
     keys = {"internal_service_key": service_key, "config_encryption_key": encryption_key}
     return settings.model_copy(update=keys)

@@ -38,13 +38,13 @@ class Told:
 class SocketWorld:
     """One process: its links, its supervisor, its device."""
 
-    def __init__(self, database: Database, seal: ConfigCipher, owner: int, lack: str | None = None) -> None:
+    def __init__(self, database: Database, cipher: ConfigCipher, owner: int, lack: str | None = None) -> None:
         self.database = database
         self.created: Instance | None = None
         self.device = ScriptedDevice()
         self.devices = ScriptedDevices(self.device, lack)
         self.told = Told()
-        self.instances = PostgresInstances(database, seal, lambda _: None)
+        self.instances = PostgresInstances(database, cipher, lambda _: None)
         self.health = PostgresHealth(database)
         self.links = PairingStore(database, owner, self.instances, self.health, self.told)
         channels = Registry((build(dependencies(NO_HTTP, devices=self.devices)),))

@@ -13,43 +13,45 @@ from nacl.utils import random
 FINGERPRINT = 4
 
 
-class SealError(Exception):
-    """A sealed value cannot be opened with the keys at hand, or a key is malformed."""
+class DecryptionError(Exception):
+    """An encrypted value cannot be decrypted with the keys at hand, or a key is malformed."""
 
 
 class ConfigCipher:
-    """Seals with the first key, opens with any: put a new key in front to rotate.
+    """Encrypts with the first key, decrypts with any: put a new key in front to rotate.
 
-    A key is 32 bytes in base64. A sealed value begins with the first four bytes of its key's SHA-256.
+    A key is 32 bytes in base64. An encrypted value begins with the first four bytes of its key's SHA-256.
     """
 
     def __init__(self, keys: str) -> None:
         raw = [_decode(key.strip()) for key in keys.split(",") if key.strip()]
         if not raw:
-            raise SealError("CONFIG_ENCRYPTION_KEY is empty; make one with: openssl rand -base64 32")
-        self._boxes = {hashlib.sha256(key).digest()[:FINGERPRINT]: SecretBox(key) for key in raw}
-        self._current = next(iter(self._boxes))
+            raise DecryptionError("CONFIG_ENCRYPTION_KEY is empty; make one with: openssl rand -base64 32")
+        self._keys = {hashlib.sha256(key).digest()[:FINGERPRINT]: SecretBox(key) for key in raw}
+        self._current = next(iter(self._keys))
 
-    def seal(self, text: str) -> bytes:
-        return self._current + bytes(self._boxes[self._current].encrypt(text.encode()))
+    def encrypt(self, text: str) -> bytes:
+        return self._current + bytes(self._keys[self._current].encrypt(text.encode()))
 
-    def open(self, sealed: bytes) -> str:
-        """Raises `SealError` when none of the keys fits."""
-        box = self._boxes.get(bytes(sealed[:FINGERPRINT]))
-        if box is None:
-            raise SealError("a stored value was sealed with a key that CONFIG_ENCRYPTION_KEY does not list")
+    def decrypt(self, encrypted: bytes) -> str:
+        """Raises `DecryptionError` when none of the keys fits."""
+        key = self._keys.get(bytes(encrypted[:FINGERPRINT]))
+        if key is None:
+            raise DecryptionError(
+                "a stored value was encrypted with a key that CONFIG_ENCRYPTION_KEY does not list"
+            )
         try:
-            return box.decrypt(bytes(sealed[FINGERPRINT:])).decode()
+            return key.decrypt(bytes(encrypted[FINGERPRINT:])).decode()
         except CryptoError as error:
-            raise SealError("a stored value was damaged or sealed with another key") from error
+            raise DecryptionError("a stored value was damaged or encrypted with another key") from error
 
-    def knows(self, sealed: bytes) -> bool:
+    def knows(self, encrypted: bytes) -> bool:
         """Whether the value, or its first four bytes, names a key that is at hand."""
-        return bytes(sealed[:FINGERPRINT]) in self._boxes
+        return bytes(encrypted[:FINGERPRINT]) in self._keys
 
-    def is_current(self, sealed: bytes) -> bool:
-        """Whether the value was sealed with the first key."""
-        return bytes(sealed[:FINGERPRINT]) == self._current
+    def is_current(self, encrypted: bytes) -> bool:
+        """Whether the value was encrypted with the first key."""
+        return bytes(encrypted[:FINGERPRINT]) == self._current
 
 
 def new_key() -> str:
@@ -63,7 +65,7 @@ def _decode(key: str) -> bytes:
     except binascii.Error:
         raw = b""
     if len(raw) != SecretBox.KEY_SIZE:
-        raise SealError(
+        raise DecryptionError(
             "CONFIG_ENCRYPTION_KEY must be 32 bytes in base64; make one with: openssl rand -base64 32"
         )
     return raw

@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 from sqlalchemy import UpdateBase, bindparam, delete, func, insert, or_, select, update
 
-from adapters.outbound.security.encryption import ConfigCipher, SealError
+from adapters.outbound.security.encryption import ConfigCipher, DecryptionError
 from adapters.outbound.storage.codec import stored_event
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.instance_cache import InstanceCache
@@ -38,9 +38,9 @@ class PostgresInstances:
     """`InstanceStore` and `InstanceLookup` of `ports.instances`. `changed` is told the id of each instance that was
     changed or removed, after the commit."""
 
-    def __init__(self, database: Database, seal: ConfigCipher, changed: Callable[[int], None]) -> None:
+    def __init__(self, database: Database, cipher: ConfigCipher, changed: Callable[[int], None]) -> None:
         self._database = database
-        self._seal = seal
+        self._cipher = cipher
         self._changed = changed
         self._cache = InstanceCache(self.find)
 
@@ -83,7 +83,7 @@ class PostgresInstances:
             user_id=user_id,
             channel_id=new.channel_id,
             channel_name=new.channel_name,
-            config=self._seal.seal(json.dumps(new.config)),
+            config=self._cipher.encrypt(json.dumps(new.config)),
             resource_id=new.resource_id,
         )
         instance = await self._saved(added)
@@ -95,7 +95,7 @@ class PostgresInstances:
         changed = update(channel_instance).where(columns.id == instance_id)
         instance = await self._saved(
             changed.values(
-                config=self._seal.seal(json.dumps(change.config)),
+                config=self._cipher.encrypt(json.dumps(change.config)),
                 resource_id=func.coalesce(change.resource_id, columns.resource_id),
                 channel_name=func.coalesce(change.channel_name, columns.channel_name),
                 updated_at=func.now(),
@@ -117,11 +117,11 @@ class PostgresInstances:
         changed = update(channel_instance).where(columns.id == instance_id)
         async with self._database.transaction() as connection:
             row = await (await connection.run(stored)).fetchone()
-            config = json.loads(self._seal.open(row[0])) if row else {}
+            config = json.loads(self._cipher.decrypt(row[0])) if row else {}
             if row is None or config.get(field) == value:
                 return
-            sealed = self._seal.seal(json.dumps({**config, field: value}))
-            await connection.run(changed.values(config=sealed))
+            encrypted = self._cipher.encrypt(json.dumps({**config, field: value}))
+            await connection.run(changed.values(config=encrypted))
         self._notify(instance_id)
 
     @retried
@@ -152,8 +152,8 @@ class PostgresInstances:
         """One row that cannot be decrypted must not stand in the way of the others."""
         resource_id, created_at, updated_at, status = rest
         try:
-            config = json.loads(self._seal.open(stored))
-        except (SealError, ValueError) as error:
+            config = json.loads(self._cipher.decrypt(stored))
+        except (DecryptionError, ValueError) as error:
             log.error("a configuration cannot be decrypted: %s", error, extra={"instance": id})
             config, status = {}, UNREADABLE if status == ACTIVE else status
         return Instance(id, user_id, channel_id, name, config, resource_id, created_at, updated_at, status)

@@ -265,4 +265,4 @@ send_quota = table(
 
 write_check = table("write_check", key("id", SmallInteger), *required(Timestamp, "written_at"))
 
-key_check = table("key_check", key("id", SmallInteger), *required(LargeBinary, "sealed"))
+key_check = table("key_check", key("id", SmallInteger), *required(LargeBinary, "encrypted"))

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, UpdateBase, delete, func, insert, or_, select, text, update
 
-from adapters.outbound.security.encryption import ConfigCipher, SealError
+from adapters.outbound.security.encryption import ConfigCipher, DecryptionError
 from adapters.outbound.storage.codec import key_of
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
@@ -107,9 +107,9 @@ def _usable(digest: bytes, messenger_id: str, now: datetime) -> tuple[ColumnElem
 class PostgresStates:
     """`ports.verification.StateStore`; the PKCE verifier is encrypted, as it must be read again."""
 
-    def __init__(self, database: Database, seal: ConfigCipher) -> None:
+    def __init__(self, database: Database, cipher: ConfigCipher) -> None:
         self._database = database
-        self._seal = seal
+        self._cipher = cipher
 
     async def put(
         self, digest: bytes, provider: Provider, pending: PendingOAuth, expires_at: datetime
@@ -118,7 +118,7 @@ class PostgresStates:
             digest=digest,
             provider=provider.value,
             user_id=pending.user_id,
-            verifier=self._seal.seal(pending.verifier),
+            verifier=self._cipher.encrypt(pending.verifier),
             expires_at=expires_at,
         )
         await self._database.execute(added)
@@ -129,8 +129,8 @@ class PostgresStates:
         if row is None or row[2] <= now:
             return None
         try:
-            return PendingOAuth(row[0], self._seal.open(row[1]))
-        except SealError:
+            return PendingOAuth(row[0], self._cipher.decrypt(row[1]))
+        except DecryptionError:
             return None  # begun with a key that is gone: the person begins anew
 
 

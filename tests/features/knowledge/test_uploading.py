@@ -91,7 +91,7 @@ def nothing_stays(rest: Rest, scene: Scene, world: World) -> None:
     assert listed(rest, scene) == []
     uploads = world.settings.data_dir / "uploads"
     assert [*(uploads / "incoming").iterdir(), *uploads.rglob(scene.hash)] == []
-    assert world.run(world.container.database().fetch("SELECT key FROM blob WHERE holds > 0")) == []
+    assert world.run(world.container.database().fetch("SELECT key FROM blob WHERE reference_count > 0")) == []
 
 
 @when(parsers.parse('ann uploads a file whose name has {count:d} characters and ends in "{end}"'))

@@ -18,12 +18,12 @@ from tests.support.socket_world import CHANNEL, SocketWorld
 
 @pytest.fixture
 async def worlds(database_url: str) -> AsyncIterator[Callable[..., SocketWorld]]:
-    database, seal = Database(database_url), ConfigCipher(new_key())
+    database, cipher = Database(database_url), ConfigCipher(new_key())
     await database.open()
     made: list[SocketWorld] = []
 
     def make(owner: int = 1, lack: str | None = None) -> SocketWorld:
-        made.append(SocketWorld(database, seal, owner, lack))
+        made.append(SocketWorld(database, cipher, owner, lack))
         return made[-1]
 
     yield make

@@ -151,7 +151,7 @@ async def test_after_a_few_tries_it_is_a_dead_letter_and_the_next_part_has_its_t
 
 async def test_the_parts_of_an_instance_that_cannot_be_read_end_too() -> None:
     world = World()
-    world.instance = ValueError("sealed with another key")
+    world.instance = ValueError("encrypted with another key")
     await world.work(replace(PART, attempts=MOST_FAULTS - 1))
     assert world.notes == [("dead", 1, "internal error: ValueError", True)]
 

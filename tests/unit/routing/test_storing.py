@@ -203,7 +203,7 @@ async def test_work_that_keeps_failing_is_given_up_with_an_apology() -> None:
 
 async def test_an_instance_that_cannot_be_read_ends_its_messages_too() -> None:
     world = World()
-    world.instance = ValueError("sealed with another key")
+    world.instance = ValueError("encrypted with another key")
     await world.work()
     assert world.retried == [(5, "internal error: ValueError", RETRIES[0])]
     await world.work(event(5, len(RETRIES)))

@@ -34,16 +34,17 @@ class PostgresBlobReferences:
         self._kept = life + SPARE
 
     async def hold(self, key: str, size: int) -> None:
-        held = insert(blob).values(key=key, size=size, holds=1)
-        counted = {"holds": column.holds + 1, "touched_at": func.clock_timestamp()}
-        await self._database.execute(held.on_conflict_do_update(index_elements=["key"], set_=counted))
+        referenced = insert(blob).values(key=key, size=size, reference_count=1)
+        again = {"reference_count": column.reference_count + 1, "touched_at": func.clock_timestamp()}
+        await self._database.execute(referenced.on_conflict_do_update(index_elements=["key"], set_=again))
 
     async def release(self, keys: Sequence[str]) -> None:
         """Ends one hold for each mention of a key."""
         key = func.unnest(literal(list(keys), ARRAY(Text))).column_valued("key")
         released = select(key, func.count().label("count")).group_by(key).subquery()
-        holds = func.greatest(0, column.holds - released.c.count)
-        await self._database.execute(update(blob).where(column.key == released.c.key).values(holds=holds))
+        left = func.greatest(0, column.reference_count - released.c.count)
+        fewer = update(blob).where(column.key == released.c.key).values(reference_count=left)
+        await self._database.execute(fewer)
 
     @asynccontextmanager
     async def locked_unreferenced(self, keys: Sequence[str]) -> AsyncIterator[Sequence[str]]:
@@ -69,5 +70,5 @@ class PostgresBlobReferences:
         return [key for key in keys if key not in set(found)]
 
     def _unused(self) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
-        unheld = or_(column.holds == 0, column.touched_at < func.now() - self._kept)
-        return unheld, ~exists().where(kb_file.c.blob_key == column.key)
+        unreferenced = or_(column.reference_count == 0, column.touched_at < func.now() - self._kept)
+        return unreferenced, ~exists().where(kb_file.c.blob_key == column.key)

@@ -77,7 +77,7 @@ blob = table(
     "blob",
     key("key", Text),
     *required(BigInteger, "size"),
-    *required(Integer, "holds"),
+    *required(Integer, "reference_count"),
     *required(Timestamp, "touched_at"),
     index("blob_by_touch", "touched_at"),
 )

@@ -1,13 +1,9 @@
 """API keys, instances, and the way of a message: inbox, lanes, outbox."""
 
-from __future__ import annotations
-
 from alembic import op
 
 revision = "0001_core"
 down_revision = None
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:

@@ -1,13 +1,9 @@
 """What was said in the conversations of resources that remember nothing themselves."""
 
-from __future__ import annotations
-
 from alembic import op
 
 revision = "0002_chat_history"
 down_revision = "0001_core"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:

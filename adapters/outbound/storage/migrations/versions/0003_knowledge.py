@@ -1,13 +1,9 @@
 """Knowledge bases: files, uploads, chunks with their index, vocabulary, blobs, memory tasks."""
 
-from __future__ import annotations
-
 from alembic import op
 
 revision = "0003_knowledge"
 down_revision = "0002_chat_history"
-branch_labels = None
-depends_on = None
 
 PARTITIONS = 16
 
@@ -179,7 +175,3 @@ def upgrade() -> None:
                 WITH (fastupdate = off);
             """
         )
-
-
-def downgrade() -> None:
-    raise NotImplementedError("migrations go forward only; restore a backup to go back")

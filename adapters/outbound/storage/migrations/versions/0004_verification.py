@@ -1,13 +1,9 @@
 """Verified identities, and what is pending of verifications."""
 
-from __future__ import annotations
-
 from alembic import op
 
 revision = "0004_verification"
 down_revision = "0003_knowledge"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:

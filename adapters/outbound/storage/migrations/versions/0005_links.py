@@ -1,13 +1,9 @@
 """The life of linked devices: who keeps the connection, its status, and pairing codes asked for."""
 
-from __future__ import annotations
-
 from alembic import op
 
 revision = "0005_links"
 down_revision = "0004_verification"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:

@@ -1,13 +1,9 @@
 """Questions about tools, and the tools approved for a session."""
 
-from __future__ import annotations
-
 from alembic import op
 
 revision = "0006_confirmations"
 down_revision = "0005_links"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:

@@ -1,13 +1,9 @@
 """What workers share of the limits of platforms: holds, open breakers, turns; and an index on dead letters."""
 
-from __future__ import annotations
-
 from alembic import op
 
 revision = "0007_pacing"
 down_revision = "0006_confirmations"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:

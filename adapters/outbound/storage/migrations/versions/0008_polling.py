@@ -1,13 +1,9 @@
 """Polls: when a run began, whether to look once more, and what a platform gave at a registration."""
 
-from __future__ import annotations
-
 from alembic import op
 
 revision = "0008_polling"
 down_revision = "0007_pacing"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:

@@ -1,13 +1,9 @@
 """The message in which an answer is shown while it is being made."""
 
-from __future__ import annotations
-
 from alembic import op
 
 revision = "0009_drafts"
 down_revision = "0008_polling"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:

@@ -1,13 +1,9 @@
 """Which parts ask the sender something, with buttons that a typed reply makes void."""
 
-from __future__ import annotations
-
 from alembic import op
 
 revision = "0011_prompts"
 down_revision = "0010_apologies"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:

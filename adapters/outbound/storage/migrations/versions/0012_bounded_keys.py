@@ -1,13 +1,9 @@
 """Indexes that no text from outside can outgrow, and how often the work on a message failed."""
 
-from __future__ import annotations
-
 from alembic import op
 
 revision = "0012_bounded_keys"
 down_revision = "0011_prompts"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:

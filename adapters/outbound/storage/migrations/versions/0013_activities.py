@@ -1,13 +1,9 @@
 """Receiving, processing and sending of an instance are on record apart."""
 
-from __future__ import annotations
-
 from alembic import op
 
 revision = "0013_activities"
 down_revision = "0012_bounded_keys"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:

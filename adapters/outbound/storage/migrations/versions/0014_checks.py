@@ -1,13 +1,9 @@
 """The row that readiness writes, and the value that tells whether an encryption key is the right one."""
 
-from __future__ import annotations
-
 from alembic import op
 
 revision = "0014_checks"
 down_revision = "0013_activities"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:

@@ -1,13 +1,9 @@
 """Questions about tools stay for a while after they are over, and are found by the nonce of their buttons."""
 
-from __future__ import annotations
-
 from alembic import op
 
 revision = "0015_closed_questions"
 down_revision = "0014_checks"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:

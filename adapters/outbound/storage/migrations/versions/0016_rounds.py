@@ -1,13 +1,9 @@
 """How often we and a machine answered each other lately, by conversation."""
 
-from __future__ import annotations
-
 from alembic import op
 
 revision = "0016_rounds"
 down_revision = "0015_closed_questions"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:

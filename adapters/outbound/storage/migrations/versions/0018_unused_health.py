@@ -1,13 +1,9 @@
 """Drop the columns of health that instance_activity has replaced."""
 
-from __future__ import annotations
-
 from alembic import op
 
 revision = "0018_unused_health"
 down_revision = "0017_missing_proof_field"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:

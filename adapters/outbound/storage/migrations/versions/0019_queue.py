@@ -1,13 +1,9 @@
 """Names of the queue: `queue` instead of lane, `session_key`, `message` of the outbox, `worker_id` of a process."""
 
-from __future__ import annotations
-
 from alembic import op
 
 revision = "0019_queue"
 down_revision = "0018_unused_health"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:

@@ -1,13 +1,9 @@
 """The tables of rate limits are named after what they hold: cooldowns and quotas."""
 
-from __future__ import annotations
-
 from alembic import op
 
 revision = "0020_rate_limits"
 down_revision = "0019_queue"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
