@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pytest_bdd import given, parsers, scenarios, then
 
-from adapters.outbound.channels.workspace_chat.drafts import Drafts
+from adapters.outbound.channels.workspace_chat.streaming import SlackStreaming
 from adapters.outbound.channels.workspace_chat.tests import samples
 from domain.channels.messages import RawCall
 from domain.routing.model import RunRequest, RunResult
@@ -79,7 +79,7 @@ class Slow:
 
 @pytest.fixture
 def slow(world: World, monkeypatch: pytest.MonkeyPatch) -> Slow:
-    monkeypatch.setattr(Drafts, "draft_seconds", 0.02)
+    monkeypatch.setattr(SlackStreaming, "draft_seconds", 0.02)
     return Slow(world)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.workspace_chat.drafts import Drafts
+from adapters.outbound.channels.workspace_chat.streaming import SlackStreaming
 from adapters.outbound.channels.workspace_chat.tests import samples
 from adapters.outbound.security.encryption import new_key
 from apps.components import WorkerComponent
@@ -42,7 +42,7 @@ class Streaming:
 
 @pytest.fixture
 def platform(monkeypatch: pytest.MonkeyPatch) -> Iterator[PlatformDriver]:
-    monkeypatch.setattr(Drafts, "draft_seconds", 0.02)
+    monkeypatch.setattr(SlackStreaming, "draft_seconds", 0.02)
     driver = PlatformDriver()
     yield driver
     driver.close()

@@ -13,7 +13,7 @@ from adapters.outbound.channels.common.files import (
     file_payload,
     link_text,
 )
-from adapters.outbound.channels.common.messages import closed_text, parted
+from adapters.outbound.channels.common.messages import closed_text, split_question
 from adapters.outbound.rendering import Markup, Rendered, render
 from domain.channels.messages import Answer, Artifact, ClosedPrompt, Config, OutboundMessage, Sent, Target
 from ports.channels import ArtifactReader
@@ -36,7 +36,7 @@ _AMENDMENTS = 4
 def render_answer(config: Config, answer: Answer) -> list[OutboundMessage]:
     """The answer as parts: texts, the choices under the last of them, then each file."""
     mode = parse_mode(config)
-    pieces = [each for text in parted(answer) for each in render(_MARKUPS[mode], text, TEXT_LIMIT)]
+    pieces = [each for text in split_question(answer) for each in render(_MARKUPS[mode], text, TEXT_LIMIT)]
     texts = [_text_part(each, mode) for each in pieces]
     if answer.choices:
         texts = texts or [_text_part(Rendered("?", "?"), mode)]

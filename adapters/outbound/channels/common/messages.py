@@ -11,7 +11,7 @@ from domain.channels.messages import Answer, ClosedPrompt
 from domain.channels.model import TextLimit
 
 
-def parted(answer: Answer) -> tuple[str, str]:
+def split_question(answer: Answer) -> tuple[str, str]:
     """The text before the question that the choices answer, and the question, empty without choices.
 
     The question becomes a message of its own: once it is decided it is replaced, and the text before it stays.

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import text
-from adapters.outbound.channels.common.messages import closed_text, parted
+from adapters.outbound.channels.common.messages import closed_text, split_question
 from adapters.outbound.channels.enterprise_chat import cards, incoming_webhook
 from adapters.outbound.channels.enterprise_chat.config import (
     BOT_LIMIT,
@@ -147,7 +147,7 @@ class Delivery:
 
 def _bot_payloads(answer: Answer) -> Iterator[dict[str, Any]]:
     """Texts, the question as cards, the last of them with the buttons, then files."""
-    before, question = parted(answer)
+    before, question = split_question(answer)
     for piece in _texts(before):
         yield {"content": {"text": piece.text, "textFormat": "markdown"}, "plain": piece.plain}
     actions = [cards.choice_action(choice) for choice in answer.choices]

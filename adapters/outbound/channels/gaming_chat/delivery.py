@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from adapters.outbound.channels.common.files import FILE, send_file
-from adapters.outbound.channels.common.messages import file_payloads, parted, text_payloads
+from adapters.outbound.channels.common.messages import file_payloads, split_question, text_payloads
 from adapters.outbound.channels.common.outcomes import repeatable
 from adapters.outbound.http.paths import segment
 from adapters.outbound.rendering import Markup, render
@@ -64,7 +64,9 @@ class Delivery:
 
     def render(self, config: DiscordConfig, target: DiscordTarget, answer: Answer) -> list[OutboundMessage]:
         """Texts, the choices under the last of them, then each file; without any, 'is thinking' is taken away."""
-        pieces = [piece for part in parted(answer) for piece in render(Markup.DISCORD, part, TEXT_LIMIT)]
+        pieces = [
+            piece for part in split_question(answer) for piece in render(Markup.DISCORD, part, TEXT_LIMIT)
+        ]
         payloads = text_payloads(pieces, answer) + file_payloads(answer)
         if not payloads and target.deferred:
             payloads = [{"kind": WITHDRAWN}]

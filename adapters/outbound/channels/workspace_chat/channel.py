@@ -8,13 +8,13 @@ from . import delivery, webhook
 from .api import WebApi
 from .config import CONFIG, DEFINITION, TARGET, SlackConfig, SlackTarget
 from .downloads import Downloads
-from .drafts import Drafts
 from .prompts import Prompts
+from .streaming import SlackStreaming
 
 
 def build(dependencies: ChannelDependencies) -> Channel[SlackConfig, SlackTarget]:
     api = WebApi(dependencies)
-    drafts = Drafts(api)
+    streaming = SlackStreaming(api)
     prompts = Prompts(api)
     return Channel(
         definition=DEFINITION,
@@ -22,12 +22,12 @@ def build(dependencies: ChannelDependencies) -> Channel[SlackConfig, SlackTarget
         target=TARGET,
         webhook=webhook,
         metadata=api,
-        sender=delivery.Delivery(dependencies, api, drafts),
+        sender=delivery.Delivery(dependencies, api, streaming),
         limits=delivery,
         probe=api,
         fetcher=Downloads(api),
         waiting=delivery,
-        streaming=drafts,
+        streaming=streaming,
         button_ack=prompts,
         prompt_closer=prompts,
     )

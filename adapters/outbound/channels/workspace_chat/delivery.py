@@ -10,7 +10,7 @@ from typing import Any
 
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.files import FILE, send_file
-from adapters.outbound.channels.common.messages import file_payloads, parted, text_payloads
+from adapters.outbound.channels.common.messages import file_payloads, split_question, text_payloads
 from adapters.outbound.channels.common.outcomes import repeatable, send
 from adapters.outbound.rendering import Markup, render
 from domain.channels.limits import Limits, Quota
@@ -20,8 +20,8 @@ from ports.http import HttpRequest
 
 from .api import RESPONSE_URL, WebApi
 from .config import TEXT_LIMIT, SlackConfig, SlackTarget
-from .drafts import Drafts, is_gone
 from .messages import BLOCK_LIMIT, message_of, posted
+from .streaming import SlackStreaming, is_gone
 
 RESPONSE_URL_SECONDS = 30 * 60 - 30
 RESPONSE_URL_USES = 4
@@ -57,18 +57,18 @@ def _channel(config: SlackConfig, target: SlackTarget) -> str:
 class Delivery:
     """Sends each message by the first way that works."""
 
-    def __init__(self, dependencies: ChannelDependencies, api: WebApi, drafts: Drafts) -> None:
+    def __init__(self, dependencies: ChannelDependencies, api: WebApi, streaming: SlackStreaming) -> None:
         self._clock = dependencies.clock
         self._artifacts = dependencies.artifacts
         self._api = api
-        self._drafts = drafts
+        self._streaming = streaming
 
     def render(self, config: SlackConfig, target: SlackTarget, answer: Answer) -> list[OutboundMessage]:
         """Texts, the choices under the last of them, then each file; for a command without any of these a note.
 
         The first text replaces the draft; an answer without text deletes it.
         """
-        before, question = parted(answer)
+        before, question = split_question(answer)
         pieces = [*render(Markup.MRKDWN, before, TEXT_LIMIT), *render(Markup.MRKDWN, question, BLOCK_LIMIT)]
         payloads = text_payloads(pieces, answer, with_plain=True)
         if not payloads and not answer.artifacts and shows_waiting(config, target):
@@ -85,7 +85,7 @@ class Delivery:
     ) -> Sent:
         payload = message.payload
         if payload.get("kind") == WITHDRAWN:
-            return await self._drafts.withdraw(config, payload["draft"])
+            return await self._streaming.withdraw(config, payload["draft"])
         if payload.get("kind") == UNANSWERED:
             return await self._end_command(target)
         if payload.get("kind") == FILE:
@@ -116,7 +116,7 @@ class Delivery:
     ) -> Sent:
         """Replaces the draft; without one, or where it is gone, sends a new message."""
         if draft := text(payload, "draft"):
-            sent = await self._drafts.change(config, draft, message)
+            sent = await self._streaming.change(config, draft, message)
             if not is_gone(sent):
                 return sent
         sent = Sent(Outcome.PERMANENT, "There is no conversation to answer in; set config.defaultChannel.")

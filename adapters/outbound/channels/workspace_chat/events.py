@@ -44,14 +44,17 @@ def read_event(body: Mapping[str, Any], metadata: ChannelMetadata) -> Event | st
         bot = _addressee(body, written, direct)
     if not direct and kind == "message" and not (bot and _mentions(written, bot)):
         return "not-addressed"
-    attachments = tuple(filter(None, (_attachment(file) for file in items(event, "files"))))
-    if direct and not written and not attachments:
-        return "empty"
+    message = _event(body, event, without_mention(written, bot) if bot else written, direct)
+    return "empty" if direct and not written and not message.attachments else message
+
+
+def _event(body: Mapping[str, Any], event: Mapping[str, Any], addressed: str, direct: bool) -> Event:
     channel, ts, thread = text(event, "channel"), text(event, "ts"), text(event, "thread_ts")
     user = text(event, "user")
-    question = plain(without_mention(written, bot) if bot else written)
+    question, files = plain(addressed), items(event, "files")
+    attachments = tuple(filter(None, (_attachment(file) for file in files)))
     # A message of nothing but files may be our own upload; what people write about our files is not.
-    file_ids = [] if written else [text(file, "id") for file in items(event, "files")]
+    file_ids = [] if text(event, "text") else [text(file, "id") for file in files]
     return Event(
         key=f"{channel}:{ts}" if ts else text(body, "event_id") or None,
         session_id=f"{channel}:{thread}" if thread and not direct else channel,

@@ -27,7 +27,7 @@ _GONE = ("message_not_found", "cant_update_message", "edit_window_closed", "chan
 _DELETED = ("message_not_found", "cant_delete_message")
 
 
-class Drafts:
+class SlackStreaming:
     """The reference of a draft is 'channel:ts', with the channel that Slack's answer named: chat.update needs it."""
 
     draft_seconds = 1.5
