@@ -144,7 +144,7 @@ def _column(declared: Field[Any], hint: Any, key: str) -> _Column:
 
 
 def _field_type(hint: Any) -> FieldType:
-    if hint is bool:
+    if hint in (bool, bool | None):
         return "boolean"
     return "string" if hint is str else "number"
 

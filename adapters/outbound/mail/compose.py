@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from email.errors import MessageError
 from email.headerregistry import Address, BaseHeader, HeaderRegistry, UnstructuredHeader
 from email.message import EmailMessage
 from email.policy import SMTP, Policy
 from email.utils import format_datetime
-from typing import Any
+from typing import TypeVar
 from urllib.parse import quote
 
 from adapters.outbound.mail.guards import OWN_PREFIX
@@ -20,6 +21,7 @@ from adapters.outbound.mail.subjects import reply_subject
 from adapters.outbound.rendering.model import Markup
 from adapters.outbound.rendering.rendering import render
 from domain.channels.messages import Answer, Artifact, OutboundMessage
+from domain.channels.typed import ChannelTarget, stored_as
 
 MAX_REFERENCES = 30
 """Ids kept in References: the first and the newest."""
@@ -44,21 +46,35 @@ _HEADERS.map_to_type("references", _MessageIds)
 _POLICY = SMTP.clone(header_factory=_HEADERS)
 
 
-def reply_target(headers: Headers) -> dict[str, Any]:
-    """The target of a reply to the mail, as JSON."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MailTarget(ChannelTarget):
+    """The mail that is answered: `to` and `name` of its sender, its subject and its thread."""
+
+    to: str = ""
+    name: str = ""
+    subject: str = ""
+    in_reply_to: str = stored_as("inReplyTo")
+    references: tuple[str, ...] = ()
+
+
+R = TypeVar("R", bound=MailTarget)
+
+
+def reply_target(headers: Headers, target: Callable[..., R]) -> R:
+    """The target of a reply to the mail, made with `target`."""
     to = headers.reply_address()
     own = headers.message_ids("Message-ID")
     earlier = headers.message_ids("References") or headers.message_ids("In-Reply-To")[:1]
-    references = list(dict.fromkeys((*earlier, *own)))
+    references = tuple(dict.fromkeys((*earlier, *own)))
     if len(references) > MAX_REFERENCES:
-        references = [references[0], *references[1 - MAX_REFERENCES :]]
-    return {
-        "to": to.email if to else "",
-        "name": to.name if to else "",
-        "subject": headers.text("Subject"),
-        "inReplyTo": own[0] if own else "",
-        "references": references,
-    }
+        references = (references[0], *references[1 - MAX_REFERENCES :])
+    return target(
+        to=to.email if to else "",
+        name=to.name if to else "",
+        subject=headers.text("Subject"),
+        in_reply_to=own[0] if own else "",
+        references=references,
+    )
 
 
 def mail_messages(answer: Answer) -> list[OutboundMessage]:
@@ -81,18 +97,18 @@ def message_id(key: str, own_address: str) -> str:
 
 
 def compose_reply(
-    own_address: str, target: Mapping[str, Any], message: OutboundMessage, key: str, at: datetime
+    own_address: str, target: MailTarget, message: OutboundMessage, key: str, at: datetime
 ) -> EmailMessage:
     """The reply to the mail of `target`. Raises `ValueError` for an invalid address."""
     mail = EmailMessage(policy=_POLICY)
     mail["From"] = header_address(own_address.strip())
-    mail["To"] = header_address(str(target["to"]), str(target.get("name") or "")[:200])
-    mail["Subject"] = reply_subject(str(target.get("subject") or ""))
+    mail["To"] = header_address(target.to, target.name[:200])
+    mail["Subject"] = reply_subject(target.subject)
     mail["Date"] = format_datetime(at)
     mail["Message-ID"] = message_id(key, own_address)
-    if in_reply_to := _ascii_ids([target.get("inReplyTo")]):
+    if in_reply_to := _ascii_ids([target.in_reply_to]):
         mail["In-Reply-To"] = in_reply_to
-    if references := _ascii_ids(target.get("references") or ()):
+    if references := _ascii_ids(target.references):
         mail["References"] = references
     mail["Auto-Submitted"] = "auto-replied"
     mail["X-Auto-Response-Suppress"] = "All"
@@ -122,6 +138,6 @@ def header_address(address: str, name: str = "") -> Address:
     return Address(name, username=local, domain=domain)
 
 
-def _ascii_ids(message_ids: Iterable[object]) -> str:
+def _ascii_ids(message_ids: Iterable[str]) -> str:
     """The ids that a header may hold without SMTPUTF8."""
-    return " ".join(text for text in map(str, filter(None, message_ids)) if text.isascii())
+    return " ".join(message_id for message_id in message_ids if message_id and message_id.isascii())

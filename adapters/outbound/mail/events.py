@@ -24,6 +24,7 @@ def mail_event(
 ) -> Event:
     """`own_domains` are those of the mailbox and its servers. A mail without a text hands on its subject."""
     sender = next(iter(headers.addresses("From")), None)
+    reply_address = headers.reply_address()
     authenticated = authenticated_sender(headers, own_domains)
     identities = (Identity("email", authenticated.email.lower()),) if authenticated else ()
     return Event(
@@ -35,6 +36,6 @@ def mail_event(
         attachments=attachments,
         ids=ids,
         automated=True,
-        correspondent=target["to"].lower(),
+        correspondent=reply_address.email.lower() if reply_address else "",
         raw={**headers.summary(), **raw},
     )

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlencode, urlsplit
 
 from adapters.outbound.channels.common.bodies import items, text
 from adapters.outbound.channels.common.outcomes import by_status, failed, without_token
 from adapters.outbound.oauth.tokens import TokenRefused, Tokens, TokenUnavailable
-from domain.channels.messages import Config, Outcome, Sent
+from domain.channels.messages import Outcome, Sent
 from ports.capabilities import PlatformError, PollFailed
 from ports.channels import ChannelDependencies
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
@@ -38,6 +38,19 @@ _RATE_REASONS = frozenset(
         "RATE_LIMIT_EXCEEDED",
     }
 )
+
+
+class Credentials(Protocol):
+    """The fields of a config that grant access; `redirect_uri` is sent where it is not empty."""
+
+    @property
+    def client_id(self) -> str: ...
+    @property
+    def client_secret(self) -> str: ...
+    @property
+    def refresh_token(self) -> str: ...
+    @property
+    def redirect_uri(self) -> str: ...
 
 
 class GoogleError(Exception):
@@ -92,16 +105,22 @@ class GoogleApi:
         tokens = Tokens(dependencies.http, dependencies.clock)
         return cls(product, dependencies, lambda: dependencies.address(setting).rstrip("/"), tokens)
 
-    async def get(self, config: Config, path: str, query: Mapping[str, str] | None = None) -> dict[str, Any]:
+    async def get(
+        self, config: Credentials, path: str, query: Mapping[str, str] | None = None
+    ) -> dict[str, Any]:
         request = HttpRequest("GET", self.url(path, query), timeout=TIMEOUT, max_bytes=MAX_ANSWER)
         return await self.send(config, request)
 
     async def post(
-        self, config: Config, path: str, body: Mapping[str, Any], query: Mapping[str, str] | None = None
+        self,
+        config: Credentials,
+        path: str,
+        body: Mapping[str, Any],
+        query: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
         return await self.send(config, HttpRequest("POST", self.url(path, query), json=body, timeout=TIMEOUT))
 
-    async def send(self, config: Config, request: HttpRequest) -> dict[str, Any]:
+    async def send(self, config: Credentials, request: HttpRequest) -> dict[str, Any]:
         """The JSON object of a good answer, empty for 204. An access token that is refused is replaced once."""
         try:
             answer = await self.dependencies.http.send(await self._with_token(config, request))
@@ -115,7 +134,7 @@ class GoogleApi:
             raise self._refused(answer)
         return body
 
-    async def stream(self, config: Config, path: str, query: Mapping[str, str]) -> AsyncIterator[bytes]:
+    async def stream(self, config: Credentials, path: str, query: Mapping[str, str]) -> AsyncIterator[bytes]:
         """The body of an answer piece by piece. Raises `HttpFailed` too."""
         request = HttpRequest("GET", self.url(path, query), timeout=5 * TIMEOUT)
         async for piece in self.dependencies.http.stream(await self._with_token(config, request)):
@@ -124,12 +143,12 @@ class GoogleApi:
     def url(self, path: str, query: Mapping[str, str] | None = None) -> str:
         return f"{self.base()}{path}" + (f"?{urlencode(query)}" if query else "")
 
-    def lacks(self, config: Config, scopes: Collection[str]) -> bool:
+    def lacks(self, config: Credentials, scopes: Collection[str]) -> bool:
         """Whether the present access token was granted none of these scopes, as far as Google said."""
         granted = self.tokens.scopes(self._token_url(), _grant(config))
         return bool(granted) and granted.isdisjoint(scopes)
 
-    async def _with_token(self, config: Config, request: HttpRequest) -> HttpRequest:
+    async def _with_token(self, config: Credentials, request: HttpRequest) -> HttpRequest:
         try:
             token = await self.tokens.get(self._token_url(), _grant(config))
         except TokenRefused as error:
@@ -162,13 +181,11 @@ def is_rate_limit(answer: HttpAnswer) -> bool:
     return answer.status == 403 and (exhausted or bool(reasons & _RATE_REASONS))
 
 
-def _grant(config: Config) -> dict[str, str]:
+def _grant(config: Credentials) -> dict[str, str]:
     grant = {
         "grant_type": "refresh_token",
-        "client_id": str(config["clientId"]),
-        "client_secret": str(config["clientSecret"]),
-        "refresh_token": str(config["refreshToken"]),
+        "client_id": config.client_id,
+        "client_secret": config.client_secret,
+        "refresh_token": config.refresh_token,
     }
-    if config.get("redirectUri"):
-        grant["redirect_uri"] = str(config["redirectUri"])
-    return grant
+    return {**grant, "redirect_uri": config.redirect_uri} if config.redirect_uri else grant

@@ -8,6 +8,7 @@ import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.outbound.channels.drive_folder import push
+from adapters.outbound.channels.drive_folder.config import CONFIG as MODEL
 from tests.features.polling.conftest import Watch
 from tests.support.channels import NOW
 from tests.support.platforms.drive import CLIENT, FOLDER, Drive
@@ -72,7 +73,7 @@ def revoked(drive: Drive) -> None:
 
 @when(parsers.parse("Google reports a {state}"))
 def reported(watch: Watch, state: str) -> None:
-    channel = push.channel(CONFIG, "https://agents.example/webhook", NOW)
+    channel = push.channel(MODEL.load(CONFIG), "https://agents.example/webhook", NOW)
     _report(watch, state, channel["token"])
 
 
@@ -82,7 +83,7 @@ def reported_falsely(watch: Watch) -> None:
 
 
 def _report(watch: Watch, state: str, token: str) -> None:
-    channel = push.channel(CONFIG, "https://agents.example/webhook", NOW)
+    channel = push.channel(MODEL.load(CONFIG), "https://agents.example/webhook", NOW)
     headers = {
         "X-Goog-Channel-ID": channel["id"],
         "X-Goog-Channel-Token": token,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.erp_events.definition import DEFINITION
+from adapters.outbound.channels.erp_events.config import DEFINITION
 from domain.instances.health import health_of
 from domain.instances.model import Activity, ActivityHealth, Health, Instance
 from ports.instances import HealthRecord

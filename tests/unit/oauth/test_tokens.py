@@ -6,10 +6,12 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from adapters.outbound.channels.mail_api.config import GmailConfig
 from adapters.outbound.oauth.google import GoogleApi
 from adapters.outbound.oauth.tokens import TokenRefused, Tokens, TokenUnavailable
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
@@ -17,7 +19,7 @@ from tests.support.channels import SetClock, dependencies
 
 URL = "https://login.example/token"
 GRANT = {"grant_type": "client_credentials", "client_id": "a", "client_secret": "b"}
-CONFIG = {"clientId": "id", "clientSecret": "secret", "refreshToken": "refresh"}
+CONFIG = GmailConfig(client_id="id", client_secret="secret", refresh_token="refresh", redirect_uri="")
 
 
 class Endpoint:
@@ -119,7 +121,7 @@ def google(endpoint: Endpoint, token_url: str = URL) -> GoogleApi:
 async def test_google_gets_a_refresh_grant() -> None:
     endpoint = Endpoint()
     api = google(endpoint)
-    await api.get({**CONFIG, "redirectUri": "https://a.example"}, "/profile")
+    await api.get(replace(CONFIG, redirect_uri="https://a.example"), "/profile")
     grant, request = endpoint.requests
     assert grant.form == {
         "grant_type": "refresh_token",

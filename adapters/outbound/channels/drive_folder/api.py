@@ -11,9 +11,9 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import text
+from adapters.outbound.channels.drive_folder.config import DriveConfig
 from adapters.outbound.http.paths import segment
 from adapters.outbound.oauth.google import TIMEOUT, GoogleApi
-from domain.channels.messages import Config
 from ports.http import HttpRequest
 
 FIELDS = (
@@ -32,23 +32,23 @@ class Drive:
     def __init__(self, api: GoogleApi) -> None:
         self._api = api
 
-    async def children(self, config: Config, page: str = "") -> dict[str, Any]:
+    async def children(self, config: DriveConfig, page: str = "") -> dict[str, Any]:
         """files.list: a page of what is in the folder and not in the trash."""
         return await self._list(config, "", page)
 
-    async def marked(self, config: Config, name: str, value: str) -> dict[str, Any]:
+    async def marked(self, config: DriveConfig, name: str, value: str) -> dict[str, Any]:
         """files.list: the files of the folder that have a property."""
         return await self._list(
             config, f" and appProperties has {{ key='{_escaped(name)}' and value='{_escaped(value)}' }}"
         )
 
-    async def folder(self, config: Config) -> dict[str, Any]:
+    async def folder(self, config: DriveConfig) -> dict[str, Any]:
         """files.get of the folder."""
         query = {"fields": "id,mimeType,trashed,capabilities(canAddChildren)", **_SHARED_DRIVES}
-        return await self._api.get(config, f"{_FILES}/{segment(config['folderId'])}", query)
+        return await self._api.get(config, f"{_FILES}/{segment(config.folder_id)}", query)
 
     async def create(
-        self, config: Config, metadata: Mapping[str, Any], mime_type: str, content: bytes
+        self, config: DriveConfig, metadata: Mapping[str, Any], mime_type: str, content: bytes
     ) -> str:
         """files.create in one request, the metadata and the content; gives the file's id."""
         boundary = f"switchboard-{secrets.token_hex(16)}"
@@ -62,24 +62,24 @@ class Drive:
         )
         return text(await self._api.send(config, request), "id")
 
-    def download(self, config: Config, file_id: str, export: str) -> AsyncIterator[bytes]:
+    def download(self, config: DriveConfig, file_id: str, export: str) -> AsyncIterator[bytes]:
         """The bytes of a file; of a Google-native one, exported to the type `export`."""
         query = {"mimeType": export} if export else {"alt": "media", **_SHARED_DRIVES}
         return self._api.stream(config, f"{_FILES}/{segment(file_id)}{'/export' if export else ''}", query)
 
-    async def watch(self, config: Config, channel: Mapping[str, Any]) -> str:
+    async def watch(self, config: DriveConfig, channel: Mapping[str, Any]) -> str:
         """changes.watch: has all changes reported to a channel; gives the id of the watched resource."""
         start = await self._api.get(config, "/drive/v3/changes/startPageToken", _SHARED_DRIVES)
         query = {"pageToken": text(start, "startPageToken"), **_ALL_DRIVES}
         return text(await self._api.post(config, "/drive/v3/changes/watch", channel, query), "resourceId")
 
-    async def stop(self, config: Config, channel_id: str, resource_id: str) -> None:
+    async def stop(self, config: DriveConfig, channel_id: str, resource_id: str) -> None:
         """channels.stop."""
         body = {"id": channel_id, "resourceId": resource_id}
         await self._api.post(config, "/drive/v3/channels/stop", body)
 
-    async def _list(self, config: Config, condition: str, page: str = "") -> dict[str, Any]:
-        folder = _escaped(str(config["folderId"]))
+    async def _list(self, config: DriveConfig, condition: str, page: str = "") -> dict[str, Any]:
+        folder = _escaped(config.folder_id)
         query = {
             "q": f"'{folder}' in parents{condition} and trashed = false",
             "fields": f"nextPageToken,files({FIELDS})",

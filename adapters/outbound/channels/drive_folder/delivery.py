@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from adapters.outbound.channels.common.bodies import items, text
 from adapters.outbound.channels.common.files import (
@@ -16,51 +17,67 @@ from adapters.outbound.channels.common.files import (
 from adapters.outbound.channels.common.messages import file_payloads
 from adapters.outbound.channels.common.outcomes import repeatable
 from adapters.outbound.channels.drive_folder.api import Drive
+from adapters.outbound.channels.drive_folder.config import DriveConfig, FileTarget
 from adapters.outbound.channels.drive_folder.polling import MARK
 from adapters.outbound.oauth.google import GoogleError
-from domain.channels.messages import Answer, Config, OutboundMessage, Outcome, Sent, Target
+from domain.channels.limits import Limits, Quota
+from domain.channels.messages import Answer, OutboundMessage, Outcome, Sent
 from ports.channels import ArtifactReader
 
+PER_ACCOUNT = (Quota(3, 1.0),)
+"""Files that an account may write (https://developers.google.com/workspace/drive/api/guides/limits)."""
+MAX_CONCURRENCY = 4
+"""Calls at a time; Google publishes no limit."""
 MAX_FILE_BYTES = 50 * 1024 * 1024
 TEXT = "text/plain"
 _DELIVERY = "switchboardDelivery"
 
 
-def messages(target: Target, answer: Answer) -> Sequence[OutboundMessage]:
-    """The text as one document, then each file."""
-    name = f"{target['name']} - answer.txt" if target.get("name") else "answer.txt"
-    documents = [{"kind": "text", "name": name, "text": answer.text}] if answer.text.strip() else []
-    return [OutboundMessage(payload) for payload in (*documents, *file_payloads(answer))]
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    drive: Drive
+    artifacts: ArtifactReader
 
+    def render(self, config: DriveConfig, target: FileTarget, answer: Answer) -> Sequence[OutboundMessage]:
+        """The text as one document, then each file."""
+        name = f"{target.name} - answer.txt" if target.name else "answer.txt"
+        documents = [{"kind": "text", "name": name, "text": answer.text}] if answer.text.strip() else []
+        return [OutboundMessage(payload) for payload in (*documents, *file_payloads(answer))]
 
-async def send(drive: Drive, reader: ArtifactReader, config: Config, part: OutboundMessage, key: str) -> Sent:
-    """Writes one file, unless an earlier attempt did: the file has the key of its delivery as a property. So trying
-    again is safe where the outcome is unknown."""
-    name, mime_type, content = await _content(reader, part)
-    delivery = hashlib.sha256(key.encode()).hexdigest()[:32]
-    metadata = {
-        "name": name,
-        "parents": [config["folderId"]],
-        "mimeType": mime_type,
-        "properties": {MARK: "answer"},
-        "appProperties": {MARK: "answer", _DELIVERY: delivery},
-    }
-    try:
-        written = items(await drive.marked(config, _DELIVERY, delivery), "files")
-        for file in written:
-            if text(file, "appProperties", _DELIVERY) == delivery:
-                return Sent(Outcome.SENT, ref=text(file, "id"))
-        return Sent(Outcome.SENT, ref=await drive.create(config, metadata, mime_type, content))
-    except GoogleError as error:
-        return repeatable(error.sent)
+    def limits(self, config: DriveConfig, target: FileTarget) -> Limits:
+        return Limits(config.refresh_token, per_account=PER_ACCOUNT, max_concurrency=MAX_CONCURRENCY)
 
+    async def send(self, config: DriveConfig, target: FileTarget, message: OutboundMessage, key: str) -> Sent:
+        """Writes one file, unless an earlier attempt did: the file has the key of its delivery as a property. So
+        trying again is safe where the outcome is unknown."""
+        name, mime_type, content = await self._file(message)
+        delivery = hashlib.sha256(key.encode()).hexdigest()[:32]
+        metadata = {
+            "name": name,
+            "parents": [config.folder_id],
+            "mimeType": mime_type,
+            "properties": {MARK: "answer"},
+            "appProperties": {MARK: "answer", _DELIVERY: delivery},
+        }
+        try:
+            written = items(await self.drive.marked(config, _DELIVERY, delivery), "files")
+            for file in written:
+                if text(file, "appProperties", _DELIVERY) == delivery:
+                    return Sent(Outcome.SENT, ref=text(file, "id"))
+            return Sent(Outcome.SENT, ref=await self.drive.create(config, metadata, mime_type, content))
+        except GoogleError as error:
+            return repeatable(error.sent)
 
-async def _content(reader: ArtifactReader, part: OutboundMessage) -> tuple[str, str, bytes]:
-    """Name, type and bytes of the file to write; for a file that cannot be read, its link."""
-    if part.payload["kind"] != FILE:
-        return part.payload["name"], TEXT, part.payload["text"].encode()
-    artifact = artifact_of(part.payload)
-    try:
-        return artifact.name, artifact.mime_type, await content_of(reader, artifact, MAX_FILE_BYTES)
-    except FileUnavailable:
-        return f"{artifact.name}.txt", TEXT, link_text(artifact).encode()
+    async def _file(self, message: OutboundMessage) -> tuple[str, str, bytes]:
+        """Name, type and bytes of the file to write; for a file that cannot be read, its link."""
+        if message.payload["kind"] != FILE:
+            return message.payload["name"], TEXT, message.payload["text"].encode()
+        artifact = artifact_of(message.payload)
+        try:
+            return (
+                artifact.name,
+                artifact.mime_type,
+                await content_of(self.artifacts, artifact, MAX_FILE_BYTES),
+            )
+        except FileUnavailable:
+            return f"{artifact.name}.txt", TEXT, link_text(artifact).encode()

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.channels.drive_folder.api import Drive
+from adapters.outbound.channels.drive_folder.config import TARGET, DriveConfig, FileTarget
 from adapters.outbound.http.paths import segment
 from adapters.outbound.oauth.google import poll_failures
-from domain.channels.messages import Attachment, Config, Event, Sender
+from domain.channels.messages import Attachment, Event, Sender
 from ports.capabilities import Polled
 
 _ANSWER_TYPES = frozenset({"text/plain", "application/vnd.google-apps.document"})
@@ -23,7 +25,7 @@ MARK = "switchboard"
 """The property of every file that we write, visible to all OAuth clients (`properties`): else two instances that
 watch one folder with different clients would answer each other's answers."""
 
-AT_ONCE = 500
+MAX_EVENTS = 500
 """Events of one poll."""
 
 MAX_ATTACHED = 25 * 1024 * 1024
@@ -40,27 +42,31 @@ NATIVE = {
 """Google's own types: the extension that names them in fileTypes, and what they are exported to."""
 
 
-async def poll(
-    drive: Drive, config: Config, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
-) -> Polled:
-    """What changed since the cursor; on the first poll since the instance was created. Raises `PollFailed`."""
-    with poll_failures():
-        files = await _files(drive, config)
-    present = {text(file, "id"): _state(file) for file in files}
-    folder = str(config["folderId"])
-    known: Mapping[str, str]
-    if cursor is None:
-        known = {text(file, "id"): _state(file) for file in files if not _is_new(file, since, now)}
-    else:  # in another folder, polling begins with what is there now
-        known = cursor["files"] if cursor.get("folder") == folder else dict(present)
-    changed = [file for file in files if known.get(text(file, "id")) != present[text(file, "id")]]
-    changed.sort(key=lambda file: text(file, "modifiedTime"))
-    taken, left = changed[:AT_ONCE], {text(file, "id") for file in changed[AT_ONCE:]}
-    # What is left over keeps its state, so that the next poll finds it.
-    snapshot = {file_id: state for file_id, state in present.items() if file_id not in left}
-    snapshot |= {file_id: known[file_id] for file_id in left if file_id in known}
-    events = [_event(file, config) for file in taken if _is_wanted(file, config)]
-    return Polled(events, {"folder": folder, "files": snapshot}, more=bool(left))
+@dataclass(frozen=True, slots=True)
+class FolderPoller:
+    drive: Drive
+    default_interval_minutes: float = 10.0
+
+    async def poll(
+        self, config: DriveConfig, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
+    ) -> Polled:
+        """What changed since the cursor; on the first poll since the instance was created."""
+        with poll_failures():
+            files = await _files(self.drive, config)
+        present = {text(file, "id"): _state(file) for file in files}
+        known: Mapping[str, str]
+        if cursor is None:
+            known = {text(file, "id"): _state(file) for file in files if not _is_new(file, since, now)}
+        else:  # in another folder, polling begins with what is there now
+            known = cursor["files"] if cursor.get("folder") == config.folder_id else dict(present)
+        changed = [file for file in files if known.get(text(file, "id")) != present[text(file, "id")]]
+        changed.sort(key=lambda file: text(file, "modifiedTime"))
+        taken, left = changed[:MAX_EVENTS], {text(file, "id") for file in changed[MAX_EVENTS:]}
+        # What is left over keeps its state, so that the next poll finds it.
+        snapshot = {file_id: state for file_id, state in present.items() if file_id not in left}
+        snapshot |= {file_id: known[file_id] for file_id in left if file_id in known}
+        events = [_event(file, config) for file in taken if _is_wanted(file, config)]
+        return Polled(events, {"folder": config.folder_id, "files": snapshot}, more=bool(left))
 
 
 def _is_new(file: Mapping[str, Any], since: datetime, now: datetime) -> bool:
@@ -80,7 +86,7 @@ def _time(file: Mapping[str, Any], name: str) -> datetime | None:
     return moment if moment.tzinfo else None
 
 
-async def _files(drive: Drive, config: Config) -> list[Mapping[str, Any]]:
+async def _files(drive: Drive, config: DriveConfig) -> list[Mapping[str, Any]]:
     """All files of the folder but our own."""
     files: list[Mapping[str, Any]] = []
     page = ""
@@ -108,25 +114,23 @@ def _state(file: Mapping[str, Any]) -> str:
     return hashlib.sha256(seen.encode()).hexdigest()[:16]
 
 
-def _is_wanted(file: Mapping[str, Any], config: Config) -> bool:
-    kinds = (kind.strip().lower().lstrip(".") for kind in str(config.get("fileTypes") or "").split(","))
-    wanted = set(filter(None, kinds))
+def _is_wanted(file: Mapping[str, Any], config: DriveConfig) -> bool:
     name = text(file, "name")
     extension = name.rpartition(".")[2].lower() if "." in name else ""
     native = NATIVE.get(text(file, "mimeType"), ("",))[0]
-    return not wanted or bool({extension, native} - {""} & wanted)
+    return not config.extensions or bool({extension, native} - {""} & config.extensions)
 
 
-def _event(file: Mapping[str, Any], config: Config) -> Event:
+def _event(file: Mapping[str, Any], config: DriveConfig) -> Event:
     file_id, name = text(file, "id"), text(file, "name")
     url = text(file, "webViewLink") or f"https://drive.google.com/file/d/{segment(file_id)}/view"
     user = text(file, "lastModifyingUser", "emailAddress")
     return Event(
         key=f"{file_id}:{text(file, 'version') or _state(file)}",
-        session_id=str(config["folderId"]),
+        session_id=config.folder_id,
         sender=Sender(user or "drive", text(file, "lastModifyingUser", "displayName")),
         text=f"File updated: {name} at {url}",
-        target={"fileId": file_id, "name": name},
+        target=TARGET.dump(FileTarget(file_id=file_id, name=name)),
         attachments=tuple(_attachments(file)),
         ids=(file_id,),
         automated=_may_be_an_answer(file),

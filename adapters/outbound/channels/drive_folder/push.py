@@ -18,8 +18,9 @@ from urllib.parse import urlsplit
 
 from adapters.outbound.channels.common.bodies import items, same, text
 from adapters.outbound.channels.common.calls import require_webhook
+from adapters.outbound.channels.drive_folder.config import DriveConfig
 from adapters.outbound.oauth.google import GoogleError
-from domain.channels.messages import Config, RawAnswer, RawCall, Received
+from domain.channels.messages import ChannelMetadata, RawAnswer, RawCall, Received
 from domain.refusals import Unauthenticated
 
 PERIOD = 3600
@@ -33,7 +34,7 @@ POLL = "poll"
 _SYNC = "sync"
 
 
-def receive(config: Config, call: RawCall) -> Received:
+def receive(config: DriveConfig, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
     """Proves a notification and reads it. Raises `Unauthenticated`, `NotFound`."""
     require_webhook(call)
     channel_id = call.headers.get("x-goog-channel-id", "")
@@ -53,10 +54,10 @@ def can_be_called(address: str) -> bool:
     return parts.scheme == "https" and "." in host and not host.rpartition(".")[2].isdigit()
 
 
-def channel(config: Config, address: str, now: datetime) -> Mapping[str, Any]:
+def channel(config: DriveConfig, address: str, now: datetime) -> Mapping[str, Any]:
     """The notification channel of the present period, as Google is asked for it."""
     period = int(now.timestamp()) // PERIOD
-    channel_id = _digest(config, f"channel {config['folderId']} {address} {period}")[:40]
+    channel_id = _digest(config, f"channel {config.folder_id} {address} {period}")[:40]
     return {
         "id": channel_id,
         "type": "web_hook",
@@ -84,11 +85,11 @@ def with_channel(registration: Mapping[str, Any], channel_id: str, resource_id: 
     return {_CHANNELS: [{"id": name, "resourceId": resource} for name, resource in alive]}
 
 
-def _token(config: Config, channel_id: str) -> str:
+def _token(config: DriveConfig, channel_id: str) -> str:
     return _digest(config, f"token {channel_id}")
 
 
-def _digest(config: Config, message: str) -> str:
+def _digest(config: DriveConfig, message: str) -> str:
     """An HMAC with the instance's secrets as its key."""
-    key = f"{config['clientSecret']}\n{config['refreshToken']}".encode()
+    key = f"{config.client_secret}\n{config.refresh_token}".encode()
     return hmac.new(key, message.encode(), hashlib.sha256).hexdigest()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -10,51 +11,49 @@ import anyio
 from aiosmtplib import SMTPException
 
 from adapters.outbound.channels.common.files import pieces
-from adapters.outbound.channels.email.definition import DEFINITION
+from adapters.outbound.channels.email.config import CONFIG, DEFINITION, TARGET, EmailConfig
 from adapters.outbound.channels.email.idle import IdleWatcher
 from adapters.outbound.channels.email.imap import MailBox
-from adapters.outbound.channels.email.limits import limits, read_limits
 from adapters.outbound.channels.email.mailbox import Mailboxes
 from adapters.outbound.channels.email.polling import poll
-from adapters.outbound.channels.email.settings import smtp_security
-from adapters.outbound.mail.compose import compose_reply, mail_messages
+from adapters.outbound.mail.compose import MailTarget, compose_reply, mail_messages
 from adapters.outbound.mail.connections import TlsContexts, checked_tls
 from adapters.outbound.mail.mime import read_mail
-from adapters.outbound.mail.smtp import SmtpServer, Submission, classify
+from adapters.outbound.mail.smtp import Submission, classify
 from domain.channels.limits import Limits
-from domain.channels.messages import Answer, Attachment, Config, Event, OutboundMessage, Outcome, Sent, Target
-from domain.channels.typed import RAW
+from domain.channels.messages import Answer, Attachment, Event, OutboundMessage, Outcome, Sent
 from ports.capabilities import PlatformError, Polled, PollFailed
 from ports.channels import Channel, ChannelDependencies
+from ports.clock import Clock
 from ports.http import HttpFailed
 
 PROBE_TIMEOUT = 10.0
 """Seconds for checking both servers, while a caller waits for the answer."""
+MAX_CONCURRENCY = 2
+"""Connections of an account at a time. Each provider has its own limit (Dovecot 10, Exim 20 for all senders by
+default), and the mail programs of the mailbox's owner count too."""
 
 
-class Email:
-    """Polls, ConfirmsPolls, PushWatcher, Replies, Probed and Fetches of `ports.channels`."""
+@dataclass(frozen=True, slots=True)
+class Inbox:
+    """Reads the mailbox."""
 
-    default_interval_minutes = 5.0
-
-    def __init__(self, dependencies: ChannelDependencies, tls_contexts: TlsContexts = checked_tls) -> None:
-        self._clock = dependencies.clock
-        self._mailboxes = Mailboxes(dependencies.hosts, tls_contexts)
-        self._submission = Submission(dependencies.hosts, tls_contexts)
-        self._watcher = IdleWatcher(self._mailboxes)
+    mailboxes: Mailboxes
+    watcher: IdleWatcher
+    default_interval_minutes: float = 5.0
 
     async def poll(
-        self, config: Config, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
+        self, config: EmailConfig, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
     ) -> Polled:
         """Takes what is unread, whenever it came."""
 
         def job(box: MailBox) -> Polled:
-            self._watcher.uid_next[_account(config)] = box.number_of("UIDNEXT")
+            self.watcher.uid_next[config.imap_account] = box.number_of("UIDNEXT")
             return poll(box, config, cursor, now)
 
-        return await self._mailboxes.work(config, job)
+        return await self.mailboxes.work(config, job)
 
-    async def acknowledge(self, config: Config, stored: Sequence[Event]) -> None:
+    async def acknowledge(self, config: EmailConfig, stored: Sequence[Event]) -> None:
         def job(box: MailBox) -> None:
             validity = box.number_of("UIDVALIDITY")
             box.mark_seen(
@@ -62,55 +61,71 @@ class Email:
             )
 
         if stored:
-            await self._mailboxes.work(config, job)
+            await self.mailboxes.work(config, job)
 
-    async def watch(self, config: Config, timeout: float) -> None:
-        await self._watcher.watch(config, _account(config), timeout)
+    def read_limits(self, config: EmailConfig) -> Limits:
+        """Those of the IMAP server. The connection that waits for news (IDLE) is not counted."""
+        account = f"imap {config.imap_host.strip().lower()} {config.username}"
+        return Limits(account, max_concurrency=MAX_CONCURRENCY)
 
-    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[OutboundMessage]:
+    async def fetch(self, config: EmailConfig, attachment: Attachment) -> AsyncIterator[bytes]:
+        content = await self.mailboxes.work(config, lambda box: _file(box, attachment.source))
+        if content is None:
+            raise PlatformError("the mail with this file is no longer in the mailbox")
+        for piece in pieces(content):
+            yield piece
+
+
+@dataclass(frozen=True, slots=True)
+class Replies:
+    """Sends the replies."""
+
+    submission: Submission
+    clock: Clock
+
+    def render(self, config: EmailConfig, target: MailTarget, answer: Answer) -> Sequence[OutboundMessage]:
         return mail_messages(answer)
 
-    def limits(self, config: Config, target: Target) -> Limits:
-        return limits(config, target)
+    def limits(self, config: EmailConfig, target: MailTarget) -> Limits:
+        account = f"{config.smtp_host.strip().lower()} {config.username}"
+        return Limits(account, target.to, max_concurrency=MAX_CONCURRENCY)
 
-    def read_limits(self, config: Config) -> Limits:
-        return read_limits(config)
-
-    async def send(self, config: Config, target: Target, part: OutboundMessage, key: str) -> Sent:
-        own = str(config["fromEmail"]).strip()
+    async def send(self, config: EmailConfig, target: MailTarget, message: OutboundMessage, key: str) -> Sent:
+        own = config.from_email.strip()
         try:
-            mail = compose_reply(own, target, part, key, self._clock.now())
-        except (ValueError, IndexError, KeyError) as failure:
+            mail = compose_reply(own, target, message, key, self.clock.now())
+        except (ValueError, IndexError) as failure:
             return Sent(Outcome.PERMANENT, f"the mail cannot be addressed: {failure}")
-        return await self._submission.submit(_smtp(config), mail, own, str(target["to"]))
+        return await self.submission.submit(config.smtp_server, mail, own, target.to)
 
-    async def probe(self, config: Config) -> None:
+
+@dataclass(frozen=True, slots=True)
+class ServerProbe:
+    """Tries both servers."""
+
+    mailboxes: Mailboxes
+    submission: Submission
+
+    async def probe(self, config: EmailConfig) -> None:
         try:
             with anyio.fail_after(PROBE_TIMEOUT):
                 await self._probe(config)
         except TimeoutError as failure:
             raise PlatformError("the mail servers did not answer in time") from failure
 
-    async def _probe(self, config: Config) -> None:
+    async def _probe(self, config: EmailConfig) -> None:
         try:
-            await self._mailboxes.work(config, MailBox.unseen)
+            await self.mailboxes.work(config, MailBox.unseen)
         except PollFailed as failure:
             raise PlatformError(f"IMAP: {failure}") from failure
-        server = _smtp(config)
+        server = config.smtp_server
         try:
-            await self._submission.try_login(server)
+            await self.submission.try_login(server)
         except HttpFailed as failure:
             raise PlatformError(f"SMTP: {failure}") from failure
         except (SMTPException, OSError, ValueError) as failure:
             detail = classify(failure, server, handed_over=False).detail
             raise PlatformError(f"SMTP: {detail}") from failure
-
-    async def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:
-        content = await self._mailboxes.work(config, lambda box: _file(box, attachment.source))
-        if content is None:
-            raise PlatformError("the mail with this file is no longer in the mailbox")
-        for piece in pieces(content):
-            yield piece
 
 
 def _file(box: MailBox, source: Mapping[str, Any]) -> bytes | None:
@@ -123,34 +138,24 @@ def _file(box: MailBox, source: Mapping[str, Any]) -> bytes | None:
     return next((file.content for file in files if file.index == int(source["index"])), None)
 
 
-def _account(config: Config) -> tuple[str, ...]:
-    return str(config["imapHost"]), str(config["imapPort"]), str(config["username"])
-
-
-def _smtp(config: Config) -> SmtpServer:
-    return SmtpServer(
-        host=str(config["smtpHost"]).strip(),
-        port=int(config["smtpPort"]),
-        security=smtp_security(config),
-        username=str(config["username"]),
-        password=str(config["password"]),
-    )
-
-
 def build(
     dependencies: ChannelDependencies, tls_contexts: TlsContexts = checked_tls
-) -> Channel[Config, Target]:
-    channel = Email(dependencies, tls_contexts)
+) -> Channel[EmailConfig, MailTarget]:
+    mailboxes = Mailboxes(dependencies.hosts, tls_contexts)
+    submission = Submission(dependencies.hosts, tls_contexts)
+    watcher = IdleWatcher(mailboxes)
+    inbox = Inbox(mailboxes, watcher)
+    replies = Replies(submission, dependencies.clock)
     return Channel(
         definition=DEFINITION,
-        config=RAW,
-        target=RAW,
-        sender=channel,
-        limits=channel,
-        read_limits=channel,
-        poller=channel,
-        poll_ack=channel,
-        push_watcher=channel,
-        probe=channel,
-        fetcher=channel,
+        config=CONFIG,
+        target=TARGET,
+        sender=replies,
+        limits=replies,
+        read_limits=inbox,
+        poller=inbox,
+        poll_ack=inbox,
+        push_watcher=watcher,
+        probe=ServerProbe(mailboxes, submission),
+        fetcher=inbox,
     )

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from adapters.outbound.channels.email.settings import own_domains
-from adapters.outbound.mail.compose import reply_target
+from adapters.outbound.channels.email.config import TARGET, EmailConfig
+from adapters.outbound.mail.compose import MailTarget, reply_target
 from adapters.outbound.mail.events import mail_event
 from adapters.outbound.mail.headers import session_of
 from adapters.outbound.mail.mime import Mail
-from domain.channels.messages import Attachment, Config, Event, Sender
+from domain.channels.messages import Attachment, Event, Sender
 
 MAX_PER_THREAD = 100
 """Mails of one thread that are taken in an hour: more are two machines that answer each other."""
@@ -26,7 +26,6 @@ class MailboxCursor:
 
     uid_validity: int
     account: str
-    last_uid: int = 0
     taken: set[int] = field(default_factory=set)
     threads: dict[str, list[float]] = field(default_factory=dict)
 
@@ -43,21 +42,15 @@ class MailboxCursor:
                 cursor.threads[thread] = recent
         if stored.get("uidValidity") == uid_validity and stored.get("account") == account:
             cursor.taken = set(stored.get("taken", ()))
-            cursor.last_uid = int(stored.get("lastUid", 0))
         return cursor
 
     def dump(self) -> dict[str, Any]:
         return {
             "uidValidity": self.uid_validity,
             "account": self.account,
-            "lastUid": self.last_uid,
             "taken": sorted(self.taken),
             "threads": self.threads,
         }
-
-    def take(self, uid: int) -> None:
-        self.taken.add(uid)
-        self.last_uid = max(self.last_uid, uid)
 
     def admits(self, thread: str, now: datetime) -> bool:
         """Counts a mail of a thread; False when the thread is over its limit in this hour."""
@@ -80,16 +73,16 @@ class Position:
         return {"uidValidity": self.uid_validity, "uid": self.uid}
 
 
-def event_of(config: Config, mail: Mail, position: Position, *, whole: bool = True) -> Event:
+def event_of(config: EmailConfig, mail: Mail, position: Position, *, whole: bool = True) -> Event:
     """The event of a mail. `whole` False: only the beginning was read, so its files are left out."""
     message_ids = mail.headers.message_ids("Message-ID")[:1]
     return mail_event(
         mail.headers,
-        own_domains(config),
+        config.own_domains,
         key=mail.key,
         session_id=session_of(mail.headers, mail.key),
         text=mail.text,
-        target=reply_target(mail.headers),
+        target=TARGET.dump(reply_target(mail.headers, MailTarget)),
         attachments=_attachments(mail, position, "".join(message_ids)) if whole else (),
         ids=message_ids,
         raw=position.json | ({} if whole else {"truncated": True}),

@@ -12,9 +12,9 @@ import anyio
 from anyio import CapacityLimiter
 from imap_tools import MailboxTaggedResponseError
 
+from adapters.outbound.channels.email.config import EmailConfig
 from adapters.outbound.channels.email.imap import MailBox
 from adapters.outbound.channels.email.mailbox import IMAP_ERRORS, Mailboxes
-from domain.channels.messages import Config
 from ports.capabilities import PollFailed
 
 MAX_WATCHED = 100
@@ -24,7 +24,7 @@ MAX_HUNG_UP = 3
 MAX_IDLE = 29 * 60.0
 """Seconds after which IDLE must be renewed."""
 
-Account = tuple[str, ...]
+Account = tuple[str, int, str]
 
 
 class _End(Enum):
@@ -45,11 +45,12 @@ class IdleWatcher:
         self._hung_up: Counter[Account] = Counter()
         self._limiter: CapacityLimiter | None = None
 
-    async def watch(self, config: Config, account: Account, timeout: float) -> None:
+    async def watch(self, config: EmailConfig, timeout: float) -> None:
         """Returns when there may be new mail; without IDLE, or with too many watched, after `timeout`.
 
         Raises `PollFailed` for a server that ends IDLE again and again: polling each time would flood it.
         """
+        account = config.imap_account
         limiter = self._limiter = self._limiter or CapacityLimiter(MAX_WATCHED)
         if limiter.available_tokens < 1:
             await anyio.sleep(timeout)

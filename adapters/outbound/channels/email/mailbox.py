@@ -13,8 +13,8 @@ import anyio
 from anyio import CapacityLimiter, to_thread
 from imap_tools import ImapToolsError
 
+from adapters.outbound.channels.email.config import IMAP_TLS_PORT, EmailConfig
 from adapters.outbound.channels.email.imap import ImapAccount, LoginRefused, MailBox, message_of
-from adapters.outbound.channels.email.settings import IMAP_TLS_PORT, imap_security
 from adapters.outbound.mail.connections import (
     Security,
     TlsContexts,
@@ -22,7 +22,6 @@ from adapters.outbound.mail.connections import (
     open_mail_socket,
     plain_text_message,
 )
-from domain.channels.messages import Config
 from ports.capabilities import PollFailed
 from ports.http import Addresses, AddressRefused, HttpFailed
 
@@ -51,7 +50,7 @@ class Mailboxes:
 
     async def work(
         self,
-        config: Config,
+        config: EmailConfig,
         job: Callable[[MailBox], T],
         limiter: CapacityLimiter | None = None,
         timeout: float = WORK_TIMEOUT,
@@ -59,7 +58,7 @@ class Mailboxes:
         """Runs `job` on the selected INBOX. A cancelled or late job has its connection cut."""
         if limiter is None:
             limiter = self._limiter = self._limiter or CapacityLimiter(MAX_CONCURRENT)
-        account, port = self._account(config), int(config["imapPort"])
+        account, port = self._account(config), int(config.imap_port)
         where = f"{account.host}:{port}"
         try:
             connection = await open_mail_socket(
@@ -80,12 +79,12 @@ class Mailboxes:
         finally:
             running.cut()
 
-    def _account(self, config: Config) -> ImapAccount:
+    def _account(self, config: EmailConfig) -> ImapAccount:
         return ImapAccount(
-            host=str(config["imapHost"]).strip(),
-            security=imap_security(config),
-            username=str(config["username"]),
-            password=str(config["password"]),
+            host=config.imap_host.strip(),
+            security=config.imap_security,
+            username=config.username,
+            password=config.password,
             tls=self._tls_contexts(),
             timeout=CONNECT_TIMEOUT,
         )

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from adapters.outbound.channels.email.config import EmailConfig
 from adapters.outbound.channels.email.events import MailboxCursor, Position, event_of, unreadable
 from adapters.outbound.channels.email.imap import CUT_MAIL, MAX_MAIL, MailBox
 from adapters.outbound.mail.guards import reason_not_to_answer
 from adapters.outbound.mail.headers import session_of
 from adapters.outbound.mail.mime import read_mail
-from domain.channels.messages import Config, Event
+from domain.channels.messages import Event
 from ports.capabilities import Polled
 
 MAX_MAILS = 25
@@ -21,7 +22,7 @@ MAX_BYTES = 2 * MAX_MAIL
 """Bytes of one poll."""
 
 
-def poll(box: MailBox, config: Config, stored: Mapping[str, Any] | None, now: datetime) -> Polled:
+def poll(box: MailBox, config: EmailConfig, stored: Mapping[str, Any] | None, now: datetime) -> Polled:
     """What is UNSEEN and was not taken before.
 
     The mails that the stored cursor calls taken are stored with us: those that are unread all the same (the process
@@ -38,7 +39,7 @@ def poll(box: MailBox, config: Config, stored: Mapping[str, Any] | None, now: da
         event = _read(box, config, Position(cursor.uid_validity, uid), size, cursor, now)
         if event is not None:
             events.append(event)
-        cursor.take(uid)
+        cursor.taken.add(uid)
     return Polled(events, cursor.dump(), more=len(fresh) > len(batch))
 
 
@@ -58,7 +59,7 @@ def _batch(box: MailBox, uids: list[int]) -> dict[int, int]:
 
 
 def _read(
-    box: MailBox, config: Config, position: Position, size: int, cursor: MailboxCursor, now: datetime
+    box: MailBox, config: EmailConfig, position: Position, size: int, cursor: MailboxCursor, now: datetime
 ) -> Event | None:
     whole = size <= MAX_MAIL
     content = box.content(position.uid, None if whole else CUT_MAIL)
@@ -66,7 +67,7 @@ def _read(
         return None
     try:
         mail = read_mail(content)
-        if reason_not_to_answer(mail.headers, str(config["fromEmail"])) is not None:
+        if reason_not_to_answer(mail.headers, config.from_email) is not None:
             return None
         if not cursor.admits(_thread(session_of(mail.headers, mail.key)), now):
             return None
@@ -76,9 +77,9 @@ def _read(
         return unreadable(position, hashlib.sha256(content).hexdigest(), reason)
 
 
-def _account(config: Config) -> str:
+def _account(config: EmailConfig) -> str:
     """Identifies the mailbox; two of them may have the same UIDVALIDITY."""
-    identity = "\0".join(str(config[name]).strip().lower() for name in ("imapHost", "imapPort", "username"))
+    identity = "\0".join(map(str, config.imap_account))
     return hashlib.sha256(identity.encode()).hexdigest()[:16]
 
 

@@ -6,32 +6,73 @@ import hashlib
 import hmac
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 from adapters.outbound.channels.common import outcomes
 from adapters.outbound.channels.common.bodies import at
+from adapters.outbound.channels.erp_events.config import OdooConfig, RecordTarget
 from adapters.outbound.channels.erp_events.rpc import OdooError, Session, sign_in
 from adapters.outbound.channels.erp_events.watching import UNLINK
 from adapters.outbound.rendering import Markup, render
-from domain.channels.messages import Answer, Config, OutboundMessage, Outcome, Sent, Target
+from domain.channels.limits import Limits
+from domain.channels.messages import Answer, OutboundMessage, Outcome, Sent
+from ports.clock import Clock
 from ports.http import Http, HttpRequest
 
 NOTE, EVENT = "note", "event"
+MAX_CONCURRENCY = 2
+"""Calls at a time with one user. Odoo publishes no limit; each call takes one of the server's database connections
+(64 by default, `db_maxconn`) and one of a few workers."""
 _NO_NOTES = ("has no attribute 'message_post'", "does not exist", "message_post' does not")
 _HTML_SINCE = 17
 """The first version that takes a text as text; before, every body is HTML."""
 
 
-def messages(config: Config, target: Target, answer: Answer) -> Sequence[OutboundMessage]:
-    """The note, when there is a record to put it on, and the event for `webhookUrl`, when that is set."""
-    payloads: list[dict[str, str]] = []
-    html = _html(answer)
-    if html and target.get("recordId") and target.get("event") != UNLINK:
-        payloads.append({"kind": NOTE, "body": html})
-    if config.get("webhookUrl") and target.get("event"):
-        payloads.append({"kind": EVENT, "body": _notification(target)})
-    return [OutboundMessage(payload) for payload in payloads]
+def limits(config: OdooConfig, target: RecordTarget) -> Limits:
+    """They bind the user that signs in."""
+    server = config.erp_url.rstrip("/").lower()
+    return Limits(f"{server} {config.database} {config.username}", max_concurrency=MAX_CONCURRENCY)
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    http: Http
+    clock: Clock
+
+    def render(self, config: OdooConfig, target: RecordTarget, answer: Answer) -> Sequence[OutboundMessage]:
+        """The note, when there is a record to put it on, and the event for `webhookUrl`, when that is set."""
+        payloads: list[dict[str, str]] = []
+        html = _html(answer)
+        if html and target.record_id and target.event != UNLINK:
+            payloads.append({"kind": NOTE, "body": html})
+        if config.webhook_url and target.event:
+            payloads.append({"kind": EVENT, "body": _notification(target)})
+        return [OutboundMessage(payload) for payload in payloads]
+
+    async def send(
+        self, config: OdooConfig, target: RecordTarget, message: OutboundMessage, key: str
+    ) -> Sent:
+        """Odoo has no idempotency key; a POST to webhookUrl has the event's key as webhook-id."""
+        if message.payload["kind"] == EVENT:
+            return await self._post_event(config, target, message.payload["body"])
+        try:
+            session = await sign_in(self.http, config)
+            return await _post_note(session, target.model, target.record_id, message.payload["body"])
+        except OdooError as error:
+            return _outcome(target.model, error)
+
+    async def _post_event(self, config: OdooConfig, target: RecordTarget, body: str) -> Sent:
+        content = body.encode()
+        headers = {
+            "content-type": "application/json",
+            "webhook-id": target.key,
+            "webhook-timestamp": str(int(self.clock.now().timestamp())),
+            "x-webhook-signature": signature(config.password, content),
+        }
+        request = HttpRequest("POST", config.webhook_url, headers=headers, content=content, user_address=True)
+        return await outcomes.send(self.http, request)
 
 
 def _html(answer: Answer) -> str:
@@ -47,21 +88,11 @@ def _inner(document: str) -> str:
     return body.strip() or document
 
 
-def _notification(target: Target) -> str:
+def _notification(target: RecordTarget) -> str:
     """The JSON text to post; made once, so that the signature covers the same bytes at every attempt."""
     names = ("event", "model", "recordId", "record")
-    return json.dumps({name: target[name] for name in names}, ensure_ascii=False, separators=(",", ":"))
-
-
-async def send(http: Http, config: Config, target: Target, message: OutboundMessage, seconds: int) -> Sent:
-    """Sends one message; `seconds` is the present time."""
-    if message.payload["kind"] == EVENT:
-        return await _post_event(http, config, target, message.payload["body"], seconds)
-    model, record_id = str(target["model"]), int(target["recordId"])
-    try:
-        return await _post_note(await sign_in(http, config), model, record_id, message.payload["body"])
-    except OdooError as error:
-        return _outcome(model, error)
+    values = (target.event, target.model, target.record_id, target.record)
+    return json.dumps(dict(zip(names, values, strict=True)), ensure_ascii=False, separators=(",", ":"))
 
 
 async def _post_note(session: Session, model: str, record_id: int, html: str) -> Sent:
@@ -111,20 +142,6 @@ def _outcome(model: str, error: OdooError) -> Sent:
     if error.retry_after is not None:
         return Sent(Outcome.RETRY_AFTER, message, retry_after=error.retry_after)
     return Sent(Outcome.UNKNOWN if error.sent else Outcome.TRANSIENT, message)
-
-
-async def _post_event(http: Http, config: Config, target: Target, body: str, seconds: int) -> Sent:
-    content = body.encode()
-    headers = {
-        "content-type": "application/json",
-        "webhook-id": str(target["key"]),
-        "webhook-timestamp": str(seconds),
-        "x-webhook-signature": signature(str(config["password"]), content),
-    }
-    url = str(config["webhookUrl"])
-    return await outcomes.send(
-        http, HttpRequest("POST", url, headers=headers, content=content, user_address=True)
-    )
 
 
 def signature(password: str, content: bytes) -> str:

@@ -9,9 +9,10 @@ from datetime import datetime
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items
+from adapters.outbound.channels.erp_events.config import TARGET, OdooConfig, RecordTarget
 from adapters.outbound.channels.erp_events.rpc import OdooError, sign_in
 from adapters.outbound.channels.erp_events.watching import Change, Scan, Watcher
-from domain.channels.messages import Config, Event, Sender
+from domain.channels.messages import Event, Sender
 from ports.capabilities import Polled, PollFailed
 from ports.http import Http
 
@@ -20,7 +21,7 @@ _MESSAGES = "mail.message"
 
 
 async def poll(
-    http: Http, config: Config, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
+    http: Http, config: OdooConfig, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
 ) -> Polled:
     """What happened since the cursor; on the first poll since the instance was created. Raises `PollFailed`.
 
@@ -31,8 +32,8 @@ async def poll(
     with _poll_failures():
         session = await sign_in(http, config)
     scans: dict[str, Scan] = {}
-    for model in listed(config, "models"):
-        watcher = Watcher(session, model, frozenset(name.lower() for name in listed(config, "events")))
+    for model in config.model_names:
+        watcher = Watcher(session, model, config.event_names)
         with _poll_failures(f"{model}: "):
             if model in cursors:
                 scans[model] = await watcher.scan(cursors[model])
@@ -43,15 +44,9 @@ async def poll(
     return Polled(events, {"source": source, "models": models}, any(scan.more for scan in scans.values()))
 
 
-def listed(config: Config, name: str) -> list[str]:
-    """The items of a comma-separated field, each once."""
-    entries = (entry.strip() for entry in str(config.get(name) or "").split(","))
-    return list(dict.fromkeys(filter(None, entries)))
-
-
-def _source(config: Config) -> str:
+def _source(config: OdooConfig) -> str:
     """The server and database: another one has other records, and the cursor does not hold there."""
-    return f"{str(config['erpUrl']).rstrip('/')} {config['database']}"
+    return f"{config.erp_url.rstrip('/')} {config.database}"
 
 
 @contextmanager
@@ -66,16 +61,22 @@ def _poll_failures(context: str = "") -> Iterator[None]:
 
 def _event(change: Change) -> Event:
     record = json.dumps(change.record, ensure_ascii=False)
-    subject = {"model": change.model, "recordId": change.record_id, "event": change.event}
+    target = RecordTarget(
+        model=change.model,
+        record_id=change.record_id,
+        event=change.event,
+        key=change.key,
+        record=dict(change.record),
+    )
     return Event(
         key=change.key,
         session_id=f"{change.model}:{change.record_id}",
         sender=_sender(change.record),
         text=f"Odoo {change.event} event in {change.model} (ID: {change.record_id}): {record}",
-        target={**subject, "key": change.key, "record": dict(change.record)},
+        target=TARGET.dump(target),
         ids=(str(change.record_id),) if change.model == _MESSAGES else (),
         automated=True,
-        raw=subject,
+        raw={"model": change.model, "event": change.event, "recordId": change.record_id},
     )
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.common.outcomes import excerpt
+from adapters.outbound.channels.erp_events.config import OdooConfig
 from adapters.outbound.channels.erp_events.failures import is_transient
 from adapters.outbound.http.paths import base_address, segment
-from domain.channels.messages import Config
 from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
 
 _MAX_ANSWER = 64 * 1024 * 1024
@@ -42,21 +42,7 @@ class OdooError(Exception):
         self.retry_after = retry_after
 
 
-class Session(Protocol):
-    """A user of a database, signed in. All methods raise `OdooError`."""
-
-    uid: int
-
-    async def call(self, model: str, method: str, ids: Sequence[int] | None = None, **arguments: Any) -> Any:
-        """Calls a model's method, with its arguments by name; on records when `ids` are given."""
-        ...
-
-    async def version(self) -> int:
-        """The major version of the server; 0 when it does not tell."""
-        ...
-
-
-async def sign_in(http: Http, config: Config) -> Session:
+async def sign_in(http: Http, config: OdooConfig) -> JsonRpc | Json2:
     """Signs in over JSON-RPC, or over `/json/2` when the server has no JSON-RPC. Raises `OdooError`."""
     session = JsonRpc(http, config)
     try:
@@ -74,27 +60,29 @@ class _NoJsonRpc(Exception):
 
 @dataclass(slots=True)
 class JsonRpc:
-    """The service `object` of `/jsonrpc`."""
+    """A user of a database over the service `object` of `/jsonrpc`. All methods raise `OdooError`."""
 
     http: Http
-    config: Config
+    config: OdooConfig
     uid: int = 0
 
     async def authenticate(self) -> None:
-        login = [self.config["database"], self.config["username"], self.config["password"], {}]
+        login = [self.config.database, self.config.username, self.config.password, {}]
         uid = await self._request("common", "authenticate", login)
         if not isinstance(uid, int) or isinstance(uid, bool) or uid <= 0:
             raise OdooError("Odoo does not take database, username and password.", denied=True)
         self.uid = uid
 
     async def call(self, model: str, method: str, ids: Sequence[int] | None = None, **arguments: Any) -> Any:
+        """Calls a model's method, with its arguments by name; on records when `ids` are given."""
         positional: list[Any] = [] if ids is None else [list(ids)]
         if "domain" in arguments:
             positional.append(arguments.pop("domain"))
-        login = [self.config["database"], self.uid, self.config["password"]]
+        login = [self.config.database, self.uid, self.config.password]
         return await self._request("object", "execute_kw", [*login, model, method, positional, arguments])
 
     async def version(self) -> int:
+        """The major version of the server; 0 when it does not tell."""
         return _major(at(await self._request("common", "version", []), "server_version_info"))
 
     async def _request(self, service: str, method: str, arguments: list[Any]) -> Any:
@@ -114,15 +102,15 @@ class JsonRpc:
 
 @dataclass(slots=True)
 class Json2:
-    """`/json/2/<model>/<method>`, Odoo 19 and later; the password is an API key."""
+    """As `JsonRpc`, over `/json/2/<model>/<method>` of Odoo 19 and later; the password is an API key."""
 
     http: Http
-    config: Config
+    config: OdooConfig
     uid: int = 0
 
     async def authenticate(self) -> None:
         """Checks the key by asking for the user's own id."""
-        domain = [["login", "=", self.config["username"]]]
+        domain = [["login", "=", self.config.username]]
         own = await self.call("res.users", "search", domain=domain, limit=1)
         if not isinstance(own, list) or not own or not isinstance(own[0], int):
             raise OdooError("Odoo takes the API key, but has no user of that username.", denied=True)
@@ -131,8 +119,8 @@ class Json2:
     async def call(self, model: str, method: str, ids: Sequence[int] | None = None, **arguments: Any) -> Any:
         body = arguments if ids is None else {"ids": list(ids), **arguments}
         headers = {
-            "authorization": f"bearer {self.config['password']}",
-            "x-odoo-database": str(self.config["database"]),
+            "authorization": f"bearer {self.config.password}",
+            "x-odoo-database": self.config.database,
         }
         path = f"/json/2/{segment(model)}/{segment(method)}"
         answer = await _post(self.http, self.config, path, body, headers)
@@ -147,18 +135,25 @@ class Json2:
         return _major(at((await _send(self.http, request)).json(), "version_info"))
 
 
+Session = JsonRpc | Json2
+
+
 def _major(info: object) -> int:
     first = info[0] if isinstance(info, list) and info else 0
     digits = str(first).rpartition("~")[2]  # 'saas~18' of Odoo Online
     return int(digits) if digits.isascii() and digits.isdigit() else 0
 
 
-def _address(config: Config, path: str) -> str:
-    return base_address(str(config["erpUrl"])) + path
+def _address(config: OdooConfig, path: str) -> str:
+    return base_address(config.erp_url) + path
 
 
 async def _post(
-    http: Http, config: Config, path: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None
+    http: Http,
+    config: OdooConfig,
+    path: str,
+    body: Mapping[str, Any],
+    headers: Mapping[str, str] | None = None,
 ) -> HttpAnswer:
     request = HttpRequest(
         "POST",

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, text
+from adapters.outbound.channels.mail_api.config import GmailConfig
 from adapters.outbound.channels.mail_api.gmail import Gmail
 from adapters.outbound.channels.mail_api.messages import (
     MimePart,
     event_of,
     from_base64url,
-    ignored_for,
-    is_incoming,
-    missing_text,
+    is_answered,
     parts_of,
 )
 from adapters.outbound.oauth.google import GoogleError, poll_failures
-from domain.channels.messages import Config, Event
+from domain.channels.messages import Event
+from domain.channels.typed import JsonModel, stored_as
 from ports.capabilities import Polled, PollFailed
 
 OVERLAP_MS = 3_600_000
@@ -32,49 +32,38 @@ _GONE = frozenset({400, 404, 410})
 """Answers for a single mail that cannot be had any more: it must not hold up the others."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
     """The cursor. Everything before `history_id` is taken. `page` is the next page of the list that is being read;
     with `searching` that list is a search, made because the history was too old or nothing was read yet. Mail from
     before `since` is ignored; `good` is when a poll last came to its end (both in epoch milliseconds). `grant`
     identifies the credentials with which the cursor was made."""
 
-    history_id: str
-    address: str
-    since: int
-    good: int
-    grant: str
+    history_id: str = stored_as("historyId")
+    address: str = ""
+    since: int = 0
+    good: int = 0
+    grant: str = ""
     page: str = ""
     searching: bool = False
 
-    @classmethod
-    def load(cls, cursor: Mapping[str, Any]) -> Position:
-        return cls(
-            history_id=str(cursor["historyId"]),
-            address=str(cursor["address"]),
-            since=int(cursor["since"]),
-            good=int(cursor["good"]),
-            grant=str(cursor.get("grant", "")),
-            page=str(cursor.get("page", "")),
-            searching=bool(cursor.get("searching", False)),
-        )
-
-    def dump(self) -> dict[str, Any]:
-        fields = asdict(self)
-        return {"historyId": fields.pop("history_id"), **fields}
-
     def polled(self, events: Sequence[Event] = (), *, more: bool = False) -> Polled:
-        return Polled(events, self.dump(), more)
+        return Polled(events, POSITION.dump(self), more)
 
 
-class Poller:
+POSITION = JsonModel(Position)
+
+
+class GmailPoller:
     """Makes one step through the history or a search; `Polled.more` asks for the next one."""
+
+    default_interval_minutes = 5.0
 
     def __init__(self, gmail: Gmail) -> None:
         self._gmail = gmail
 
-    async def step(
-        self, config: Config, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
+    async def poll(
+        self, config: GmailConfig, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
     ) -> Polled:
         """The first step notes the position; then mail that came between `since` and there is searched for.
 
@@ -86,26 +75,26 @@ class Poller:
                 created = int(since.timestamp() * 1000)
                 begun = await self._present(config, created, created)
                 return replace(begun, searching=True).polled(more=True)
-            position = Position.load(cursor)
+            position = POSITION.load(cursor)
             if position.grant != _grant(config):
                 return await self._regranted(config, position, at_ms)
             return await self._next(config, position, at_ms)
 
-    async def _present(self, config: Config, since: int, good: int) -> Position:
+    async def _present(self, config: GmailConfig, since: int, good: int) -> Position:
         profile = await self._gmail.profile(config)
         history_id, address = text(profile, "historyId"), text(profile, "emailAddress")
         if not history_id:
             raise PollFailed("Gmail's profile has no historyId")
-        return Position(history_id, address, since, good, _grant(config))
+        return Position(history_id=history_id, address=address, since=since, good=good, grant=_grant(config))
 
-    async def _regranted(self, config: Config, position: Position, at_ms: int) -> Polled:
+    async def _regranted(self, config: GmailConfig, position: Position, at_ms: int) -> Polled:
         """Other credentials: for the same mailbox the position holds, for another one polling begins now."""
         fresh = await self._present(config, at_ms, at_ms)
         if fresh.address == position.address:
             return replace(position, grant=fresh.grant).polled(more=True)
         return fresh.polled()
 
-    async def _next(self, config: Config, position: Position, at_ms: int) -> Polled:
+    async def _next(self, config: GmailConfig, position: Position, at_ms: int) -> Polled:
         after = max(position.since, position.good - OVERLAP_MS)
         days = (at_ms - after) // _DAY_MS + 1
         try:
@@ -119,7 +108,7 @@ class Poller:
             return await self._searched(config, position, body, after, at_ms)
         return await self._added(config, position, body, at_ms)
 
-    async def _restarted(self, config: Config, position: Position, error: GoogleError) -> Polled:
+    async def _restarted(self, config: GmailConfig, position: Position, error: GoogleError) -> Polled:
         """From the first page again; where the history is gone, from a new position, with a search before it."""
         if error.status == 404 and not position.searching:
             fresh = await self._present(config, position.since, position.good)
@@ -128,7 +117,9 @@ class Poller:
             return replace(position, page="").polled(more=True)
         raise error
 
-    async def _added(self, config: Config, position: Position, body: Mapping[str, Any], at_ms: int) -> Polled:
+    async def _added(
+        self, config: GmailConfig, position: Position, body: Mapping[str, Any], at_ms: int
+    ) -> Polled:
         ids = [
             text(added, "message", "id")
             for record in items(body, "history")
@@ -141,7 +132,7 @@ class Poller:
         return replace(position, page="", history_id=history_id, good=at_ms).polled(events)
 
     async def _searched(
-        self, config: Config, position: Position, body: Mapping[str, Any], after: int, at_ms: int
+        self, config: GmailConfig, position: Position, body: Mapping[str, Any], after: int, at_ms: int
     ) -> Polled:
         ids = [text(message, "id") for message in items(body, "messages")]
         first = position.good == position.since  # mail dated into the future must not pass for new
@@ -153,7 +144,7 @@ class Poller:
 
     async def _read(
         self,
-        config: Config,
+        config: GmailConfig,
         position: Position,
         ids: Sequence[str],
         after: int = 0,
@@ -163,17 +154,15 @@ class Poller:
         events: list[Event] = []
         for message_id in dict.fromkeys(filter(None, ids)):
             message = await self._message(config, message_id)
-            if message is None or not is_incoming(message):
+            if message is None or not is_answered(message, position.address):
                 continue
             arrived = _arrived(message)
-            if arrived < after or (until is not None and arrived > until):
-                continue
-            if ignored_for(message, position.address) is None:
-                parts = await self._with_long_texts(config, message_id, parts_of(message))
+            if arrived >= after and (until is None or arrived <= until):
+                parts = [await self._whole(config, message_id, part) for part in parts_of(message)]
                 events.append(event_of(message, parts, position.address))
         return events
 
-    async def _message(self, config: Config, message_id: str) -> dict[str, Any] | None:
+    async def _message(self, config: GmailConfig, message_id: str) -> dict[str, Any] | None:
         """The mail, None when it is gone: it must not hold up the others."""
         try:
             return await self._gmail.message(config, message_id)
@@ -182,19 +171,17 @@ class Poller:
                 return None
             raise
 
-    async def _with_long_texts(
-        self, config: Config, message_id: str, parts: list[MimePart]
-    ) -> list[MimePart]:
-        for part in missing_text(parts):
-            attachment = await self._gmail.attachment(config, message_id, part.attachment_id)
-            whole = replace(part, data=from_base64url(text(attachment, "data")), attachment_id="")
-            parts[parts.index(part)] = whole
-        return parts
+    async def _whole(self, config: GmailConfig, message_id: str, part: MimePart) -> MimePart:
+        """The part with its text, where that is fetched apart."""
+        if not part.is_missing_text:
+            return part
+        attachment = await self._gmail.attachment(config, message_id, part.attachment_id)
+        return replace(part, data=from_base64url(text(attachment, "data")), attachment_id="")
 
 
-def _grant(config: Config) -> str:
+def _grant(config: GmailConfig) -> str:
     """Identifies the credentials without containing them."""
-    secret = f"{config['clientId']}\n{config['refreshToken']}"
+    secret = f"{config.client_id}\n{config.refresh_token}"
     return hashlib.sha256(secret.encode()).hexdigest()[:16]
 
 

@@ -9,7 +9,7 @@ from email.policy import SMTP
 
 import pytest
 
-from adapters.outbound.mail.compose import compose_reply, reply_target
+from adapters.outbound.mail.compose import MailTarget, compose_reply, reply_target
 from adapters.outbound.mail.headers import Headers
 from domain.channels.messages import OutboundMessage
 
@@ -21,7 +21,7 @@ LONGER = f"<{'a' * 300}@example.com>"
 
 def sent(*fields: tuple[str, str]) -> Message:
     """The reply to a mail with these header fields, read by another parser than the one that wrote it."""
-    target = reply_target(Headers([("From", "ann@example.com"), *fields]))
+    target = reply_target(Headers([("From", "ann@example.com"), *fields]), MailTarget)
     reply = compose_reply("bot@example.com", target, BODY, "key", AT)
     return message_from_bytes(reply.as_bytes(policy=SMTP.clone(cte_type="7bit")))
 
@@ -37,7 +37,7 @@ def test_ids_of_any_length_stay_as_they_are(first: str, last: str) -> None:
 def test_no_line_is_longer_than_mail_may_be() -> None:
     ids = " ".join(f"<{number}{OUTLOOK[1:]}" for number in range(30))
     target = reply_target(
-        Headers([("From", "ann@example.com"), ("Message-ID", OUTLOOK), ("References", ids)])
+        Headers([("From", "ann@example.com"), ("Message-ID", OUTLOOK), ("References", ids)]), MailTarget
     )
     reply = compose_reply("bot@example.com", target, BODY, "key", AT)
     assert max(map(len, reply.as_bytes(policy=SMTP).split(b"\r\n"))) <= 998
@@ -50,7 +50,7 @@ def test_ids_beyond_ascii_are_left_out() -> None:
 
 
 def test_whose_name_or_address_is_beyond_ascii_is_answered_too() -> None:
-    target = reply_target(Headers([("From", '"Müller, Jörg" <jörg@bücher.example>')]))
+    target = reply_target(Headers([("From", '"Müller, Jörg" <jörg@bücher.example>')]), MailTarget)
     reply = compose_reply("bot@example.com", target, BODY, "key", AT)
     written = reply.as_bytes(policy=SMTP.clone(cte_type="7bit", utf8=True)).decode()
     assert 'To: "Müller, Jörg" <jörg@bücher.example>\r\n' in written
@@ -58,6 +58,6 @@ def test_whose_name_or_address_is_beyond_ascii_is_answered_too() -> None:
 
 @pytest.mark.parametrize("address", ["a@b..example", "a@example.", ".a@example.com", ".ä@example.com"])
 def test_an_address_that_is_none_is_told_as_such(address: str) -> None:
-    target = reply_target(Headers([("From", address)]))
+    target = reply_target(Headers([("From", address)]), MailTarget)
     with pytest.raises(ValueError, match=r"\S"):
         compose_reply("bot@example.com", target, BODY, "key", AT)

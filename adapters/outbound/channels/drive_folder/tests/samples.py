@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from adapters.outbound.channels.drive_folder import push
+from adapters.outbound.channels.drive_folder.config import CONFIG as MODEL
 from ports.http import HttpAnswer
 from tests.support.channel_samples import Sample
 from tests.support.channels import NOW, call
 from tests.support.platforms.drive import CLIENT, FOLDER
 
 CONFIG = {**CLIENT, "folderId": FOLDER}
-CHANNEL = push.channel(CONFIG, "https://switchboard.example/webhook", NOW)
+CHANNEL = push.channel(MODEL.load(CONFIG), "https://switchboard.example/webhook", NOW)
 
 SAMPLE = Sample(
     config=CONFIG,

@@ -215,7 +215,7 @@ async def test_only_what_looks_like_an_answer_counts_for_loops(drive: Drive, pol
 async def test_many_files_come_in_portions(
     drive: Drive, poll: Poller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(polling, "AT_ONCE", 4)
+    monkeypatch.setattr(polling, "MAX_EVENTS", 4)
     changed = drive.put("first.pdf")
     await poll()
     for number in range(8):

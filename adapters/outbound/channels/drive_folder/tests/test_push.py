@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.outbound.channels.drive_folder import push
-from adapters.outbound.channels.drive_folder.channel import DriveFolder, build
+from adapters.outbound.channels.drive_folder.channel import build
+from adapters.outbound.channels.drive_folder.config import CONFIG as MODEL
 from domain.channels.messages import RawCall
 from domain.refusals import NotFound, Refusal, Unauthenticated
 from ports.capabilities import PlatformError
@@ -35,7 +36,7 @@ def clock() -> SetClock:
 
 
 @pytest.fixture
-async def processes(drive: Drive, clock: SetClock) -> AsyncIterator[Callable[[], DriveFolder]]:
+async def processes(drive: Drive, clock: SetClock) -> AsyncIterator[Callable[[], ChannelCalls]]:
     """Builds the channel as another process does."""
     addresses = {"DRIVE_FOLDER_API_URL": drive.url, "GOOGLE_TOKEN_URL": f"{drive.url}/token"}
     async with client() as http:
@@ -43,13 +44,13 @@ async def processes(drive: Drive, clock: SetClock) -> AsyncIterator[Callable[[],
 
 
 @pytest.fixture
-def channel(processes: Callable[[], DriveFolder]) -> DriveFolder:
+def channel(processes: Callable[[], ChannelCalls]) -> ChannelCalls:
     return processes()
 
 
 def notification(state: str = "change", **changes: str) -> RawCall:
     """A call as Google makes it: no body, all in headers."""
-    asked = push.channel(CONFIG, ADDRESS, NOW)
+    asked = push.channel(MODEL.load(CONFIG), ADDRESS, NOW)
     headers = {
         "X-Goog-Channel-ID": asked["id"],
         "X-Goog-Channel-Token": asked["token"],
@@ -66,13 +67,13 @@ def notification(state: str = "change", **changes: str) -> RawCall:
 
 
 def test_the_first_notification_is_only_acknowledged() -> None:
-    received = push.receive(CONFIG, notification("sync"))
+    received = push.receive(MODEL.load(CONFIG), notification("sync"), {}, NOW)
     assert (received.kind, received.events, received.answer.status) == ("sync", (), 200)
 
 
 @pytest.mark.parametrize("state", ["change", "update", "add", "trash", ""])
 def test_any_other_notification_asks_for_a_poll(state: str) -> None:
-    received = push.receive(CONFIG, notification(state))
+    received = push.receive(MODEL.load(CONFIG), notification(state), {}, NOW)
     assert (received.kind, received.events, received.answer.status) == ("poll", (), 200)
 
 
@@ -88,19 +89,19 @@ def test_any_other_notification_asks_for_a_poll(state: str) -> None:
 )
 def test_another_token_is_refused(changes: dict[str, str]) -> None:
     with pytest.raises(Unauthenticated):
-        push.receive(CONFIG, notification(**changes))
+        push.receive(MODEL.load(CONFIG), notification(**changes), {}, NOW)
 
 
 def test_the_token_of_another_instance_is_refused() -> None:
     with pytest.raises(Unauthenticated):
-        push.receive({**CONFIG, "refreshToken": "1//another"}, notification())
+        push.receive(MODEL.load({**CONFIG, "refreshToken": "1//another"}), notification(), {}, NOW)
 
 
 def test_a_call_without_headers_is_refused() -> None:
     with pytest.raises(Unauthenticated):
-        push.receive(CONFIG, call())
+        push.receive(MODEL.load(CONFIG), call(), {}, NOW)
     with pytest.raises(NotFound):
-        push.receive(CONFIG, call(callback="other"))
+        push.receive(MODEL.load(CONFIG), call(callback="other"), {}, NOW)
 
 
 @given(
@@ -110,7 +111,7 @@ def test_a_call_without_headers_is_refused() -> None:
 )
 def test_any_headers_are_refused(headers: dict[str, str]) -> None:
     with pytest.raises(Refusal):
-        push.receive(CONFIG, call(headers=headers))
+        push.receive(MODEL.load(CONFIG), call(headers=headers), {}, NOW)
 
 
 # --- asking for them
@@ -183,7 +184,7 @@ async def test_a_refusal_is_passed_on_in_googles_words(channel: ChannelCalls, dr
 
 
 async def test_channels_are_stopped_by_any_process(
-    channel: ChannelCalls, drive: Drive, clock: SetClock, processes: Callable[[], DriveFolder]
+    channel: ChannelCalls, drive: Drive, clock: SetClock, processes: Callable[[], ChannelCalls]
 ) -> None:
     kept = await channel.register(CONFIG, ADDRESS, {})
     clock.advance(3600)

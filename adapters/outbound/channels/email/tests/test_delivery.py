@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.email.channel import Email
 from adapters.outbound.channels.email.tests.conftest import settings
 from domain.channels.messages import Answer, Artifact, Outcome, Sent
 from tests.support.channel_calls import ChannelCalls
@@ -144,7 +143,7 @@ async def test_what_is_no_address_is_permanent(channel: ChannelCalls, smtp: Post
 
 
 async def test_starttls_protects_password_and_mail(
-    channel: ChannelCalls, distrustful: Email, certificate: Certificate
+    channel: ChannelCalls, distrustful: ChannelCalls, certificate: Certificate
 ) -> None:
     with smtp_server(certificate) as secured:
         assert (await deliver(channel, secured)).outcome is Outcome.SENT

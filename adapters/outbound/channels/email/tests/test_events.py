@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from adapters.outbound.channels.email.config import CONFIG
 from adapters.outbound.channels.email.events import Position, event_of
 from adapters.outbound.channels.email.tests.conftest import settings
 from adapters.outbound.mail.mime import read_mail
@@ -13,7 +14,7 @@ FIXTURES = Path(__file__).parent.parent / "fixtures"
 
 
 def event(name: str) -> Event:
-    return event_of(settings(), read_mail((FIXTURES / name).read_bytes()), Position(7, 12))
+    return event_of(CONFIG.load(settings()), read_mail((FIXTURES / name).read_bytes()), Position(7, 12))
 
 
 def test_a_reply() -> None:
@@ -28,11 +29,11 @@ def test_a_reply() -> None:
         "name": "Ann Äpfel",
         "subject": "Re: Order 4711",
         "inReplyTo": "<reply-2@client.example>",
-        "references": [
+        "references": (
             "<order-1@client.example>",
             "<switchboard.0a1b@example.com>",
             "<reply-2@client.example>",
-        ],
+        ),
     }
 
 
@@ -47,4 +48,4 @@ def test_html_with_a_file() -> None:
 
 def test_a_mail_without_text_hands_on_its_subject() -> None:
     mail = read_mail(b"From: a@b.example\r\nSubject: Only this\r\nMessage-ID: <1@b>\r\n\r\n\r\n")
-    assert event_of(settings(), mail, Position(1, 1)).text == "Only this"
+    assert event_of(CONFIG.load(settings()), mail, Position(1, 1)).text == "Only this"

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 import anyio
 import pytest
 
-from adapters.outbound.channels.email.channel import Email
+from adapters.outbound.channels.email.config import CONFIG
 from adapters.outbound.channels.email.events import MAX_PER_THREAD
 from adapters.outbound.channels.email.idle import MAX_HUNG_UP
 from adapters.outbound.channels.email.imap import MailBox
@@ -280,7 +280,9 @@ async def test_work_that_is_cancelled_before_it_begins_leaves_no_connection(mail
     mailboxes = Mailboxes(AllowedAddresses(AddressPolicy()), ssl.create_default_context)
     full = anyio.CapacityLimiter(1)
     full.acquire_on_behalf_of_nowait(mailboxes)
-    work = asyncio.create_task(mailboxes.work(settings(imapPort=mailbox.port), MailBox.unseen, full))
+    work = asyncio.create_task(
+        mailboxes.work(CONFIG.load(settings(imapPort=mailbox.port)), MailBox.unseen, full)
+    )
     await asyncio.to_thread(until, lambda: bool(full.statistics().tasks_waiting), "the work waits")
     work.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -320,7 +322,7 @@ async def test_a_metadata_address_is_never_called(channel: ChannelCalls) -> None
 
 
 async def test_starttls_is_used_when_offered_and_its_certificate_checked(
-    channel: ChannelCalls, distrustful: Email, certificate: Certificate
+    channel: ChannelCalls, distrustful: ChannelCalls, certificate: Certificate
 ) -> None:
     with imap_server(certificate) as secured:
         config = settings(imapPort=secured.port)

@@ -12,7 +12,6 @@ from email.message import EmailMessage
 
 import pytest
 
-from adapters.outbound.channels.email.channel import Email
 from adapters.outbound.channels.email.tests.conftest import settings
 from adapters.outbound.http.addresses import AllowedAddresses
 from adapters.outbound.http.policy import AddressPolicy
@@ -167,7 +166,7 @@ async def test_a_tls_server_that_serves_one_after_another_is_recognised(
 
 
 async def test_a_wrong_certificate_is_not_taken_for_plain_text(
-    distrustful: Email, certificate: Certificate
+    distrustful: ChannelCalls, certificate: Certificate
 ) -> None:
     async with tls_port(certificate) as port:
         with pytest.raises(PollFailed, match=r"TLS with .* failed"):

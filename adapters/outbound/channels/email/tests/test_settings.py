@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.outbound.channels.email.settings import imap_security, own_domains, smtp_security
+from adapters.outbound.channels.email.config import CONFIG
 from adapters.outbound.channels.email.tests.conftest import settings
 from adapters.outbound.mail.connections import Security
 
@@ -22,7 +22,7 @@ from adapters.outbound.mail.connections import Security
     ],
 )
 def test_imap(port: int, secure: bool | None, expected: Security) -> None:
-    assert imap_security(settings(imapPort=port, imapSecure=secure)) is expected
+    assert CONFIG.load(settings(imapPort=port, imapSecure=secure)).imap_security is expected
 
 
 @pytest.mark.parametrize(
@@ -38,12 +38,12 @@ def test_imap(port: int, secure: bool | None, expected: Security) -> None:
     ],
 )
 def test_smtp(port: int, secure: bool | None, expected: Security) -> None:
-    assert smtp_security(settings(smtpPort=port, smtpSecure=secure)) is expected
+    assert CONFIG.load(settings(smtpPort=port, smtpSecure=secure)).smtp_security is expected
 
 
 def test_own_domains_are_those_of_mailbox_and_servers() -> None:
     config = settings(imapHost="imap.Provider.example", authservId="mx.other.example")
-    assert own_domains(config) == (
+    assert CONFIG.load(config).own_domains == (
         "example.com",
         "example.com",
         "provider.example",

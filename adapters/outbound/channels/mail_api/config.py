@@ -1,51 +1,51 @@
-"""What the Gmail channel is."""
+"""What mail-api (Gmail) is: its config, its targets and its set-up."""
 
 from __future__ import annotations
 
-from domain.channels.model import (
-    COMMON_FIELDS,
-    ChannelDefinition,
-    ConfigField,
-    Format,
-    SetupInstructions,
-)
+from dataclasses import dataclass
 
-_FIELDS = (
-    ConfigField("clientId", "string", "OAuth 2.0 client id from the Google Cloud console.", required=True),
-    ConfigField(
-        "clientSecret",
-        "string",
-        "OAuth 2.0 client secret that belongs to the client id.",
-        required=True,
-        secret=True,
-    ),
-    ConfigField(
-        "refreshToken",
-        "string",
+from adapters.outbound.mail.compose import MailTarget
+from domain.channels.model import ChannelDefinition, Format, SetupInstructions
+from domain.channels.typed import CommonConfig, ConfigModel, JsonModel, setting, stored_as
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GmailConfig(CommonConfig):
+    client_id: str = setting("OAuth 2.0 client id from the Google Cloud console.", required=True)
+    client_secret: str = setting(
+        "OAuth 2.0 client secret that belongs to the client id.", required=True, secret=True
+    )
+    refresh_token: str = setting(
         "OAuth 2.0 refresh token of the mailbox, granted for the scopes gmail.readonly and gmail.send.",
         required=True,
         secret=True,
-    ),
-    ConfigField(
-        "redirectUri",
-        "string",
+    )
+    redirect_uri: str = setting(
         "Redirect address that the refresh token was granted with; sent along when tokens are refreshed.",
         format=Format.URL,
-    ),
-    ConfigField(
-        "checkInterval",
-        "number",
+    )
+    check_interval: float | None = setting(
         "Minutes between two looks for new mail (default 5); fractions are allowed.",
         format=Format.INTERVAL_MINUTES,
-    ),
-    *COMMON_FIELDS,
-)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GmailTarget(MailTarget):
+    """`own_address` is the address of the mailbox."""
+
+    thread_id: str = stored_as("threadId")
+    own_address: str = stored_as("from")
+
+
+CONFIG = ConfigModel(GmailConfig)
+TARGET = JsonModel(GmailTarget)
 
 DEFINITION = ChannelDefinition(
     id="mail-api",
     name="Gmail",
     description="Answers new mail of a Gmail mailbox in its thread, through the Gmail API with OAuth 2.0.",
-    fields=_FIELDS,
+    fields=CONFIG.fields,
     setup=SetupInstructions(
         title="Connect a Gmail mailbox",
         steps=(
