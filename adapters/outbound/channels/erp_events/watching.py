@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import items, text
-from adapters.outbound.channels.erp_events.idset import packed, unpacked
 from adapters.outbound.channels.erp_events.rpc import Session
 
 CREATE, WRITE, UNLINK = "create", "write", "unlink"
@@ -244,3 +243,23 @@ def _earlier(stamp: str) -> str:
     if not stamp:
         return ""
     return (datetime.strptime(stamp[:19], _STAMP) - WINDOW).strftime(_STAMP)  # noqa: DTZ007 - always UTC
+
+
+def packed(ids: Iterable[int]) -> str:
+    """The ids as text, in ascending ranges such as '1-500,502'."""
+    runs: list[list[int]] = []
+    for record_id in sorted(set(ids)):
+        if runs and record_id == runs[-1][1] + 1:
+            runs[-1][1] = record_id
+        else:
+            runs.append([record_id, record_id])
+    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in runs)
+
+
+def unpacked(text: str) -> set[int]:
+    """The ids that `packed` was given."""
+    ids: set[int] = set()
+    for run in filter(None, text.split(",")):
+        low, _, high = run.partition("-")
+        ids.update(range(int(low), int(high or low) + 1))
+    return ids

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from adapters.outbound.channels.email.config import CONFIG
-from adapters.outbound.channels.email.events import Position, event_of
+from adapters.outbound.channels.email.polling import Position, event_of
 from adapters.outbound.channels.email.tests.conftest import settings
 from adapters.outbound.mail.mime import read_mail
 from domain.channels.messages import Event, Identity

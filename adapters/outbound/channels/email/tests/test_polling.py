@@ -13,11 +13,10 @@ import anyio
 import pytest
 
 from adapters.outbound.channels.email.config import CONFIG
-from adapters.outbound.channels.email.events import MAX_PER_THREAD
 from adapters.outbound.channels.email.idle import MAX_HUNG_UP
 from adapters.outbound.channels.email.imap import MailBox
 from adapters.outbound.channels.email.mailbox import Mailboxes
-from adapters.outbound.channels.email.polling import MAX_MAILS
+from adapters.outbound.channels.email.polling import MAX_MAILS, MAX_PER_THREAD
 from adapters.outbound.channels.email.tests.conftest import mail, settings
 from adapters.outbound.http.addresses import AllowedAddresses
 from adapters.outbound.http.policy import AddressPolicy

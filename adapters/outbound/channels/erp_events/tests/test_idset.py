@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.outbound.channels.erp_events.idset import packed, unpacked
+from adapters.outbound.channels.erp_events.watching import packed, unpacked
 
 
 @pytest.mark.parametrize(
