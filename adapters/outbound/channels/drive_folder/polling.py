@@ -65,7 +65,8 @@ class FolderPoller:
         # What is left over keeps its state, so that the next poll finds it.
         snapshot = {file_id: state for file_id, state in present.items() if file_id not in left}
         snapshot |= {file_id: known[file_id] for file_id in left if file_id in known}
-        events = [_event(file, config) for file in taken if _is_wanted(file, config)]
+        extensions = config.extensions
+        events = [_event(file, config) for file in taken if _is_wanted(file, extensions)]
         return Polled(events, {"folder": config.folder_id, "files": snapshot}, more=bool(left))
 
 
@@ -114,11 +115,11 @@ def _state(file: Mapping[str, Any]) -> str:
     return hashlib.sha256(seen.encode()).hexdigest()[:16]
 
 
-def _is_wanted(file: Mapping[str, Any], config: DriveConfig) -> bool:
+def _is_wanted(file: Mapping[str, Any], extensions: set[str]) -> bool:
     name = text(file, "name")
     extension = name.rpartition(".")[2].lower() if "." in name else ""
     native = NATIVE.get(text(file, "mimeType"), ("",))[0]
-    return not config.extensions or bool({extension, native} - {""} & config.extensions)
+    return not extensions or bool({extension, native} - {""} & extensions)
 
 
 def _event(file: Mapping[str, Any], config: DriveConfig) -> Event:
