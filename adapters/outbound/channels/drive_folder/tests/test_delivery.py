@@ -33,8 +33,8 @@ async def channel(drive: Drive) -> AsyncIterator[ChannelCalls]:
 
 
 async def deliver(channel: ChannelCalls, answer: Answer, target: dict[str, Any] = TARGET) -> list[Sent]:
-    parts = channel.render(CONFIG, target, answer)
-    return [await channel.send(CONFIG, target, part, f"delivery:{index}") for index, part in enumerate(parts)]
+    messages = channel.render(CONFIG, target, answer)
+    return [await channel.send(CONFIG, target, message, f"delivery:{index}") for index, message in enumerate(messages)]
 
 
 async def test_the_answer_is_a_text_document_in_the_folder(channel: ChannelCalls, drive: Drive) -> None:
@@ -85,10 +85,10 @@ async def test_the_same_delivery_is_written_once(channel: ChannelCalls, drive: D
 
 async def test_a_connection_that_breaks_can_be_tried_again(channel: ChannelCalls, drive: Drive) -> None:
     await deliver(channel, Answer("warm up"))
-    (part,) = channel.render(CONFIG, TARGET, Answer("Hello"))
+    (message,) = channel.render(CONFIG, TARGET, Answer("Hello"))
     drive.next_reply(200, {"files": []})
     drive.drop()
-    sent = await channel.send(CONFIG, TARGET, part, "another")
+    sent = await channel.send(CONFIG, TARGET, message, "another")
     assert sent.outcome is Outcome.TRANSIENT
 
 
@@ -112,8 +112,8 @@ async def test_errors_are_told_apart(
     await deliver(channel, Answer("warm up"))
     drive.next_reply(200, {"files": []})
     drive.next_reply(status, body)
-    (part,) = channel.render(CONFIG, TARGET, Answer("Hello"))
-    sent = await channel.send(CONFIG, TARGET, part, "another")
+    (message,) = channel.render(CONFIG, TARGET, Answer("Hello"))
+    sent = await channel.send(CONFIG, TARGET, message, "another")
     assert (sent.outcome, sent.retry_after) == (outcome, wait)
     if body:
         assert body["error"]["message"] in sent.detail

@@ -29,8 +29,8 @@ async def deliver(
 ) -> Sent:
     config = settings(smtpPort=postbox.port, **changes)
     to = TARGET if target is None else target
-    (part,) = channel.render(config, to, Answer(text))
-    return await channel.send(config, to, part, "key-1")
+    (message,) = channel.render(config, to, Answer(text))
+    return await channel.send(config, to, message, "key-1")
 
 
 async def test_a_reply_stays_in_its_thread_and_says_that_it_is_automatic(
@@ -76,8 +76,8 @@ async def test_the_text_has_an_html_alternative_and_files_are_links(
 ) -> None:
     config = settings(smtpPort=smtp.port)
     file = Artifact("q3 <report>.pdf", "application/pdf", "https://files.example/a?b=1&c=2")
-    (part,) = channel.render(config, TARGET, Answer("**Bold** <script>alert(1)</script> café", (file,)))
-    await channel.send(config, TARGET, part, "key")
+    (message,) = channel.render(config, TARGET, Answer("**Bold** <script>alert(1)</script> café", (file,)))
+    await channel.send(config, TARGET, message, "key")
     mail = smtp.mails[0]
     plain, html = (part.get_content() for part in mail.iter_parts())  # type: ignore[attr-defined]
     assert mail.get_content_type() == "multipart/alternative"
@@ -95,8 +95,8 @@ async def test_a_second_try_bears_the_same_message_id(channel: ChannelCalls, smt
     one, other = await deliver(channel, smtp), await deliver(channel, smtp)
     assert one.ref == other.ref
     config = settings(smtpPort=smtp.port)
-    (part,) = channel.render(config, TARGET, Answer("Hi"))
-    assert (await channel.send(config, TARGET, part, "key-2")).ref != one.ref
+    (message,) = channel.render(config, TARGET, Answer("Hi"))
+    assert (await channel.send(config, TARGET, message, "key-2")).ref != one.ref
 
 
 @pytest.mark.parametrize(

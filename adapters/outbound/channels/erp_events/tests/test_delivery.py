@@ -62,8 +62,8 @@ def target(**changes: Any) -> dict[str, Any]:
 async def deliver(
     channel: ChannelCalls, config: dict[str, Any], where: dict[str, Any], answer: Answer
 ) -> list[Sent]:
-    parts = channel.render(config, where, answer)
-    return [await channel.send(config, where, part, "key") for part in parts]
+    messages = channel.render(config, where, answer)
+    return [await channel.send(config, where, message, "key") for message in messages]
 
 
 async def test_the_answer_is_a_note_on_the_record(

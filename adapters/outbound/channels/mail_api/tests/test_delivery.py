@@ -23,8 +23,8 @@ TARGET = {
 async def deliver(channel: ChannelCalls, **changes: object) -> Sent:
     target = {**TARGET, **changes}
     file = Artifact("r.pdf", "application/pdf", "https://files.example/r.pdf")
-    (part,) = channel.render(CLIENT, target, Answer("**Hi** there €", (file,)))
-    return await channel.send(CLIENT, target, part, "key")
+    (message,) = channel.render(CLIENT, target, Answer("**Hi** there €", (file,)))
+    return await channel.send(CLIENT, target, message, "key")
 
 
 async def test_a_reply_goes_into_its_thread(channel: ChannelCalls, gmail: Gmail) -> None:
