@@ -34,7 +34,10 @@ async def channel(drive: Drive) -> AsyncIterator[ChannelCalls]:
 
 async def deliver(channel: ChannelCalls, answer: Answer, target: dict[str, Any] = TARGET) -> list[Sent]:
     messages = channel.render(CONFIG, target, answer)
-    return [await channel.send(CONFIG, target, message, f"delivery:{index}") for index, message in enumerate(messages)]
+    return [
+        await channel.send(CONFIG, target, message, f"delivery:{index}")
+        for index, message in enumerate(messages)
+    ]
 
 
 async def test_the_answer_is_a_text_document_in_the_folder(channel: ChannelCalls, drive: Drive) -> None:
