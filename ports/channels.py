@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from domain.channels.messages import Artifact
@@ -35,7 +36,6 @@ from ports.capabilities import (
 )
 from ports.clock import Clock, Ids
 from ports.http import Addresses, Http
-from ports.linked_device import LinkedDevices
 
 C = TypeVar("C")
 T = TypeVar("T")
@@ -98,7 +98,7 @@ class ArtifactReader(Protocol):
 @dataclass(frozen=True, slots=True)
 class ChannelDependencies:
     """What a channel is built with. `address` gives the value of a setting such as 'MAIL_API_URL'; `hosts`
-    resolves the hosts that a user gave for protocols other than HTTP."""
+    resolves the hosts that a user gave for protocols other than HTTP; channels keep files below `data_folder`."""
 
     http: Http
     artifacts: ArtifactReader
@@ -106,4 +106,4 @@ class ChannelDependencies:
     ids: Ids
     address: Callable[[str], str]
     hosts: Addresses
-    devices: LinkedDevices
+    data_folder: Path

@@ -6,7 +6,6 @@ from adapters.inbound.sockets.supervisor import Supervisor
 from adapters.outbound.channels.registry import Registry
 from adapters.outbound.http.addresses import AllowedAddresses
 from adapters.outbound.jobs.arq_queue import ArqQueue
-from adapters.outbound.linked_device.neonize_devices import NeonizeDevices
 from adapters.outbound.notifier import OwnerNotifier
 from adapters.outbound.storage.links import PairingStore
 from apps import verification
@@ -57,7 +56,7 @@ def _dependencies(foundation: Foundation, files: Files) -> ChannelDependencies:
         ids=foundation.ids,
         address=settings.addresses.__getitem__,
         hosts=AllowedAddresses(foundation.policy),
-        devices=NeonizeDevices(settings.data_dir / "linked-devices"),
+        data_folder=settings.data_dir,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
@@ -21,18 +21,10 @@ class Format(StrEnum):
     HOST = "host"
     PORT = "port"
     EMAIL = "email"
-    E164 = "e164"
-    PHONE_DIGITS = "phone-digits"
-    PHONE_LIST = "phone-list"
-    CRON = "cron"
-    TIMEZONE = "timezone"
     ED25519_HEX = "ed25519-hex"
-    JSON_HEADERS = "json-headers"
     INTERVAL_MINUTES = "interval-minutes"
     CSV = "csv"
     EVENTS_CSV = "events-csv"
-    DOT_PATH = "dot-path"
-    SIGNING_KEY = "signing-key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +38,8 @@ class ConfigField:
     format: Format = Format.TEXT
     choices: tuple[str, ...] = ()
     secret: bool = False
+    check: Callable[[Any], str | None] | None = None
+    """A rule of this channel in place of `format`: what is wrong with a value, None if nothing."""
 
 
 @dataclass(frozen=True, slots=True)

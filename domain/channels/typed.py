@@ -6,7 +6,7 @@ validation, the list of secrets and the documentation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import partial
 from types import NoneType, UnionType
@@ -45,12 +45,19 @@ def setting(
     secret: bool = False,
     format: Format = Format.TEXT,
     choices: tuple[str, ...] = (),
+    check: Callable[[Any], str | None] | None = None,
     name: str = "",
 ) -> Any:
     """Declares a field of a config. Where a stored config lacks it, or has another type there, it is an empty text,
     False, or None for a number. `name` is the key in the JSON object where camelCase does not give it."""
     declared = partial(
-        ConfigField, description=description, required=required, format=format, choices=choices, secret=secret
+        ConfigField,
+        description=description,
+        required=required,
+        format=format,
+        choices=choices,
+        secret=secret,
+        check=check,
     )
     return field(default=None, metadata={"declared": declared, "key": name})
 

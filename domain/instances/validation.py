@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import base64
 import re
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import unquote, urlsplit
-from zoneinfo import ZoneInfo
 
-from domain.channels import cron
 from domain.channels.model import ChannelDefinition, ConfigField, Format
-from domain.json_text import TOO_DEEP, TOO_LONG, TooDeep, TooLong, loads
 from domain.refusals import Fault, Invalid
 
 LONGEST_VALUE = 20_000
 LONGEST_ID = 300
 EVENTS = ("create", "write", "unlink")
-STANDARD_WEBHOOKS = "whsec_"
 
-_E164 = re.compile(r"\+[1-9]\d{6,14}")
-_PHONE_DIGITS = re.compile(r"\+?[1-9]\d{6,14}")
 _HOST = re.compile(
     r"(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*"
 )
@@ -30,7 +23,6 @@ _EMAIL = re.compile(r"[^@\s<>,;]{1,64}@[^@\s<>,;]{1,253}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _ID = re.compile(rf"[^\s\x00-\x1f\x7f/\\?#%]{{1,{LONGEST_ID}}}")
 _HEX32 = re.compile(r"[0-9A-Fa-f]{64}")
-_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 def check_config(definition: ChannelDefinition, config: Mapping[str, Any]) -> None:
@@ -65,7 +57,7 @@ def _check(field: ConfigField, config: Mapping[str, Any]) -> list[Fault]:
         return [Fault(name, "must not be blank")]
     if field.choices and value not in field.choices:
         return [Fault(name, "must be one of " + ", ".join(f"'{choice}'" for choice in field.choices))]
-    fault = _RULES[field.format](value)
+    fault = (field.check or _RULES[field.format])(value)
     return [Fault(name, fault)] if fault else []
 
 
@@ -87,7 +79,7 @@ def _usable(number: float) -> bool:
     return abs(number) <= sys.float_info.max
 
 
-def _text(value: Any) -> str | None:
+def text_fault(value: Any) -> str | None:
     if isinstance(value, str) and _CONTROL.search(value):
         return "must be one line, without NUL or other control characters"
     return None
@@ -142,76 +134,8 @@ def _email(value: str) -> str | None:
     return None if _EMAIL.fullmatch(value) else "must be an e-mail address"
 
 
-def _e164(value: str) -> str | None:
-    return (
-        None if _E164.fullmatch(value) else "must be a phone number in E.164 form, for example +14155550100"
-    )
-
-
-def _phone_digits(value: str) -> str | None:
-    return (
-        None
-        if _PHONE_DIGITS.fullmatch(value)
-        else "must be digits with the country code, for example 14155550100"
-    )
-
-
-def _phone_list(value: str) -> str | None:
-    wrong = [each for each in _items(value) if not _PHONE_DIGITS.fullmatch(re.sub(r"[\s()-]", "", each))]
-    return (
-        f"must be comma-separated phone numbers with country code; not one: '{wrong[0][:40]}'"
-        if wrong
-        else None
-    )
-
-
-def _cron(value: str) -> str | None:
-    return cron.fault(value)
-
-
-def _timezone(value: str) -> str | None:
-    try:
-        ZoneInfo(value)
-    except (KeyError, ValueError, OSError):  # ZoneInfoNotFoundError is a KeyError
-        return "must be a time zone of the IANA database, for example Europe/Berlin"
-    return None
-
-
 def _ed25519(value: str) -> str | None:
     return None if _HEX32.fullmatch(value) else "must be an Ed25519 public key: 64 hexadecimal digits"
-
-
-def _headers(value: str) -> str | None:
-    try:
-        headers = loads(value)
-    except TooDeep:
-        return TOO_DEEP
-    except TooLong:
-        return TOO_LONG
-    except ValueError:
-        return 'must be JSON text of an object, for example {"X-Team": "support"}'
-    if not isinstance(headers, dict):
-        return 'must be JSON text of an object, for example {"X-Team": "support"}'
-    for name, text in headers.items():
-        if not _HEADER_NAME.fullmatch(name):
-            return f"'{name[:100]}' is not a header name"
-        if not isinstance(text, str) or any(
-            ord(character) < 32 or ord(character) > 255 for character in text
-        ):
-            return f"the value of '{name[:100]}' must be a string of printable Latin-1 characters"
-    return None
-
-
-def _signing_key(value: str) -> str | None:
-    """Standard Webhooks: what follows whsec_ is the key in base64."""
-    if value.startswith(STANDARD_WEBHOOKS):
-        try:
-            if base64.b64decode(value.removeprefix(STANDARD_WEBHOOKS), validate=True):
-                return None
-        except ValueError:  # binascii.Error is one
-            pass
-        return "begins with whsec_, so what follows must be a key in base64, with its padding"
-    return _text(value)
 
 
 def _interval(value: float) -> str | None:
@@ -234,17 +158,12 @@ def _events(value: str) -> str | None:
     return None
 
 
-def _dot_path(value: str) -> str | None:
-    good = all(segment.strip() for segment in value.split("."))
-    return None if good else "must be a dot-path such as data.message, with no empty segment"
-
-
 def _items(value: str) -> list[str]:
     return [each.strip() for each in value.split(",") if each.strip()]
 
 
 _RULES: Mapping[Format, Callable[[Any], str | None]] = {
-    Format.TEXT: _text,
+    Format.TEXT: text_fault,
     Format.LINES: _lines,
     Format.ID: _id,
     Format.URL: address_fault,
@@ -252,16 +171,8 @@ _RULES: Mapping[Format, Callable[[Any], str | None]] = {
     Format.HOST: _host,
     Format.PORT: _port,
     Format.EMAIL: _email,
-    Format.E164: _e164,
-    Format.PHONE_DIGITS: _phone_digits,
-    Format.PHONE_LIST: _phone_list,
-    Format.CRON: _cron,
-    Format.TIMEZONE: _timezone,
     Format.ED25519_HEX: _ed25519,
-    Format.JSON_HEADERS: _headers,
     Format.INTERVAL_MINUTES: _interval,
     Format.CSV: _csv,
     Format.EVENTS_CSV: _events,
-    Format.DOT_PATH: _dot_path,
-    Format.SIGNING_KEY: _signing_key,
 }

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
 
+from domain.channels.messages import ChannelMetadata, RawCall, Received
 from domain.channels.model import ChannelDefinition, SetupInstructions
 from domain.channels.typed import RAW
 from ports.channels import Channel
+from tests.support.channels import NOW
+
+NO_METADATA: ChannelMetadata = {}
 
 TARGETED = {
     "render": "sender",
@@ -98,6 +104,17 @@ class ChannelCalls:
             return method(*first, *arguments, **named)
 
         return call
+
+
+def receiver(webhook: Any, config: Any) -> Callable[..., Received]:
+    """Reads calls with stored JSON objects of a config, by the webhook and the config model of a channel."""
+
+    def receive(
+        values: Mapping[str, Any], call: RawCall, metadata: ChannelMetadata = NO_METADATA, now: datetime = NOW
+    ) -> Received:
+        return webhook.receive(config.load(values), call, metadata, now)
+
+    return receive
 
 
 def calls(channel: Channel[Any, Any] | None) -> ChannelCalls:

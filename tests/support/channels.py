@@ -14,11 +14,9 @@ from urllib.parse import urlencode
 from adapters.outbound.http.addresses import AllowedAddresses
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
-from adapters.outbound.linked_device.neonize_devices import NeonizeDevices
 from domain.channels.messages import Artifact, RawCall
 from ports.channels import ChannelDependencies
 from ports.http import Http, HttpAnswer, HttpRequest
-from ports.linked_device import LinkedDevices
 
 NOW = datetime(2026, 11, 20, 12, 0, 0, tzinfo=UTC)
 """The moment at which tests of channels take place."""
@@ -76,7 +74,6 @@ def dependencies(
     addresses: Mapping[str, str] | None = None,
     files: Files | None = None,
     clock: SetClock | None = None,
-    devices: LinkedDevices | None = None,
 ) -> ChannelDependencies:
     """A kit whose settings are `addresses`; asking for another setting is an error of the test."""
     known = {"ENTERPRISE_CHAT_TRUSTED_HOSTS": "", "ENTERPRISE_CHAT_EMULATOR": "", **(addresses or {})}
@@ -87,7 +84,7 @@ def dependencies(
         ids=CountingIds(),
         address=known.__getitem__,
         hosts=AllowedAddresses(AddressPolicy()),
-        devices=devices or NeonizeDevices(Path("/nonexistent")),
+        data_folder=Path("/nonexistent"),
     )
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ports.linked_device import DeviceError, DeviceEvent, OutgoingFile
+from adapters.outbound.channels.linked_device_messaging.device import DeviceError, DeviceEvent, OutgoingFile
 
 
 class ScriptedDevice:
@@ -27,8 +27,8 @@ class ScriptedDevice:
         for event in events:
             self.happenings.put_nowait(event)
 
-    def _do(self, deed: str) -> None:
-        self.did.append(deed)
+    def _do(self, action: str) -> None:
+        self.did.append(action)
         if self.failure is not None:
             raise self.failure
 

@@ -47,7 +47,7 @@ class SocketWorld:
         self.instances = PostgresInstances(database, cipher, lambda _: None)
         self.health = PostgresHealth(database)
         self.links = PairingStore(database, owner, self.instances, self.health, self.told)
-        channels = Registry((build(dependencies(NO_HTTP, devices=self.devices)),))
+        channels = Registry((build(dependencies(NO_HTTP), self.devices),))
         self.channels = channels
         inbox = PostgresInbox(database, lambda: None)
         self.inbox = inbox

@@ -6,18 +6,32 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.bot_messenger.limits import limits as telegram
-from adapters.outbound.channels.business_messaging.api import judged as whatsapp_judged
-from adapters.outbound.channels.business_messaging.limits import limits as whatsapp
+from adapters.outbound.channels.business_messaging.api import outcome as whatsapp_judged
 from adapters.outbound.channels.enterprise_chat.config import TeamsConfig, TeamsTarget
 from adapters.outbound.channels.enterprise_chat.delivery import limits as teams
 from adapters.outbound.channels.gaming_chat.api import result as discord_judged
+from adapters.outbound.channels.registry import Registry
 from adapters.outbound.channels.workspace_chat.api import outcome as slack_judged
 from adapters.outbound.channels.workspace_chat.config import SlackConfig, SlackTarget
 from adapters.outbound.channels.workspace_chat.delivery import limits as slack
-from domain.channels.limits import Scope
+from domain.channels.limits import Limits, Scope
 from domain.channels.messages import Outcome
 from ports.http import HttpAnswer
+from tests.support.channel_calls import calls
+from tests.support.channel_samples import Scripted
+from tests.support.channels import dependencies
+
+CHANNELS = Registry.build(dependencies(Scripted([], HttpAnswer(200, {}, b"{}"))))
+
+
+def telegram(config: dict[str, Any], target: dict[str, Any]) -> Limits:
+    limits: Limits = calls(CHANNELS.find("bot-messenger")).limits(config, target)
+    return limits
+
+
+def whatsapp(config: dict[str, Any], target: dict[str, Any]) -> Limits:
+    limits: Limits = calls(CHANNELS.find("business-messaging")).limits(config, target)
+    return limits
 
 
 def test_topics_of_a_telegram_group_count_together() -> None:

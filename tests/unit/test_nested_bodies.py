@@ -11,26 +11,17 @@ from urllib.parse import urlencode
 
 import pytest
 
-from adapters.outbound.channels.bot_messenger import webhook as telegram
-from adapters.outbound.channels.business_messaging import webhook as whatsapp
-from adapters.outbound.channels.community_chat import webhook as mattermost
-from adapters.outbound.channels.community_chat.config import CONFIG as MATTERMOST
-from adapters.outbound.channels.cron import webhook as cron
-from adapters.outbound.channels.enterprise_chat import webhook as teams
-from adapters.outbound.channels.enterprise_chat.config import CONFIG as TEAMS
-from adapters.outbound.channels.gaming_chat import webhook as discord
-from adapters.outbound.channels.gaming_chat.config import CONFIG as DISCORD
-from adapters.outbound.channels.http_webhook import webhook as plain
-from adapters.outbound.channels.sms_provider import webhook as twilio
-from adapters.outbound.channels.workspace_chat import webhook as slack
-from adapters.outbound.channels.workspace_chat.config import CONFIG as SLACK
+from adapters.outbound.channels.registry import Registry
 from adapters.outbound.verification.telegram_bot import TelegramVerificationBot
 from domain.channels.messages import RawCall
 from domain.json_text import MAX_DEPTH, TooDeep, is_too_deep, loads
 from domain.refusals import Invalid, Unauthenticated
 from ports.http import HttpAnswer
+from tests.support.channel_calls import calls
 from tests.support.channel_samples import Scripted
+from tests.support.channels import dependencies
 
+CHANNELS = Registry.build(dependencies(Scripted([], HttpAnswer(200, {}, b"{}"))))
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 TOKEN = "123:AA"
 SECRET = hashlib.sha256(TOKEN.encode()).hexdigest()
@@ -65,6 +56,10 @@ def call(
     )
 
 
+def receive(channel_id: str, config: Mapping[str, Any], raw: RawCall) -> Any:
+    return calls(CHANNELS.find(channel_id)).receive(config, raw, {}, NOW)
+
+
 def signed_for_slack(body: bytes, content_type: str) -> RawCall:
     stamp = str(int(NOW.timestamp()))
     digest = hmac.new(b"s", b"v0:" + stamp.encode() + b":" + body, hashlib.sha256).hexdigest()
@@ -73,35 +68,30 @@ def signed_for_slack(body: bytes, content_type: str) -> RawCall:
 
 
 def slack_event(body: bytes) -> Any:
-    return slack.receive(
-        SLACK.load({"signingSecret": "s"}), signed_for_slack(body, "application/json"), {}, NOW
-    )
+    return receive("workspace-chat", {"signingSecret": "s"}, signed_for_slack(body, "application/json"))
 
 
 def slack_form(body: bytes) -> Any:
     form = urlencode({"payload": body.decode()}).encode()
-    return slack.receive(
-        SLACK.load({"signingSecret": "s"}),
-        signed_for_slack(form, "application/x-www-form-urlencoded"),
-        {},
-        NOW,
+    return receive(
+        "workspace-chat", {"signingSecret": "s"}, signed_for_slack(form, "application/x-www-form-urlencoded")
     )
 
 
 READERS: Mapping[str, Callable[[bytes], Any]] = {
     "workspace-chat": slack_event,
     "workspace-chat, a pressed button": slack_form,
-    "enterprise-chat": lambda body: teams.receive(TEAMS.load({}), call(body), {}, NOW),
-    "community-chat": lambda body: mattermost.receive(MATTERMOST.load({"token": "t"}), call(body), {}, NOW),
-    "gaming-chat": lambda body: discord.receive(DISCORD.load({"applicationId": "9"}), call(body), {}, NOW),
-    "gaming-chat, forwarded": lambda body: discord.receive(
-        DISCORD.load({"botToken": "t"}), call(body, {"x-discord-gateway-token": "t"}), {}, NOW
+    "enterprise-chat": lambda body: receive("enterprise-chat", {}, call(body)),
+    "community-chat": lambda body: receive("community-chat", {"token": "t"}, call(body)),
+    "gaming-chat": lambda body: receive("gaming-chat", {"applicationId": "9"}, call(body)),
+    "gaming-chat, forwarded": lambda body: receive(
+        "gaming-chat", {"botToken": "t"}, call(body, {"x-discord-gateway-token": "t"})
     ),
-    "bot-messenger": lambda body: telegram.receive({"botToken": TOKEN}, call(body, TELEGRAM), {}),
-    "business-messaging": lambda body: whatsapp.receive({}, call(body)),
-    "sms-provider": lambda body: twilio.receive({"accountSid": "AC"}, call(body)),
-    "http-webhook": lambda body: plain.receive({}, call(body), NOW),
-    "cron": lambda body: cron.receive({"message": "m"}, call(body, callback="manual_trigger")),
+    "bot-messenger": lambda body: receive("bot-messenger", {"botToken": TOKEN}, call(body, TELEGRAM)),
+    "business-messaging": lambda body: receive("business-messaging", {}, call(body)),
+    "sms-provider": lambda body: receive("sms-provider", {"accountSid": "AC"}, call(body)),
+    "http-webhook": lambda body: receive("http-webhook", {}, call(body)),
+    "cron": lambda body: receive("cron", {"message": "m"}, call(body, callback="manual_trigger")),
     "the verification bot": lambda body: TelegramVerificationBot(
         Scripted([], HttpAnswer(200, {}, b"{}")), "https://api.telegram.example", TOKEN, "bot"
     ).read(TELEGRAM, body),
@@ -117,15 +107,15 @@ def test_a_body_that_is_nested_too_deeply_is_refused_in_words(
         read(body)
 
 
-PROVED_BY_A_HEADER: Mapping[str, Callable[[RawCall], Any]] = {
-    "workspace-chat": lambda raw: slack.receive(SLACK.load({"signingSecret": "s"}), raw, {}, NOW),
-    "enterprise-chat": lambda raw: teams.receive(TEAMS.load({"appId": "a"}), raw, {}, NOW),
-    "gaming-chat": lambda raw: discord.receive(DISCORD.load({"publicKey": "0" * 64}), raw, {}, NOW),
-    "bot-messenger": lambda raw: telegram.receive({"botToken": TOKEN}, raw, {}),
-    "business-messaging": lambda raw: whatsapp.receive({"appSecret": "s"}, raw),
-    "sms-provider": lambda raw: twilio.receive({"accountSid": "AC", "authToken": "t"}, raw),
-    "http-webhook": lambda raw: plain.receive({"webhookSecret": "s"}, raw, NOW),
-    "cron": lambda raw: cron.receive({"message": "m", "triggerSecret": "s"}, raw),
+PROVED_BY_A_HEADER: Mapping[str, Mapping[str, Any]] = {
+    "workspace-chat": {"signingSecret": "s"},
+    "enterprise-chat": {"appId": "a"},
+    "gaming-chat": {"publicKey": "0" * 64},
+    "bot-messenger": {"botToken": TOKEN},
+    "business-messaging": {"appSecret": "s"},
+    "sms-provider": {"accountSid": "AC", "authToken": "t"},
+    "http-webhook": {"webhookSecret": "s"},
+    "cron": {"message": "m", "triggerSecret": "s"},
 }
 
 
@@ -135,7 +125,7 @@ def test_a_call_without_its_proof_is_refused_before_its_body_is_read(name: str, 
     headers = {**JSON, "x-twilio-signature": "wrong"} if name == "sms-provider" else JSON
     callback = "manual_trigger" if name == "cron" else "webhook"
     with pytest.raises(Unauthenticated):
-        PROVED_BY_A_HEADER[name](call(body, headers, callback))
+        receive(name, PROVED_BY_A_HEADER[name], call(body, headers, callback))
 
 
 def test_a_token_of_teams_whose_header_is_nested_is_refused() -> None:
@@ -143,14 +133,12 @@ def test_a_token_of_teams_whose_header_is_nested_is_refused() -> None:
 
     header = base64.urlsafe_b64encode(b'{"alg": "RS256", "kid": ' + b"[" * 10_000).decode().rstrip("=")
     with pytest.raises(Unauthenticated):
-        teams.receive(
-            TEAMS.load({"appId": "a"}), call(b"{}", {"authorization": f"Bearer {header}.e30.AA"}), {}, NOW
-        )
+        receive("enterprise-chat", {"appId": "a"}, call(b"{}", {"authorization": f"Bearer {header}.e30.AA"}))
 
 
 def test_the_greatest_depth_that_is_allowed_is_read() -> None:
     body = nested(MAX_DEPTH, core='"a\\u0000b"')
-    assert "ab" in plain.receive({}, call(body), NOW).events[0].text
+    assert "ab" in receive("http-webhook", {}, call(body)).events[0].text
 
 
 @pytest.mark.parametrize(

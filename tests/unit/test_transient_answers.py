@@ -7,18 +7,17 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.bot_messenger.api import BotApi
-from adapters.outbound.channels.business_messaging.api import judged as whatsapp
+from adapters.outbound.channels.bot_messenger.api import outcome as telegram
+from adapters.outbound.channels.business_messaging.api import outcome as whatsapp
 from adapters.outbound.channels.enterprise_chat.connector import outcome as teams
 from adapters.outbound.channels.enterprise_chat.incoming_webhook import outcome as teams_webhook
 from adapters.outbound.channels.erp_events.failures import is_transient
 from adapters.outbound.channels.gaming_chat.api import result as discord
-from adapters.outbound.channels.sms_provider.delivery import _outcome as twilio
+from adapters.outbound.channels.sms_provider.delivery import outcome as twilio
 from adapters.outbound.channels.workspace_chat.api import outcome as slack
 from adapters.outbound.oauth.google import is_rate_limit
 from domain.channels.messages import Outcome
 from ports.http import HttpAnswer
-from tests.support.channels import client, dependencies
 
 
 def answer(status: int, body: Any) -> HttpAnswer:
@@ -192,8 +191,6 @@ def test_an_overloaded_discord_is_tried_again() -> None:
     ("code", "expected"),
     [(429, Outcome.RETRY_AFTER), (502, Outcome.TRANSIENT), (403, Outcome.PERMANENT)],
 )
-async def test_telegram_behind_a_proxy_says_the_status_in_the_body(code: int, expected: Outcome) -> None:
-    async with client() as http:
-        body = {"ok": False, "error_code": code, "description": "words"}
-        sent, _ = BotApi(dependencies(http))._judged({"botToken": "1:a"}, answer(200, body))
-    assert sent.outcome is expected
+def test_telegram_behind_a_proxy_says_the_status_in_the_body(code: int, expected: Outcome) -> None:
+    body = {"ok": False, "error_code": code, "description": "words"}
+    assert telegram(answer(200, body), "words").sent.outcome is expected

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
+from adapters.outbound.channels.linked_device_messaging.device import Dropped, Linked, LoggedOut, Unlinked
 from adapters.outbound.security.encryption import ConfigCipher, new_key
 from adapters.outbound.storage.pool import Database
 from domain.instances.model import Instance, Pairing
 from domain.pairing.service import PairingService
-from ports.linked_device import Dropped, Linked, LoggedOut, Unlinked
 from tests.support.socket_world import SocketWorld
 
 scenarios("linked_device.feature")

@@ -1,14 +1,19 @@
-"""The files and the wordless contents of a Telegram message."""
+"""What a Telegram message says to the bot: its text without mention and command, its files, what it shows."""
 
 from __future__ import annotations
 
-import mimetypes
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from adapters.outbound.channels.common.bodies import at, items, text
+from adapters.outbound.channels.common.bodies import at, items, size, text
+from adapters.outbound.channels.common.contents import file_name, location_text
 from domain.channels.messages import Attachment
 
+_COMMAND = re.compile(r"/(?P<name>[A-Za-z0-9_]{1,32})(?:@(?P<bot>[A-Za-z0-9_]+))?(?=\s|$)")
+_ANY_BOT = re.compile(r"@[A-Za-z0-9_]{1,31}bot(?![A-Za-z0-9_])[,:]?\s*", re.IGNORECASE)
 _MIME_TYPES = {
     "photo": "image/jpeg",
     "voice": "audio/ogg",
@@ -19,9 +24,49 @@ _MIME_TYPES = {
     "animation": "video/mp4",
     "document": "application/octet-stream",
 }
-"""Kinds of files and the media type of each where the message names none."""
+"""Kinds of files, and the media type of each where the message names none."""
 
-_SUFFIXES = {"image/jpeg": ".jpg", "audio/ogg": ".ogg", "image/webp": ".webp"}
+
+@dataclass(frozen=True, slots=True)
+class Bot:
+    """Our own bot; `username` is without the @, empty while it is unknown."""
+
+    id: str
+    username: str
+
+
+@dataclass(frozen=True, slots=True)
+class AddressedText:
+    """`text` without mention and command; `command` is the command's name without the slash, if there is one."""
+
+    text: str
+    command: str = ""
+    addresses_bot: bool = False
+    for_other_bot: bool = False
+
+
+def addressed(written: str, bot: Bot) -> AddressedText:
+    """Removes the bot's mention and a leading command."""
+    body = _without_mention(written, bot)
+    command = _COMMAND.match(body)
+    if not command:
+        return AddressedText(body, addresses_bot=body != written.strip())
+    name = command["bot"]
+    if name and bot.username and name.lower() != bot.username.lower():
+        return AddressedText(body, for_other_bot=True)
+    return AddressedText(body[command.end() :].strip(), command["name"].lower(), addresses_bot=True)
+
+
+def _without_mention(written: str, bot: Bot) -> str:
+    if bot.username:
+        return _mention(bot.username).sub("", written).strip() if "@" in written else written.strip()
+    # Usernames of bots end in "bot": while ours is unknown, a leading one is taken for it.
+    return _ANY_BOT.sub("", written, count=1).strip() if _ANY_BOT.match(written) else written.strip()
+
+
+@lru_cache
+def _mention(username: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w/])@{re.escape(username)}(?!\w)[,:]?\s*", re.IGNORECASE)
 
 
 def attachments_of(message: Mapping[str, Any]) -> tuple[Attachment, ...]:
@@ -29,8 +74,8 @@ def attachments_of(message: Mapping[str, Any]) -> tuple[Attachment, ...]:
     kinds = [kind for kind in _MIME_TYPES if kind in message]
     if "animation" in kinds and "document" in kinds:
         kinds.remove("document")
-    found = (_attachment(kind, _file(message, kind)) for kind in kinds)
-    return tuple(each for each in found if each)
+    attachments = (_attachment(kind, _file(message, kind)) for kind in kinds)
+    return tuple(attachment for attachment in attachments if attachment)
 
 
 def _file(message: Mapping[str, Any], kind: str) -> Any:
@@ -46,24 +91,14 @@ def _attachment(kind: str, file: Any) -> Attachment | None:
     if not file_id:
         return None
     mime_type = text(file, "mime_type") or _MIME_TYPES[kind]
-    size = at(file, "file_size")
-    suffix = _SUFFIXES.get(mime_type) or mimetypes.guess_extension(mime_type) or ""
-    return Attachment(
-        name=text(file, "file_name") or f"{kind}{suffix}",
-        mime_type=mime_type,
-        source={"file_id": file_id},
-        size=size if isinstance(size, int) and not isinstance(size, bool) and size >= 0 else None,
-    )
+    name = text(file, "file_name") or file_name(kind, mime_type)
+    return Attachment(name, mime_type, {"file_id": file_id}, size(file, "file_size"))
 
 
 def described(message: Mapping[str, Any]) -> str:
-    """A location, a venue or a contact in words; empty for what says nothing (joins, pins, titles)."""
+    """A location, a venue or a contact as text; empty for messages without content (joins, pins, titles)."""
     if contact := at(message, "contact"):
         name = " ".join(filter(None, (text(contact, "first_name"), text(contact, "last_name"))))
         return f"Contact: {name} {text(contact, 'phone_number')}".rstrip()
-    place = at(message, "location")
-    if not text(place, "latitude") or not text(place, "longitude"):
-        return ""
-    where = f"{text(place, 'latitude')}, {text(place, 'longitude')}"
-    venue = ", ".join(filter(None, (text(message, "venue", "title"), text(message, "venue", "address"))))
-    return f"Location: {venue} ({where})" if venue else f"Location: {where}"
+    venue = (text(message, "venue", "title"), text(message, "venue", "address"))
+    return location_text(at(message, "location"), *venue)

@@ -2,169 +2,182 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from adapters.outbound.channels.common.files import (
-    FILE,
-    FileUnavailable,
-    artifact_of,
-    content_of,
-    file_payload,
-    link_text,
+from adapters.outbound.channels.common.files import FILE, send_file
+from adapters.outbound.channels.common.messages import (
+    closed_text,
+    file_payloads,
+    split_question,
+    text_payloads,
 )
-from adapters.outbound.channels.common.messages import closed_text, split_question
-from adapters.outbound.rendering import Markup, Rendered, render
-from domain.channels.messages import Answer, Artifact, ClosedPrompt, Config, OutboundMessage, Sent, Target
+from adapters.outbound.rendering import render
+from domain.channels.limits import Limits, Quota
+from domain.channels.messages import Answer, Artifact, ClosedPrompt, OutboundMessage, Sent
+from ports.capabilities import PlatformError
 from ports.channels import ArtifactReader
 from ports.http import FormFile
 
-from .api import BotApi, Refused
-from .definition import TEXT_LIMIT
+from .api import Attempt, BotApi, Rejection
+from .config import MARKUPS, TEXT_LIMIT, BotConfig, BotTarget
 
 MAX_PHOTO = 10 * 1024 * 1024
 MAX_DOCUMENT = 50 * 1024 * 1024
-_MARKUPS = {
-    "HTML": Markup.TELEGRAM_HTML,
-    "Markdown": Markup.TELEGRAM_MARKDOWN,
-    "MarkdownV2": Markup.TELEGRAM_MARKDOWNV2,
-}
-_AMENDMENTS = 4
-"""How often one part is sent again in another form, each time for another reason."""
-
-
-def render_answer(config: Config, answer: Answer) -> list[OutboundMessage]:
-    """The answer as parts: texts, the choices under the last of them, then each file."""
-    mode = parse_mode(config)
-    pieces = [each for text in split_question(answer) for each in render(_MARKUPS[mode], text, TEXT_LIMIT)]
-    texts = [_text_part(each, mode) for each in pieces]
-    if answer.choices:
-        texts = texts or [_text_part(Rendered("?", "?"), mode)]
-        texts[-1]["choices"] = [[each.label, each.value] for each in answer.choices]
-    parts = texts + [file_payload(each) for each in answer.artifacts]
-    for each in parts[:1]:
-        each["first"] = True
-    return [OutboundMessage(each) for each in parts]
-
-
-def parse_mode(config: Config) -> str:
-    """The configured markup, HTML where none is."""
-    mode = config.get("parseMode")
-    return mode if isinstance(mode, str) and mode in _MARKUPS else "HTML"
-
-
-def _text_part(rendered: Rendered, mode: str) -> dict[str, Any]:
-    return {"kind": "text", "text": rendered.text, "plain": rendered.plain, "mode": mode}
+MAX_NOTICE = 200
+_RETRIES = 4
+"""How often one message is sent in another form, each time for another reason."""
+_BOT_QUOTAS = (Quota(30, 1.0, burst=6),)
+_CHAT_QUOTAS = (Quota(1, 1.0),)
+_GROUP_QUOTAS = (Quota(20, 60.0, burst=5), *_CHAT_QUOTAS)
+"""https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this"""
 
 
 class Delivery:
-    """Sends parts; a form that Telegram refuses is amended and sent again at once."""
+    """Sends messages; one that Telegram rejects for its form is sent again at once in another form."""
+
+    typing_seconds = 4.0
+    """Telegram shows it for five seconds."""
 
     def __init__(self, api: BotApi, artifacts: ArtifactReader) -> None:
         self._api = api
         self._artifacts = artifacts
 
-    async def send(self, config: Config, target: Target, part: OutboundMessage) -> Sent:
-        if part.payload.get("kind") == FILE:
-            return await self._send_file(config, target, part.payload)
-        return await self._send_text(config, _message(config, target, part.payload), part.payload["plain"])
+    def render(self, config: BotConfig, target: BotTarget, answer: Answer) -> Sequence[OutboundMessage]:
+        markup = MARKUPS[config.mode]
+        texts = [piece for part in split_question(answer) for piece in render(markup, part, TEXT_LIMIT)]
+        payloads = text_payloads(texts, answer, with_plain=True, mode=config.mode) + file_payloads(answer)
+        for payload in payloads[:1]:
+            payload["first"] = True
+        return [OutboundMessage(payload) for payload in payloads]
 
-    async def _send_text(self, config: Config, message: dict[str, Any], plain: str) -> Sent:
-        sent, _ = await self._deliver(config, "sendMessage", message, (), plain)
-        return sent
+    def limits(self, config: BotConfig, target: BotTarget) -> Limits:
+        """Groups have negative ids (https://core.telegram.org/bots/api#chat); topics of a group count together."""
+        chat = "" if target.chat_id is None else str(target.chat_id)
+        quotas = _GROUP_QUOTAS if chat.startswith("-") else _CHAT_QUOTAS
+        return Limits(config.bot_token, chat, _BOT_QUOTAS, quotas)
 
-    async def _send_file(self, config: Config, target: Target, payload: Mapping[str, Any]) -> Sent:
-        artifact = artifact_of(payload)
-        try:
-            content = await content_of(self._artifacts, artifact, MAX_DOCUMENT)
-        except FileUnavailable:
-            return await self._send_link(config, target, payload, artifact)
-        for method, field in _ways(artifact, len(content)):
-            file = FormFile(field, artifact.name, artifact.mime_type, content)
-            sent, refused = await self._deliver(config, method, _place(target, payload), (file,))
-            if refused is None or not refused.for_its_content:
-                return sent
-        return await self._send_link(config, target, payload, artifact)
+    async def send(self, config: BotConfig, target: BotTarget, message: OutboundMessage, key: str) -> Sent:
+        payload = message.payload
+        address = _address(target, reply=bool(payload.get("first")))
+        if payload.get("kind") != FILE:
+            body = {**address, "text": payload["text"], "parse_mode": payload["mode"], **_preview(config)}
+            attempt = await self._send(config, "sendMessage", body | _keyboard(payload), (), payload["plain"])
+            return attempt.sent
 
-    async def _send_link(
-        self, config: Config, target: Target, payload: Mapping[str, Any], artifact: Artifact
-    ) -> Sent:
-        words = link_text(artifact)
-        return await self._send_text(config, {**_place(target, payload), "text": words}, words)
+        async def upload(artifact: Artifact, content: bytes) -> Sent | None:
+            for method, field in _methods(artifact, len(content)):
+                file = FormFile(field, artifact.name, artifact.mime_type, content)
+                attempt = await self._send(config, method, address, (file,))
+                if attempt.rejection is None or not attempt.rejection.of_content:
+                    return attempt.sent
+            return None
 
-    async def close(self, config: Config, target: Target, closed: ClosedPrompt) -> None:
-        """Replaces a prompt that is over; where its text cannot be changed, it loses its buttons at least."""
-        place = {"chat_id": target.get("chat_id"), "message_id": target.get("prompt_id")}
-        emptied: dict[str, Any] = {**place, "reply_markup": {"inline_keyboard": []}}
-        mode = parse_mode(config)
-        shown = closed_text(_MARKUPS[mode], closed, TEXT_LIMIT)
-        message = {**emptied, "text": shown.text, "parse_mode": mode, **_previews(config)}
-        _, refused = await self._deliver(config, "editMessageText", message, (), shown.plain)
-        if refused is not None and not refused.says("not modified"):
-            await self._api.deliver(config, "editMessageReplyMarkup", emptied)
+        async def send_text(text: str) -> Sent:
+            return (await self._send(config, "sendMessage", {**address, "text": text})).sent
 
-    async def _deliver(
+        return await send_file(self._artifacts, payload, MAX_DOCUMENT, upload, send_text)
+
+    async def typing(self, config: BotConfig, target: BotTarget) -> Sent:
+        body = {**_address(target), "action": "typing"}
+        return (await self._api.send(config.bot_token, "sendChatAction", body)).sent
+
+    async def noticed(self, config: BotConfig, target: BotTarget, notice: str) -> None:
+        """Answers the query of a pressed button: until then Telegram shows that it is being waited for."""
+        if not target.callback_query_id:
+            return
+        payload = {"callback_query_id": target.callback_query_id}
+        if notice:
+            payload["text"] = notice[:MAX_NOTICE]
+        with contextlib.suppress(PlatformError):
+            await self._api.call(config.bot_token, "answerCallbackQuery", payload)
+
+    async def decided(self, config: BotConfig, target: BotTarget, closed: ClosedPrompt) -> None:
+        """Shows the outcome to who pressed, and replaces the prompt; where its text cannot be changed, it loses at
+        least its buttons."""
+        await self.noticed(config, target, closed.outcome)
+        if not target.prompt_id:
+            return
+        prompt: dict[str, Any] = {
+            "chat_id": target.chat_id,
+            "message_id": target.prompt_id,
+            "reply_markup": {"inline_keyboard": []},
+        }
+        text = closed_text(MARKUPS[config.mode], closed, TEXT_LIMIT)
+        body = {**prompt, "text": text.text, "parse_mode": config.mode, **_preview(config)}
+        rejection = (await self._send(config, "editMessageText", body, (), text.plain)).rejection
+        if rejection is not None and not rejection.contains("not modified"):
+            await self._api.send(config.bot_token, "editMessageReplyMarkup", prompt)
+
+    def as_pressed(
         self,
-        config: Config,
+        config: BotConfig,
+        target: BotTarget,
+        message: OutboundMessage,
+        ref: str,
+        press: BotTarget | None,
+    ) -> BotTarget | None:
+        if not message.payload.get("choices") or not ref.isdigit():
+            return None
+        return replace(press or BotTarget(), chat_id=target.chat_id, prompt_id=int(ref))
+
+    async def _send(
+        self,
+        config: BotConfig,
         method: str,
-        message: dict[str, Any],
-        files: Sequence[FormFile],
+        body: dict[str, Any],
+        files: Sequence[FormFile] = (),
         plain: str = "",
-    ) -> tuple[Sent, Refused | None]:
-        for _ in range(_AMENDMENTS):
-            sent, refused = await self._api.deliver(config, method, message, files)
-            amended = _amended(message, refused, plain) if refused else None
+    ) -> Attempt:
+        for _ in range(_RETRIES):
+            attempt = await self._api.send(config.bot_token, method, body, files)
+            amended = _amended(body, attempt.rejection, plain) if attempt.rejection else None
             if amended is None:
                 break
-            message = amended
-        return sent, refused
+            body = amended
+        return attempt
 
 
-def _ways(artifact: Artifact, size: int) -> list[tuple[str, str]]:
-    """Methods that may take the file, each with its field; what is no picture for Telegram is a document."""
+def _methods(artifact: Artifact, size: int) -> list[tuple[str, str]]:
+    """Methods that may take the file, each with its field; a photo that Telegram rejects is sent as a document."""
     document = ("sendDocument", "document")
     return [("sendPhoto", "photo"), document] if artifact.is_image and size <= MAX_PHOTO else [document]
 
 
-def _amended(message: dict[str, Any], refused: Refused, plain: str) -> dict[str, Any] | None:
-    """The message in a form that Telegram may take after this refusal, None where there is none."""
-    if refused.migrated_to is not None and message["chat_id"] != refused.migrated_to:
-        return _without(message, "reply_parameters") | {"chat_id": refused.migrated_to}
-    if refused.says("can't parse entities") and "parse_mode" in message:
-        return _without(message, "parse_mode") | {"text": plain}
-    if refused.says("replied not found") and "reply_parameters" in message:
-        return _without(message, "reply_parameters")
-    if refused.says("thread not found") and "message_thread_id" in message:
-        return _without(message, "message_thread_id")
+def _amended(body: dict[str, Any], rejection: Rejection, plain: str) -> dict[str, Any] | None:
+    """The message in a form that Telegram may take after this rejection, None where there is none."""
+    if rejection.migrated_to is not None and body["chat_id"] != rejection.migrated_to:
+        return _without(body, "reply_parameters") | {"chat_id": rejection.migrated_to}
+    if rejection.contains("can't parse entities") and "parse_mode" in body:
+        return _without(body, "parse_mode") | {"text": plain}
+    if rejection.contains("replied not found") and "reply_parameters" in body:
+        return _without(body, "reply_parameters")
+    if rejection.contains("thread not found") and "message_thread_id" in body:
+        return _without(body, "message_thread_id")
     return None
 
 
-def _without(message: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {each: value for each, value in message.items() if each != name}
+def _without(body: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in body.items() if key != name}
 
 
-def _message(config: Config, target: Target, payload: Mapping[str, Any]) -> dict[str, Any]:
-    message = {**_place(target, payload), "text": payload["text"], "parse_mode": payload["mode"]}
-    message |= _previews(config)
-    if choices := payload.get("choices"):
-        message["reply_markup"] = {
-            "inline_keyboard": [[{"text": label, "callback_data": value}] for label, value in choices]
-        }
-    return message
+def _keyboard(payload: Mapping[str, Any]) -> dict[str, Any]:
+    if not payload.get("choices"):
+        return {}
+    buttons = [[{"text": label, "callback_data": value}] for label, value in payload["choices"]]
+    return {"reply_markup": {"inline_keyboard": buttons}}
 
 
-def _previews(config: Config) -> dict[str, Any]:
-    disabled = config.get("disableWebPagePreview") is True
-    return {"link_preview_options": {"is_disabled": True}} if disabled else {}
+def _preview(config: BotConfig) -> dict[str, Any]:
+    return {"link_preview_options": {"is_disabled": True}} if config.disable_web_page_preview else {}
 
 
-def _place(target: Target, payload: Mapping[str, Any]) -> dict[str, Any]:
-    place: dict[str, Any] = {"chat_id": target.get("chat_id")}
-    if "message_thread_id" in target:
-        place["message_thread_id"] = target["message_thread_id"]
-    if payload.get("first") and "reply_to" in target:
-        place["reply_parameters"] = {
-            "message_id": target["reply_to"],
-            "allow_sending_without_reply": True,
-        }
-    return place
+def _address(target: BotTarget, *, reply: bool = False) -> dict[str, Any]:
+    address: dict[str, Any] = {"chat_id": target.chat_id}
+    if target.message_thread_id is not None:
+        address["message_thread_id"] = target.message_thread_id
+    if reply and target.reply_to is not None:
+        address["reply_parameters"] = {"message_id": target.reply_to, "allow_sending_without_reply": True}
+    return address

@@ -4,31 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, json_object, same, text
-from domain.channels.messages import (
-    ChannelMetadata,
-    Config,
-    Event,
-    Identity,
-    Merge,
-    RawCall,
-    Received,
-    Sender,
-)
-from domain.refusals import NotFound, Unauthenticated
+from adapters.outbound.channels.common.calls import require_webhook
+from domain.channels.messages import ChannelMetadata, Event, Identity, Merge, RawCall, Received, Sender
+from domain.refusals import Unauthenticated
 
-from .content import attachments_of, described
-from .wording import Bot, addressed
+from .config import TARGET, BotConfig, BotTarget
+from .content import Bot, addressed, attachments_of, described
 
 _HEADER = "x-telegram-bot-api-secret-token"
 GREETING = "Hello! Send me a message, a question or a file, and I will answer here."
 ALLOWED_UPDATES = ("message", "edited_message", "callback_query")
-
-
-def bot_token(config: Config) -> str:
-    return text(config, "botToken")
 
 
 def secret_of(token: str) -> str:
@@ -36,18 +26,15 @@ def secret_of(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def receive(config: Config, call: RawCall, known: ChannelMetadata) -> Received:
-    """Proves that a call comes from Telegram and reads its update."""
-    if call.callback != "webhook":
-        raise NotFound(f"There is no callback '{call.callback}' on this channel; use 'webhook'.")
-    token = bot_token(config)
+def receive(config: BotConfig, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
+    """Verifies that a call comes from Telegram and reads its update."""
+    require_webhook(call)
+    token = config.bot_token
     if not token or not same(call.headers.get(_HEADER, ""), secret_of(token)):
         raise Unauthenticated(
             "The header X-Telegram-Bot-Api-Secret-Token is not the one that was registered."
         )
-    update = json_object(call.body)
-    bot = Bot(id=token.partition(":")[0], username=text(known, "username"))
-    return _read(update, bot)
+    return _read(json_object(call.body), Bot(token.partition(":")[0], text(metadata, "username")))
 
 
 def _read(update: Mapping[str, Any], bot: Bot) -> Received:
@@ -55,19 +42,14 @@ def _read(update: Mapping[str, Any], bot: Bot) -> Received:
     if kind is None:
         return Received(kind="ignored:other")
     content = update[kind]
-    key = _key(update, bot)
-    if kind == "edited_message" and "location" in content:  # where somebody walks, told every few seconds
+    if kind == "edited_message" and "location" in content:  # a person's way, sent every few seconds
         return Received(kind="ignored:live-location")
-    read = _pressed(content, key) if kind == "callback_query" else _message(content, key, bot)
-    if isinstance(read, str):
-        return Received(kind=f"ignored:{read}")
-    return Received(events=(read,), kind=kind)
-
-
-def _key(update: Mapping[str, Any], bot: Bot) -> str | None:
-    """Update ids count per bot; an instance may change its bot."""
     update_id = text(update, "update_id")
-    return f"{bot.id}:{update_id}" if update_id else None
+    key = f"{bot.id}:{update_id}" if update_id else None  # ids count per bot; an instance may change its bot
+    event = _pressed(content, key) if kind == "callback_query" else _message(content, key, bot)
+    return (
+        Received(kind=f"ignored:{event}") if isinstance(event, str) else Received(events=(event,), kind=kind)
+    )
 
 
 def _message(message: Mapping[str, Any], key: str | None, bot: Bot) -> Event | str:
@@ -77,20 +59,20 @@ def _message(message: Mapping[str, Any], key: str | None, bot: Bot) -> Event | s
         return "incomplete"
     if at(message, "from", "is_bot") is True or message.get("is_automatic_forward") is True:
         return "bot"
-    words = addressed(text(message, "text") or text(message, "caption"), bot)
-    if words.for_other_bot:
+    written = addressed(text(message, "text") or text(message, "caption"), bot)
+    if written.for_other_bot:
         return "other-bot"
     attachments = attachments_of(message)
-    said = words.text or ("" if words.command or attachments else described(message))
-    if not (said or attachments or words.spoken_to):
+    body = written.text or ("" if written.command or attachments else described(message))
+    if not (body or attachments or written.addresses_bot):
         return "service"
-    greeted = words.command in ("start", "help") or not (said or attachments)
+    greeted = written.command in ("start", "help") or not (body or attachments)
     return Event(
         key=key,
         session_id=_session(chat, message),
         sender=sender,
-        text=said,
-        target=_target(message),
+        text=body,
+        target=TARGET.dump(_target(message)),
         attachments=attachments,
         canned_reply=GREETING if greeted else None,
         is_direct=at(message, "chat", "type") == "private",
@@ -100,8 +82,8 @@ def _message(message: Mapping[str, Any], key: str | None, bot: Bot) -> Event | s
 
 def _album(message: Mapping[str, Any]) -> Merge | None:
     """Each picture of an album comes in an update of its own."""
-    album, place = text(message, "media_group_id"), at(message, "message_id")
-    return Merge(album, place if isinstance(place, int) else None) if album else None
+    album = text(message, "media_group_id")
+    return Merge(album, _integer(message, "message_id")) if album else None
 
 
 def _pressed(query: Mapping[str, Any], key: str | None) -> Event | str:
@@ -112,17 +94,18 @@ def _pressed(query: Mapping[str, Any], key: str | None) -> Event | str:
         return "inline"
     if not value:
         return "no-data"
-    target = _target(message) | {
-        "callback_query_id": text(query, "id"),
-        "prompt_id": message.get("message_id"),
-    }
-    target.pop("reply_to", None)
+    target = replace(
+        _target(message),
+        reply_to=None,
+        callback_query_id=text(query, "id"),
+        prompt_id=_integer(message, "message_id"),
+    )
     return Event(
         key=key,
         session_id=_session(chat, message),
         sender=sender,
         text=value,
-        target=target,
+        target=TARGET.dump(target),
         choice=value,
         is_direct=at(message, "chat", "type") == "private",
     )
@@ -133,26 +116,29 @@ def _sender(source: Mapping[str, Any]) -> Sender | None:
     if not user:
         return None
     names = (text(source, "from", "first_name"), text(source, "from", "last_name"))
-    return Sender(
-        external_id=user,
-        display_name=" ".join(filter(None, names)) or text(source, "from", "username"),
-        identities=(Identity("bot-messenger", user),),
-    )
+    name = " ".join(filter(None, names)) or text(source, "from", "username")
+    return Sender(user, name, (Identity("bot-messenger", user),))
 
 
 def _session(chat: str, message: Mapping[str, Any]) -> str:
-    """The chat, and the thread in it. In a group without topics each reply bears the id of the message that its
-    chain began with as a thread: it goes on with what is said in the group, and so does an answer to a prompt."""
+    """The chat, and the thread in it. In a group without topics a reply has the first message of its chain as a
+    thread: it belongs to the conversation of the group, and so does an answer to a prompt."""
     is_reply = message.get("is_topic_message") is not True and "reply_to_message" in message
     thread = "" if is_reply else text(message, "message_thread_id")
     return f"{chat}:{thread}" if thread else chat
 
 
-def _target(message: Mapping[str, Any]) -> dict[str, Any]:
+def _target(message: Mapping[str, Any]) -> BotTarget:
     """Where the answer goes. A message thread that is no forum topic cannot be named when sending."""
-    target: dict[str, Any] = {"chat_id": at(message, "chat", "id")}
-    if message.get("is_topic_message") is True and "message_thread_id" in message:
-        target["message_thread_id"] = message["message_thread_id"]
-    if at(message, "chat", "type") != "private" and "message_id" in message:
-        target["reply_to"] = message["message_id"]
-    return target
+    is_topic = message.get("is_topic_message") is True
+    is_private = at(message, "chat", "type") == "private"
+    return BotTarget(
+        chat_id=at(message, "chat", "id"),
+        message_thread_id=_integer(message, "message_thread_id") if is_topic else None,
+        reply_to=None if is_private else _integer(message, "message_id"),
+    )
+
+
+def _integer(source: Mapping[str, Any], name: str) -> int | None:
+    value = source.get(name)
+    return value if isinstance(value, int) else None

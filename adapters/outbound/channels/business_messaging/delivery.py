@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import text
-from adapters.outbound.channels.common.files import (
-    FILE,
-    FileUnavailable,
-    artifact_of,
-    content_of,
-    file_payload,
-    link_text,
-)
-from adapters.outbound.rendering import Markup, Rendered, render
-from domain.channels.messages import Answer, Artifact, Choice, Config, OutboundMessage, Outcome, Sent, Target
+from adapters.outbound.channels.common.files import FILE, send_file
+from adapters.outbound.channels.common.messages import file_payloads, text_payloads
+from adapters.outbound.rendering import Markup, render
+from domain.channels.limits import Limits, Quota
+from domain.channels.messages import Answer, Artifact, Attachment, OutboundMessage, Outcome, Sent
 from domain.channels.model import TextLimit
 from ports.channels import ArtifactReader
 from ports.http import FormFile
 
-from .api import GraphApi
-from .definition import BUTTONS, TEXT_LIMIT
+from .api import MAX_DOCUMENT, PAIR_SECONDS, GraphApi
+from .config import BUTTONS, TEXT_LIMIT, WhatsAppConfig, WhatsAppTarget
 
 _BUTTON_BODY = TextLimit(1024)
 _TITLE = 20
@@ -32,93 +27,95 @@ _KINDS = {
     "video": (frozenset({"video/mp4", "video/3gpp"}), 16 * _MB),
     "audio": (frozenset({"audio/aac", "audio/amr", "audio/mpeg", "audio/mp4", "audio/ogg"}), 16 * _MB),
 }
-"""Media types and sizes that go as pictures, films and sounds; the rest goes as documents
+"""Media types and sizes of pictures, videos and sounds; other files are sent as documents
 (https://developers.facebook.com/docs/whatsapp/cloud-api/reference/media#supported-media-types)."""
 STATUS_SECONDS = 20.0
-"""Within which a message that arrived shows itself by a status."""
-MAX_DOCUMENT = 100 * _MB
-
-
-def render_answer(answer: Answer) -> list[OutboundMessage]:
-    """The answer as parts: texts, the choices under the last of them, then each file."""
-    buttons = 0 < len(answer.choices) <= BUTTONS
-    limit = _BUTTON_BODY if buttons else TEXT_LIMIT
-    words = answer.text if buttons or not answer.choices else _with_typed(answer.text, answer.choices)
-    texts = [_text_part(each) for each in render(Markup.WHATSAPP, words, limit)]
-    if buttons:
-        texts = texts or [_text_part(Rendered("?", "?"))]
-        texts[-1]["choices"] = [[each.label, each.value] for each in answer.choices]
-    return [OutboundMessage(each) for each in texts + [file_payload(each) for each in answer.artifacts]]
-
-
-def _text_part(rendered: Rendered) -> dict[str, Any]:
-    return {"kind": "text", "text": rendered.text}
-
-
-def _with_typed(words: str, choices: tuple[Choice, ...]) -> str:
-    """A message offers at most three buttons: more choices are typed."""
-    listed = "\n".join(f"- {each.label}" for each in choices)
-    return f"{words}\n\n{listed}"
+"""Within which a status arrives for a message that was delivered."""
+_NUMBER_QUOTAS = (Quota(80, 1.0, burst=16),)
+_PERSON_QUOTAS = (Quota(45, PAIR_SECONDS, burst=45),)
+"""https://developers.facebook.com/docs/whatsapp/cloud-api/overview#throughput: 80 messages a second in all; to one
+person 45 at once, then one every six seconds."""
 
 
 class Delivery:
-    """Sends parts."""
+    typing_seconds = 20.0
+    """WhatsApp shows it for up to 25 seconds."""
 
     def __init__(self, api: GraphApi, artifacts: ArtifactReader) -> None:
         self._api = api
         self._artifacts = artifacts
 
-    async def send(self, config: Config, target: Target, part: OutboundMessage, key: str) -> Sent:
-        if part.payload.get("kind") == FILE:
-            return await self._send_file(config, target, part.payload, key)
-        return await self._sent(config, target, _content(part.payload), key)
+    def render(
+        self, config: WhatsAppConfig, target: WhatsAppTarget, answer: Answer
+    ) -> Sequence[OutboundMessage]:
+        """A message has at most three buttons: more choices are listed in the text."""
+        has_buttons = 0 < len(answer.choices) <= BUTTONS
+        if answer.choices and not has_buttons:
+            listed = "\n".join(f"- {choice.label}" for choice in answer.choices)
+            answer = replace(answer, text=f"{answer.text}\n\n{listed}", choices=())
+        texts = render(Markup.WHATSAPP, answer.text, _BUTTON_BODY if has_buttons else TEXT_LIMIT)
+        return [OutboundMessage(payload) for payload in text_payloads(texts, answer) + file_payloads(answer)]
 
-    async def _sent(self, config: Config, target: Target, content: Mapping[str, Any], key: str) -> Sent:
-        """Sends a message. One that may have arrived gives its status time to tell so."""
-        sent = await self._api.message(config, _message(target, content, key))
-        return replace(sent, retry_after=STATUS_SECONDS) if sent.outcome is Outcome.UNKNOWN else sent
+    def limits(self, config: WhatsAppConfig, target: WhatsAppTarget) -> Limits:
+        person = target.to or target.recipient
+        return Limits(config.phone_number_id, person, _NUMBER_QUOTAS, _PERSON_QUOTAS)
 
-    async def _send_file(self, config: Config, target: Target, payload: Mapping[str, Any], key: str) -> Sent:
-        artifact = artifact_of(payload)
-        try:
-            content = await content_of(self._artifacts, artifact, MAX_DOCUMENT)
-        except FileUnavailable:
-            return await self._send_link(config, target, artifact, key)
-        file = FormFile("file", artifact.name, artifact.mime_type, content)
-        uploaded, media_id = await self._api.upload(config, file)
-        if uploaded.outcome is Outcome.PERMANENT:
-            return await self._send_link(config, target, artifact, key)
-        if uploaded.outcome is not Outcome.SENT:
-            return uploaded
-        return await self._sent(config, target, _media(artifact, len(content), media_id), key)
+    async def send(
+        self, config: WhatsAppConfig, target: WhatsAppTarget, message: OutboundMessage, key: str
+    ) -> Sent:
+        """The key comes back with the statuses of the message: a message whose sending broke off is found by it."""
 
-    async def _send_link(self, config: Config, target: Target, artifact: Artifact, key: str) -> Sent:
-        return await self._sent(config, target, _content({"text": link_text(artifact)}), key)
+        async def post(content: Mapping[str, Any]) -> Sent:
+            sent = await self._api.send(config, _message(target, content, key))
+            return replace(sent, retry_after=STATUS_SECONDS) if sent.outcome is Outcome.UNKNOWN else sent
+
+        async def upload(artifact: Artifact, content: bytes) -> Sent | None:
+            file = FormFile("file", artifact.name, artifact.mime_type, content)
+            uploaded, media_id = await self._api.upload(config, file)
+            if uploaded.outcome is not Outcome.SENT:
+                return None if uploaded.outcome is Outcome.PERMANENT else uploaded
+            return await post(_media(artifact, len(content), media_id))
+
+        if message.payload.get("kind") != FILE:
+            return await post(_content(message.payload))
+        return await send_file(
+            self._artifacts,
+            message.payload,
+            MAX_DOCUMENT,
+            upload,
+            lambda link: post(_content({"text": link})),
+        )
+
+    async def typing(self, config: WhatsAppConfig, target: WhatsAppTarget) -> Sent | None:
+        return await self._api.typing(config, target.message_id) if target.message_id else None
+
+    async def probe(self, config: WhatsAppConfig) -> None:
+        """Reads the phone number with the token. Raises `PlatformError`."""
+        await self._api.node(config, config.phone_number_id)
+
+    def fetch(self, config: WhatsAppConfig, attachment: Attachment) -> AsyncIterator[bytes]:
+        return self._api.download(config, text(attachment.source, "media_id"))
 
 
-def _message(target: Target, content: Mapping[str, Any], key: str) -> dict[str, Any]:
-    phone = text(target, "to")
-    receiver = {"to": phone} if phone else {"recipient": text(target, "recipient")}
+def _message(target: WhatsAppTarget, content: Mapping[str, Any], key: str) -> dict[str, Any]:
     return {
         "messaging_product": "whatsapp",
         "recipient_type": "individual",
-        **receiver,
+        **({"to": target.to} if target.to else {"recipient": target.recipient}),
         **content,
         "biz_opaque_callback_data": key,
     }
 
 
 def _content(payload: Mapping[str, Any]) -> dict[str, Any]:
-    words = payload["text"]
-    choices = payload.get("choices")
-    if not choices:
-        return {"type": "text", "text": {"preview_url": False, "body": words}}
-    buttons = [{"type": "reply", "reply": {"id": value, "title": label[:_TITLE]}} for label, value in choices]
-    action = {"buttons": buttons}
-    return {
-        "type": "interactive",
-        "interactive": {"type": "button", "body": {"text": words}, "action": action},
-    }
+    if not payload.get("choices"):
+        return {"type": "text", "text": {"preview_url": False, "body": payload["text"]}}
+    buttons = [
+        {"type": "reply", "reply": {"id": value, "title": label[:_TITLE]}}
+        for label, value in payload["choices"]
+    ]
+    interactive = {"type": "button", "body": {"text": payload["text"]}, "action": {"buttons": buttons}}
+    return {"type": "interactive", "interactive": interactive}
 
 
 def _media(artifact: Artifact, size: int, media_id: str) -> dict[str, Any]:

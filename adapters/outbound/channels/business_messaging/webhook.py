@@ -1,18 +1,15 @@
-"""Reads what the WhatsApp Cloud API posts.
-
-https://developers.facebook.com/docs/whatsapp/cloud-api/webhooks. Pure.
-"""
+"""Reads what the WhatsApp Cloud API posts (https://developers.facebook.com/docs/whatsapp/cloud-api/webhooks)."""
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, json_object, same, text
+from adapters.outbound.channels.common.calls import require_webhook, signature
 from domain.channels.messages import (
-    Config,
+    ChannelMetadata,
     DeliveryStatus,
     Event,
     RawAnswer,
@@ -20,103 +17,100 @@ from domain.channels.messages import (
     Received,
     SessionRename,
 )
-from domain.refusals import Forbidden, NotFound, Unauthenticated
+from domain.refusals import Forbidden, Unauthenticated
 
-from .changes import moves_of
-from .messages import Skipped, read_message
+from .config import WhatsAppConfig
+from .messages import read_message
 
 _FIELDS = ("", "messages", "user_id_update")
-_UNTOLD = "ignored:other"
+_RENAMES = ("user_changed_number", "customer_changed_number", "user_changed_user_id")
 
 
-def receive(config: Config, call: RawCall) -> Received:
-    """Answers the subscription challenge (GET), or proves and reads a notification."""
-    if call.callback != "webhook":
-        raise NotFound(f"There is no callback '{call.callback}' on this channel; use 'webhook'.")
+def receive(config: WhatsAppConfig, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
+    """Answers the subscription challenge (GET), or verifies and reads a notification."""
+    require_webhook(call)
     if call.method.upper() in ("GET", "HEAD"):
-        return _challenged(config, call)
-    missing_proof_field = _proved(config, call)
-    events, receipts, moves, kinds = _read(config, json_object(call.body))
-    told = (("message", events), ("status", receipts), ("move", moves), (next(iter(kinds), _UNTOLD), True))
-    kind = next(name for name, there in told if there)
+        return _challenge(config, call)
+    missing_proof_field = _verify(config, call)
+    values = list(_values(config, json_object(call.body)))
+    read = [read_message(message, value) for value in values for message in items(value, "messages")]
+    events = tuple(event for event in read if isinstance(event, Event))
+    statuses = (_status(status) for value in values for status in items(value, "statuses"))
+    receipts = tuple(status for status in statuses if status)
+    renames = tuple(rename for value in values for rename in renames_of(value))
+    ignored = next((f"ignored:{reason}" for reason in read if isinstance(reason, str)), "ignored:other")
+    kind = "message" if events else "status" if receipts else "move" if renames else ignored
     return Received(
-        events=events, receipts=receipts, moves=moves, kind=kind, missing_proof_field=missing_proof_field
+        events=events, receipts=receipts, moves=renames, kind=kind, missing_proof_field=missing_proof_field
     )
 
 
-def _challenged(config: Config, call: RawCall) -> Received:
+def _challenge(config: WhatsAppConfig, call: RawCall) -> Received:
     query = call.query
-    token = text(config, "webhookVerifyToken")
-    if query.get("hub.mode") != "subscribe" or not same(query.get("hub.verify_token", ""), token):
+    token = query.get("hub.verify_token", "")
+    if query.get("hub.mode") != "subscribe" or not same(token, config.webhook_verify_token):
         raise Forbidden(
             "hub.mode or hub.verify_token is wrong: it must be webhookVerifyToken of the instance."
         )
-    challenge = query.get("hub.challenge", "").encode()
-    return Received(
-        RawAnswer(200, challenge, {"content-type": "text/plain; charset=utf-8"}), kind="challenge"
-    )
+    headers = {"content-type": "text/plain; charset=utf-8"}
+    return Received(RawAnswer(200, query.get("hub.challenge", "").encode(), headers), kind="challenge")
 
 
-def _proved(config: Config, call: RawCall) -> str | None:
-    """The config field without which nothing can be proved, None when the call is proved."""
-    secret = text(config, "appSecret")
-    if not secret:
+def _verify(config: WhatsAppConfig, call: RawCall) -> str | None:
+    """The config field without which nothing can be verified, None when the call is verified."""
+    if not config.app_secret:
         return "appSecret"
-    if not same(call.headers.get("x-hub-signature-256", ""), sign(secret, call.body)):
+    if not same(call.headers.get("x-hub-signature-256", ""), signature(config.app_secret, call.body)):
         raise Unauthenticated("The header X-Hub-Signature-256 does not fit the body and appSecret.")
     return None
 
 
-def sign(secret: str, body: bytes) -> str:
-    """The signature of a body: 'sha256=' and an HMAC-SHA256 in hex."""
-    return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
-
-
-def _read(
-    config: Config, body: Mapping[str, Any]
-) -> tuple[tuple[Event, ...], tuple[DeliveryStatus, ...], tuple[SessionRename, ...], list[str]]:
-    """One notification holds any number of entries, changes, messages and statuses."""
-    events: list[Event] = []
-    receipts: list[DeliveryStatus] = []
-    moves: list[SessionRename] = []
-    skipped: list[str] = []
-    for value in _values(config, body):
-        for message in items(value, "messages"):
-            read = read_message(message, value)
-            if isinstance(read, Skipped):
-                skipped.append(f"ignored:{read.reason}")
-            else:
-                events.append(read)
-        receipts += filter(None, (_receipt(each) for each in items(value, "statuses")))
-        moves += moves_of(value)
-    return tuple(events), tuple(receipts), tuple(moves), skipped
-
-
-def _values(config: Config, body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """What happened at this instance's own number."""
-    own = text(config, "phoneNumberId")
+def _values(config: WhatsAppConfig, body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The values of the changes at this instance's own number."""
     for entry in items(body, "entry"):
         for change in items(entry, "changes"):
             value = at(change, "value")
             number = text(value, "metadata", "phone_number_id")
-            if isinstance(value, dict) and number in ("", own) and text(change, "field") in _FIELDS:
+            is_own = number in ("", config.phone_number_id)
+            if isinstance(value, dict) and is_own and text(change, "field") in _FIELDS:
                 yield value
 
 
-def _receipt(status: Any) -> DeliveryStatus | None:
+def _status(status: Any) -> DeliveryStatus | None:
     ref, state = text(status, "id"), text(status, "status")
     if not ref or not state:
         return None
-    errors = [_error(each) for each in items(status, "errors")]
-    return DeliveryStatus(
-        ref,
-        state,
-        failed=state == "failed",
-        detail="; ".join(filter(None, errors)),
-        key=text(status, "biz_opaque_callback_data"),
-    )
+    detail = "; ".join(filter(None, (_error(error) for error in items(status, "errors"))))
+    return DeliveryStatus(ref, state, state == "failed", detail, text(status, "biz_opaque_callback_data"))
 
 
 def _error(error: Any) -> str:
-    words = text(error, "error_data", "details") or text(error, "message") or text(error, "title")
-    return " ".join(filter(None, (text(error, "code"), words)))
+    message = text(error, "error_data", "details") or text(error, "message") or text(error, "title")
+    return " ".join(filter(None, (text(error, "code"), message)))
+
+
+def renames_of(value: Mapping[str, Any]) -> Iterator[SessionRename]:
+    """People who have another number or business-scoped id from now on.
+
+    Meta tells of both in system messages of the field 'messages'
+    (https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages/system);
+    some providers pass on a field 'user_id_update' of their own.
+    """
+    for message in items(value, "messages"):
+        if text(message, "type") == "system" and text(message, "system", "type") in _RENAMES:
+            system = at(message, "system")
+            previous = (
+                text(message, "from") or text(system, "previous_user_id") or text(message, "from_user_id")
+            )
+            current = text(system, "wa_id") or text(system, "new_wa_id") or text(system, "user_id")
+            yield from _rename(previous, current)
+    updates = at(value, "user_id_update")
+    for update in updates if isinstance(updates, list) else [updates]:
+        if not text(update, "wa_id"):  # who shows a number is known by it: another id changes nothing
+            ids = at(update, "user_id") if isinstance(at(update, "user_id"), Mapping) else update
+            yield from _rename(text(ids, "previous"), text(ids, "current"))
+
+
+def _rename(previous: str, current: str) -> Iterator[SessionRename]:
+    if previous and current and previous != current:
+        yield SessionRename(previous, current)

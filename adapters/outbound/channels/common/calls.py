@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from datetime import datetime
 from typing import Any
 
@@ -27,6 +29,11 @@ def signed_at(call: RawCall, header: str, now: datetime) -> str:
     if abs(now.timestamp() - int(seconds)) > SIGNATURE_SECONDS:
         raise Unauthenticated(f"The header {header} is more than five minutes off.")
     return seconds
+
+
+def signature(secret: str, body: bytes) -> str:
+    """The signature of a body as several platforms write it: 'sha256=' and an HMAC-SHA256 in hex."""
+    return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
 def json_answer(body: Any, status: int = 200) -> RawAnswer:

@@ -1,12 +1,15 @@
-"""When a cron expression fires, on the wall clock of its time zone.
+"""What a cron expression may be, and when it fires on the wall clock of its time zone.
+
+The grammar is that of crontab (POSIX.1-2024, `crontab`) with the usual additions: steps (`*/15`, `1-30/2`,
+`5/20`), names (`mon-fri`, `jan`), Sunday as 0 or 7, ranges of weekdays over Sunday (`sat-sun`, `fri-mon`), `L`
+and `LW` for the last day and the last working day of the month, `5L` for the last Friday and `5#2` for the second
+Friday of the month.
 
 Wall-clock times that are skipped when clocks go forward fire at the next valid minute, and those that come
 twice when clocks go back fire once. Expressions that leave the hour open (`*/30 * * * *`, `15 * * * *`) are
 intervals: they fire whenever the clock shows such a time, so in both of a repeated hour, and never for a skipped
-one.
-
-The library finds the times of the calendar; what they are in a time zone is decided here, because its own
-handling of zones is wrong where clocks change by half an hour.
+one. cronsim parses expressions and finds the times of the calendar; time zones are handled here, because its own
+handling is wrong where clocks change by half an hour.
 """
 
 from __future__ import annotations
@@ -15,21 +18,77 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo
 
-from cronsim import CronSim
+from cronsim import CronSim, CronSimError
+from cronsim.cronsim import Field
 
-from domain.channels.cron import fires_every_hour, spelt_out
-
+_FIELDS = {
+    Field.MINUTE: "minute (0-59)",
+    Field.HOUR: "hour (0-23)",
+    Field.DAY: "day of month (1-31)",
+    Field.MONTH: "month (1-12 or jan-dec)",
+    Field.DOW: "weekday (0-7 or sun-sat)",
+}
 _LARGEST_STEP_BACK = timedelta(hours=3)
 _MINUTE = timedelta(minutes=1)
+_LONGEST = 200
+
+
+def fault(expression: str) -> str | None:
+    """What is wrong with a cron expression, by the name and range of its field; None if nothing."""
+    parts = expression.split()
+    if len(parts) != len(_FIELDS):
+        return f"must have 5 fields (minute hour day month weekday), has {len(parts)}"
+    for (field, name), part in zip(_FIELDS.items(), parts, strict=True):
+        try:
+            field.parse(_without_wrapped_ranges(part) if field is Field.DOW else part.upper())
+        except (CronSimError, ValueError):
+            return f"the {name} '{part[:_LONGEST]}' is not valid: use numbers, ranges as 1-5, steps as */15, lists"
+    try:
+        CronSim(normalized(expression), datetime(2026, 1, 1))  # noqa: DTZ001 - of the calendar
+    except CronSimError:
+        return f"the day of month '{parts[2]}' never comes in month '{parts[3]}'"
+    return None
+
+
+def timezone_fault(name: str) -> str | None:
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError):  # ZoneInfoNotFoundError is a KeyError
+        return "must be a time zone of the IANA database, for example Europe/Berlin"
+    return None
+
+
+def normalized(expression: str) -> str:
+    """A good expression with its weekdays listed where a range runs over Sunday: `fri-mon` as `5,6,0,1`."""
+    *others, weekday = expression.split()
+    return " ".join([*others, _without_wrapped_ranges(weekday)])
+
+
+def _without_wrapped_ranges(weekdays: str) -> str:
+    return ",".join(_listed(term) for term in weekdays.upper().split(","))
+
+
+def _listed(term: str) -> str:
+    span, slash, step = term.partition("/")
+    first, dash, last = span.partition("-")
+    if not dash:
+        return term
+    start, end = Field.DOW.int(first), Field.DOW.int(last)
+    if start <= end:
+        return term
+    if slash and not (step.isascii() and step.isdigit()):
+        raise ValueError(f"no step: {step}")
+    days = [(start + day) % 7 for day in range((end - start) % 7 + 1)]
+    return ",".join(str(day) for day in days[:: int(step) if slash else 1])
 
 
 def next_fire(expression: str, timezone: str, after: datetime) -> datetime | None:
     """The first moment strictly after `after` at which the expression fires, in UTC; None for never.
 
-    `expression` and `timezone` have been checked (`domain.channels.cron.fault`, the IANA database).
+    `expression` and `timezone` have been checked (`fault`, the IANA database).
     """
     zone: tzinfo = UTC if timezone.upper() == "UTC" else ZoneInfo(timezone)
-    is_interval = fires_every_hour(expression)
+    is_interval = len(Field.HOUR.parse(expression.upper().split()[1])) == 24
     repeated = None
     for wall in _wall_times(expression, after, zone):
         if _is_skipped(wall, zone):
@@ -51,7 +110,9 @@ def _wall_times(expression: str, after: datetime, zone: tzinfo) -> Iterator[date
     around = [after - _LARGEST_STEP_BACK, after + _LARGEST_STEP_BACK]
     before, afterwards = (moment.astimezone(zone).utcoffset() for moment in around)
     start = after.astimezone(zone).replace(tzinfo=None)
-    return iter(CronSim(spelt_out(expression), start if before == afterwards else start - _LARGEST_STEP_BACK))
+    return iter(
+        CronSim(normalized(expression), start if before == afterwards else start - _LARGEST_STEP_BACK)
+    )
 
 
 def _moment(wall: datetime, zone: tzinfo, fold: int) -> datetime:

@@ -5,89 +5,122 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import json_value
-from adapters.outbound.channels.http_webhook.signatures import prove
-from domain.channels.messages import Config, Event, RawAnswer, RawCall, Received, Sender
+from adapters.outbound.channels.common.calls import require_webhook
+from domain.channels.messages import (
+    Answer,
+    CallOutcome,
+    ChannelMetadata,
+    Event,
+    RawAnswer,
+    RawCall,
+    Received,
+    Sender,
+)
 from domain.instances.validation import address_fault
-from domain.refusals import Fault, Invalid, NotFound
+from domain.refusals import Fault, Invalid
+
+from .config import TARGET, WebhookConfig, WebhookTarget
+from .signatures import verify
 
 MESSAGE_PATHS = ("message", "text", "content", "body", "data.message", "payload.text")
 SESSION_PATHS = ("sessionId", "session_id", "userId", "user_id", "id")
 RESPONSE_KEYS = ("responseUrl", "response_url")
 LONGEST_KEY = 1000
+wait_seconds = 30.0
 
 
-def receive(config: Config, call: RawCall, now: datetime) -> Received:
-    """Proves and reads a call. Raises `Unauthenticated`, `Invalid`, `NotFound`."""
-    if call.callback != "webhook":
-        raise NotFound(f"an http-webhook has no callback '{call.callback}'; use /webhook")
+def receive(config: WebhookConfig, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
+    """Verifies and reads a call. Raises `Unauthenticated`, `Invalid`, `NotFound`."""
+    require_webhook(call)
     if call.method != "POST":
         answer = {"error": f"{call.method} is not allowed here; POST a JSON body"}
         return Received(json_answer(answer, 405, {"allow": "POST"}), kind="ignored:method")
-    if secret := config.get("webhookSecret"):
-        prove(secret, call.headers, call.body, now)
-    body = json_value(call.body)
-    event = _event(config, call, body)
+    if config.webhook_secret:
+        verify(config.webhook_secret, call, now)
+    event = _event(config, call, json_value(call.body))
     accepted = {"status": "accepted", "requestId": event.request_id, "message": "The message was accepted"}
     return Received(json_answer(accepted), (event,))
 
 
+def answer_in_call(
+    config: WebhookConfig, event: Event, outcome: CallOutcome, answer: Answer | None
+) -> RawAnswer:
+    if outcome is CallOutcome.TIMEOUT:
+        message = "No answer within 30 seconds"
+        if event.target.get("url"):
+            message += "; it will be sent to the response address"
+        return json_answer({"status": "timeout", "requestId": event.request_id, "message": message}, 504)
+    if outcome is CallOutcome.FAILED or answer is None:
+        message = answer.text if answer else "The message was not answered"
+        return json_answer({"status": "error", "requestId": event.request_id, "message": message}, 502)
+    body: dict[str, Any] = {"status": "success", "requestId": event.request_id, "response": answer.text}
+    return json_answer(body | ({"artifacts": artifacts_of(answer)} if answer.artifacts else {}))
+
+
+def artifacts_of(answer: Answer) -> list[dict[str, str]]:
+    return [
+        {"name": artifact.name, "mimeType": artifact.mime_type, "url": artifact.url}
+        for artifact in answer.artifacts
+    ]
+
+
+def json_bytes(body: Any) -> bytes:
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
 def json_answer(body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> RawAnswer:
-    """A JSON answer to the call."""
-    content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-    return RawAnswer(status, content, {"content-type": "application/json", **(headers or {})})
+    return RawAnswer(status, json_bytes(body), {"content-type": "application/json", **(headers or {})})
 
 
-def _event(config: Config, call: RawCall, body: Any) -> Event:
+def _event(config: WebhookConfig, call: RawCall, body: Any) -> Event:
     key = _key(call)
     address = call.url.partition("?")[0]  # a retry is the same request, whatever its query says
     request_id = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{address}#{key}")) if key else call.id
-    session = session_of(config, body)
-    waits = config.get("syncResponse") is True
+    session = session_of(config, body) or request_id
     return Event(
         key=key,
-        session_id=session or request_id,
-        sender=Sender(session or request_id),
+        session_id=session,
+        sender=Sender(session),
         text=message_of(config, body),
-        target={"url": _response_address(config, body)},
-        awaits_reply=waits,
+        target=TARGET.dump(WebhookTarget(url=_response_address(config, body))),
+        awaits_reply=config.sync_response,
         request_id=request_id,
     )
 
 
 def _key(call: RawCall) -> str | None:
     key = call.headers.get("webhook-id") or call.headers.get("idempotency-key")
-    if key and len(key) > LONGEST_KEY:  # as a whole, lest two that begin alike are taken for one
+    if key and len(key) > LONGEST_KEY:  # hashed as a whole: two keys may begin alike
         return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
     return key or None
 
 
-def message_of(config: Config, body: Any) -> str:
-    """The message: at messageField, else at the first usual place, else the whole body."""
-    places = (config.get("messageField"), *MESSAGE_PATHS)
-    for place in filter(None, places):
-        found = at_path(body, place)
-        if found is not None:
-            return _as_text(found)
-    return _as_text(body)
+def message_of(config: WebhookConfig, body: Any) -> str:
+    """The message: at messageField, else at the first usual path, else the whole body."""
+    message = next((value for value in _values(body, config.message_field, MESSAGE_PATHS)), body)
+    return message if isinstance(message, str) else json.dumps(message, ensure_ascii=False)
 
 
-def session_of(config: Config, body: Any) -> str | None:
-    """The session id: at sessionIdField, else at the first usual place; None when there is none."""
-    places = (config.get("sessionIdField"), *SESSION_PATHS)
-    for place in filter(None, places):
-        found = at_path(body, place)
-        if isinstance(found, (str, int, float)) and not isinstance(found, bool) and found != "":
-            return str(found)
+def session_of(config: WebhookConfig, body: Any) -> str | None:
+    """The session id: at sessionIdField, else at the first usual path; None when there is none."""
+    for value in _values(body, config.session_id_field, SESSION_PATHS):
+        if isinstance(value, (str, int, float)) and not isinstance(value, bool) and value != "":
+            return str(value)
     return None
 
 
+def _values(body: Any, own_path: str, usual_paths: tuple[str, ...]) -> Iterator[Any]:
+    values = (at_path(body, path) for path in (own_path, *usual_paths) if path)
+    return (value for value in values if value is not None)
+
+
 def at_path(value: Any, path: str) -> Any:
-    """What stands at a dot-path; a numeric segment indexes an array. None where the path breaks off."""
+    """The value at a dot-path; a numeric segment indexes an array. None where the path breaks off."""
     for segment in path.split("."):
         if isinstance(value, dict):
             value = value.get(segment)
@@ -98,12 +131,8 @@ def at_path(value: Any, path: str) -> Any:
     return value
 
 
-def _as_text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _response_address(config: Config, body: Any) -> str | None:
-    """The payload's own address comes first, then the configured one."""
+def _response_address(config: WebhookConfig, body: Any) -> str:
+    """The payload's own address, else the configured one. Raises `Invalid`."""
     for key in RESPONSE_KEYS:
         given = at_path(body, key)
         if given is None or given == "":
@@ -111,4 +140,4 @@ def _response_address(config: Config, body: Any) -> str | None:
         if fault := address_fault(given if isinstance(given, str) else ""):
             raise Invalid.of([Fault(key, fault)])
         return str(given)
-    return config.get("responseWebhookUrl") or None
+    return config.response_webhook_url

@@ -1,4 +1,4 @@
-"""WhatsApp as a linked device."""
+"""The linked-device-messaging channel: WhatsApp as a linked device."""
 
 from __future__ import annotations
 
@@ -6,67 +6,60 @@ import hashlib
 import logging
 import os
 import tempfile
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-from adapters.outbound.channels.linked_device_messaging.definition import DEFINITION
-from adapters.outbound.channels.linked_device_messaging.life import DeviceSession
-from adapters.outbound.channels.linked_device_messaging.limits import limits
-from adapters.outbound.rendering.model import Markup
-from adapters.outbound.rendering.rendering import render
+from adapters.outbound.rendering import Markup, render
 from domain.channels.limits import Limits
-from domain.channels.messages import (
-    Answer,
-    Artifact,
-    Attachment,
-    Config,
-    OutboundMessage,
-    Outcome,
-    Sent,
-    Target,
-)
-from domain.channels.typed import RAW
+from domain.channels.messages import Answer, Artifact, Attachment, OutboundMessage, Outcome, Sent
 from ports.capabilities import Emit, Pairing, PlatformError
 from ports.channels import Channel, ChannelDependencies
-from ports.linked_device import DeviceError, LinkedDevice, OutgoingFile
 from ports.links import LinkRecorder
+
+from .child_process import ChildDevice, ChildDevices
+from .config import CONFIG, DEFINITION, TARGET, TEXT_LIMIT, DeviceConfig, DeviceTarget
+from .device import DeviceError, OutgoingFile
+from .session import DeviceSession
 
 log = logging.getLogger(__name__)
 
 PIECE = 64 * 1024
+MAX_CONCURRENCY = 4
+"""Our choice: all messages of an account go over one connection, and WhatsApp publishes no limits."""
 NO_DEVICE = "the account is not connected in this process"
+PAIRING_STEPS = (
+    "Open WhatsApp on the phone, go to Settings > Linked devices > Link a device >"
+    " Link with phone number instead, and enter the code."
+)
 
 
 class LinkedDeviceMessaging:
-    """Connected, Pairs, Replies, Types, Fetches and Probed of `ports.channels`."""
-
     typing_seconds = 8.0
     """WhatsApp shows it for about ten seconds."""
 
-    pairing_steps = (
-        "Open WhatsApp on the phone, go to Settings > Linked devices > Link a device >"
-        " Link with phone number instead, and enter the code."
-    )
-
-    def __init__(self, dependencies: ChannelDependencies) -> None:
-        self._devices = dependencies.devices
+    def __init__(self, dependencies: ChannelDependencies, devices: ChildDevices) -> None:
+        self._devices = devices
         self._artifacts = dependencies.artifacts
         self._clock = dependencies.clock
 
     def lacks(self) -> str | None:
         return self._devices.missing()
 
-    async def probe(self, config: Config) -> None:
-        missing = self._devices.missing()
-        if missing:
+    async def probe(self, config: DeviceConfig) -> None:
+        if missing := self._devices.missing():
             raise PlatformError(missing)
 
-    async def listen(self, instance_id: int, config: Config, emit: Emit, recorder: LinkRecorder) -> None:
+    async def listen(
+        self, instance_id: int, config: DeviceConfig, emit: Emit, recorder: LinkRecorder
+    ) -> None:
         try:
             device = await self._devices.open(instance_id)
-        except DeviceError as failure:
-            await recorder.record_pairing_failure(str(failure))
-            raise PlatformError(str(failure)) from failure
+        except DeviceError as error:
+            await recorder.record_pairing_failure(str(error))
+            raise PlatformError(str(error)) from error
         try:
             await DeviceSession(device, instance_id, config, emit, recorder, self._clock).run()
         finally:
@@ -84,104 +77,95 @@ class LinkedDeviceMessaging:
                 await device.logout()
             finally:
                 await device.close()
-        except DeviceError as failure:
-            log.warning(
-                "the account may still list this device: %s", failure, extra={"instance": instance_id}
-            )
+        except DeviceError as error:
+            log.warning("the account may still list this device: %s", error, extra={"instance": instance_id})
         await self._devices.forget(instance_id)
 
-    def render(self, config: Config, target: Target, answer: Answer) -> Sequence[OutboundMessage]:
-        texts = render(Markup.WHATSAPP, answer.text, DEFINITION.text_limit) if answer.text.strip() else []
-        parts = [OutboundMessage({"text": each.text}) for each in texts]
-        return [*parts, *(OutboundMessage({"file": _as_payload(each)}) for each in answer.artifacts)]
+    def render(self, config: DeviceConfig, target: DeviceTarget, answer: Answer) -> Sequence[OutboundMessage]:
+        texts = render(Markup.WHATSAPP, answer.text, TEXT_LIMIT) if answer.text.strip() else []
+        files = [OutboundMessage({"file": asdict(artifact)}) for artifact in answer.artifacts]
+        return [*(OutboundMessage({"text": piece.text}) for piece in texts), *files]
 
-    def limits(self, config: Config, target: Target) -> Limits:
-        return limits(config, target)
+    def limits(self, config: DeviceConfig, target: DeviceTarget) -> Limits:
+        return Limits(config.phone_number, target.chat, max_concurrency=MAX_CONCURRENCY)
 
-    async def send(self, config: Config, target: Target, part: OutboundMessage, key: str) -> Sent:
-        device = self._devices.running(int(target["instance"]))
+    async def send(
+        self, config: DeviceConfig, target: DeviceTarget, message: OutboundMessage, key: str
+    ) -> Sent:
+        device = self._devices.running(target.instance)
         if device is None:
             return Sent(Outcome.TRANSIENT, NO_DEVICE)
         message_id = hashlib.sha256(key.encode()).hexdigest()[:32].upper()
         try:
-            if "file" not in part.payload:
-                ref = await device.send(str(target["chat"]), str(part.payload["text"]), None, message_id)
+            if file := message.payload.get("file"):
+                ref = await self._send_file(device, target.chat, file, message_id)
             else:
-                ref = await self._send_file(device, str(target["chat"]), part.payload["file"], message_id)
-        except DeviceError as failure:
-            outcome = Outcome.TRANSIENT if failure.before_sending else Outcome.UNKNOWN
-            return Sent(outcome, str(failure))
+                ref = await device.send(target.chat, str(message.payload["text"]), None, message_id)
+        except DeviceError as error:
+            return Sent(Outcome.TRANSIENT if error.before_sending else Outcome.UNKNOWN, str(error))
         return Sent(Outcome.SENT, ref=ref)
 
-    async def typing(self, config: Config, target: Target) -> Sent | None:
-        device = self._devices.running(int(target["instance"]))
-        if device is None:
-            return Sent(Outcome.TRANSIENT, NO_DEVICE)
-        try:
-            await device.typing(str(target["chat"]))
-        except DeviceError as failure:
-            return Sent(Outcome.TRANSIENT, str(failure))
-        return Sent(Outcome.SENT)
-
     async def _send_file(
-        self, device: LinkedDevice, chat: str, payload: Mapping[str, object], message_id: str
+        self, device: ChildDevice, chat: str, payload: Mapping[str, Any], message_id: str
     ) -> str:
-        artifact = Artifact(**payload)  # type: ignore[arg-type]
-        with _Scratch() as path:
+        artifact = Artifact(**payload)
+        with _temporary_file() as path:
             with path.open("wb") as file:
                 async for piece in self._artifacts.read(artifact):
                     file.write(piece)
-            outgoing = OutgoingFile(path, artifact.name, artifact.mime_type)
-            return await device.send(chat, "", outgoing, message_id)
+            return await device.send(
+                chat, "", OutgoingFile(path, artifact.name, artifact.mime_type), message_id
+            )
 
-    async def fetch(self, config: Config, attachment: Attachment) -> AsyncIterator[bytes]:
+    async def typing(self, config: DeviceConfig, target: DeviceTarget) -> Sent:
+        device = self._devices.running(target.instance)
+        if device is None:
+            return Sent(Outcome.TRANSIENT, NO_DEVICE)
+        try:
+            await device.typing(target.chat)
+        except DeviceError as error:
+            return Sent(Outcome.TRANSIENT, str(error))
+        return Sent(Outcome.SENT)
+
+    async def fetch(self, config: DeviceConfig, attachment: Attachment) -> AsyncIterator[bytes]:
         device = self._devices.running(int(attachment.source["instance"]))
         if device is None:
             raise PlatformError(NO_DEVICE)
-        with _Scratch() as path:
+        with _temporary_file() as path:
             try:
                 await device.download(attachment.source["message"], path)
-            except DeviceError as failure:
-                raise PlatformError(str(failure)) from failure
+            except DeviceError as error:
+                raise PlatformError(str(error)) from error
             with path.open("rb") as file:
                 while piece := file.read(PIECE):
                     yield piece
 
 
-class _Scratch:
-    """A file for the bytes that go between this process and the device's; removed in the end."""
-
-    def __enter__(self) -> Path:
-        handle, name = tempfile.mkstemp(prefix="switchboard-")
-        os.close(handle)
-        self._path = Path(name)
-        return self._path
-
-    def __exit__(self, *_: object) -> None:
-        self._path.unlink(missing_ok=True)
+@contextmanager
+def _temporary_file() -> Iterator[Path]:
+    """A file for bytes between this process and the device's; removed in the end."""
+    handle, name = tempfile.mkstemp(prefix="switchboard-")
+    os.close(handle)
+    try:
+        yield Path(name)
+    finally:
+        Path(name).unlink(missing_ok=True)
 
 
-def _as_payload(artifact: Artifact) -> dict[str, object]:
-    return {
-        "name": artifact.name,
-        "mime_type": artifact.mime_type,
-        "url": artifact.url,
-        "blob": artifact.blob,
-        "size": artifact.size,
-    }
-
-
-def build(dependencies: ChannelDependencies) -> Channel[Config, Target]:
-    channel = LinkedDeviceMessaging(dependencies)
+def build(
+    dependencies: ChannelDependencies, devices: ChildDevices | None = None
+) -> Channel[DeviceConfig, DeviceTarget]:
+    devices = devices or ChildDevices(dependencies.data_folder / "linked-devices")
+    channel = LinkedDeviceMessaging(dependencies, devices)
     return Channel(
         definition=DEFINITION,
-        config=RAW,
-        target=RAW,
+        config=CONFIG,
+        target=TARGET,
         sender=channel,
         limits=channel,
-        probe=channel,
-        fetcher=channel,
         typing=channel,
+        fetcher=channel,
+        probe=channel,
         connector=channel,
-        pairing=Pairing(channel.pairing_steps),
+        pairing=Pairing(PAIRING_STEPS),
     )

@@ -2,53 +2,57 @@
 
 from __future__ import annotations
 
-from domain.channels.linked_device import allowed
-from domain.channels.messages import Attachment, Config, Event, Identity, Merge, Sender
-from ports.linked_device import Incoming
+from collections.abc import Collection
 
-STATUS_CHAT = "status@broadcast"
+from domain.channels.messages import Attachment, Event, Identity, Merge, Sender
+
+from .config import TARGET, DeviceConfig, DeviceTarget
+from .device import Incoming
+
 OLD_AFTER = 60.0
-"""Seconds before the connection came up beyond which a message counts as old history."""
+"""Seconds before the connection was established beyond which a message counts as history."""
 
 
-def ignored_for(config: Config, message: Incoming, connected_at: float) -> str | None:
-    """Why a message is left alone, None when it is handed on."""
-    if message.from_me:
-        return "own"
-    if message.chat == STATUS_CHAT or message.chat.endswith("@broadcast"):
-        return "status"
-    if message.chat.endswith("@newsletter"):
-        return "newsletter"
-    if message.at < connected_at - OLD_AFTER:
-        return "old"
-    if not message.text and not message.media:
-        return "empty"
-    if not allowed(str(config.get("allowedNumbers") or ""), message.sender_ids):
-        return "not-allowed"
-    return None
+def ignored_for(config: DeviceConfig, message: Incoming, connected_at: float) -> str | None:
+    """Why a message is ignored, None when it is handed on."""
+    reasons = {
+        "own": message.from_me,
+        "status": message.chat.endswith("@broadcast"),
+        "newsletter": message.chat.endswith("@newsletter"),
+        "old": message.at < connected_at - OLD_AFTER,
+        "empty": not message.text and not message.media,
+        "not-allowed": not is_allowed(config.allowed_numbers, message.sender_ids),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
+
+
+def is_allowed(numbers: str, sender_ids: Collection[str]) -> bool:
+    """Whether one of a sender's ids (digits) is among the comma-separated `numbers`; empty allows all."""
+    allowed = {_digits(number) for number in numbers.split(",")} - {""}
+    return not allowed or bool(allowed & {_digits(sender_id) for sender_id in sender_ids})
+
+
+def _digits(number: str) -> str:
+    digits = "".join(character for character in number if character in "0123456789")
+    return digits.removeprefix("00")
 
 
 def event_of(instance_id: int, message: Incoming) -> Event:
     """The session is the sender's phone number, in a group together with the group."""
     sender = message.sender_ids[0] if message.sender_ids else message.chat
     is_number = sender.isascii() and sender.isdigit()
+    identities = (Identity("business-messaging", sender), Identity("phone", f"+{sender}"))
     return Event(
         key=f"{message.chat}:{message.id}",
         session_id=f"{message.chat}:{sender}" if message.is_group else sender,
-        sender=Sender(
-            external_id=sender,
-            display_name=message.name,
-            identities=(Identity("business-messaging", sender), Identity("phone", f"+{sender}"))
-            if is_number
-            else (),
-        ),
+        sender=Sender(sender, message.name, identities if is_number else ()),
         text=message.text,
-        target={"instance": instance_id, "chat": message.chat},
+        target=TARGET.dump(DeviceTarget(instance=instance_id, chat=message.chat)),
         attachments=tuple(
             Attachment(
-                each.name, each.mime_type, {"instance": instance_id, "message": dict(each.ref)}, each.size
+                file.name, file.mime_type, {"instance": instance_id, "message": dict(file.ref)}, file.size
             )
-            for each in message.media
+            for file in message.media
         ),
         ids=(message.id,),
         is_direct=not message.is_group,
@@ -58,5 +62,5 @@ def event_of(instance_id: int, message: Incoming) -> Event:
 
 
 def masked(number: str) -> str:
-    """A number as it may stand in a log."""
+    """A number as it may be logged."""
     return f"…{number[-3:]}" if len(number) > 5 else "…"

@@ -1,47 +1,98 @@
-"""Sends answers through Twilio's Messages resource.
+"""Sends answers through Twilio's Messages resource, and reads its media and account.
 
-Source: https://www.twilio.com/docs/messaging/api/message-resource and the error dictionary,
+https://www.twilio.com/docs/messaging/api/message-resource and the error dictionary,
 https://www.twilio.com/docs/api/errors
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from adapters.outbound.channels.common.bodies import at, text
-from adapters.outbound.channels.common.outcomes import by_status, exchange
-from adapters.outbound.channels.sms_provider.definition import SMS_LIMIT
+from adapters.outbound.channels.common.client import PlatformClient, is_address_of
+from adapters.outbound.channels.common.outcomes import by_status, excerpt, send
 from adapters.outbound.http.paths import segment
 from adapters.outbound.rendering import Markup, render
-from domain.channels.messages import Answer, Artifact, Config, OutboundMessage, Outcome, Sent, Target
-from ports.http import Http, HttpAnswer, HttpRequest
+from domain.channels.limits import Limits
+from domain.channels.messages import Answer, Artifact, Attachment, OutboundMessage, Outcome, Sent
+from ports.capabilities import PlatformError
+from ports.channels import ChannelDependencies
+from ports.http import HttpAnswer, HttpRequest
+
+from .config import TEXT_LIMIT, SmsConfig, SmsTarget
 
 API_VERSION = "2010-04-01"
 MAX_MEDIA_BYTES = 5 * 1024 * 1024
-
 KEY = "part"
-"""The query parameter by which a status callback says which part it is about."""
+"""The query parameter with which a status callback names the message's idempotency key."""
 STATUS_SECONDS = 20.0
-"""Within which a message that Twilio took shows itself by a status callback."""
-
+"""Within which a status callback arrives for a message that Twilio accepted."""
 _WAIT = frozenset({14107, 20429, 21611, 30001, 63018})
 """Too many requests, or the sender's queue is full."""
 _TRY_AGAIN = frozenset({20500, 20503, 20504})
 """Twilio's own failures: internal error, service unavailable, gateway timeout."""
-
 _MEDIA_REFUSED = frozenset({12300, 21620, 21623})
-"""Twilio does not take the picture (its type, its address, too many): a link goes in its place."""
+"""Twilio does not accept the picture (its type, its address, too many): a link replaces it."""
 
 
-def parts(answer: Answer) -> Sequence[OutboundMessage]:
-    """The answer as messages: the text split within the limit, pictures as MMS, other files as links."""
-    rendered = render(Markup.PLAIN, answer.text, SMS_LIMIT) if answer.text.strip() else []
-    messages = [OutboundMessage({"body": each.text}) for each in rendered]
-    return [*messages, *(_file(artifact) for artifact in answer.artifacts)]
+class Delivery:
+    def __init__(self, dependencies: ChannelDependencies) -> None:
+        self._dependencies = dependencies
+        self._client = PlatformClient(dependencies.http, "Twilio", _reason)
+
+    def render(self, config: SmsConfig, target: SmsTarget, answer: Answer) -> Sequence[OutboundMessage]:
+        """The text split within the limit, pictures as MMS, other files as links."""
+        texts = render(Markup.PLAIN, answer.text, TEXT_LIMIT) if answer.text.strip() else []
+        messages = [OutboundMessage({"body": piece.text}) for piece in texts]
+        return [*messages, *(_file(artifact) for artifact in answer.artifacts)]
+
+    def limits(self, config: SmsConfig, target: SmsTarget) -> Limits:
+        """Twilio queues messages at the pace of the account's numbers; it answers 429 only to too many requests at
+        a time (https://www.twilio.com/docs/api/errors/20429)."""
+        return Limits(config.account_sid)
+
+    async def send(self, config: SmsConfig, target: SmsTarget, message: OutboundMessage, key: str) -> Sent:
+        """Twilio has no idempotency key for messages, but calls back with the key of a message that it accepted."""
+        payload = message.payload
+        sent = await self._post(config, _fields(config, target, payload, key))
+        is_refused = sent.outcome is Outcome.PERMANENT and _code(sent.detail) in _MEDIA_REFUSED
+        if is_refused and "media" in payload:
+            link = {"body": _link(payload["name"], payload["media"])}
+            return await self._post(config, _fields(config, target, link, key))
+        return sent
+
+    async def _post(self, config: SmsConfig, fields: Mapping[str, str]) -> Sent:
+        url = f"{self._account(config)}/Messages.json"
+        request = HttpRequest("POST", url, headers=_credentials(config), form=fields)
+        sent = await send(self._dependencies.http, request, outcome)
+        has_callback = sent.outcome is Outcome.UNKNOWN and "StatusCallback" in fields
+        return replace(sent, retry_after=STATUS_SECONDS) if has_callback else sent
+
+    async def probe(self, config: SmsConfig) -> None:
+        """Raises `PlatformError` when the account cannot be read, or is closed."""
+        url = f"{self._account(config)}.json"
+        account = await self._client.read(HttpRequest("GET", url, headers=_credentials(config)))
+        if text(account, "status") not in ("", "active"):
+            raise PlatformError(f"The Twilio account is {text(account, 'status')}.")
+
+    def fetch(self, config: SmsConfig, attachment: Attachment) -> AsyncIterator[bytes]:
+        """The media of a message; the credentials are sent to Twilio alone."""
+        url = str(attachment.source["url"])
+        is_twilio = is_address_of(url, self._base(), ("twilio.com",))
+        headers = _credentials(config) if is_twilio else {}
+        return self._client.download(
+            HttpRequest("GET", url, headers=headers, user_address=not is_twilio, follow_redirects=True)
+        )
+
+    def _account(self, config: SmsConfig) -> str:
+        return f"{self._base()}/{API_VERSION}/Accounts/{segment(config.account_sid)}"
+
+    def _base(self) -> str:
+        return self._dependencies.address("SMS_PROVIDER_API_URL").rstrip("/")
 
 
 def _file(artifact: Artifact) -> OutboundMessage:
@@ -52,38 +103,24 @@ def _file(artifact: Artifact) -> OutboundMessage:
 
 
 def _link(name: str, url: str) -> str:
-    return f"{name[: SMS_LIMIT.size // 4]}: {url}" if len(url) < SMS_LIMIT.size // 2 else url
+    return f"{name[: TEXT_LIMIT.size // 4]}: {url}" if len(url) < TEXT_LIMIT.size // 2 else url
 
 
-async def send(
-    http: Http, base: str, config: Config, target: Target, part: OutboundMessage, key: str
-) -> Sent:
-    """Sends one message; a refused picture is sent again as a link."""
-    sent = await _post(http, base, config, _fields(config, target, part.payload, key))
-    if sent.outcome is Outcome.PERMANENT and "media" in part.payload and _code(sent.detail) in _MEDIA_REFUSED:
-        link = {"body": _link(part.payload["name"], part.payload["media"])}
-        return await _post(http, base, config, _fields(config, target, link, key))
-    return sent
+def _fields(config: SmsConfig, target: SmsTarget, payload: Mapping[str, Any], key: str) -> dict[str, str]:
+    fields = {
+        "To": target.to,
+        "MessagingServiceSid": config.messaging_service_sid,
+        "From": "" if config.messaging_service_sid else config.provider_phone_number,
+        "Body": payload.get("body", ""),
+        "MediaUrl": payload.get("media", ""),
+    }
+    if _accepts_status(target.callback):
+        fields["StatusCallback"] = f"{target.callback}?{urlencode({KEY: key})}"
+    return {name: value for name, value in fields.items() if value}
 
 
-def _fields(config: Config, target: Target, payload: Mapping[str, Any], key: str) -> dict[str, str]:
-    fields = {"To": str(target["to"])}
-    if config.get("messagingServiceSid"):
-        fields["MessagingServiceSid"] = config["messagingServiceSid"]
-    else:
-        fields["From"] = config["providerPhoneNumber"]
-    if payload.get("body"):
-        fields["Body"] = payload["body"]
-    if payload.get("media"):
-        fields["MediaUrl"] = payload["media"]
-    callback = str(target.get("callback", ""))
-    if _can_be_called(callback):
-        fields["StatusCallback"] = f"{callback}?{urlencode({KEY: key})}"
-    return fields
-
-
-def _can_be_called(url: str) -> bool:
-    """Whether Twilio takes the address as a status callback: a full host name without an underscore."""
+def _accepts_status(url: str) -> bool:
+    """Whether Twilio accepts the address as a status callback: a full host name without an underscore."""
     try:
         parsed = urlsplit(url)
         host = parsed.hostname or ""
@@ -93,23 +130,7 @@ def _can_be_called(url: str) -> bool:
     return parsed.scheme in ("http", "https") and is_name
 
 
-async def _post(http: Http, base: str, config: Config, fields: Mapping[str, str]) -> Sent:
-    sent = await exchange(
-        http,
-        HttpRequest(
-            "POST",
-            f"{account_url(base, config)}/Messages.json",
-            headers={"authorization": credentials(config)},
-            form=fields,
-        ),
-    )
-    if not isinstance(sent, Sent):
-        return _outcome(sent)
-    told = sent.outcome is Outcome.UNKNOWN and "StatusCallback" in fields
-    return replace(sent, retry_after=STATUS_SECONDS) if told else sent
-
-
-def _outcome(answer: HttpAnswer) -> Sent:
+def outcome(answer: HttpAnswer) -> Sent:
     body = answer.json()
     if answer.ok:
         return Sent(Outcome.SENT, ref=text(body, "sid"))
@@ -127,12 +148,11 @@ def _code(detail: str) -> int:
     return int(number) if number.isdigit() else 0
 
 
-def account_url(base: str, config: Config) -> str:
-    """The address of the account's resources."""
-    return f"{base.rstrip('/')}/{API_VERSION}/Accounts/{segment(config['accountSid'])}"
+def _reason(answer: HttpAnswer) -> str:
+    return f"HTTP {answer.status}: {text(answer.json(), 'message') or excerpt(answer)}"
 
 
-def credentials(config: Config) -> str:
-    """The value of the Authorization header: Basic, account SID and auth token (RFC 7617)."""
-    pair = f"{config['accountSid']}:{config['authToken']}"
-    return "Basic " + base64.b64encode(pair.encode()).decode()
+def _credentials(config: SmsConfig) -> dict[str, str]:
+    """Basic authentication (RFC 7617)."""
+    pair = base64.b64encode(f"{config.account_sid}:{config.auth_token}".encode()).decode()
+    return {"authorization": f"Basic {pair}"}

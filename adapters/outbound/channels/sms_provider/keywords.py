@@ -1,7 +1,7 @@
 """Keywords by which a person opts out of text messages, opts in again, or asks for help.
 
-Twilio acts on them itself and answers them; until the person opts in again it refuses what is sent (error 21610).
-Source: https://www.twilio.com/docs/messaging/tutorials/advanced-opt-out and
+Twilio answers them itself; until the person opts in again it refuses what is sent (error 21610). Sources:
+https://www.twilio.com/docs/messaging/tutorials/advanced-opt-out and
 https://help.twilio.com/articles/223134027 (Twilio support for opt-out keywords).
 """
 
@@ -19,8 +19,7 @@ _KEYWORDS = {
     **dict.fromkeys(("HELP", "INFO"), _HELP),
 }
 """Twilio's defaults, some in two spellings, without CANCEL and YES: these also answer an approval prompt. After YES
-Twilio takes answers again, so it may be a message too."""
-
+Twilio accepts answers again, so it may be a message too."""
 _OPT_OUT_OR_REJECTION = "CANCEL"
 
 _AROUND = re.compile(r"^[^\w?]+|[^\w?]+$")
@@ -37,16 +36,16 @@ def opt_out_type(fields: Mapping[str, str]) -> str | None:
     """
     if given := fields.get("OptOutType"):
         return _TYPES.get(given.strip().upper(), _STOP)
-    return _KEYWORDS.get(_word(fields))
+    return _KEYWORDS.get(_keyword(fields))
 
 
 def only_rejects(fields: Mapping[str, str]) -> bool:
-    """Whether a message may reject an approval and is nothing else, as Twilio refuses answers to it."""
-    return _word(fields) == _OPT_OUT_OR_REJECTION
+    """Whether a message can only reject an approval, as Twilio refuses answers to it."""
+    return _keyword(fields) == _OPT_OUT_OR_REJECTION
 
 
-def _word(fields: Mapping[str, str]) -> str:
-    """The message as a keyword, empty for one that is none."""
+def _keyword(fields: Mapping[str, str]) -> str:
+    """The message as a keyword, empty where it cannot be one."""
     body = fields.get("Body", "").strip()
     if ":" in fields.get("From", "") or len(body) > _LONGEST:
         return ""

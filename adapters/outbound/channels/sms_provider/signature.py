@@ -1,8 +1,7 @@
-"""Proof of origin of a Twilio webhook: `X-Twilio-Signature`.
+"""Verifies `X-Twilio-Signature` (https://www.twilio.com/docs/usage/webhooks/webhooks-security).
 
-Twilio signs the address it called, followed by each name and value of a form, sorted by name. The body of
-anything but a form is covered by its SHA-256, which stands in the address as `bodySHA256`.
-Source: https://www.twilio.com/docs/usage/webhooks/webhooks-security
+Twilio signs the address that it called, followed by each name and value of a form, sorted by name. The body of
+anything but a form is covered by its SHA-256, which is in the address as `bodySHA256`.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import base64
 import hashlib
 import hmac
 from collections.abc import Iterator
-from urllib.parse import SplitResult, parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from adapters.outbound.channels.common.bodies import same
 from domain.channels.messages import RawCall
@@ -25,66 +24,48 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def is_valid(secret: str, call: RawCall) -> bool:
-    """Whether the signature header of the call was made with the secret over this very call."""
+    """Whether the signature header was made with the secret over this very call."""
     digest = _DIGESTS.get(_algorithm(call.headers.get(SETTINGS, "")))
-    covered = _covered_body(call)
-    if digest is None or covered is None:
+    body = _signed_body(call)
+    if digest is None or body is None:
         return False
     given = call.headers.get(SIGNATURE, "")
-    matches = [
-        same(given, base64.b64encode(hmac.digest(secret.encode(), url + covered, digest)).decode())
-        for url in _addresses(call)
-    ]
+    signatures = [hmac.digest(secret.encode(), url.encode() + body, digest) for url in _addresses(call)]
+    matches = [same(given, base64.b64encode(signature).decode()) for signature in signatures]
     return any(matches)
 
 
 def _algorithm(settings: str) -> str:
-    for part in settings.split(","):
-        name, _, value = part.partition("=")
-        if name.strip() == "algorithm" and value.strip():
-            return value.strip().upper()
-    return "HMAC_SHA1"
+    named = dict(setting.strip().split("=", 1) for setting in settings.split(",") if "=" in setting)
+    return named.get("algorithm", "").strip().upper() or "HMAC_SHA1"
 
 
-def _covered_body(call: RawCall) -> bytes | None:
-    """What of the body is part of the signed text; None when the body is not what the address says."""
+def _signed_body(call: RawCall) -> bytes | None:
+    """The signed part of the body; None when the body is not what the address says."""
     if not call.body:
         return b""
     if call.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
-        return _sorted_fields(call.body)
+        pairs = parse_qsl(call.body.decode("latin-1"), keep_blank_values=True, encoding="latin-1")
+        return "".join(name + value for name, value in sorted(set(pairs))).encode("latin-1")
     announced = call.query.get("bodySHA256", "")
     return b"" if same(announced.lower(), hashlib.sha256(call.body).hexdigest()) else None
 
 
-def _sorted_fields(body: bytes) -> bytes:
-    pairs = parse_qsl(body.decode("latin-1"), keep_blank_values=True, encoding="latin-1")
-    return "".join(name + value for name, value in sorted(set(pairs))).encode("latin-1")
+def _addresses(call: RawCall) -> Iterator[str]:
+    """The addresses that may have been signed: with and without port, and under the host as called.
 
-
-def _addresses(call: RawCall) -> Iterator[bytes]:
-    """The address as it may have been signed: with and without its port, and under the host as called.
-
-    A proxy in front may end TLS and keep the Host header, so the host that the caller named counts under
+    A proxy in front may end TLS and keep the Host header, so that the host which the caller named counts under
     both schemes. The secret covers the address in any case, so this lets nothing unsigned through.
     """
     public = urlsplit(call.url)
-    for address in (public, *_as_called(public, call.headers.get("host", ""))):
-        yield from _with_and_without_port(address)
-
-
-def _as_called(public: SplitResult, host: str) -> Iterator[SplitResult]:
-    if host and host != public.netloc:
-        yield public._replace(netloc=host)
-        yield public._replace(netloc=host, scheme="http" if public.scheme == "https" else "https")
-
-
-def _with_and_without_port(address: SplitResult) -> Iterator[bytes]:
-    try:
-        port = address.port
-    except ValueError:
-        return
-    host = address.netloc.rpartition(":")[0] if port else address.netloc
-    yield address._replace(netloc=host).geturl().encode()
-    yield (
-        address._replace(netloc=f"{host}:{port or _DEFAULT_PORTS.get(address.scheme, 80)}").geturl().encode()
-    )
+    candidates = [public]
+    if (host := call.headers.get("host", "")) and host != public.netloc:
+        candidates += [public._replace(netloc=host, scheme=scheme) for scheme in _DEFAULT_PORTS]
+    for address in candidates:
+        try:
+            port = address.port
+        except ValueError:
+            continue
+        name = address.netloc.rpartition(":")[0] if port else address.netloc
+        yield address._replace(netloc=name).geturl()
+        yield address._replace(netloc=f"{name}:{port or _DEFAULT_PORTS.get(address.scheme, 80)}").geturl()

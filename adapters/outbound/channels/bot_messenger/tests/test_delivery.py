@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.bot_messenger import delivery
 from adapters.outbound.channels.bot_messenger.channel import build
+from adapters.outbound.channels.bot_messenger.config import CONFIG as MODEL
 from adapters.outbound.channels.bot_messenger.webhook import secret_of
 from domain.channels.messages import Answer, Artifact, Attachment, Choice, ClosedPrompt, Outcome, Sent
 from ports.capabilities import (
@@ -338,4 +338,4 @@ async def test_a_plain_text_is_sent_for_choices_without_words(
 
 
 def test_an_unknown_markup_is_html() -> None:
-    assert delivery.parse_mode({"parseMode": ["HTML"]}) == "HTML"
+    assert MODEL.load({"parseMode": ["HTML"]}).mode == MODEL.load({"parseMode": "LaTeX"}).mode == "HTML"

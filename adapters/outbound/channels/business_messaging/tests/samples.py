@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from adapters.outbound.channels.business_messaging.webhook import sign
+from adapters.outbound.channels.common.calls import signature
 from domain.channels.messages import RawCall
 from tests.support.channel_samples import Sample
 from tests.support.channels import call
@@ -40,7 +40,7 @@ def posted(body: Any) -> RawCall:
 
 
 def signed(body: bytes) -> RawCall:
-    headers = {"Content-Type": "application/json", "X-Hub-Signature-256": sign(SECRET, body)}
+    headers = {"Content-Type": "application/json", "X-Hub-Signature-256": signature(SECRET, body)}
     return call(body=body, headers=headers)
 
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.outbound.channels.business_messaging.webhook import receive
+from adapters.outbound.channels.business_messaging import webhook
+from adapters.outbound.channels.business_messaging.config import CONFIG as MODEL
 from domain.channels.messages import (
     Attachment,
     DeliveryStatus,
@@ -21,11 +22,14 @@ from domain.channels.messages import (
     SessionRename,
 )
 from domain.refusals import Forbidden, Invalid, NotFound, Unauthenticated
+from tests.support.channel_calls import receiver
 from tests.support.channels import call
 from tests.support.hostile import JSON, places, replaced
 from tests.support.platforms.whatsapp import NUMBER_ID
 
 from .samples import CONFIG, FIXTURES, challenge, fixture, notification, posted, signed, tampered
+
+receive = receiver(webhook, MODEL)
 
 
 def received(given: RawCall) -> Received:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from adapters.outbound.channels.linked_device_messaging.channel import NO_DEVICE, build
+from adapters.outbound.channels.linked_device_messaging.device import DeviceError
 from domain.channels.messages import Answer, Artifact, Attachment, OutboundMessage, Outcome, Sent
 from ports.capabilities import PlatformError
 from ports.http import Http
-from ports.linked_device import DeviceError
 from tests.support.channel_calls import ChannelCalls
 from tests.support.channels import Files, dependencies
 from tests.support.linked_device import Recorder, ScriptedDevice, ScriptedDevices
@@ -27,11 +27,11 @@ def device() -> ScriptedDevice:
 def channel(device: ScriptedDevice) -> ChannelCalls:
     devices = ScriptedDevices(device)
     devices.opened.append(7)
-    return ChannelCalls(build(dependencies(NO_HTTP, devices=devices, files=Files(**{"a.png": b"PNG"}))))
+    return ChannelCalls(build(dependencies(NO_HTTP, files=Files(**{"a.png": b"PNG"})), devices))
 
 
 def test_the_channel_has_the_capabilities_of_a_connection(channel: ChannelCalls) -> None:
-    assert channel.has("connector", "sender", "fetcher", "probe")
+    assert channel.has("connector", "pairing", "sender", "fetcher", "probe", "typing")
 
 
 async def test_text_is_split_and_files_are_sent_natively(
@@ -79,7 +79,7 @@ async def test_media_is_downloaded(channel: ChannelCalls, device: ScriptedDevice
 
 async def test_without_the_extra_the_channel_says_so() -> None:
     devices = ScriptedDevices(ScriptedDevice(), lack="this server lacks the extra 'linked-device'")
-    channel = ChannelCalls(build(dependencies(NO_HTTP, devices=devices)))
+    channel = ChannelCalls(build(dependencies(NO_HTTP), devices))
     assert channel.lacks() == devices.lack
     with pytest.raises(PlatformError, match="lacks the extra"):
         await channel.probe(CONFIG)
@@ -91,7 +91,7 @@ async def test_without_the_extra_the_channel_says_so() -> None:
 
 async def test_a_removed_instance_is_unlinked_and_forgotten(device: ScriptedDevice) -> None:
     devices = ScriptedDevices(device)
-    channel = ChannelCalls(build(dependencies(NO_HTTP, devices=devices)))
+    channel = ChannelCalls(build(dependencies(NO_HTTP), devices))
     await channel.unlink(7)
     assert device.did == ["logout", "close"]
     assert devices.forgotten == [7]
@@ -100,7 +100,7 @@ async def test_a_removed_instance_is_unlinked_and_forgotten(device: ScriptedDevi
 async def test_shows_that_somebody_is_writing() -> None:
     device = ScriptedDevice()
     devices = ScriptedDevices(device)
-    channel = ChannelCalls(build(dependencies(NO_HTTP, devices=devices)))
+    channel = ChannelCalls(build(dependencies(NO_HTTP), devices))
     target = {"instance": 7, "chat": "49@s.whatsapp.net"}
     assert (await channel.typing({}, target)) == Sent(Outcome.TRANSIENT, NO_DEVICE)
     await devices.open(7)

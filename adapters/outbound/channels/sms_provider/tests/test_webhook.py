@@ -15,11 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twilio.request_validator import RequestValidator
 
-from adapters.outbound.channels.sms_provider.webhook import receive
+from adapters.outbound.channels.sms_provider import webhook
+from adapters.outbound.channels.sms_provider.config import CONFIG as MODEL
 from domain.channels.messages import DeliveryStatus, Identity, RawCall
 from domain.refusals import Invalid, NotFound, Refusal, Unauthenticated
+from tests.support.channel_calls import receiver
 from tests.support.channels import call
 
+receive = receiver(webhook, MODEL)
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 URL = "https://switchboard.example/api/agent/channels/sms-provider/7/webhook"
 ACCOUNT = "AC00000000000000000000000000000001"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from adapters.outbound.channels.linked_device_messaging.child_process import event_from
+from adapters.outbound.channels.linked_device_messaging.contents import album_of, media_of
+from adapters.outbound.channels.linked_device_messaging.device import Incoming
 from adapters.outbound.channels.linked_device_messaging.messages import event_of
-from adapters.outbound.linked_device.contents import album_of, media_of
-from adapters.outbound.linked_device.neonize_devices import event_from
 from domain.channels.messages import Merge
-from ports.linked_device import Incoming
 
 
 class Message(SimpleNamespace):
@@ -51,12 +51,12 @@ def test_pictures_of_an_album_are_merged_within_their_chat() -> None:
         "event": "message",
         "id": "M1",
         "chat": "49170@s.whatsapp.net",
-        "senders": ["49170"],
+        "sender_ids": ["49170"],
         "name": "Ada",
         "text": "",
         "at": 1.0,
-        "fromMe": False,
-        "group": False,
+        "from_me": False,
+        "is_group": False,
         "media": [],
         "album": "A1",
     }

@@ -1,4 +1,4 @@
-"""The life of a linked device, by a script."""
+"""Sessions of a linked device that follows a script."""
 
 from __future__ import annotations
 
@@ -7,10 +7,19 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.linked_device_messaging.life import DeviceSession
-from domain.channels.linked_device import Action, LinkStatus, Trigger, allowed, step
+from adapters.outbound.channels.linked_device_messaging.config import CONFIG as MODEL
+from adapters.outbound.channels.linked_device_messaging.device import (
+    DeviceError,
+    Dropped,
+    Incoming,
+    Linked,
+    LoggedOut,
+    Media,
+    Unlinked,
+)
+from adapters.outbound.channels.linked_device_messaging.messages import is_allowed
+from adapters.outbound.channels.linked_device_messaging.session import DeviceSession, LinkStatus
 from domain.channels.messages import Event
-from ports.linked_device import DeviceError, Dropped, Incoming, Linked, LoggedOut, Media, Unlinked
 from tests.support.channels import NOW, SetClock
 from tests.support.linked_device import Recorder, ScriptedDevice
 
@@ -18,42 +27,69 @@ PAIRING, CONNECTED, LOGGED_OUT = LinkStatus.PAIRING, LinkStatus.CONNECTED, LinkS
 CONFIG = {"phoneNumber": "4915112345678"}
 
 
-@pytest.mark.parametrize(
-    ("before", "happening", "after", "deeds"),
-    [
-        (PAIRING, Trigger.CREATED, PAIRING, (Action.REQUEST_CODE,)),
-        (PAIRING, Trigger.LINKED, CONNECTED, (Action.FORGET_CODE,)),
-        (LOGGED_OUT, Trigger.LINKED, CONNECTED, (Action.FORGET_CODE,)),
-        (CONNECTED, Trigger.LOGGED_OUT, LOGGED_OUT, (Action.CLEAR_AUTH, Action.REQUEST_CODE)),
-        (CONNECTED, Trigger.DROPPED, CONNECTED, (Action.RECONNECT,)),
-        (PAIRING, Trigger.DROPPED, PAIRING, (Action.RECONNECT,)),
-        (LOGGED_OUT, Trigger.DROPPED, LOGGED_OUT, (Action.RECONNECT,)),
-        (PAIRING, Trigger.ASKED_FOR_CODE, PAIRING, (Action.REQUEST_CODE,)),
-        (LOGGED_OUT, Trigger.ASKED_FOR_CODE, LOGGED_OUT, (Action.REQUEST_CODE,)),
-        (CONNECTED, Trigger.ASKED_FOR_CODE, LOGGED_OUT, (Action.CLEAR_AUTH, Action.REQUEST_CODE)),
-    ],
-)
-def test_the_table_of_states(
-    before: LinkStatus, happening: Trigger, after: LinkStatus, deeds: tuple[Action, ...]
-) -> None:
-    assert step(before, happening) == (step(before, happening).__class__)(after, deeds)
-
-
 async def live(
     device: ScriptedDevice, recorder: Recorder, config: dict[str, Any] | None = None, wait: float = 60
 ) -> list[Event]:
-    """Lets the life run until the script ends."""
+    """Lets the session run until the script ends."""
     events: list[Event] = []
 
     async def emit(event: Event) -> None:
         events.append(event)
 
     device.happen(None)
-    life = DeviceSession(
-        device, 7, config or CONFIG, emit, recorder, SetClock(), reconnect_after=0, pairing_wait=wait
+    session = DeviceSession(
+        device,
+        7,
+        MODEL.load(config or CONFIG),
+        emit,
+        recorder,
+        SetClock(),
+        reconnect_after=0,
+        pairing_wait=wait,
     )
-    await asyncio.wait_for(life.run(), 120)
+    await asyncio.wait_for(session.run(), 120)
     return events
+
+
+@pytest.mark.parametrize(
+    ("before", "event", "after", "done"),
+    [
+        (PAIRING, Linked(), CONNECTED, []),
+        (LOGGED_OUT, Linked(), CONNECTED, []),
+        (CONNECTED, LoggedOut("by the phone"), LOGGED_OUT, ["logout", "pair 4915112345678"]),
+        (CONNECTED, Dropped("timeout"), CONNECTED, ["connect"]),
+        (PAIRING, Dropped("timeout"), PAIRING, ["connect"]),
+        (LOGGED_OUT, Dropped("timeout"), LOGGED_OUT, ["connect"]),
+    ],
+)
+async def test_what_an_event_changes(
+    before: LinkStatus, event: Any, after: LinkStatus, done: list[str]
+) -> None:
+    device, recorder = ScriptedDevice(), Recorder(before)
+    device.happen(event)
+    await live(device, recorder)
+    assert (recorder.statuses, device.did) == ([after], ["connect", *done])
+    assert recorder.codes == (
+        [None] if isinstance(event, Linked) else ["AAAA-1111"] if "logout" in done else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "done"),
+    [
+        (PAIRING, PAIRING, []),
+        (LOGGED_OUT, LOGGED_OUT, []),
+        (CONNECTED, LOGGED_OUT, ["logout"]),
+    ],
+)
+async def test_what_a_requested_code_changes(before: LinkStatus, after: LinkStatus, done: list[str]) -> None:
+    device, recorder = ScriptedDevice(), Recorder(before)
+    running = asyncio.create_task(_forever(device, recorder))
+    recorder.wanted.put_nowait(None)
+    await _until(lambda: recorder.codes == ["AAAA-1111"])
+    assert (recorder.statuses, device.did) == ([after], ["connect", *done, "pair 4915112345678"])
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
 
 
 async def test_a_new_instance_gets_a_code_and_connects() -> None:
@@ -159,7 +195,7 @@ async def _forever(device: ScriptedDevice, recorder: Recorder) -> None:
     async def emit(_: Event) -> None:
         return
 
-    await DeviceSession(device, 7, CONFIG, emit, recorder, SetClock(), reconnect_after=0).run()
+    await DeviceSession(device, 7, MODEL.load(CONFIG), emit, recorder, SetClock(), reconnect_after=0).run()
 
 
 async def _until(holds: Any) -> None:
@@ -240,5 +276,5 @@ async def test_allowed_numbers_are_matched_with_all_ids(numbers: str, served: bo
 
 
 def test_nobody_is_allowed_by_part_of_a_number() -> None:
-    assert not allowed("4917000000001", ["917000000001"])
-    assert not allowed("4917000000001", [])
+    assert not is_allowed("4917000000001", ["917000000001"])
+    assert not is_allowed("4917000000001", [])

@@ -13,9 +13,15 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.linked_device.child import Device
-from adapters.outbound.linked_device.neonize_devices import event_from
-from ports.linked_device import Dropped, Incoming, Linked, LoggedOut, Unlinked
+from adapters.outbound.channels.linked_device_messaging.child import Device
+from adapters.outbound.channels.linked_device_messaging.child_process import event_from
+from adapters.outbound.channels.linked_device_messaging.device import (
+    Dropped,
+    Incoming,
+    Linked,
+    LoggedOut,
+    Unlinked,
+)
 
 pytest.importorskip("neonize", reason="the extra linked-device is not installed", exc_type=ImportError)
 
@@ -50,7 +56,7 @@ def heard() -> Heard:
 @pytest.fixture
 def device(tmp_path: Path, heard: Heard) -> Device:
     made = Device(str(tmp_path / "7.db"), heard)  # type: ignore[arg-type]
-    made._client = made._made()
+    made.create_client()
     return made
 
 
@@ -320,7 +326,7 @@ def test_a_stored_account_is_connected_before_it_is_unlinked(
     monkeypatch.setattr(library.NewClient, "stop", lambda _: did.append("stop"))
     monkeypatch.setattr(library.NewClient, "logout", lambda _: did.append("logout"))
     device = Device(str(tmp_path / "7.db"), heard)  # type: ignore[arg-type]
-    monkeypatch.setattr(library.NewClient, "connect", lambda _: device._linked())
+    monkeypatch.setattr(library.NewClient, "connect", lambda _: device._on_linked())
     (tmp_path / "7.db").write_text("x")
     device.logout({})
     assert did == ["logout", "stop"]
@@ -330,10 +336,10 @@ def test_a_code_over_a_connection_that_was_hung_up_on(
     device: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     did: list[str] = []
-    device._unlinked()
+    device._on_qr_code()
     monkeypatch.setattr(library.NewClient, "is_connected", property(lambda _: False))
     monkeypatch.setattr(library.NewClient, "stop", lambda _: did.append("stop"))
-    monkeypatch.setattr(library.NewClient, "connect", lambda _: device._unlinked())
+    monkeypatch.setattr(library.NewClient, "connect", lambda _: device._on_qr_code())
     monkeypatch.setattr(library.NewClient, "PairPhone", lambda _, phone, push: f"{phone} {push}")
     assert device.pair({"phone": NUMBER}) == f"{NUMBER} True"
     assert did == ["stop"]

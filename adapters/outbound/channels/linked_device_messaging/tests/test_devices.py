@@ -10,9 +10,21 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.linked_device import neonize_devices
-from adapters.outbound.linked_device.neonize_devices import ChildDevice, NeonizeDevices, event_from
-from ports.linked_device import DeviceError, Dropped, Incoming, Linked, LoggedOut, OutgoingFile, Unlinked
+from adapters.outbound.channels.linked_device_messaging import child_process
+from adapters.outbound.channels.linked_device_messaging.child_process import (
+    ChildDevice,
+    ChildDevices,
+    event_from,
+)
+from adapters.outbound.channels.linked_device_messaging.device import (
+    DeviceError,
+    Dropped,
+    Incoming,
+    Linked,
+    LoggedOut,
+    OutgoingFile,
+    Unlinked,
+)
 
 CHILD = """
 import json, os, sys
@@ -20,7 +32,7 @@ def say(**fields):
     print(json.dumps(fields), flush=True)
 for line in sys.stdin:
     asked = json.loads(line)
-    do, number = asked["do"], asked["id"]
+    do, number = asked["command"], asked["id"]
     if do == "connect":
         say(event="unlinked"); say(event="noise"); say(id=number, ok=None)
     elif do == "pair":
@@ -45,7 +57,7 @@ for line in sys.stdin:
 async def device(tmp_path: Path) -> AsyncIterator[ChildDevice]:
     script = tmp_path / "child.py"
     script.write_text(CHILD)
-    devices = NeonizeDevices(tmp_path / "state", [sys.executable, str(script)])
+    devices = ChildDevices(tmp_path / "state", [sys.executable, str(script)])
     opened = await devices.open(7)
     assert devices.running(7) is opened
     yield opened
@@ -72,11 +84,11 @@ async def test_what_the_library_writes_goes_through_the_log(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Names of strangers in it may hold control characters; the log shows them as escapes."""
-    monkeypatch.setattr(neonize_devices, "CLOSE_SECONDS", 60.0)  # it has much to write before it ends
+    monkeypatch.setattr(child_process, "CLOSE_SECONDS", 60.0)  # it has much to write before it ends
     with caplog.at_level("INFO"):
         await device.send("chat", "mutter", None, "ID")
         await device.close()
-    lines = [each.getMessage() for each in caplog.records if each.name == neonize_devices.__name__]
+    lines = [each.getMessage() for each in caplog.records if each.name == child_process.__name__]
     assert lines[0] == "linked device: \x1b[2J from \N{REPLACEMENT CHARACTER}"
     assert lines[-1] == "linked device: the last"
     assert capfd.readouterr().err == ""
@@ -110,13 +122,13 @@ async def test_what_is_asked_while_the_process_ends_fails_at_once(device: ChildD
 
 
 async def test_a_process_that_does_not_start_is_said_so(tmp_path: Path) -> None:
-    devices = NeonizeDevices(tmp_path, ["/nonexistent/python", "x"])
+    devices = ChildDevices(tmp_path, ["/nonexistent/python", "x"])
     with pytest.raises(DeviceError, match="did not start"):
         await devices.open(1)
 
 
 async def test_forgetting_removes_the_state_of_one_instance(tmp_path: Path) -> None:
-    devices = NeonizeDevices(tmp_path)
+    devices = ChildDevices(tmp_path)
     assert await devices.stored() == []
     for name in ("7.db", "7.db-wal", "77.db"):
         (tmp_path / name).write_text("x")
@@ -129,13 +141,14 @@ MESSAGE = {
     "event": "message",
     "id": "3EB0",
     "chat": "49@s.whatsapp.net",
-    "senders": ["49"],
+    "sender_ids": ["49"],
     "name": "Ann",
     "text": "Hi",
     "at": 1.5,
-    "fromMe": False,
-    "group": False,
-    "media": [{"name": "image", "mime": "image/png", "size": 3, "message": "b64"}],
+    "from_me": False,
+    "is_group": False,
+    "media": [{"name": "image", "mime_type": "image/png", "size": 3, "ref": {"message": "b64"}}],
+    "album": "",
 }
 
 

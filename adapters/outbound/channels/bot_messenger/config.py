@@ -1,0 +1,76 @@
+"""What bot-messenger (Telegram) is: its configuration, its targets, its set-up and its limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from adapters.outbound.rendering import Markup
+from domain.channels.model import ChannelDefinition, SetupInstructions, TextLimit, Unit
+from domain.channels.typed import ChannelTarget, CommonConfig, ConfigModel, JsonModel, setting
+
+TEXT_LIMIT = TextLimit(4096, Unit.UTF16)
+MARKUPS = {
+    "HTML": Markup.TELEGRAM_HTML,
+    "Markdown": Markup.TELEGRAM_MARKDOWN,
+    "MarkdownV2": Markup.TELEGRAM_MARKDOWNV2,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BotConfig(CommonConfig):
+    bot_token: str = setting("Bot token from @BotFather, such as 123456789:AA...", required=True, secret=True)
+    parse_mode: str = setting(
+        "Markup in which answers are sent: 'HTML' (default), 'Markdown' or 'MarkdownV2'.",
+        choices=tuple(MARKUPS),
+    )
+    disable_web_page_preview: bool = setting("Send answers without a preview of the first link in them.")
+
+    @property
+    def mode(self) -> str:
+        return self.parse_mode if self.parse_mode in MARKUPS else "HTML"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BotTarget(ChannelTarget):
+    """A chat and the forum topic in it; the message to reply to, or the pressed button and its prompt."""
+
+    chat_id: int | str | None = None
+    message_thread_id: int | None = None
+    reply_to: int | None = None
+    callback_query_id: str = ""
+    prompt_id: int | None = None
+
+
+CONFIG = ConfigModel(BotConfig)
+TARGET = JsonModel(BotTarget)
+
+DEFINITION = ChannelDefinition(
+    id="bot-messenger",
+    name="Telegram",
+    description="Answers messages to a Telegram bot, in private chats, groups and topics.",
+    fields=CONFIG.fields,
+    setup=SetupInstructions(
+        title="Set up a Telegram bot",
+        steps=(
+            "Open a chat with @BotFather in Telegram, send /newbot and choose a name and a username.",
+            "Copy the token that BotFather gives into botToken.",
+            (
+                "Make sure that the service's public address (AGENT_URL) is reachable over https on port 443, 80, "
+                "88 or 8443."
+            ),
+            (
+                "Create the channel instance: the webhook "
+                "{base_url}/api/agent/channels/bot-messenger/{instance_id}/webhook is registered with Telegram "
+                "automatically."
+            ),
+            (
+                "Optional, for groups: send /setprivacy to BotFather and choose 'Disable', so that the bot sees "
+                "messages which do not mention it; then add the bot to the group."
+            ),
+        ),
+        docs_url="https://core.telegram.org/bots/api",
+        webhook_required=True,
+    ),
+    text_limit=TEXT_LIMIT,
+    buttons=100,
+)

@@ -1,0 +1,87 @@
+"""What business-messaging (WhatsApp Business, Cloud API) is: its configuration, targets, set-up and limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
+from domain.channels.typed import ChannelTarget, CommonConfig, ConfigModel, JsonModel, setting
+
+DEFAULT_API_VERSION = "v21.0"
+TEXT_LIMIT = TextLimit(4096)
+BUTTONS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhatsAppConfig(CommonConfig):
+    phone_number_id: str = setting(
+        "Phone number ID (not the number itself), from 'WhatsApp' > 'API Setup' of the Meta app.",
+        required=True,
+        format=Format.ID,
+    )
+    access_token: str = setting(
+        "Access token of a system user with the permission whatsapp_business_messaging.",
+        required=True,
+        secret=True,
+    )
+    webhook_verify_token: str = setting(
+        "A word of your own choice; enter the same one as 'Verify token' in the Meta app.",
+        required=True,
+        secret=True,
+    )
+    app_secret: str = setting(
+        "App secret for signature verification, from 'App settings' > 'Basic' of the Meta app.", secret=True
+    )
+    api_version: str = setting(
+        f"Version of the Graph API (default '{DEFAULT_API_VERSION}').", format=Format.ID
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhatsAppTarget(ChannelTarget):
+    """A person, by phone number (`to`) or business-scoped id (`recipient`), and the message to answer."""
+
+    to: str = ""
+    recipient: str = ""
+    message_id: str = ""
+
+
+CONFIG = ConfigModel(WhatsAppConfig)
+TARGET = JsonModel(WhatsAppTarget)
+
+DEFINITION = ChannelDefinition(
+    id="business-messaging",
+    name="WhatsApp Business (Cloud API)",
+    description="Answers messages to a WhatsApp business number over Meta's Cloud API.",
+    fields=CONFIG.fields,
+    setup=SetupInstructions(
+        title="Set up WhatsApp Business (Cloud API)",
+        steps=(
+            (
+                "Go to https://developers.facebook.com/apps, create an app of type 'Business' and add the product "
+                "'WhatsApp'."
+            ),
+            (
+                "Under 'WhatsApp' > 'API Setup' add your phone number and copy the 'Phone number ID' into "
+                "phoneNumberId."
+            ),
+            (
+                "In the Meta Business settings create a system user, give it the app and the WhatsApp account, and "
+                "generate a token with whatsapp_business_messaging and whatsapp_business_management; copy it into "
+                "accessToken."
+            ),
+            "Under 'App settings' > 'Basic' copy the 'App secret' into appSecret.",
+            "Choose any word as webhookVerifyToken and create the channel instance.",
+            (
+                "Under 'WhatsApp' > 'Configuration' enter "
+                "{base_url}/api/agent/channels/business-messaging/{instance_id}/webhook as 'Callback URL' and the "
+                "same word as 'Verify token', then choose 'Verify and save'."
+            ),
+            "Subscribe to the webhook field 'messages'.",
+        ),
+        docs_url="https://developers.facebook.com/docs/whatsapp/cloud-api/get-started",
+        webhook_required=True,
+    ),
+    text_limit=TEXT_LIMIT,
+    buttons=BUTTONS,
+)

@@ -1,0 +1,23 @@
+"""Contents of messages that several platforms have: names of nameless files, locations as text."""
+
+from __future__ import annotations
+
+import mimetypes
+
+from adapters.outbound.channels.common.bodies import text
+
+_SUFFIXES = {"image/jpeg": ".jpg", "audio/ogg": ".ogg", "image/webp": ".webp"}
+
+
+def file_name(kind: str, mime_type: str) -> str:
+    """The name of a file that has none, such as 'photo.jpg'."""
+    return kind + (_SUFFIXES.get(mime_type) or mimetypes.guess_extension(mime_type) or "")
+
+
+def location_text(location: object, *labels: str) -> str:
+    """A location with `latitude` and `longitude` as text, empty where one is missing."""
+    latitude, longitude = text(location, "latitude"), text(location, "longitude")
+    if not latitude or not longitude:
+        return ""
+    label = ", ".join(filter(None, labels))
+    return f"Location: {label} ({latitude}, {longitude})" if label else f"Location: {latitude}, {longitude}"

@@ -1,0 +1,109 @@
+"""What http-webhook is: its configuration, its targets and its set-up."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from domain.channels.model import ChannelDefinition, Format, SetupInstructions
+from domain.channels.typed import ChannelTarget, CommonConfig, ConfigModel, JsonModel, setting
+from domain.json_text import TOO_DEEP, TOO_LONG, TooDeep, TooLong, loads
+
+from .signatures import secret_fault
+
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_NO_OBJECT = 'must be JSON text of an object, for example {"X-Team": "support"}'
+
+
+def dot_path_fault(path: str) -> str | None:
+    good = all(segment.strip() for segment in path.split("."))
+    return None if good else "must be a dot-path such as data.message, with no empty segment"
+
+
+def headers_fault(json_text: str) -> str | None:
+    try:
+        headers = loads(json_text)
+    except TooDeep:
+        return TOO_DEEP
+    except TooLong:
+        return TOO_LONG
+    except ValueError:
+        return _NO_OBJECT
+    if not isinstance(headers, dict):
+        return _NO_OBJECT
+    faults = (_header_fault(name, value) for name, value in headers.items())
+    return next((fault for fault in faults if fault), None)
+
+
+def _header_fault(name: str, value: object) -> str | None:
+    if not _HEADER_NAME.fullmatch(name):
+        return f"'{name[:100]}' is not a header name"
+    if not isinstance(value, str) or any(not 32 <= ord(character) <= 255 for character in value):
+        return f"the value of '{name[:100]}' must be a string of printable Latin-1 characters"
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookConfig(CommonConfig):
+    response_webhook_url: str = setting(
+        "Where answers are POSTed when the payload names no responseUrl or response_url.", format=Format.URL
+    )
+    webhook_secret: str = setting(
+        "Secret for HMAC-SHA256 signatures. When set, calls without a valid signature are refused and answers are "
+        "signed. A secret that begins with whsec_ also turns on Standard Webhooks signatures.",
+        secret=True,
+        check=secret_fault,
+    )
+    message_field: str = setting(
+        "Dot-path to the message in the JSON body, for example data.message or items.0.text.",
+        check=dot_path_fault,
+    )
+    session_id_field: str = setting(
+        "Dot-path to the session id in the JSON body; messages of one session are answered in order.",
+        check=dot_path_fault,
+    )
+    response_headers: str = setting(
+        'Headers to add to answers, as JSON text, for example {"X-Team": "support"}.',
+        check=headers_fault,
+    )
+    sync_response: bool = setting(
+        "true: the call waits up to 30 seconds and gets the answer itself; false (default): it is accepted at once "
+        "and the answer is POSTed to the response address."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookTarget(ChannelTarget):
+    """The response address, empty for an answer that goes nowhere but into the call."""
+
+    url: str = ""
+
+
+CONFIG = ConfigModel(WebhookConfig)
+TARGET = JsonModel(WebhookTarget)
+
+DEFINITION = ChannelDefinition(
+    id="http-webhook",
+    name="HTTP webhook",
+    description="Any program that can POST JSON: the answer comes back in the same call, or at an address of yours.",
+    fields=CONFIG.fields,
+    setup=SetupInstructions(
+        title="Set up an HTTP webhook",
+        steps=(
+            "Create the instance. Its address is <AGENT_URL>/api/agent/channels/http-webhook/<instance id>/webhook.",
+            'POST JSON to it, for example {"message": "Hello", "sessionId": "42"}.',
+            (
+                "To have the answer in the same call, set syncResponse to true. Otherwise give an address: "
+                "responseUrl in the payload, or responseWebhookUrl in the configuration."
+            ),
+            (
+                "To prove where calls come from, set webhookSecret and send the header X-Webhook-Signature: the "
+                "hexadecimal HMAC-SHA256 of the raw body, with or without the prefix sha256=. Check the same "
+                "header on the answers that you receive."
+            ),
+            "So that a repeated call is not answered twice, send the same Idempotency-Key header with each try.",
+        ),
+        docs_url="https://www.standardwebhooks.com/",
+        webhook_required=True,
+    ),
+)

@@ -1,0 +1,69 @@
+"""Sends answers to the response address."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from adapters.outbound.channels.common.outcomes import send
+from domain.channels.limits import Limits
+from domain.channels.messages import Answer, OutboundMessage, Outcome, Sent
+from ports.channels import ChannelDependencies
+from ports.http import HttpRequest
+
+from .config import WebhookConfig, WebhookTarget
+from .signatures import BadSecret, sign
+from .webhook import artifacts_of, json_bytes
+
+UNSETTABLE = frozenset({"host", "content-length", "transfer-encoding", "connection"})
+"""Headers of the connection itself, which responseHeaders cannot set."""
+
+
+class Delivery:
+    def __init__(self, dependencies: ChannelDependencies) -> None:
+        self._http = dependencies.http
+        self._clock = dependencies.clock
+
+    def render(
+        self, config: WebhookConfig, target: WebhookTarget, answer: Answer
+    ) -> Sequence[OutboundMessage]:
+        if not target.url:
+            return []
+        payload = {
+            "status": "success",
+            "requestId": answer.request_id,
+            "sessionId": answer.session_id,
+            "response": answer.text,
+            "artifacts": artifacts_of(answer),
+        }
+        return [OutboundMessage(payload)]
+
+    def limits(self, config: WebhookConfig, target: WebhookTarget) -> Limits:
+        """A response address has its limits, whichever instance sends to it."""
+        return Limits(target.url)
+
+    async def send(
+        self, config: WebhookConfig, target: WebhookTarget, message: OutboundMessage, key: str
+    ) -> Sent:
+        body = json_bytes(message.payload)
+        secret = config.webhook_secret
+        try:
+            signature = sign(secret, key, body, self._clock.now()) if secret else {}
+        except BadSecret as error:
+            return Sent(Outcome.PERMANENT, str(error))
+        own = {"Content-Type": "application/json", "Idempotency-Key": key}
+        headers = _merged(own, _configured_headers(config), signature)
+        return await send(
+            self._http, HttpRequest("POST", target.url, headers, content=body, user_address=True)
+        )
+
+
+def _configured_headers(config: WebhookConfig) -> dict[str, str]:
+    headers = json.loads(config.response_headers or "{}")
+    return {name: value for name, value in headers.items() if name.lower() not in UNSETTABLE}
+
+
+def _merged(*layers: Mapping[str, str]) -> dict[str, str]:
+    """All headers; a later layer replaces the header of an earlier one, whatever the case of its name."""
+    named = {name.lower(): (name, value) for layer in layers for name, value in layer.items()}
+    return dict(named.values())

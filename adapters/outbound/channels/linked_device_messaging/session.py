@@ -1,0 +1,161 @@
+"""Runs one linked device from its first connection to the end of the lease."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ports.capabilities import Emit
+from ports.clock import Clock
+from ports.links import LinkRecorder
+
+from .child_process import ChildDevice
+from .config import DeviceConfig
+from .device import DeviceError, DeviceEvent, Dropped, Incoming, Linked, LoggedOut, Unlinked
+from .messages import event_of, ignored_for, masked
+
+log = logging.getLogger(__name__)
+
+PAIRING_WAIT = 20.0
+"""Seconds that a pairing request waits for its code."""
+RECONNECT_AFTER = 3.0
+"""Seconds before a dropped connection is made again."""
+
+
+class LinkStatus(StrEnum):
+    """config.waStatus."""
+
+    PAIRING = "pairing"
+    CONNECTED = "connected"
+    LOGGED_OUT = "logged_out"
+
+
+@dataclass(slots=True)
+class DeviceSession:
+    device: ChildDevice
+    instance_id: int
+    config: DeviceConfig
+    emit: Emit
+    recorder: LinkRecorder
+    clock: Clock
+    reconnect_after: float = RECONNECT_AFTER
+    pairing_wait: float = PAIRING_WAIT
+    _status: LinkStatus = LinkStatus.PAIRING
+    _wants_code: bool = False
+    _has_code: bool = False
+    """Whether a code was made over the present connection; the next one needs another."""
+    _connected_at: float = 0.0
+    _transition: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _connect_failed: asyncio.Event = field(default_factory=asyncio.Event)
+    """The connection could not even be started: no event will tell of its end."""
+
+    async def run(self) -> None:
+        """Runs until it is cancelled, or the device ends."""
+        stored = await self.recorder.status()
+        self._status = LinkStatus(stored) if stored else LinkStatus.PAIRING
+        self._wants_code = self._status is not LinkStatus.CONNECTED
+        if stored is None:
+            await self._set_status(LinkStatus.PAIRING)
+        self._connected_at = self.clock.now().timestamp()
+        async with asyncio.TaskGroup() as group:
+            background = [
+                group.create_task(self._handle_code_requests()),
+                group.create_task(self._retry_connecting()),
+            ]
+            await self._connect()
+            async for event in self.device.events():
+                async with self._transition:
+                    await self._on(event)
+            for task in background:
+                task.cancel()
+
+    async def _handle_code_requests(self) -> None:
+        """A code that is requested for a linked account replaces its session."""
+        while True:
+            await self.recorder.wait_for_code_request()
+            async with self._transition:
+                if self._status is LinkStatus.CONNECTED:
+                    await self._link_anew()
+                else:
+                    await self._set_status(self._status)
+                    await self._request_code()
+
+    async def _retry_connecting(self) -> None:
+        while True:
+            await self._connect_failed.wait()
+            await asyncio.sleep(self.reconnect_after)
+            self._connect_failed.clear()
+            async with self._transition:
+                await self._connect()
+
+    async def _on(self, event: DeviceEvent) -> None:
+        match event:
+            case Incoming():
+                await self._receive(event)
+            case Linked():
+                now = self.clock.now()
+                self._connected_at = now.timestamp()
+                await self.recorder.set_connected_since(now)
+                await self._set_status(LinkStatus.CONNECTED)
+                self._wants_code = False
+                await self.recorder.record_code(None)
+            case Unlinked():
+                if self._wants_code and not self._has_code:
+                    await self._request_code()
+            case LoggedOut():
+                await self._link_anew()
+            case Dropped(reason):
+                log.info("the connection dropped: %s", reason, extra={"instance": self.instance_id})
+                await self.recorder.set_connected_since(None)
+                await self._set_status(self._status)
+                await asyncio.sleep(self.reconnect_after)
+                await self._connect()
+
+    async def _set_status(self, status: LinkStatus) -> None:
+        self._status = status
+        await self.recorder.set_status(status)
+
+    async def _link_anew(self) -> None:
+        """Clears the stored state, and requests a code for a new link."""
+        await self._set_status(LinkStatus.LOGGED_OUT)
+        self._has_code = False
+        await self.recorder.set_connected_since(None)
+        try:
+            await self.device.logout()
+        except DeviceError as error:
+            log.warning("clearing failed: %s", error, extra={"instance": self.instance_id})
+        await self._request_code()
+
+    async def _connect(self) -> None:
+        self._has_code = False
+        try:
+            await self.device.connect()
+        except DeviceError as error:
+            log.warning("connecting failed: %s", error, extra={"instance": self.instance_id})
+            self._connect_failed.set()
+            if self._wants_code:
+                await self.recorder.record_pairing_failure(str(error))
+
+    async def _request_code(self) -> None:
+        self._wants_code = True
+        try:
+            async with asyncio.timeout(self.pairing_wait):
+                code = await self.device.pair(self.config.phone_number)
+        except TimeoutError:
+            reason = f"no pairing code came within {self.pairing_wait:g} seconds"
+            await self.recorder.record_pairing_failure(reason)
+        except DeviceError as error:
+            await self.recorder.record_pairing_failure(str(error))
+        else:
+            self._has_code = True
+            await self.recorder.record_code(code)
+
+    async def _receive(self, message: Incoming) -> None:
+        reason = ignored_for(self.config, message, self._connected_at)
+        if reason is None:
+            await self.emit(event_of(self.instance_id, message))
+        elif reason == "not-allowed":
+            sender = masked(message.sender_ids[0]) if message.sender_ids else "?"
+            log.info("a sender is not allowed: %s", sender, extra={"instance": self.instance_id})

@@ -1,0 +1,83 @@
+"""What sms-provider (Twilio SMS) is: its configuration, its targets, its set-up and its limits."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
+from domain.channels.typed import ChannelTarget, CommonConfig, ConfigModel, JsonModel, setting
+
+TEXT_LIMIT = TextLimit(1500)
+"""Twilio itself refuses a body over 1600 characters (its error 21617)."""
+
+_E164 = re.compile(r"\+[1-9]\d{6,14}")
+
+
+def _number_fault(number: str) -> str | None:
+    good = _E164.fullmatch(number)
+    return None if good else "must be a phone number in E.164 form, for example +14155550100"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmsConfig(CommonConfig):
+    account_sid: str = setting(
+        "Account SID of the Twilio account; begins with AC.", required=True, format=Format.ID
+    )
+    auth_token: str = setting(
+        "Auth token of the Twilio account. Sends messages and checks the signature of incoming calls.",
+        required=True,
+        secret=True,
+    )
+    provider_phone_number: str = setting(
+        "Twilio phone number to send from, in E.164 format, for example +15017122661.",
+        required=True,
+        check=_number_fault,
+    )
+    messaging_service_sid: str = setting(
+        "SID of a messaging service, begins with MG. When set, messages are sent through it instead of "
+        "from the phone number.",
+        format=Format.ID,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmsTarget(ChannelTarget):
+    """A person's number, and the address for status callbacks."""
+
+    to: str = ""
+    callback: str = ""
+
+
+CONFIG = ConfigModel(SmsConfig)
+TARGET = JsonModel(SmsTarget)
+
+DEFINITION = ChannelDefinition(
+    id="sms-provider",
+    name="Twilio SMS",
+    description="Text messages to and from a Twilio phone number or messaging service, pictures included.",
+    fields=CONFIG.fields,
+    setup=SetupInstructions(
+        title="Set up Twilio SMS",
+        steps=(
+            (
+                "In the Twilio Console, buy or pick a phone number that can send and receive SMS (and MMS for "
+                "pictures)."
+            ),
+            "On the Console's Account Dashboard, copy the Account SID and the Auth Token.",
+            "Create the instance here with accountSid, authToken and providerPhoneNumber.",
+            (
+                "In the Console, Phone Numbers, Manage, Active numbers, open the number. Under Messaging "
+                "Configuration, set 'A message comes in' to Webhook, this instance's webhook URL, HTTP POST."
+            ),
+            (
+                "With a messaging service: in its Integration settings choose 'Send a webhook', give the same URL, "
+                "and put the service's SID into messagingServiceSid."
+            ),
+            "To send to numbers in the United States, register the number or messaging service for A2P 10DLC.",
+        ),
+        docs_url="https://www.twilio.com/docs/messaging/guides/webhook-request",
+        webhook_required=True,
+    ),
+    text_limit=TEXT_LIMIT,
+)
