@@ -66,9 +66,8 @@ class Server:
 
     async def _read(self, path: str, subject: str, timeout: float = 30.0) -> Mapping[str, Any]:
         def reason(answer: HttpAnswer) -> str:
-            return (
-                f"{subject} was refused: HTTP {answer.status} {_message(answer) or excerpt(answer)}".rstrip()
-            )
+            message = text(answer.json(), "message")
+            return f"{subject} was refused: HTTP {answer.status} {message or excerpt(answer)}".rstrip()
 
         client = PlatformClient(self.http, "Mattermost", reason)
         return await client.read(self._request("GET", path, timeout=timeout))
@@ -85,14 +84,11 @@ class Server:
 
 def outcome(answer: HttpAnswer) -> Sent:
     """Classifies an answer of the server; `ref` is the id of what was made."""
-    sent = by_status(answer, _message(answer), ref=text(answer.json(), "id"))
+    body = answer.json()
+    sent = by_status(answer, text(body, "message"), ref=text(body, "id"))
     if sent.outcome is Outcome.RETRY_AFTER and sent.retry_after is None:
         return replace(sent, retry_after=_reset(answer))
     return sent
-
-
-def _message(answer: HttpAnswer) -> str:
-    return text(answer.json(), "message")
 
 
 def _reset(answer: HttpAnswer) -> float | None:

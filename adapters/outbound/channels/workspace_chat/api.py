@@ -113,9 +113,10 @@ def outcome(answer: HttpAnswer) -> Sent:
     """Classifies an answer of the Web API."""
     if not answer.ok:
         return by_status(answer, _reason(answer))
-    if _is_ok(answer):
-        return Sent(Outcome.SENT, ref=text(answer.json(), "ts"))
-    error = text(answer.json(), "error")
+    body = answer.json()
+    if at(body, "ok") is True:
+        return Sent(Outcome.SENT, ref=text(body, "ts"))
+    error = text(body, "error")
     if error in _TOO_OFTEN:
         scope = Scope.ACCOUNT if error == _WORKSPACE_LIMIT else None
         return Sent(Outcome.RETRY_AFTER, error, retry_after=answer.retry_after, scope=scope)
