@@ -64,11 +64,7 @@ def handler(stream: TextIO, *, as_json: bool, colors: bool = False) -> logging.H
                 structlog.stdlib.ExtraAdder(allow=KEPT),
                 structlog.processors.TimeStamper(fmt="iso", utc=True),
             ],
-            processors=[
-                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                _bounded,
-                renderer,
-            ],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, _bounded, renderer],
         )
     )
     return writer

@@ -25,12 +25,7 @@ NEW = Conversion(NewBase, pb.CreateBaseRequest)
 CHANGE = Conversion(BaseChange, pb.UpdateBaseRequest)
 UPLOADED = Conversion(UploadedFile, pb.UploadedFile, file_id="hash", file_name="name", file_size="size")
 FILE = Conversion(
-    FileRecord,
-    pb.File,
-    knowledge_base_id="base_id",
-    file_name="name",
-    file_path="blob_key",
-    file_hash="hash",
+    FileRecord, pb.File, knowledge_base_id="base_id", file_name="name", file_path="blob_key", file_hash="hash"
 )
 CHUNK = Conversion(Chunk, pb.Chunk, chunk_id="id", chunk="text", file_id="file_hash")
 RESULT = Conversion(SearchResult, pb.SearchResult, chunk="text", file_id="file_hash")

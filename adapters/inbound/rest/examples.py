@@ -224,7 +224,7 @@ CALLBACK_FORMS: dict[str, Any] = {
             "To": "+14155550100",
             "Body": "Hello",
         },
-    },
+    }
 }
 
 CALLBACKS: dict[str, Any] = {

@@ -98,10 +98,7 @@ async def get_file(services: Services, caller: CurrentCaller, id: str) -> dict[s
 
 
 @router.get(
-    BASE + "/chunk/{id}",
-    response_model=schemas.ChunkAnswer,
-    responses=errors(404),
-    summary="One chunk",
+    BASE + "/chunk/{id}", response_model=schemas.ChunkAnswer, responses=errors(404), summary="One chunk"
 )
 async def get_chunk(services: Services, caller: CurrentCaller, id: str) -> dict[str, object]:
     """One chunk, by its id."""

@@ -72,8 +72,7 @@ class ChannelDefinition(Answer):
     name: str
     description: str
     configDefinition: Annotated[str, BeforeValidator(_config_definition)] = attribute(
-        "fields",
-        description="JSON text of an array of fields, each with name, type, description, required.",
+        "fields", description="JSON text of an array of fields, each with name, type, description, required."
     )
     type: str
     setupInstructions: SetupInstructions = attribute("setup")

@@ -23,7 +23,7 @@ BOT_UPDATE: dict[str, Any] = {
                 "example": examples.BOT_UPDATE,
             }
         },
-    },
+    }
 }
 CALLBACK_ANSWERS: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/html": {}}, "description": "Verified; the page tells its opener and closes."},
