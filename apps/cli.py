@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 
 from apps.settings import Settings, load
 from apps.starting import reporting
@@ -26,7 +27,7 @@ def _parser() -> argparse.ArgumentParser:
     for name, meaning, run in COMMANDS:
         command = commands.add_parser(name, help=meaning, description=meaning)
         command.set_defaults(run=run)
-        if run is _reseal:
+        if run is RESEAL:
             command.add_argument(
                 "--drop-unreadable", action="store_true", help="remove the instances whose key is lost"
             )
@@ -39,47 +40,24 @@ def _add_keys(parser: argparse.ArgumentParser) -> None:
     making = actions.add_parser("create", help="make a key; prints it alone, once")
     making.add_argument("--user", required=True, metavar="ID", help="the user whom the key stands for")
     making.add_argument("--role", choices=("user", "admin"), default="user")
-    making.set_defaults(run=_keys("create"))
-    actions.add_parser("list", help="list the keys, without their secrets").set_defaults(run=_keys("listing"))
+    making.set_defaults(run=_lazy("apps.commands.create"))
+    actions.add_parser("list", help="list the keys, without their secrets").set_defaults(
+        run=_lazy("apps.commands.listing")
+    )
     revoking = actions.add_parser("revoke", help="make a key invalid at once")
     revoking.add_argument("key", metavar="ID|KEY", help="its id in the list, or the key itself")
-    revoking.set_defaults(run=_keys("revoke"))
+    revoking.set_defaults(run=_lazy("apps.commands.revoke"))
 
 
-def _keys(action: str) -> Command:
-    """The action of `apps.keys`, imported when it runs: what it needs takes seconds to load."""
+def _lazy(path: str) -> Command:
+    """The command at `path`, whose module is imported when it runs: what it needs takes seconds to load."""
+    module, _, function = path.rpartition(".")
 
     def run(settings: Settings, options: argparse.Namespace) -> int:
-        from apps import keys
-
-        command: Command = getattr(keys, action)
+        command: Command = getattr(import_module(module), function)
         return command(settings, options)
 
     return run
-
-
-def _up(settings: Settings, _: argparse.Namespace) -> int:
-    from apps.standalone.main import main as run
-
-    return run(settings)
-
-
-def _gateway(settings: Settings, _: argparse.Namespace) -> int:
-    from apps.http_gateway.main import main as run
-
-    return run(settings)
-
-
-def _core(settings: Settings, _: argparse.Namespace) -> int:
-    from apps.grpc_server.main import main as run
-
-    return run(settings)
-
-
-def _worker(settings: Settings, _: argparse.Namespace) -> int:
-    from apps.worker.main import main as run
-
-    return run(settings)
 
 
 def _migrate(settings: Settings, _: argparse.Namespace) -> int:
@@ -92,33 +70,20 @@ def _migrate(settings: Settings, _: argparse.Namespace) -> int:
     return 0
 
 
-def _reseal(settings: Settings, options: argparse.Namespace) -> int:
-    from apps.keys import reseal
-
-    return reseal(settings, drop_unreadable=options.drop_unreadable)
-
-
-def _reindex(settings: Settings, _: argparse.Namespace) -> int:
-    from apps.reindex import main as run
-
-    return run(settings)
-
-
-def _doctor(settings: Settings, _: argparse.Namespace) -> int:
-    from apps.doctor import main as run
-
-    return run(settings)
-
-
+RESEAL = _lazy("apps.commands.reseal")
 COMMANDS: tuple[tuple[str, str, Command], ...] = (
-    ("up", "run everything in one process", _up),
-    ("gateway", "run the REST gateway alone, as a client of a core", _gateway),
-    ("core", "run the gRPC core alone", _core),
-    ("worker", "run a worker alone", _worker),
+    ("up", "run everything in one process", _lazy("apps.standalone.main.main")),
+    ("gateway", "run the REST gateway alone, as a client of a core", _lazy("apps.http_gateway.main.main")),
+    ("core", "run the gRPC core alone", _lazy("apps.grpc_server.main.main")),
+    ("worker", "run a worker alone", _lazy("apps.worker.main.main")),
     ("migrate", "bring the database to the newest schema", _migrate),
-    ("reseal", "encrypt stored configurations anew with the first CONFIG_ENCRYPTION_KEY", _reseal),
-    ("reindex", "embed knowledge bases anew after a change of the embedding model", _reindex),
-    ("doctor", "check the installation and say what to mend", _doctor),
+    ("reseal", "encrypt stored configurations anew with the first CONFIG_ENCRYPTION_KEY", RESEAL),
+    (
+        "reindex",
+        "embed knowledge bases anew after a change of the embedding model",
+        _lazy("apps.commands.reindex"),
+    ),
+    ("doctor", "check the installation and say what to mend", _lazy("apps.doctor.main")),
 )
 
 

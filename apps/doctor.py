@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -31,7 +32,7 @@ class Finding:
     text: str
 
 
-def main(settings: Settings) -> int:
+def main(settings: Settings, _: Namespace) -> int:
     """Prints the findings; exit status 1 when something fails."""
     failed = False
     for finding in _findings(settings):

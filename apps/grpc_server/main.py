@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
+
 from apps import logs
 from apps.components import StorageComponent
 from apps.container import CoreContainer
@@ -13,7 +15,7 @@ from apps.settings import Settings
 from apps.starting import check_free, migrated, shared_database, unlocked
 
 
-def main(settings: Settings) -> int:
+def main(settings: Settings, _: Namespace) -> int:
     """Runs until it is told to stop; the exit status."""
     logs.set_up(settings)
     settings = complete(settings)

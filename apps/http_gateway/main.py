@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
 from functools import partial
 
 import grpc
@@ -36,7 +37,7 @@ LACKS = {
 """What a core needs, by the names that its health checking answers for, and in words when it is not there."""
 
 
-def main(settings: Settings) -> int:
+def main(settings: Settings, _: Namespace) -> int:
     """Runs until it is told to stop; the exit status. Needs no database and no secret."""
     logs.set_up(settings)
     listener = listen(settings.http_host, settings.http_port, "HTTP_PORT")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
 
 from apps import logs
 from apps.components import SocketsComponent, StorageComponent, WorkerComponent
@@ -19,7 +20,7 @@ from apps.verification import VerificationBotComponent
 from domain.access.model import Role
 
 
-def main(settings: Settings) -> int:
+def main(settings: Settings, _: Namespace) -> int:
     """Runs until it is told to stop; the exit status."""
     logs.set_up(settings)
     settings = complete(settings)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
+
 from apps import logs
 from apps.components import SocketsComponent, StorageComponent, WorkerComponent
 from apps.container import Container
@@ -14,7 +16,7 @@ from apps.starting import migrated, shared_database, unlocked
 from apps.verification import VerificationBotComponent
 
 
-def main(settings: Settings) -> int:
+def main(settings: Settings, _: Namespace) -> int:
     """Runs until it is told to stop; the exit status."""
     logs.set_up(settings)
     settings = complete(settings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
 from collections.abc import Sequence
 
 from apps.container import Container
@@ -34,4 +35,4 @@ class Constant:
 
 if __name__ == "__main__":
     Container.embedder.override(Constant())
-    sys.exit(main(load()))
+    sys.exit(main(load(), Namespace()))

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from typing import Any
 
 import pytest
 
 from adapters.inbound.rest.auth_middleware import AuthMiddleware
+from adapters.inbound.rest.routing import GatewayOptions
 from adapters.outbound.clock import RandomIds
 
-NOTHING = re.compile("nothing")
 SCOPE = {"type": "http", "method": "GET", "path": "/healthz", "headers": []}
 
 
@@ -36,18 +35,9 @@ async def cut_off(client: Client, *, after_the_head: bool) -> None:
         await asyncio.Event().wait()
 
     unused: Any = None
-    gate = AuthMiddleware(
-        app,
-        unused,
-        RandomIds(),
-        max_body=1024,
-        max_upload=4096,
-        public=NOTHING,
-        streamed=NOTHING,
-        private=NOTHING,
-        bind=lambda request_id: None,
-    )
-    task = asyncio.create_task(gate(dict(SCOPE), unused, client.send))
+    options = GatewayOptions("", "", 1024, 4096, lambda _: None, {}, unused)
+    middleware = AuthMiddleware(app, unused, RandomIds(), options)
+    task = asyncio.create_task(middleware(dict(SCOPE), unused, client.send))
     await working.wait()
     task.cancel()
     await task

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, cast
 
 from fastapi import FastAPI
@@ -23,36 +22,18 @@ from adapters.inbound.rest.asgi import App
 from adapters.inbound.rest.auth_middleware import AuthMiddleware
 from adapters.inbound.rest.callbacks import CallbackApp
 from adapters.inbound.rest.openapi import describe
-from adapters.inbound.rest.routing import PUBLIC, Gateway, GatewayOptions
+from adapters.inbound.rest.routing import Gateway, GatewayOptions
 from ports.clock import Clock, Ids
 from ports.use_cases import UseCases
 
-STREAMED = re.compile(r"/api/agent/kb/[^/]+/uploadfile")
-PRIVATE = re.compile(r"/api/agent/(?:verification/identities|files)/(.+)")
 ROUTES = (catalogue, instances, verification, knowledge_files, knowledge, message_files, ops, docs_page)
 
 
 def build(use_cases: UseCases, clock: Clock, ids: Ids, options: GatewayOptions) -> App:
     """The whole gateway as one ASGI application."""
-    protected = AuthMiddleware(
-        cast(App, ProxyHeadersMiddleware(cast(Any, _api(Gateway(use_cases, clock, ids, options))))),
-        use_cases.access,
-        ids,
-        max_body=options.max_body,
-        max_upload=options.max_upload,
-        public=PUBLIC,
-        streamed=STREAMED,
-        private=PRIVATE,
-        bind=options.bind,
-    )
-    return CallbackApp(
-        protected,
-        use_cases.callbacks,
-        ids,
-        agent_url=options.agent_url,
-        max_body=options.max_body,
-        bind=options.bind,
-    )
+    api = ProxyHeadersMiddleware(cast(Any, _api(Gateway(use_cases, clock, ids, options))))
+    protected = AuthMiddleware(cast(App, api), use_cases.access, ids, options)
+    return CallbackApp(protected, use_cases.callbacks, ids, options)
 
 
 def _api(gateway: Gateway) -> FastAPI:

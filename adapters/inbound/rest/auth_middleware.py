@@ -6,13 +6,13 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import Callable
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 
 from adapters.inbound.rest.asgi import App, Message, Receive, Scope, Send, limited
 from adapters.inbound.rest.errors import INTERNAL, STOPPING, error_response, response_to
+from adapters.inbound.rest.routing import PUBLIC, GatewayOptions
 from domain.refusals import Forbidden, Refusal, Unauthenticated
 from domain.verification.rules import SERVICE_ONLY
 from ports.clock import Ids
@@ -24,39 +24,21 @@ UNAUTHORIZED = "Unauthorized"
 PROTECTED = "/api/agent/"
 SERVICE_PATHS = ("/api/agent/verification/bot-messenger-callback",)
 """Paths that need the internal service key."""
+STREAMED = re.compile(r"/api/agent/kb/[^/]+/uploadfile")
+"""Paths whose bodies are uploads."""
+PRIVATE = re.compile(r"/api/agent/(?:verification/identities|files)/(.+)")
+"""Paths whose group is kept out of the log."""
 REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
 
 class AuthMiddleware:
-    """Authenticates what is protected before a byte of the body is read.
+    """Authenticates before a byte of the body is read. A slash at the end of a path means nothing."""
 
-    `public` are the paths under /api/agent/ that need no key; `streamed` those whose bodies are
-    uploads; `private` those whose first group is kept out of the log. `bind` ties the request id to the log.
-    One slash at the end of a path means nothing.
-    """
-
-    def __init__(
-        self,
-        app: App,
-        access: Access,
-        ids: Ids,
-        *,
-        max_body: int,
-        max_upload: int,
-        public: re.Pattern[str],
-        streamed: re.Pattern[str],
-        private: re.Pattern[str],
-        bind: Callable[[str], None],
-    ) -> None:
+    def __init__(self, app: App, access: Access, ids: Ids, options: GatewayOptions) -> None:
         self._app = app
         self._access = access
         self._ids = ids
-        self._max_body = max_body
-        self._max_upload = max_upload
-        self._public = public
-        self._streamed = streamed
-        self._private = private
-        self._bind = bind
+        self._options = options
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -66,7 +48,7 @@ class AuthMiddleware:
         headers = Headers(scope=scope)
         requested = headers.get("x-request-id", "")
         request_id = requested if REQUEST_ID.fullmatch(requested) else self._ids.request_id()
-        self._bind(request_id)
+        self._options.bind(request_id)
         response = ResponseRecorder(send, request_id)
         started = time.monotonic()
         try:
@@ -86,13 +68,13 @@ class AuthMiddleware:
 
     def _log(self, scope: Scope, status: int, seconds: float) -> None:
         path = scope["path"]
-        if match := self._private.fullmatch(path):
+        if match := PRIVATE.fullmatch(path):
             path = f"{path[: match.start(1)]}***"
         log.info("%s %s %s", scope["method"], path, status, extra={"ms": round(seconds * 1000, 1)})
 
     async def _authenticate(self, scope: Scope, headers: Headers) -> None:
         path = scope["path"]
-        if not path.startswith(PROTECTED) or self._public.fullmatch(path):
+        if not path.startswith(PROTECTED) or PUBLIC.fullmatch(path):
             return
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
@@ -103,7 +85,8 @@ class AuthMiddleware:
         scope.setdefault("state", {})["caller"] = caller
 
     def _limited(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
-        limit = self._max_upload if self._streamed.fullmatch(scope["path"]) else self._max_body
+        streamed = STREAMED.fullmatch(scope["path"])
+        limit = self._options.max_upload if streamed else self._options.max_body
         return limited(receive, headers.get("content-length"), limit)
 
 

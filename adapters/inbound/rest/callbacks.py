@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Callable
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
@@ -20,7 +19,7 @@ from adapters.inbound.rest.errors import (
     message_of,
     response_to,
 )
-from adapters.inbound.rest.routing import parsed_id
+from adapters.inbound.rest.routing import GatewayOptions, parsed_id
 from domain.channels.messages import RawAnswer, RawCall
 from domain.refusals import NotFound, Refusal
 from ports.clock import Ids
@@ -34,26 +33,14 @@ PATH = re.compile(r"/api/agent/channels/([^/]{1,100})/([^/]+)/([^/]{1,200})/?")
 class CallbackApp:
     """Answers calls on /api/agent/channels/:type/:instanceId/:callback; hands all else on.
 
-    `agent_url` is the public base address: platforms sign the address that they called, not the one behind
-    a proxy.
+    Platforms sign the public address that they called, not the one behind a proxy.
     """
 
-    def __init__(
-        self,
-        app: App,
-        callbacks: Callbacks,
-        ids: Ids,
-        *,
-        agent_url: str,
-        max_body: int,
-        bind: Callable[[str], None],
-    ) -> None:
+    def __init__(self, app: App, callbacks: Callbacks, ids: Ids, options: GatewayOptions) -> None:
         self._app = app
         self._callbacks = callbacks
         self._ids = ids
-        self._agent_url = agent_url
-        self._max_body = max_body
-        self._bind = bind
+        self._options = options
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         match = PATH.fullmatch(scope["path"]) if scope["type"] == "http" else None
@@ -61,7 +48,7 @@ class CallbackApp:
             await self._app(scope, receive, send)
             return
         request_id = self._ids.request_id()
-        self._bind(request_id)
+        self._options.bind(request_id)
 
         async def respond(response: JsonResponse) -> None:
             await response(scope, receive, ResponseRecorder(send, request_id))
@@ -95,9 +82,9 @@ class CallbackApp:
             id=request_id,
             method=scope["method"],
             callback=callback,
-            url=f"{self._agent_url}{path}" + (f"?{query}" if query else ""),
+            url=f"{self._options.agent_url}{path}" + (f"?{query}" if query else ""),
             headers=headers,
-            body=await _body(limited(receive, headers.get("content-length"), self._max_body)),
+            body=await _body(limited(receive, headers.get("content-length"), self._options.max_body)),
         )
 
 

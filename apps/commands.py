@@ -1,4 +1,4 @@
-"""`switchboard keys` and `switchboard reseal`; they work beside a running service."""
+"""`switchboard keys`, `reseal` and `reindex`; they work beside a running service."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from adapters.outbound.storage.key_check import encrypt_anew, replace_key
+from apps import logs
 from apps.container import CommandContainer
 from apps.printable import escaped
 from apps.secrets import complete
@@ -49,19 +50,19 @@ def revoke(settings: Settings, options: argparse.Namespace) -> int:
 async def _key_id(container: CommandContainer, text: str) -> int:
     if text.isascii() and text.isdigit() and len(text) < 19:
         return int(text)
-    found = await container.storage().keys.find(digest(text))
-    if found is None:
+    key = await container.storage().keys.find(digest(text))
+    if key is None:
         raise NotFound("no live key looks like that; 'switchboard keys list' shows the ids")
-    return found.id
+    return key.id
 
 
-def reseal(settings: Settings, *, drop_unreadable: bool) -> int:
+def reseal(settings: Settings, options: argparse.Namespace) -> int:
     async def run(container: CommandContainer) -> None:
         storage = container.storage()
         instances, database, cipher = storage.instances, storage.database, storage.config_cipher
         count, unreadable = await encrypt_anew(database, cipher)
         print(f"encrypted {count} configuration(s) anew")
-        if unreadable and not drop_unreadable:
+        if unreadable and not options.drop_unreadable:
             raise StartError(
                 f"{len(unreadable)} configuration(s) were encrypted with a key that CONFIG_ENCRYPTION_KEY does not"
                 " list; add that key, or give the instances up with: switchboard reseal --drop-unreadable"
@@ -71,6 +72,23 @@ def reseal(settings: Settings, *, drop_unreadable: bool) -> int:
             print(f"removed the instance {instance_id}")
         await asyncio.to_thread(replace_key, database.dsn, cipher)
 
+    return _with_database(settings, run)
+
+
+def reindex(settings: Settings, _: argparse.Namespace) -> int:
+    """Embeds with the present model what another one has embedded. May be stopped and started again."""
+
+    async def run(container: CommandContainer) -> None:
+        service = container.knowledge().reindex
+        try:
+            count = await service.run(lambda done, total: print(f"{done} of {total}", flush=True))
+        finally:
+            container.embedder().close()
+        print(
+            f"{count} chunks embedded anew" if count else "nothing to do: all chunks are of the present model"
+        )
+
+    logs.set_up(settings)
     return _with_database(settings, run)
 
 
