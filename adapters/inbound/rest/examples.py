@@ -22,6 +22,7 @@ SOCKET = {
     "channelId": "linked-device-messaging",
     "channelName": "My phone",
     "status": "connected",
+    "connectedSince": AT,
 }
 
 FIELDS: dict[str, Any] = {
@@ -33,7 +34,6 @@ FIELDS: dict[str, Any] = {
     "chunk": "ERR-4711: the pump runs dry.",
     "chunkId": "1767225600000-6f1c1b0e-6d0e-4f7e-9a54-0a4c3f5f2b11",
     "config": {"webhookSecret": "s3cret", "syncResponse": True},
-    "connectedSince": AT,
     "created_by": "ann",
     "deepLink": f"https://t.me/verify_bot?start={DEEP_LINK_CODE}",
     "description": "How we work",
