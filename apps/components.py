@@ -122,7 +122,7 @@ class WorkerComponent(Component):
         return [
             PeriodicTask("abandoned leases", 1.0, abandoned.free),
             PeriodicTask("lease renewal", 10.0, self._renew),
-            PeriodicTask("silent processes", 600.0, storage.processes.bury),
+            PeriodicTask("silent processes", 600.0, storage.processes.remove_silent),
         ]
 
     def _other_tasks(self) -> list[PeriodicTask]:

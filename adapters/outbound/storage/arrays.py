@@ -37,8 +37,6 @@ class _Array:
 
 
 class Texts(_Array):
-    """A text[]; elements that are bytes hold UTF-8."""
-
     __slots__ = ()
     element_oid, oid = 25, 1009
 
@@ -47,8 +45,6 @@ class Texts(_Array):
 
 
 class Bigints(_Array):
-    """A bigint[]."""
-
     __slots__ = ()
     element_oid, oid = 20, 1016
 
@@ -57,8 +53,6 @@ class Bigints(_Array):
 
 
 class Bools(_Array):
-    """A boolean[]."""
-
     __slots__ = ()
     element_oid, oid = 16, 1000
 
@@ -67,8 +61,6 @@ class Bools(_Array):
 
 
 class Doubles(_Array):
-    """A float8[]."""
-
     __slots__ = ()
     element_oid, oid = 701, 1022
 

@@ -15,7 +15,7 @@ from sqlalchemy.dialects.postgresql import aggregate_order_by
 
 from adapters.outbound.storage.codec import dump, key_of, storable
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.schema import Timestamp
+from adapters.outbound.storage.schema import Timestamp, columns_of
 from adapters.outbound.storage.statements import upsert_of_instance
 from adapters.outbound.storage.tables import tool_approval, tool_confirmation
 from domain.confirmations.model import FoundQuestion, Pending, SessionState
@@ -29,16 +29,8 @@ OR EXISTS (SELECT FROM tool_approval a WHERE a.instance_id = t.instance_id AND a
 """Whether the conversation `t` has anything on record here; part of the statement that leases it."""
 
 question, approval = tool_confirmation.c, tool_approval.c
-QUESTION = (
-    question.id,
-    question.detail,
-    question.nonce,
-    question.asked_of,
-    question.asked_by,
-    question.expires_at,
-    question.decision,
-    question.decided_by,
-    question.decider,
+QUESTION = columns_of(
+    tool_confirmation, "id detail nonce asked_of asked_by expires_at decision decided_by decider"
 )
 
 

@@ -73,5 +73,4 @@ def _given(user_id: str, identity: Identity) -> Insert:
 
 
 def _key(identity: Identity) -> str:
-    """What identities are compared by."""
     return key_of(normal(identity))

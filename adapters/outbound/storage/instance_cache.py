@@ -49,7 +49,6 @@ class InstanceCache:
                 del self._reading[instance_id]
 
     def drop(self, instance_id: int | None) -> None:
-        """Drops one instance, or all of them."""
         for memory in (self._read, self._reading):
             if instance_id is None:
                 memory.clear()

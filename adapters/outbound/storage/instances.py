@@ -15,6 +15,7 @@ from adapters.outbound.storage.codec import stored_event
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.instance_cache import InstanceCache
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.schema import columns_of
 from adapters.outbound.storage.tables import channel_instance, inbox, outbox, queue
 from domain.channels.messages import Event
 from domain.instances.model import ACTIVE, UNREADABLE, Instance, InstanceChange, NewInstance
@@ -26,10 +27,10 @@ PAGE_ROWS = 500
 MOST_UNANSWERED = 50
 
 columns = channel_instance.c
-INSTANCE = tuple(
-    columns[name] for name in ["id", "user_id", "channel_id", "channel_name", "config", "resource_id"]
+INSTANCE = columns_of(
+    channel_instance,
+    "id user_id channel_id channel_name config resource_id created_at updated_at status",
 )
-INSTANCE += columns.created_at, columns.updated_at, columns.status
 _FIND = select(*INSTANCE).where(columns.id == bindparam("instance_id"))
 _ACTIVE = select(*INSTANCE).where(columns.status == ACTIVE).order_by(columns.id)
 
@@ -51,7 +52,6 @@ class PostgresInstances:
         return await self._cache.get(instance_id)
 
     def forget(self, instance_id: int | None = None) -> None:
-        """Drops one instance from memory, or all of them."""
         self._cache.drop(instance_id)
 
     async def of_user(self, user_id: str) -> Sequence[Instance]:

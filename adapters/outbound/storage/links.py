@@ -74,7 +74,6 @@ class PairingStore:
         await self.release_of([self._owner])
 
     async def release_of(self, owners: Sequence[int]) -> None:
-        """Releases the leases of these processes."""
         released = update(link).where(row.owner.in_(owners))
         await self._database.execute(released.values(owner=None, lease_until=None, up_since=None))
 

@@ -33,7 +33,6 @@ def head() -> str:
 
 
 def migrate(dsn: str) -> None:
-    """Runs all outstanding migrations. Raises `MigrationError`."""
     try:
         with psycopg.connect(dsn, autocommit=True, connect_timeout=10) as connection:
             connection.execute("SELECT pg_advisory_lock(%s)", (LOCK,))

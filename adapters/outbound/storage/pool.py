@@ -128,12 +128,10 @@ class Database:
     async def fetch_one(
         self, query: str | ClauseElement, parameters: Any = (), within: float = STATEMENT_SECONDS
     ) -> tuple[Any, ...] | None:
-        """The first row of one statement, or None."""
         rows = await self.fetch(query, parameters, within)
         return rows[0] if rows else None
 
     async def fetch_column(self, query: str | ClauseElement, parameters: Any = ()) -> list[Any]:
-        """The first value of each row of one statement."""
         return [row[0] for row in await self.fetch(query, parameters)]
 
     async def fetch_value(self, query: str | ClauseElement, parameters: Any = ()) -> Any:
@@ -163,7 +161,6 @@ async def _configure(connection: Connection) -> None:
 
 @contextmanager
 def _refusing(used: Sequence[Connection]) -> Iterator[None]:
-    """`used`: the connection, once there is one."""
     try:
         yield
     except Exception as error:

@@ -30,8 +30,7 @@ class PostgresProcesses:
     async def leave(self, worker_id: int) -> None:
         await self._database.execute(delete(process).filter_by(worker_id=worker_id))
 
-    async def bury(self) -> int:
-        """Removes processes that have been silent for an hour."""
+    async def remove_silent(self) -> int:
         return await self._database.execute(delete(process).where(_silent(timedelta(hours=1))))
 
 

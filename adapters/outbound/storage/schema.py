@@ -62,3 +62,7 @@ def index(name: str, columns: str, *expressions: ColumnElement[Any], where: str 
 
 def unique_index(name: str, columns: str, where: str) -> Index:
     return Index(name, *columns.split(), unique=True, postgresql_where=text(where))
+
+
+def columns_of(table: Table, names: str) -> tuple[Column[Any], ...]:
+    return tuple(table.c[name] for name in names.split())

@@ -135,7 +135,6 @@ class PostgresStates:
 
 
 async def sweep(database: Database) -> None:
-    """Removes what has expired."""
     ends = {
         code.expires_at: timedelta(),
         link.expires_at: timedelta(),

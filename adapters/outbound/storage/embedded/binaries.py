@@ -65,7 +65,6 @@ def what_is_missing(folder: Path) -> str | None:
 
 
 def major_version(folder: Path) -> int:
-    """The major version of `folder`/postgres."""
     output = _output([str(folder / "postgres"), "--version"])
     found = re.search(r"\(PostgreSQL\) (\d+)", output)
     if not found:

@@ -124,7 +124,6 @@ def _make_home(shared: Path, account: Account) -> Path | None:
 
 
 def write_json(path: Path, content: Mapping[str, object]) -> None:
-    """Replaces a file in one step."""
     unfinished = path.with_suffix(".half")
     unfinished.write_text(json.dumps(content))
     unfinished.replace(path)
@@ -152,7 +151,6 @@ def socket_folder(paths: DataPaths, account: Account, port: int) -> Path:
 
 
 def forget_socket_folder(folder: Path) -> None:
-    """Remove a short socket folder of ours; anything else is left alone."""
     if folder.name.startswith(_SOCKET_PREFIX):
         shutil.rmtree(folder, ignore_errors=True)
 

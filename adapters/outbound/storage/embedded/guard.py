@@ -17,7 +17,6 @@ _PR_SET_PDEATHSIG = 1
 
 
 def main(arguments: list[str]) -> None:
-    """See the module; never returns."""
     parent, uid, gid = (int(text) for text in arguments[:3])
     if uid:
         os.setgroups([])

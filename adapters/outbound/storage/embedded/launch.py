@@ -87,7 +87,6 @@ class Launch:
         return running
 
     def wait_for_end(self) -> None:
-        """Wait until the server has ended, for whatever reason."""
         if self._child is not None:
             self._child.wait_for_end()
 

@@ -22,7 +22,6 @@ class OwnerLock:
         self._file: int | None = None
 
     def acquire(self) -> None:
-        """Take the lock and write our process id into it."""
         handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
         deadline = time.monotonic() + _PATIENCE_S
         while not _try_lock(handle, fcntl.LOCK_EX):
@@ -38,14 +37,12 @@ class OwnerLock:
         self._file = handle
 
     def release(self) -> None:
-        """Let go of the lock; does nothing if it is not held."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
 
 
 def is_owned(path: Path) -> bool:
-    """True if a living process holds the lock on `path`."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:

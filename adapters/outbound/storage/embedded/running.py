@@ -29,11 +29,9 @@ class Running:
     postmaster: int
 
     def dsn(self, database: str = DATABASE) -> str:
-        """The libpq address of `database` over the socket."""
         return f"postgresql://{SUPERUSER}@/{database}?host={quote(self.socket_dir, safe='')}&port={self.port}"
 
     def write(self, path: Path) -> None:
-        """Put the record at `path` in one step."""
         write_json(path, asdict(self))
 
 

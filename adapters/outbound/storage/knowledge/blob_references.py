@@ -39,7 +39,6 @@ class PostgresBlobReferences:
         await self._database.execute(referenced.on_conflict_do_update(index_elements=["key"], set_=again))
 
     async def release(self, keys: Sequence[str]) -> None:
-        """Ends one hold for each mention of a key."""
         key = func.unnest(literal(list(keys), ARRAY(Text))).column_valued("key")
         released = select(key, func.count().label("count")).group_by(key).subquery()
         left = func.greatest(0, column.reference_count - released.c.count)
@@ -48,7 +47,6 @@ class PostgresBlobReferences:
 
     @asynccontextmanager
     async def locked_unreferenced(self, keys: Sequence[str]) -> AsyncIterator[Sequence[str]]:
-        """Those of the blobs that nothing uses, locked; they are forgotten when the block ends well."""
         locked = select(column.key).where(column.key.in_(keys), *self._unused())
         async with self._database.transaction() as connection:
             cursor = await connection.run(locked.order_by(column.key).with_for_update())
@@ -60,12 +58,10 @@ class PostgresBlobReferences:
         await self._database.execute(KEEP_UNSENT)
 
     async def left_over(self, limit: int) -> Sequence[str]:
-        """Blobs that nothing has used for an hour."""
         old = select(column.key).where(column.touched_at < func.now() - timedelta(hours=1), *self._unused())
         return await self._database.fetch_column(old.limit(limit))
 
     async def unknown(self, keys: Sequence[str]) -> Sequence[str]:
-        """Those of the keys that no row has."""
         found = await self._database.fetch_column(select(column.key).where(column.key.in_(keys)))
         return [key for key in keys if key not in set(found)]
 

@@ -8,26 +8,16 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_
 
 from adapters.outbound.storage.knowledge.tables import chunk, kb_file, kb_permission, knowledge_base
+from adapters.outbound.storage.schema import columns_of
 from domain.knowledge.model import Base, FileRecord, FileStatus, Level
 
 base, file, permission = knowledge_base.c, kb_file.c, kb_permission.c
 
-BASE = base.id, base.name, base.description, base.created_by, base.created_at, base.updated_at
-FILE = (
-    file.id,
-    file.kb_id,
-    file.file_name,
-    file.blob_key,
-    file.file_hash,
-    file.size,
-    file.mime_type,
-    file.text,
-    file.uploaded_by,
-    file.created_at,
-    file.updated_at,
-    file.status,
-    file.progress,
-    file.error,
+BASE = columns_of(knowledge_base, "id name description created_by created_at updated_at")
+FILE = columns_of(
+    kb_file,
+    "id kb_id file_name blob_key file_hash size mime_type text uploaded_by created_at updated_at"
+    " status progress error",
 )
 CHUNK = chunk.c.chunk_id, file.uploaded_by, chunk.c.text, file.file_hash, chunk.c.metadata, chunk.c.created_at
 

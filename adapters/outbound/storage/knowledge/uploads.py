@@ -200,7 +200,6 @@ class PostgresUploads:
         return [key for (key,) in await (await connection.run(removed)).fetchall()]
 
     async def forget_ended(self) -> Sequence[str]:
-        """Removes uploads that ended a day ago and files that failed a day ago; the blobs these used."""
         yesterday = func.now() - timedelta(days=1)
         await self._database.execute(
             delete(kb_upload).where(upload.state >= DONE, upload.ended_at < yesterday)
@@ -210,7 +209,6 @@ class PostgresUploads:
 
 
 def leased(upload_id: int, owner: int) -> Update:
-    """Updates an upload if this owner has its lease."""
     return update(kb_upload).filter_by(id=upload_id, owner=owner, state=WORKING)
 
 

@@ -109,7 +109,6 @@ async def _drop(database: Database, name: str) -> None:
 
 
 def index_name(base: int, model: int) -> str:
-    """The name of the vector index of a base for one model."""
     return f"hnsw_{base}_{model}"
 
 
