@@ -169,9 +169,9 @@ class WordFile:
         edges = struct.unpack_from(f"<{count + 1}I", plc)
         pieces = []
         for number, (first, last) in enumerate(pairwise(edges)):
-            place = struct.unpack_from("<I", plc, 4 * (count + 1) + 8 * number + 2)[0]
-            packed = bool(place & _COMPRESSED)
-            offset = place & ~_COMPRESSED
+            location = struct.unpack_from("<I", plc, 4 * (count + 1) + 8 * number + 2)[0]
+            packed = bool(location & _COMPRESSED)
+            offset = location & ~_COMPRESSED
             pieces.append(_Piece(first, last, offset // 2 if packed else offset, 1 if packed else 2))
         return pieces
 
@@ -185,7 +185,7 @@ class WordFile:
     def _paragraphs(self, text: str, begin: int, end: int) -> Iterator[Paragraph]:
         start = begin
         for mark in _MARKS.finditer(text, begin, end):
-            style, properties = self._styles.at(self._place(mark.start()))
+            style, properties = self._styles.at(self._offset(mark.start()))
             is_cell = mark[0] == "\x07"
             yield Paragraph(
                 _visible(text[start : mark.start()]),
@@ -198,7 +198,7 @@ class WordFile:
         if start < end:
             yield Paragraph(_visible(text[start:end]), 0, False, False, False)
 
-    def _place(self, position: int) -> int:
+    def _offset(self, position: int) -> int:
         """The byte in the main stream where a character stands."""
         index = bisect_right(self._pieces, position, key=lambda piece: piece.begin) - 1
         piece = self._pieces[max(index, 0)]
@@ -220,9 +220,9 @@ class _Styles:
         self._begins = [run[0] for run in runs]
         self._runs = runs
 
-    def at(self, place: int) -> tuple[int, bytes]:
+    def at(self, offset: int) -> tuple[int, bytes]:
         """The style's index and the further properties of the paragraph whose mark stands there."""
-        index = bisect_right(self._begins, place) - 1
+        index = bisect_right(self._begins, offset) - 1
         if index < 0:
             return 0, b""
         _, style, properties = self._runs[index]

@@ -102,8 +102,8 @@ class Presentation:
         if token == _ENCRYPTED_TOKEN:
             raise job.unreadable("it is encrypted; remove its password and upload it again")
         try:
-            self._places, document = self._directory(edit)
-            self._document = self._at(self._places[document])
+            self._offsets, document = self._directory(edit)
+            self._document = self._at(self._offsets[document])
         except (struct.error, KeyError) as error:
             raise job.unreadable("it is damaged: its directory cannot be read") from error
 
@@ -124,7 +124,7 @@ class Presentation:
 
     def _directory(self, edit: int) -> tuple[dict[int, int], int]:
         """Places of the persistent objects, those of later edits first, and the document's own reference."""
-        places: dict[int, int] = {}
+        offsets: dict[int, int] = {}
         document = 0
         for _ in range(_MAX_EDITS):
             record = self._at(edit)
@@ -134,12 +134,12 @@ class Presentation:
             if len(record.body) >= 32 and struct.unpack_from("<I", record.body, 28)[0]:
                 raise self._job.unreadable("it is encrypted; remove its password and upload it again")
             document = document or reference
-            for identifier, place in _entries(self._at(directory).body):
-                places.setdefault(identifier, place)
+            for identifier, offset in _entries(self._at(directory).body):
+                offsets.setdefault(identifier, offset)
             if not earlier:
                 break
             edit = earlier
-        return places, document
+        return offsets, document
 
     def _list(self, instance: int) -> Iterator[_Listed]:
         for record in _records(self._document.body):
@@ -166,11 +166,11 @@ class Presentation:
         yield from (text for text in listed.outline if text not in shown)
 
     def _object(self, reference: int) -> _Record | None:
-        place = self._places.get(reference)
-        return None if place is None else self._at(place)
+        offset = self._offsets.get(reference)
+        return None if offset is None else self._at(offset)
 
-    def _at(self, place: int) -> _Record:
-        return next(_records(self._stream, place))
+    def _at(self, offset: int) -> _Record:
+        return next(_records(self._stream, offset))
 
 
 def _texts(record: _Record, outline: list[Text], depth: int) -> Iterator[Text]:
@@ -210,8 +210,8 @@ def _entries(body: bytes) -> Iterator[tuple[int, int]]:
     while at + 4 <= len(body):
         head = struct.unpack_from("<I", body, at)[0]
         first, count = head & 0xFFFFF, head >> 20
-        for number, place in enumerate(struct.unpack_from(f"<{count}I", body, at + 4)):
-            yield first + number, place
+        for number, offset in enumerate(struct.unpack_from(f"<{count}I", body, at + 4)):
+            yield first + number, offset
         at += 4 + 4 * count
 
 

@@ -48,16 +48,16 @@ def _rows(sheet: Any) -> Iterator[tuple[int, Sequence[str]]]:
     """Rows with their numbers; a short text over several rows of a column stands in each of them."""
     reaching = _reaching(sheet)
     below: dict[int, tuple[int, str]] = {}
-    for place, row in enumerate(sheet.iter_rows()):
+    for index, row in enumerate(sheet.iter_rows()):
         cells = [shown(cell) for cell in row]
-        below = {column: held for column, held in below.items() if held[0] >= place}
+        below = {column: held for column, held in below.items() if held[0] >= index}
         for column, (_, text) in below.items():
             if column < len(cells):
                 cells[column] = cells[column] or text
-        for column, last in reaching.get(place, ()):
+        for column, last in reaching.get(index, ()):
             if column < len(cells) and 0 < len(cells[column]) <= _REPEATED_CHARS:
                 below[column] = (last, cells[column])
-        yield place + 1, cells
+        yield index + 1, cells
 
 
 def _reaching(sheet: Any) -> Mapping[int, Sequence[tuple[int, int]]]:
