@@ -338,6 +338,11 @@ class Connector(Protocol[C]):
 @dataclass(frozen=True, slots=True)
 class Pairing:
     """A connected channel whose account is linked with a code, entered as `steps` says. Only the process that keeps
-    the connection can send and fetch."""
+    the connection can send and fetch.
+
+    The service writes the status of the link, first `initial_status`, into the config field `status_field`.
+    """
 
     steps: str
+    status_field: str
+    initial_status: str

@@ -56,7 +56,9 @@ class ConnectionLeases(Protocol):
         state may belong to another database."""
         ...
 
-    def recorder(self, instance_id: int) -> LinkRecorder: ...
+    def recorder(self, instance_id: int, status_field: str) -> LinkRecorder:
+        """`status_field` is the config field for the status, empty for none."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +72,8 @@ class CodeAnswer:
 class PairingRequests(Protocol):
     """Carries requests for pairing codes to the process that keeps the connection."""
 
-    async def prepare(self, instance_id: int) -> None:
-        """Creates the link of a new instance, and writes its status into the configuration."""
+    async def prepare(self, instance_id: int, status_field: str, initial_status: str) -> None:
+        """Creates the link of a new instance, and writes its status into a field of the configuration."""
         ...
 
     async def request(self, instance_id: int) -> int | None:

@@ -147,9 +147,7 @@ class InstanceService:
     async def request_pairing(self, caller: Caller, instance_id: int) -> Pairing:
         instance = await self._owned(caller, instance_id)
         if not self._pairings.pairs(instance.channel_id):
-            raise Invalid(
-                f"instances of '{instance.channel_id}' have no pairing; only linked-device-messaging has"
-            )
+            raise Invalid(f"instances of '{instance.channel_id}' are not paired with a code")
         return await self._pairings.request(instance)
 
     async def health(self, caller: Caller, instance_id: int) -> Health:

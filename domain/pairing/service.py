@@ -28,8 +28,9 @@ class PairingService:
         return channel is not None and channel.pairing is not None
 
     async def saved(self, instance: Instance) -> None:
-        if self.pairs(instance.channel_id):
-            await self._requests.prepare(instance.id)
+        channel = self._channels.find(instance.channel_id)
+        if channel is not None and (pairing := channel.pairing) is not None:
+            await self._requests.prepare(instance.id, pairing.status_field, pairing.initial_status)
 
     async def removed(self, instance: Instance) -> None:
         """The process that keeps the connection notices by itself, and clears the stored state."""

@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from adapters.tasks import cancelled, end
 from domain.channels.messages import Event
@@ -31,12 +30,13 @@ RELEASE_SECONDS = 0.5
 class _Connected:
     model: JsonModel[ChannelConfig]
     connector: Connector[ChannelConfig]
+    status_field: str
 
 
 @dataclass(slots=True)
 class _Connection:
     channel: _Connected
-    config: Mapping[str, Any]
+    config: ChannelConfig
     task: asyncio.Task[None]
 
 
@@ -56,7 +56,9 @@ class Supervisor:
         self._inbox = inbox
         self._restart_after = restart_after
         self._channels = {
-            channel.definition.id: _Connected(channel.config, channel.connector)
+            channel.definition.id: _Connected(
+                channel.config, channel.connector, channel.pairing.status_field if channel.pairing else ""
+            )
             for channel in channels.all()
             if channel.connector and channel.connector.lacks() is None
         }
@@ -130,15 +132,16 @@ class Supervisor:
         instance = await self._instances.cached(instance_id)
         if instance is None:
             return
-        config = {name: value for name, value in instance.config.items() if name != "waStatus"}
+        channel = self._channels[instance.channel_id]
+        config = channel.model.load(instance.config)
+        recorder = self._leases.recorder(instance_id, channel.status_field)
         connection = self._connections.get(instance_id)
         if connection is not None:
             if connection.config == config:
                 return
             await end([connection.task], "connections")
-            await self._leases.recorder(instance_id).set_connected_since(None)
-        channel = self._channels[instance.channel_id]
-        task = asyncio.create_task(self._listen(instance_id, channel, config))
+            await recorder.set_connected_since(None)
+        task = asyncio.create_task(self._listen(instance_id, channel, config, recorder))
         self._connections[instance_id] = _Connection(channel, config, task)
 
     async def _end(self, instance_id: int) -> None:
@@ -155,10 +158,11 @@ class Supervisor:
         self._unlinking.add(task)
         task.add_done_callback(self._unlinking.discard)
 
-    async def _listen(self, instance_id: int, channel: _Connected, config: Mapping[str, Any]) -> None:
+    async def _listen(
+        self, instance_id: int, channel: _Connected, config: ChannelConfig, recorder: LinkRecorder
+    ) -> None:
         """Runs until it is cancelled. Who cancels records that the connection is down: `stop` does so for all in
         one statement, as the database may not answer then."""
-        recorder = self._leases.recorder(instance_id)
 
         async def emit(event: Event) -> None:
             try:
@@ -172,7 +176,7 @@ class Supervisor:
         while True:
             failure = ""
             try:
-                await channel.connector.listen(instance_id, channel.model.load(config), emit, recorder)
+                await channel.connector.listen(instance_id, config, emit, recorder)
             except Unavailable as reason:  # of this service, not of the platform
                 log.warning("a connection is started again: %s", reason, extra={"instance": instance_id})
             except Exception as error:

@@ -80,12 +80,12 @@ class PairingStore:
     async def removed(self, instance_ids: Sequence[int]) -> Sequence[int]:
         return await self._database.fetch_column(REMOVED, (list(instance_ids),))
 
-    async def prepare(self, instance_id: int) -> None:
+    async def prepare(self, instance_id: int, status_field: str, initial_status: str) -> None:
         existing = select(instance.id).filter_by(id=instance_id)
         added = insert(link).from_select(["instance_id"], existing)
         await self._database.execute(added.on_conflict_do_nothing())
-        status = await self.recorder(instance_id).status() or "pairing"
-        await self._instances.annotate(instance_id, "waStatus", status)
+        status = await self.recorder(instance_id, status_field).status() or initial_status
+        await self._instances.annotate(instance_id, status_field, status)
 
     async def request(self, instance_id: int) -> int | None:
         is_over = row.asked_since < func.now() - timedelta(hours=1)
@@ -112,9 +112,9 @@ class PairingStore:
             connected = connected.where(instance.user_id == user_id)
         return [LiveSocket(*socket) for socket in await self._database.fetch(connected)]
 
-    def recorder(self, instance_id: int) -> PostgresLinkRecorder:
+    def recorder(self, instance_id: int, status_field: str) -> PostgresLinkRecorder:
         return PostgresLinkRecorder(
-            self._database, instance_id, self._instances, self._health, self._notifier
+            self._database, instance_id, status_field, self._instances, self._health, self._notifier
         )
 
 
@@ -125,12 +125,14 @@ class PostgresLinkRecorder:
         self,
         database: Database,
         instance_id: int,
+        status_field: str,
         instances: PostgresInstances,
         health: PostgresHealth,
         notifier: Notifier,
     ) -> None:
         self._database = database
         self._id = instance_id
+        self._status_field = status_field
         self._instances = instances
         self._health = health
         self._notifier = notifier
@@ -143,7 +145,8 @@ class PostgresLinkRecorder:
 
     async def set_status(self, status: str) -> None:
         await self._set(status=status)
-        await self._instances.annotate(self._id, "waStatus", status)
+        if self._status_field:
+            await self._instances.annotate(self._id, self._status_field, status)
 
     async def record_code(self, code: str | None) -> None:
         await self._health.pairing(self._id, code)

@@ -87,7 +87,7 @@ class Leases:
     async def removed(self, _: Sequence[int]) -> Sequence[int]:
         return ()
 
-    def recorder(self, _: int) -> Any:
+    def recorder(self, *_: Any) -> Any:
         return SimpleNamespace()
 
     async def release_all(self) -> None:

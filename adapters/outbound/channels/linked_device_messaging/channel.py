@@ -22,7 +22,7 @@ from ports.links import LinkRecorder
 from .child_process import ChildDevice, ChildDevices
 from .config import CONFIG, DEFINITION, TARGET, TEXT_LIMIT, DeviceConfig, DeviceTarget
 from .device import DeviceError, OutgoingFile
-from .session import DeviceSession
+from .session import DeviceSession, LinkStatus
 
 log = logging.getLogger(__name__)
 
@@ -167,5 +167,5 @@ def build(
         fetcher=channel,
         probe=channel,
         connector=channel,
-        pairing=Pairing(PAIRING_STEPS),
+        pairing=Pairing(PAIRING_STEPS, "waStatus", LinkStatus.PAIRING.value),
     )
