@@ -104,7 +104,7 @@ class Gateway:
                     await recorder.record_failure(str(error))
                 log.warning("%s", error, extra={"instance": instance_id})
                 session.greeted = False
-                await asyncio.sleep(_pause(failures, error))
+                await asyncio.sleep(pause_seconds(failures, error))
 
     async def unlink(self, instance_id: int) -> None:
         return
@@ -135,7 +135,7 @@ class _Refused(PlatformError):
     """The gateway does not accept this configuration; trying again is useless until it changes."""
 
 
-def _pause(failures: int, error: PlatformError) -> float:
+def pause_seconds(failures: int, error: PlatformError) -> float:
     """Seconds to the next connection: Discord resets the token of a bot that identifies too often."""
     if isinstance(error, _Refused):
         return LONGEST_PAUSE

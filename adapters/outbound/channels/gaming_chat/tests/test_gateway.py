@@ -191,7 +191,13 @@ async def test_a_lasting_trouble_is_put_on_record_once(server: Discord, listener
 def test_pauses_grow_to_five_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     error = PlatformError("x")
-    assert [gateway._pause(failures, error) for failures in (1, 2, 3, 9, 10_000)] == [2, 4, 8, 300, 300]
+    assert [gateway.pause_seconds(failures, error) for failures in (1, 2, 3, 9, 10_000)] == [
+        2,
+        4,
+        8,
+        300,
+        300,
+    ]
 
 
 async def test_beats_and_answers_a_call_for_a_beat(server: Discord, listener: Listener) -> None:
