@@ -1,4 +1,4 @@
-"""Moments as microseconds since the epoch, exact both ways."""
+"""Times as microseconds since the epoch, exact both ways."""
 
 from __future__ import annotations
 

@@ -51,16 +51,14 @@ class Uploads:
         model: ModelFiles,
         embedder: SentenceEmbedder,
     ) -> None:
-        settings, database = foundation.settings, storage.database
-        blobs, references = files.blobs, files.references
+        settings, database, blobs = foundation.settings, storage.database, files.blobs
         self.parser = parser = _parser(settings)
-        limits = UploadLimits(settings.max_upload_mb * 1024 * 1024, settings.max_files_per_upload)
         self.access = BaseAccess(PostgresBases(database), ReadPolicy(settings.kb_read_policy))
-        self.retention = retention = Retention(blobs, references)
+        self.retention = retention = Retention(blobs, files.references)
         self.news = asyncio.Event()
         self.store = store = PostgresUploads(database)
         self.service = UploadService(
-            self.access, blobs, references, store, parser, retention, self.news.set, limits
+            self.access, blobs, files.references, store, parser, retention, self.news.set, _limits(settings)
         )
         self.ingest = IngestService(
             store,
@@ -106,3 +104,7 @@ def _parser(settings: Settings) -> SandboxedParser:
     return SandboxedParser(
         ParsingOptions(slots=settings.parsing_slots, whisper_dir=settings.whisper_model_dir)
     )
+
+
+def _limits(settings: Settings) -> UploadLimits:
+    return UploadLimits(settings.max_upload_mb * 1024 * 1024, settings.max_files_per_upload)
