@@ -49,8 +49,8 @@ class CoreContainer(CommandContainer):
         ArqQueue, providers.Singleton(connect, CommandContainer.settings.provided.redis_url)
     )
     checks = providers.Singleton(checks_of, storage.provided.database, jobs)
-    channels = providers.Singleton(Channels, foundation, storage, files, jobs)
-    instance_service = providers.Singleton(build_instances, foundation, storage, channels)
+    channels = providers.Singleton(Channels, foundation, storage, files)
+    instance_service = providers.Singleton(build_instances, storage, channels)
     callback_service = providers.Singleton(build_callbacks, foundation, storage, channels)
     use_cases = providers.Singleton(
         build_use_cases,

@@ -27,26 +27,27 @@ class JobsComponent(Component):
     def __init__(self, container: Container) -> None:
         self._queue = container.jobs()
         retention, history = Retention(container.storage().database), container.storage().chat_history
-        self._polling, self._instances = container.channels().polling, container.instance_service()
-        schedules = container.storage().schedules
+        channels, schedules = container.channels(), container.storage().schedules
+        self._polling, self._schedules = channels.polling, channels.schedules
+        self._registration = channels.registration
 
         async def clean(_: int) -> None:
             await retention.clean()
             await history.drop_old()
 
         instances, event_bus = container.storage().instances, container.storage().event_bus
-        self._watchers = Watchers(instances, container.channels().registry, schedules)
+        self._watchers = Watchers(instances, channels.registry, schedules)
         runs = PollRuns(self._polling, instances, self._watchers.begin)
         event_bus.on_change(runs.changed)
         event_bus.on_change(self._watchers.changed)
-        jobs = {"clean": clean, RUN: runs.run, REGISTER: self._instances.keep_registered}
+        jobs = {"clean": clean, RUN: runs.run, REGISTER: self._registration.keep_registered}
         self._resumed = False
         self._periodic_task: asyncio.Task[None] | None = None
         self._worker = SupervisedWorker(self._queue.redis, QUEUE, jobs)
         self._periodic = PeriodicRunner(
             [
                 PeriodicTask("what is due", 1.0, self._due),
-                PeriodicTask("missing schedules", 60.0, self._polling.complete),
+                PeriodicTask("missing schedules", 60.0, self._schedules.plan_missing),
                 PeriodicTask("retired instances", 2.0, container.storage().deactivation.remove_retired),
                 PeriodicTask("webhook registration", 900.0, self._register),
                 PeriodicTask("cleaning", 3600.0, lambda: self._queue.enqueue("clean")),
@@ -55,13 +56,13 @@ class JobsComponent(Component):
 
     async def _due(self) -> None:
         if not self._resumed:
-            await self._polling.resume()
+            await self._schedules.poll_watched()
             self._resumed = True
-        while await self._polling.look():
+        while await self._polling.enqueue_due(self._queue):
             pass
 
     async def _register(self) -> None:
-        for instance_id in await self._instances.registering():
+        for instance_id in await self._registration.to_be_checked():
             await self._queue.enqueue(REGISTER, instance_id)
 
     async def run(self) -> None:

@@ -1,7 +1,5 @@
 """What a file and its type may be called, wherever the names come from. Pure."""
 
-from __future__ import annotations
-
 import re
 from pathlib import PurePosixPath, PureWindowsPath
 

@@ -1,6 +1,4 @@
-"""A disk that is full, told in words wherever files are written. Pure."""
-
-from __future__ import annotations
+"""Full disks. Pure."""
 
 import errno
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """JSON text from outside: how deeply it may be nested, and how it is read."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

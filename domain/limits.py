@@ -3,8 +3,6 @@
 In characters, unless a name says bytes. The page docs/limits.md lists them.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

@@ -1,6 +1,6 @@
-"""The ways in which the domain says no: words and data, never status codes.
+"""Refusals of the domain: texts and data, no status codes.
 
-Each inbound adapter has one table that turns a refusal into its own protocol's answer.
+Each inbound adapter has one table from refusals to answers of its protocol.
 """
 
 from __future__ import annotations
@@ -10,10 +10,7 @@ from dataclasses import dataclass
 
 
 class Refusal(Exception):
-    """A request that is refused for a reason the caller can read.
-
-    `message` is shown to the caller: it names what is wrong and how to mend it, and holds no secret.
-    """
+    """A refused request. `message` is shown to the caller: what is wrong and what to do, without secrets."""
 
     reason = "REFUSED"
 
@@ -125,3 +122,8 @@ class NotBuilt(Refusal):
     """The contract names this and the running version does not do it yet."""
 
     reason = "NOT_BUILT"
+
+
+def reason_of(failure: Exception) -> str:
+    """What is recorded of a failure; the message of an unknown error may hold a secret."""
+    return failure.message if isinstance(failure, Refusal) else f"internal error: {type(failure).__name__}"

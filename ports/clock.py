@@ -1,7 +1,5 @@
 """Time, identity and chance, as ports: the domain asks for them and never makes them itself."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """Tool confirmations: asking for them, and where they are stored."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Protocol

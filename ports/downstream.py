@@ -1,7 +1,5 @@
 """The resources behind the channels: agents, apps, workflows and functions."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum

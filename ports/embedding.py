@@ -1,7 +1,5 @@
 """What turns texts into vectors."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol

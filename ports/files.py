@@ -1,7 +1,5 @@
 """Files of messages, both ways."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,22 +11,22 @@ from domain.routing.model import InputFile, ResultArtifact
 
 
 @dataclass(frozen=True, slots=True)
-class TakenIn:
-    """The attachments of an event that could be fetched; `complete` says whether that was all that should be."""
+class FetchedFiles:
+    """The attachments of an event that could be fetched; `complete`: none failed."""
 
     files: Sequence[InputFile] = ()
     complete: bool = True
 
 
 class MessageFiles(Protocol):
-    async def taken_in(self, instance: Instance, event: Event) -> TakenIn:
+    async def fetch(self, instance: Instance, event: Event) -> FetchedFiles:
         """The event's attachments, fetched with the platform's credentials, as signed expiring addresses.
 
-        What cannot be fetched is left out and noted in the instance's health.
+        One that cannot be fetched is left out, and recorded in the instance's health.
         """
         ...
 
-    async def given_out(self, artifacts: Sequence[ResultArtifact]) -> Sequence[Artifact]:
+    async def publish(self, artifacts: Sequence[ResultArtifact]) -> Sequence[Artifact]:
         """A result's artifacts, each with an address that can be fetched; bytes are stored first."""
         ...
 

@@ -1,7 +1,5 @@
 """The one door to HTTP servers outside: every adapter that calls a platform goes through it."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Inbound events: stored, worked on by conversation, completed with an outcome."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

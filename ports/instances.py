@@ -1,7 +1,5 @@
 """Channel instances and their health."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

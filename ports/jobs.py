@@ -1,7 +1,5 @@
 """The queue of jobs: polls, firings, registrations, maintenance. Wake-ups only; what is due stands in rows."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 

@@ -1,7 +1,5 @@
 """Connections that are kept for instances: who keeps them, what is recorded of them, and pairing codes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

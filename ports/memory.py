@@ -1,7 +1,5 @@
 """The memory service, which may hold nodes made from knowledge bases."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol

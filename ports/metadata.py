@@ -1,7 +1,5 @@
 """What channels fetched beforehand, kept for as long as it holds."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from domain.channels.messages import ChannelMetadata

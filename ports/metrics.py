@@ -1,7 +1,5 @@
 """What is counted on a message's way. Labels are few and bounded: channel ids and outcomes, never users."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 

@@ -1,7 +1,5 @@
 """Pairing of channels that link a device with a code."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from domain.instances.model import Instance, Pairing

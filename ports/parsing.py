@@ -1,7 +1,5 @@
 """What turns a file into a document."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol

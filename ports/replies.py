@@ -1,7 +1,5 @@
 """Waiting for what happens elsewhere: in this process, or in another one."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 

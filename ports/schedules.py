@@ -1,7 +1,5 @@
 """Rows of what runs by the clock: polls and firings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """What is on record of sessions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Protocol
 

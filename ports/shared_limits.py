@@ -1,7 +1,5 @@
 """What workers share of the limits of platforms, so that they keep them together."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from domain.delivery.rate_limits.model import OpenBreaker, SharedState

@@ -1,7 +1,5 @@
 """What drives us: the inbound ports. Behind each stands the use case itself or a client of a remote core."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -81,6 +79,10 @@ class Instances(Protocol):
     async def request_pairing(self, caller: Caller, instance_id: int) -> Pairing:
         """Raises `NotFound`, `Forbidden`, `Invalid` (the channel has no pairing), `TooMany`."""
         ...
+
+
+class InstanceOperations(Protocol):
+    """The health and the deliveries of instances. Each method raises `NotFound`, `Forbidden`."""
 
     async def health(self, caller: Caller, instance_id: int) -> Health: ...
 
@@ -174,6 +176,7 @@ class UseCases:
     access: Access
     catalogue: Catalogue
     instances: Instances
+    operations: InstanceOperations
     callbacks: Callbacks
     verification: Verification
     bases: KnowledgeBases

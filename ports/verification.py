@@ -1,7 +1,5 @@
 """What verification needs of the world outside: storage, mail, OAuth providers, the bot."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

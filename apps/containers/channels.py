@@ -5,24 +5,23 @@ from __future__ import annotations
 from adapters.inbound.sockets.supervisor import Supervisor
 from adapters.outbound.channels.registry import Registry
 from adapters.outbound.http.addresses import AllowedAddresses
-from adapters.outbound.jobs.arq_queue import ArqQueue
 from adapters.outbound.notifier import OwnerNotifier
 from adapters.outbound.storage.links import PairingStore
 from apps import verification
 from apps.containers.foundation import Foundation
 from apps.containers.storage import Files, Storage
-from domain.delivery.concurrency.service import ConcurrencyLimiter
-from domain.delivery.reads.service import ReadLimiter
+from domain.delivery.concurrency.service import ConcurrencyLimiter, ReadLimiter
 from domain.files.service import MessageFilesService
+from domain.instances.registration.service import RegistrationService
 from domain.pairing.service import PairingService
-from domain.polling.service import PollingService
+from domain.polling.service import PollingService, ScheduleService
 from ports.channels import ChannelDependencies
 
 
 class Channels:
     """`slots` limits concurrent calls of each platform, `reads` those that read from it."""
 
-    def __init__(self, foundation: Foundation, storage: Storage, files: Files, jobs: ArqQueue) -> None:
+    def __init__(self, foundation: Foundation, storage: Storage, files: Files) -> None:
         instances, health = storage.instances, storage.health
         self.dependencies = _dependencies(foundation, files)
         self.registry = registry = Registry.build(self.dependencies)
@@ -34,13 +33,13 @@ class Channels:
         )
         self.pairings = PairingService(self.links, registry)
         self.supervisor = Supervisor(self.links, instances, registry, storage.inbox)
+        self.registration = RegistrationService(instances, registry, health, foundation.settings.agent_url)
+        self.schedules = ScheduleService(storage.schedules, instances, registry, foundation.clock)
         self.polling = PollingService(
-            storage.schedules,
             storage.scheduled_runs,
             instances,
             registry,
             health,
-            jobs,
             foundation.clock,
             foundation.meter,
             self.reads,

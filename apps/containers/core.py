@@ -9,9 +9,15 @@ from apps.containers.foundation import Foundation
 from apps.containers.knowledge import Knowledge
 from apps.containers.storage import Files, Storage
 from domain.access.service import AccessService
-from domain.callbacks.model import CallbackRules
-from domain.callbacks.service import CallbackService
+from domain.callbacks.service import (
+    CallbackService,
+    CallVerifier,
+    EventIntake,
+    PlatformNotices,
+    ReplyWaiter,
+)
 from domain.channels.service import CatalogueService
+from domain.instances.operations.service import OperationsService
 from domain.instances.service import InstanceService
 from ports.use_cases import UseCases
 
@@ -20,35 +26,29 @@ def build_access(foundation: Foundation, storage: Storage) -> AccessService:
     return AccessService(storage.keys, foundation.ids, foundation.settings.internal_service_key)
 
 
-def build_instances(foundation: Foundation, storage: Storage, channels: Channels) -> InstanceService:
+def build_instances(storage: Storage, channels: Channels) -> InstanceService:
     return InstanceService(
         storage.instances,
         channels.registry,
-        storage.health,
-        storage.outbox,
+        channels.registration,
         storage.processes,
         channels.pairings,
-        channels.polling,
-        foundation.settings.agent_url,
+        channels.schedules,
     )
 
 
 def build_callbacks(foundation: Foundation, storage: Storage, channels: Channels) -> CallbackService:
-    settings = foundation.settings
+    settings, clock, meter = foundation.settings, foundation.clock, foundation.meter
+    instances, inbox, health = storage.instances, storage.inbox, storage.health
+    sessions = PostgresSessions(storage.database)
     return CallbackService(
-        storage.instances,
+        instances,
         channels.registry,
-        storage.inbox,
-        storage.outbox,
-        storage.health,
-        storage.metadata,
-        storage.schedules,
-        storage.deactivation,
-        storage.event_bus,
-        foundation.clock,
-        foundation.meter,
-        PostgresSessions(storage.database),
-        CallbackRules(settings.demands_signatures, settings.max_webhook_body_kb),
+        CallVerifier(storage.metadata, health, clock, meter, settings.demands_signatures),
+        PlatformNotices(storage.outbox, sessions, storage.schedules, health),
+        EventIntake(inbox, storage.deactivation, health, meter),
+        ReplyWaiter(inbox, storage.event_bus, instances, clock),
+        settings.max_webhook_body_kb,
     )
 
 
@@ -66,6 +66,7 @@ def build_use_cases(
         access=access,
         catalogue=CatalogueService(channels.registry, channels.links),
         instances=instances,
+        operations=OperationsService(storage.instances, channels.registry, storage.health, storage.outbox),
         callbacks=foundation.traces.callbacks(callbacks),
         verification=verification.service(foundation, storage),
         bases=knowledge.bases,

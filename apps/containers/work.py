@@ -14,8 +14,12 @@ from apps.containers.storage import Storage
 from apps.downstream import Resources
 from domain.confirmations.service import ConfirmationService
 from domain.delivery.rate_limits.service import RateLimiter
+from domain.delivery.sending.service import MessageSender
 from domain.delivery.service import DeliveryService
-from domain.routing.asking.service import InvocationService
+from domain.routing.events.service import EventService
+from domain.routing.invocation.service import InvocationService
+from domain.routing.prompts.service import PromptFeedback
+from domain.routing.runner.service import ResourceRunner
 from domain.routing.service import ConversationService
 from ports.downstream import Downstream
 
@@ -32,28 +36,30 @@ class Work:
     def __init__(
         self, foundation: Foundation, storage: Storage, channels: Channels, downstream: Downstream
     ) -> None:
-        clock, ids, meter, settings = foundation.clock, foundation.ids, foundation.meter, foundation.settings
+        clock, ids, meter = foundation.clock, foundation.ids, foundation.meter
         database, outbox, instances = storage.database, storage.outbox, storage.instances
+        health = storage.health
         self.approvals = ConfirmationService(PostgresConfirmations(database), clock, ids)
         self.shared_limits = PostgresSharedLimits(database)
         self.rate_limiter = _rate_limiter(foundation, storage, channels, self.shared_limits)
-        invocations = InvocationService(
-            downstream, self.approvals, channels.files, clock, ids, meter, storage.conversations, outbox
+        self.prompt_feedback = PromptFeedback(outbox)
+        invocation = InvocationService(
+            ResourceRunner(downstream, clock, meter),
+            self.approvals,
+            channels.files,
+            storage.conversations,
+            self.prompt_feedback,
+        )
+        rounds = PostgresRounds(database)
+        events = EventService(
+            invocation, storage.identities, rounds, health, clock, meter, foundation.settings.platform_url
         )
         self.conversations = ConversationService(
-            storage.conversations,
-            instances,
-            channels.registry,
-            storage.identities,
-            invocations,
-            storage.health,
-            clock,
-            meter,
-            settings.platform_url,
-            PostgresRounds(database),
+            storage.conversations, instances, channels.registry, events, health
         )
+        sender = MessageSender(self.rate_limiter, health, clock, meter)
         self.deliveries = DeliveryService(
-            outbox, instances, channels.registry, storage.health, self.rate_limiter, clock, ids, meter
+            outbox, instances, channels.registry, health, self.rate_limiter, sender, ids
         )
 
 

@@ -61,10 +61,12 @@ def build_remote_gateway(settings: Settings, core: CoreConnection, callbacks: Re
         return meter.exposition()
 
     verification = RemoteVerification(core)
+    instances = RemoteInstances(core)
     use_cases = UseCases(
         access=RemoteAccess(core),
         catalogue=RemoteCatalogue(core),
-        instances=RemoteInstances(core),
+        instances=instances,
+        operations=instances,
         callbacks=callbacks,
         verification=Verification(verification, verification, verification, verification),
         bases=RemoteBases(core),

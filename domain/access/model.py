@@ -1,7 +1,5 @@
 """Who calls: API keys, callers and their roles."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum

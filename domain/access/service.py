@@ -1,7 +1,5 @@
 """Who stands behind a credential, and the management of API keys."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from collections.abc import Sequence

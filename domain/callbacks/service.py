@@ -1,11 +1,8 @@
-"""The way in: a platform's call is proved, read, stored and acknowledged."""
+"""Calls of platforms: verified, read, stored, acknowledged."""
 
-from __future__ import annotations
-
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Sequence
 from datetime import timedelta
 
-from domain.callbacks.model import CallbackRules
 from domain.channels.messages import CallOutcome, Event, RawAnswer, RawCall, Received
 from domain.channels.proof import missing_proof
 from domain.channels.typed import ChannelConfig
@@ -14,13 +11,13 @@ from domain.refusals import (
     Forbidden,
     Invalid,
     NotFound,
-    Refusal,
     StorageAway,
     TooLarge,
     Unauthenticated,
     Unavailable,
+    reason_of,
 )
-from ports.capabilities import CallResponder, StaleMetadata, Webhook
+from ports.capabilities import StaleMetadata, Webhook
 from ports.channels import AnyChannel, Channels
 from ports.clock import Clock
 from ports.inbox import Accepted, CallResult, Inbox
@@ -36,82 +33,43 @@ POLL = "poll"
 """`Received.kind` of a call that only says that a poll would find something."""
 
 LOOK_AGAIN = 5.0
-"""Seconds after which a waiting call looks for its answer without having been told of one."""
+"""Seconds after which a waiting call checks for its answer without a notification."""
 
 
-class CallbackService:
-    """The use case behind the callback address."""
+class CallVerifier:
+    """Verifies and reads calls. `require_signatures`: a call whose origin cannot be verified is refused."""
 
     def __init__(
         self,
-        instances: InstanceLookup,
-        channels: Channels,
-        inbox: Inbox,
-        outbox: Outbox,
-        health: HealthRecorder,
         metadata: MetadataCache,
-        polls: PollQueue,
-        retirement: Deactivation,
-        answers: Answers,
+        health: HealthRecorder,
         clock: Clock,
         meter: Meter,
-        sessions: Sessions,
-        rules: CallbackRules,
+        require_signatures: bool,
     ) -> None:
-        self._instances = instances
-        self._channels = channels
-        self._inbox = inbox
-        self._outbox = outbox
-        self._health = health
         self._metadata = metadata
-        self._polls = polls
-        self._retirement = retirement
-        self._answers = answers
+        self._health = health
         self._clock = clock
         self._meter = meter
-        self._sessions = sessions
-        self._rules = rules
+        self._require_signatures = require_signatures
 
-    async def handle(self, channel_id: str, instance_id: int, call: RawCall) -> RawAnswer:
-        if len(call.body) > self._rules.max_body_kb * 1024:
-            raise TooLarge(f"the body is over {self._rules.max_body_kb} KB")
-        instance = await self._instances.cached(instance_id)
-        if instance is None or instance.channel_id != channel_id or instance.status != ACTIVE:
-            raise NotFound(f"there is no instance {instance_id} of the channel '{channel_id[:100]}'")
-        channel = self._channels.find(channel_id)
-        if channel is None or channel.webhook is None:
-            raise NotFound(f"the channel '{channel_id}' takes no callbacks")
-        received = await self._receive(instance, channel, channel.webhook, call)
-        self._meter.received(channel_id, received.kind)
-        for receipt in received.receipts:
-            if await self._outbox.receipt(instance_id, receipt):
-                reason = f"sending a reply: {receipt.detail or receipt.state}"
-                await self._health.failed(instance_id, Activity.SENDING, reason)
-        if received.missing_proof_field is None:  # else anybody could take over a conversation
-            for move in received.moves:
-                await self._sessions.move(instance_id, move.previous, move.current)
-        if received.kind == POLL:
-            await self._polls.due_now(instance_id)
-        if not received.events:
-            return received.answer
-        return await self._store(instance, channel, received)
-
-    async def _receive(
+    async def verify(
         self, instance: Instance, channel: AnyChannel, webhook: Webhook[ChannelConfig], call: RawCall
     ) -> Received:
         try:
             received = await self._read(instance, channel, webhook, call)
-            self._prove(instance, received)
+            self._check_proof(received)
         except (Unauthenticated, Forbidden, Invalid) as refusal:
             self._meter.refused(instance.channel_id, refusal.reason)
             raise
         await self._health.unproved(instance.id, received.missing_proof_field)
+        self._meter.received(instance.channel_id, received.kind)
         return received
 
     async def _read(
         self, instance: Instance, channel: AnyChannel, webhook: Webhook[ChannelConfig], call: RawCall
     ) -> Received:
-        """What the channel makes of the call; once more with new metadata when the cached may be too old."""
+        """Reads the call, and again with new metadata where the cached may be too old."""
         config = channel.config.load(instance.config)
         if channel.metadata is None:
             return webhook.receive(config, call, {}, self._clock.now())
@@ -127,29 +85,39 @@ class CallbackService:
         except StaleMetadata as stale:
             raise Unauthenticated(stale.message) from None
 
-    def _prove(self, instance: Instance, received: Received) -> None:
-        if received.missing_proof_field and self._rules.require_signatures:
+    def _check_proof(self, received: Received) -> None:
+        if received.missing_proof_field and self._require_signatures:
             raise Unauthenticated(
                 f"{missing_proof(received.missing_proof_field)}, so the origin of this call cannot be proved, and"
                 " this server requires proof (REQUIRE_SIGNATURES)"
             )
 
-    async def _store(self, instance: Instance, channel: AnyChannel, received: Received) -> RawAnswer:
-        waiting = next((event for event in received.events if event.awaits_reply), None)
-        responder = channel.call_responder
-        wait = responder.wait_seconds if waiting and responder else None
-        accepted = await self._added(instance, received.events, wait)
-        if any(each.id == 0 and not each.echo for each in accepted):
-            raise NotFound(f"there is no instance {instance.id} of the channel '{instance.channel_id}'")
-        for each in accepted:
-            self._meter.accepted(instance.channel_id, each.fresh)
-        if channel.scheduler and channel.scheduler.fires_once(channel.config.load(instance.config)):
-            await self._retirement.retire(instance.id)
-        if waiting is None or responder is None:
-            return received.answer
-        return await self._await(instance, channel, responder, received.events, accepted)
 
-    async def _added(
+class EventIntake:
+    """Stores the events of a call."""
+
+    def __init__(
+        self, inbox: Inbox, deactivation: Deactivation, health: HealthRecorder, meter: Meter
+    ) -> None:
+        self._inbox = inbox
+        self._deactivation = deactivation
+        self._health = health
+        self._meter = meter
+
+    async def store(
+        self, instance: Instance, channel: AnyChannel, events: Sequence[Event], wait: float | None
+    ) -> Sequence[Accepted]:
+        """`wait`: the call waits for its answer that long. Raises `NotFound` where the instance was removed."""
+        accepted = await self._add(instance, events, wait)
+        if any(stored.id == 0 and not stored.echo for stored in accepted):
+            raise NotFound(f"there is no instance {instance.id} of the channel '{instance.channel_id}'")
+        for stored in accepted:
+            self._meter.accepted(instance.channel_id, stored.fresh)
+        if channel.scheduler and channel.scheduler.fires_once(channel.config.load(instance.config)):
+            await self._deactivation.retire(instance.id)
+        return accepted
+
+    async def _add(
         self, instance: Instance, events: Sequence[Event], wait: float | None
     ) -> Sequence[Accepted]:
         """Raises what the inbox raises; any failure but an outage shows in the health of the instance."""
@@ -158,50 +126,116 @@ class CallbackService:
         except StorageAway:
             raise
         except Exception as failure:
-            words = (
-                failure.message
-                if isinstance(failure, Refusal)
-                else f"internal error: {type(failure).__name__}"
-            )
-            await self._health.failed(instance.id, Activity.RECEIVING, f"storing a message: {words}")
+            reason = f"storing a message: {reason_of(failure)}"
+            await self._health.failed(instance.id, Activity.RECEIVING, reason)
             raise
 
-    async def _await(
-        self,
-        instance: Instance,
-        channel: AnyChannel,
-        responder: CallResponder[ChannelConfig],
-        events: Sequence[Event],
-        accepted: Sequence[Accepted],
-    ) -> RawAnswer:
-        event, stored = next(pair for pair in zip(events, accepted, strict=True) if pair[0].awaits_reply)
-        result = None if stored.fresh else await self._looked(self._inbox.result, stored.id)
-        deadline = self._clock.now() + timedelta(seconds=responder.wait_seconds)
+
+class ReplyWaiter:
+    """Waits within a call for its answer."""
+
+    def __init__(self, inbox: Inbox, answers: Answers, instances: InstanceLookup, clock: Clock) -> None:
+        self._inbox = inbox
+        self._answers = answers
+        self._instances = instances
+        self._clock = clock
+
+    async def wait(self, instance: Instance, stored: Accepted, seconds: float) -> CallResult:
+        """Raises `NotFound` once the instance is deleted."""
+        result = None if stored.fresh else await _unless_unavailable(self._inbox.result(stored.id))
+        deadline = self._clock.now() + timedelta(seconds=seconds)
         while result is None and (remaining := (deadline - self._clock.now()).total_seconds()) > 0:
             await self._answers.wait(stored.id, min(remaining, LOOK_AGAIN))
-            result = await self._looked(self._inbox.result, stored.id)
+            result = await _unless_unavailable(self._inbox.result(stored.id))
             if result is None:
-                await self._still_there(instance)
-        result = result or await self._looked(self._inbox.stop_waiting, stored.id)
-        found = result or CallResult(CallOutcome.TIMEOUT, None)
-        config = channel.config.load(instance.config)
-        return responder.answer_in_call(config, event, found.outcome, found.answer)
+                await self._check_exists(instance)
+        result = result or await _unless_unavailable(self._inbox.stop_waiting(stored.id))
+        return result or CallResult(CallOutcome.TIMEOUT, None)
 
-    async def _still_there(self, instance: Instance) -> None:
-        """Raises `NotFound` once the instance is deleted: its messages went with it."""
+    async def _check_exists(self, instance: Instance) -> None:
+        """Raises `NotFound` once the instance is deleted: its messages are deleted with it."""
         try:
-            found = await self._instances.cached(instance.id)
+            exists = await self._instances.cached(instance.id) is not None
         except Unavailable:
             return
-        if found is None:
+        if not exists:
             raise NotFound(f"the instance {instance.id} was deleted before the answer came")
 
-    async def _looked(
-        self, look: Callable[[int], Awaitable[CallResult | None]], inbox_id: int
-    ) -> CallResult | None:
-        """The answer if it is there. In an outage of the database there is none yet: the message is accepted,
-        so that the call must not be told to try again."""
-        try:
-            return await look(inbox_id)
-        except Unavailable:
-            return None
+
+class PlatformNotices:
+    """What a call tells beside events: delivery statuses, new names of sessions, and that a poll would find news."""
+
+    def __init__(self, outbox: Outbox, sessions: Sessions, polls: PollQueue, health: HealthRecorder) -> None:
+        self._outbox = outbox
+        self._sessions = sessions
+        self._polls = polls
+        self._health = health
+
+    async def handle(self, instance: Instance, received: Received) -> None:
+        for status in received.receipts:
+            if await self._outbox.receipt(instance.id, status):
+                reason = f"sending a reply: {status.detail or status.state}"
+                await self._health.failed(instance.id, Activity.SENDING, reason)
+        if received.missing_proof_field is None:  # else anybody could take over a conversation
+            for rename in received.moves:
+                await self._sessions.move(instance.id, rename.previous, rename.current)
+        if received.kind == POLL:
+            await self._polls.due_now(instance.id)
+
+
+class CallbackService:
+    """`ports.use_cases.Callbacks`. `max_body_kb`: the largest body that is read."""
+
+    def __init__(
+        self,
+        instances: InstanceLookup,
+        channels: Channels,
+        verifier: CallVerifier,
+        notices: PlatformNotices,
+        intake: EventIntake,
+        waiter: ReplyWaiter,
+        max_body_kb: int,
+    ) -> None:
+        self._instances = instances
+        self._channels = channels
+        self._verifier = verifier
+        self._notices = notices
+        self._intake = intake
+        self._waiter = waiter
+        self._max_body_kb = max_body_kb
+
+    async def handle(self, channel_id: str, instance_id: int, call: RawCall) -> RawAnswer:
+        if len(call.body) > self._max_body_kb * 1024:
+            raise TooLarge(f"the body is over {self._max_body_kb} KB")
+        instance = await self._instances.cached(instance_id)
+        if instance is None or instance.channel_id != channel_id or instance.status != ACTIVE:
+            raise NotFound(f"there is no instance {instance_id} of the channel '{channel_id[:100]}'")
+        channel = self._channels.find(channel_id)
+        if channel is None or channel.webhook is None:
+            raise NotFound(f"the channel '{channel_id}' takes no callbacks")
+        received = await self._verifier.verify(instance, channel, channel.webhook, call)
+        await self._notices.handle(instance, received)
+        if not received.events:
+            return received.answer
+        return await self._store(instance, channel, received)
+
+    async def _store(self, instance: Instance, channel: AnyChannel, received: Received) -> RawAnswer:
+        """Stores the events; the answer is the channel's acknowledgement, or that of the event that awaits one."""
+        responder = channel.call_responder
+        positions = [position for position, event in enumerate(received.events) if event.awaits_reply]
+        if responder is None or not positions:
+            await self._intake.store(instance, channel, received.events, None)
+            return received.answer
+        accepted = await self._intake.store(instance, channel, received.events, responder.wait_seconds)
+        waiting = positions[0]
+        result = await self._waiter.wait(instance, accepted[waiting], responder.wait_seconds)
+        config, event = channel.config.load(instance.config), received.events[waiting]
+        return responder.answer_in_call(config, event, result.outcome, result.answer)
+
+
+async def _unless_unavailable(lookup: Awaitable[CallResult | None]) -> CallResult | None:
+    """None in an outage of the database: the message is accepted, so that the call must not be told to try again."""
+    try:
+        return await lookup
+    except Unavailable:
+        return None

@@ -1,7 +1,5 @@
 """Pending tool confirmations as values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -122,8 +120,3 @@ class ApprovalResult:
     closed: ClosedQuestion | None = None
     repeated: ClosedQuestion | None = None
     notice: str = ""
-
-    @property
-    def over(self) -> ClosedQuestion | None:
-        """The former name."""
-        return self.closed

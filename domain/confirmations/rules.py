@@ -1,7 +1,5 @@
 """What a reply or a button decides, and the text of a question. Pure."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Tool confirmations: asked, decided, cleared, expired."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

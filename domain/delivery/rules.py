@@ -1,7 +1,5 @@
 """When a part that was not taken is tried again. Pure."""
 
-from __future__ import annotations
-
 from domain.channels.messages import Outcome, Sent
 
 DELAYS = (1.0, 2.0, 5.0, 15.0, 60.0, 300.0, 900.0, 1800.0, 3600.0, 7200.0, 14400.0, 28800.0)

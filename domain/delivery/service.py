@@ -1,198 +1,165 @@
-"""Replies go out: part by part, in order within a conversation."""
-
-from __future__ import annotations
+"""Replies are sent: message by message, in order within a conversation."""
 
 import logging
+from dataclasses import dataclass
 
 from domain.channels.messages import Outcome, Sent
-from domain.channels.typed import ChannelConfig, ChannelTarget
-from domain.delivery.pacing.model import Sending, sending_of
-from domain.delivery.pacing.service import RateLimiter
+from domain.delivery.rate_limits.model import SendRequest, send_request
+from domain.delivery.rate_limits.service import RateLimiter
 from domain.delivery.rules import next_delay
+from domain.delivery.sending.service import MessageSender
+from domain.faults import Faults, RowName
 from domain.instances.model import Activity, Instance
-from domain.refusals import Refusal, StorageAway, Unavailable
-from ports.capabilities import ReplySender
+from domain.refusals import StorageAway, Unavailable, reason_of
 from ports.channels import AnyChannel, Channels
-from ports.clock import Clock, Ids
-from ports.metrics import Meter
-from ports.storage import HealthStore, InstanceStore, Outbox, QueuedMessage, QueuedMessages, QueueKey
+from ports.clock import Ids
+from ports.instances import HealthRecorder, InstanceLookup
+from ports.outbox import Outbox, QueuedMessage, QueuedMessages
+from ports.queue import QueueKey
 
 log = logging.getLogger(__name__)
 
-Sender = ReplySender[ChannelConfig, ChannelTarget]
+MAX_FAULTS = 5
+"""After so many tries a message is given up where the last one failed by a fault of the service."""
+NO_SENDER = "the instance was removed, or its channel cannot send"
 
-MOST_FAULTS = 5
-"""After so many tries a part is given up where the last one failed by a fault of ours."""
-MOST_UNRECORDED = 10_000
-"""So many parts are remembered that a platform took and that are not on record as sent."""
-NOBODY_SENDS = "the instance is gone or its channel sends nothing"
+
+@dataclass(frozen=True, slots=True)
+class _Delivery:
+    """`last`: its message is the last one that was leased."""
+
+    key: QueueKey
+    message: QueuedMessage
+    last: bool
+
+    @property
+    def row(self) -> RowName:
+        return self.message.id, self.message.key
 
 
 class DeliveryService:
-    """Sends the parts of leased lanes."""
+    """Sends the messages of leased queues."""
 
     def __init__(
         self,
         outbox: Outbox,
-        instances: InstanceStore,
+        instances: InstanceLookup,
         channels: Channels,
-        health: HealthStore,
-        pacer: RateLimiter,
-        clock: Clock,
+        health: HealthRecorder,
+        limiter: RateLimiter,
+        sender: MessageSender,
         ids: Ids,
-        meter: Meter,
     ) -> None:
         self._outbox = outbox
         self._instances = instances
         self._channels = channels
         self._health = health
-        self._pacer = pacer
-        self._clock = clock
+        self._limiter = limiter
+        self._sender = sender
         self._ids = ids
-        self._meter = meter
-        self._unrecorded: dict[tuple[int, str], str] = {}
-        self._faults: dict[tuple[int, str], int] = {}
+        self._faults = Faults()
 
     async def work(self, leased: QueuedMessages) -> None:
-        """Sends the parts in order; a part that must wait holds back those behind it. An outage of the database
-        leaves them for later; any other failure is counted, and ends the work on its part."""
-        for position, outgoing in enumerate(leased.parts, start=1):
-            last = position == len(leased.parts)
+        """Sends the messages in order; one that must wait delays those behind it. An outage of the database leaves
+        them for later; any other failure is counted, and ends the work on its message."""
+        for position, message in enumerate(leased.messages, start=1):
+            delivery = _Delivery(leased.key, message, last=position == len(leased.messages))
             try:
-                goes_on = await self._worked(leased.lane, outgoing, last)
-                if goes_on:
-                    self._faults.pop((outgoing.id, outgoing.key), None)
+                done = await self._deliver(delivery)
             except StorageAway:
                 raise
             except Exception as failure:  # noqa: BLE001 - logged there
-                goes_on = await self._failed(leased.lane, outgoing, failure, last)
-            if not goes_on:
+                done = await self._failed(delivery, failure)
+            if not done:
                 return
+            self._faults.forget(delivery.row)
 
-    async def _worked(self, lane: QueueKey, outgoing: QueuedMessage, last: bool) -> bool:
-        """Whether the part is done with, so that the next one may follow."""
-        instance = await self._instances.cached(lane.instance_id)
+    async def _deliver(self, delivery: _Delivery) -> bool:
+        """Whether the message is done with, so that the next one may follow."""
+        instance = await self._instances.cached(delivery.key.instance_id)
         channel = self._channels.find(instance.channel_id) if instance else None
         if instance is None or channel is None or channel.sender is None:
-            await self._outbox.dead(lane, outgoing, NOBODY_SENDS, last=last)
-            return True
-        if outgoing.unreadable:
-            await self._health.failed(
-                instance.id, Activity.SENDING, f"sending a reply: {outgoing.unreadable}"
-            )
-            await self._outbox.dead(lane, outgoing, outgoing.unreadable, last=last)
-            return True
-        if self._faults.get((outgoing.id, outgoing.key), 0) >= MOST_FAULTS:
-            await self._give_up(lane, outgoing, f"it failed {MOST_FAULTS} times", last)
-            return True
-        ref = self._unrecorded.get((outgoing.id, outgoing.key))
-        if ref is not None:
-            await self._taken(lane, outgoing, ref, last)
-            return True
-        sending = self._sending(instance, channel, lane, outgoing)
-        later = await self._pacer.turn(sending)
-        if later:
-            await self._outbox.release(lane, later)
+            return await self._dead(delivery, NO_SENDER)
+        message, fault = delivery.message, self._faults.find(delivery.row)
+        if message.unreadable:
+            await self._health.failed(instance.id, Activity.SENDING, f"sending a reply: {message.unreadable}")
+            return await self._dead(delivery, message.unreadable)
+        if fault.failures >= MAX_FAULTS:
+            return await self._give_up(delivery, f"it failed {MAX_FAULTS} times")
+        if fault.outcome is not None:
+            return await self._record_sent(delivery, fault.outcome)
+        request = _request(instance, channel, delivery)
+        if wait := await self._limiter.acquire(request):
+            await self._outbox.release(delivery.key, wait)
             return False
-        try:
-            sent = await self._send(channel, channel.sender, instance, outgoing)
-        finally:
-            self._pacer.left(sending)
-        await self._pacer.ended(sending, sent)
+        sent = await self._sender.send(request, instance, channel, channel.sender, message)
         if sent.outcome is Outcome.SENT:
-            await self._taken(lane, outgoing, sent.ref, last)
-            return True
-        return await self._refused(lane, outgoing, sent, last)
+            return await self._record_sent(delivery, sent.ref)
+        return await self._retry_later(delivery, sent)
 
-    async def _taken(self, lane: QueueKey, outgoing: QueuedMessage, ref: str, last: bool) -> None:
-        """A part that the platform took must not be sent again: it is on record without its id where the id cannot
-        be stored, and remembered here until it is on record."""
-        if len(self._unrecorded) >= MOST_UNRECORDED:
-            self._unrecorded.clear()
-        self._unrecorded[outgoing.id, outgoing.key] = ref
+    async def _record_sent(self, delivery: _Delivery, ref: str) -> bool:
+        """A message that the platform took must not be sent again: it is recorded without its id where the id cannot
+        be stored, and remembered here until it is recorded."""
+        self._faults.remember(delivery.row).outcome = ref
         try:
-            await self._outbox.sent(lane, outgoing, ref, last=last)
+            await self._outbox.sent(delivery.key, delivery.message, ref, last=delivery.last)
         except Unavailable:
             raise
         except Exception:
-            log.exception("the id of a part could not be stored", extra={"instance": lane.instance_id})
-            await self._outbox.sent(lane, outgoing, "", last=last)
-        self._unrecorded.pop((outgoing.id, outgoing.key), None)
-
-    async def _refused(self, lane: QueueKey, outgoing: QueuedMessage, sent: Sent, last: bool) -> bool:
-        delay = next_delay(sent, outgoing.attempts, self._ids.chance())
-        if delay is not None:
-            await self._outbox.retry(lane, outgoing, sent.detail, delay)
-            return False
-        await self._outbox.dead(lane, outgoing, sent.detail, last=last)
+            log.exception("the id of a message could not be stored", extra=_extra(delivery))
+            await self._outbox.sent(delivery.key, delivery.message, "", last=delivery.last)
         return True
 
-    async def _failed(self, lane: QueueKey, outgoing: QueuedMessage, failure: Exception, last: bool) -> bool:
-        """Nothing of the platform: a fault of ours, that more than a few tries do not mend."""
-        log.error("the work on a reply failed", exc_info=failure, extra={"instance": lane.instance_id})
-        reason = (
-            failure.message if isinstance(failure, Refusal) else f"internal error: {type(failure).__name__}"
-        )
-        await self._health.failed(lane.instance_id, Activity.SENDING, f"sending a reply: {reason}")
-        if len(self._faults) >= MOST_UNRECORDED:
-            self._faults.clear()
-        name = outgoing.id, outgoing.key
-        faults = self._faults[name] = self._faults.get(name, 0) + 1
-        if max(outgoing.attempts + 1, faults) < MOST_FAULTS:
-            return await self._refused(lane, outgoing, Sent(Outcome.UNKNOWN, reason), last)
-        await self._give_up(lane, outgoing, reason, last)
-        self._faults.pop(name, None)
-        self._unrecorded.pop(name, None)
+    async def _retry_later(self, delivery: _Delivery, sent: Sent) -> bool:
+        """Plans the next try, unless there is none."""
+        delay = next_delay(sent, delivery.message.attempts, self._ids.chance())
+        if delay is None:
+            return await self._dead(delivery, sent.detail)
+        await self._outbox.retry(delivery.key, delivery.message, sent.detail, delay)
+        return False
+
+    async def _dead(self, delivery: _Delivery, error: str) -> bool:
+        await self._outbox.dead(delivery.key, delivery.message, error, last=delivery.last)
         return True
 
-    async def _give_up(self, lane: QueueKey, outgoing: QueuedMessage, reason: str, last: bool) -> None:
-        """A part is removed that cannot even become a dead letter, or that the platform took."""
-        if (outgoing.id, outgoing.key) not in self._unrecorded:
+    async def _failed(self, delivery: _Delivery, failure: Exception) -> bool:
+        """Counts a fault of the service, which more than a few tries do not mend."""
+        log.error("the work on a reply failed", exc_info=failure, extra=_extra(delivery))
+        reason = reason_of(failure)
+        await self._health.failed(delivery.key.instance_id, Activity.SENDING, f"sending a reply: {reason}")
+        fault = self._faults.remember(delivery.row)
+        fault.failures += 1
+        if max(delivery.message.attempts + 1, fault.failures) < MAX_FAULTS:
+            return await self._retry_later(delivery, Sent(Outcome.UNKNOWN, reason))
+        return await self._give_up(delivery, reason)
+
+    async def _give_up(self, delivery: _Delivery, reason: str) -> bool:
+        """Removes a message that cannot even become a dead letter, or that the platform took."""
+        if self._faults.find(delivery.row).outcome is None:
             try:
-                return await self._outbox.dead(lane, outgoing, reason, last=last)
+                return await self._dead(delivery, reason)
             except StorageAway:
                 raise
             except Exception:
-                log.exception("a dead letter could not be stored", extra={"instance": lane.instance_id})
-        log.error("a reply is removed: %s", reason, extra={"instance": lane.instance_id})
-        await self._outbox.drop(lane.instance_id, outgoing.id)
-        if last:
-            await self._outbox.release(lane)
-        return None
+                log.exception("a dead letter could not be stored", extra=_extra(delivery))
+        log.error("a reply is removed: %s", reason, extra=_extra(delivery))
+        await self._outbox.drop(delivery.key.instance_id, delivery.message.id)
+        if delivery.last:
+            await self._outbox.release(delivery.key)
+        return True
 
-    def _sending(
-        self, instance: Instance, channel: AnyChannel, lane: QueueKey, outgoing: QueuedMessage
-    ) -> Sending:
-        """What the part counts against. A channel that cannot say it is taken for one without limits."""
-        limits = None
-        if channel.limits:
-            try:
-                target = channel.target.load(outgoing.target)
-                limits = channel.limits.limits(channel.config.load(instance.config), target)
-            except Exception:
-                log.exception("a channel could not tell its limits", extra={"instance": instance.id})
-        return sending_of(instance.id, instance.channel_id, lane.key, limits)
 
-    async def _send(
-        self, channel: AnyChannel, sender: Sender, instance: Instance, outgoing: QueuedMessage
-    ) -> Sent:
-        started = self._clock.now()
-        sent = await self._tried(channel, sender, instance, outgoing)
-        seconds = (self._clock.now() - started).total_seconds()
-        self._meter.delivered(instance.channel_id, sent.outcome, seconds)
-        if sent.outcome is not Outcome.SENT:
-            await self._health.failed(instance.id, Activity.SENDING, f"sending a reply: {sent.detail}")
-            log.warning("a reply was not taken: %s", sent.detail, extra={"instance": instance.id})
-        else:
-            await self._health.succeeded(instance.id, Activity.SENDING)
-        return sent
-
-    async def _tried(
-        self, channel: AnyChannel, sender: Sender, instance: Instance, outgoing: QueuedMessage
-    ) -> Sent:
+def _request(instance: Instance, channel: AnyChannel, delivery: _Delivery) -> SendRequest:
+    """A channel that cannot tell its limits is taken for one without limits."""
+    limits = None
+    if channel.limits:
         try:
-            config, target = channel.config.load(instance.config), channel.target.load(outgoing.target)
-            return await sender.send(config, target, outgoing.part, outgoing.key)
-        except Exception as unexpected:
-            log.exception("a channel failed to send", extra={"instance": instance.id})
-            return Sent(Outcome.UNKNOWN, f"internal error: {type(unexpected).__name__}")
+            target = channel.target.load(delivery.message.target)
+            limits = channel.limits.limits(channel.config.load(instance.config), target)
+        except Exception:
+            log.exception("a channel could not tell its limits", extra=_extra(delivery))
+    return send_request(instance.id, instance.channel_id, delivery.key.session_key, limits)
+
+
+def _extra(delivery: _Delivery) -> dict[str, int]:
+    return {"instance": delivery.key.instance_id}

@@ -1,7 +1,5 @@
 """Files of messages: attachments on their way to the resource, artifacts on their way to the sender."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
@@ -11,7 +9,7 @@ from urllib.parse import quote
 
 from domain.channels.messages import Artifact, Attachment, Event
 from domain.channels.typed import ChannelConfig
-from domain.delivery.reads.service import ReadLimiter
+from domain.delivery.concurrency.service import ReadLimiter
 from domain.file_names import file_name, mime_type
 from domain.instances.model import Activity, Instance
 from domain.refusals import NotFound, StorageFull, TooLarge, Unavailable
@@ -20,7 +18,7 @@ from ports.blobs import Blobs, StoredBlob
 from ports.capabilities import AttachmentFetcher, PlatformError
 from ports.channels import AnyChannel, Channels
 from ports.clock import Clock
-from ports.files import FileTokens, OpenFile, SharedFile, TakenIn
+from ports.files import FetchedFiles, FileTokens, OpenFile, SharedFile
 from ports.instances import HealthRecorder
 from ports.knowledge_storage import BlobReferences
 
@@ -30,21 +28,18 @@ MOST_FILES = 20
 """Attachments of one message that are fetched."""
 
 FETCH_SECONDS = 60.0
-"""What fetching one attachment may take."""
+"""The longest that fetching one attachment may take."""
 
 FILES_PATH = "/api/agent/files"
 
 
 class StoredFiles:
-    """Stores bytes and makes signed addresses of them; serves those addresses.
-
-    An address is good for `life`; the bytes are held for longer.
-    """
+    """Stores bytes, and makes and serves signed addresses of them, which are valid for `life`."""
 
     def __init__(
         self,
         blobs: Blobs,
-        holds: BlobReferences,
+        references: BlobReferences,
         tokens: FileTokens,
         clock: Clock,
         base: str,
@@ -52,7 +47,7 @@ class StoredFiles:
         life: timedelta,
     ) -> None:
         self._blobs = blobs
-        self._holds = holds
+        self._references = references
         self._tokens = tokens
         self._clock = clock
         self._base = base.rstrip("/")
@@ -61,17 +56,16 @@ class StoredFiles:
 
     async def store(self, content: AsyncIterator[bytes]) -> StoredBlob:
         """Raises `TooLarge`."""
-        return await self._blobs.put(content, self._max_bytes, partial(_hold, self._holds))
+        return await self._blobs.put(content, self._max_bytes, partial(_hold, self._references))
 
     def address(self, file: SharedFile) -> str:
-        """A signed absolute address, good for as long as addresses are."""
         token = self._tokens.sign(file, self._clock.now() + self._life)
         return f"{self._base}{FILES_PATH}/{token}/{quote(file.name, safe='', errors='replace')}"
 
     async def open(self, token: str) -> OpenFile:
         file = self._tokens.read(token, self._clock.now())
         if file is None:
-            raise NotFound("this address is not, or no longer, good")
+            raise NotFound("this address is invalid or has expired")
         size = await self._blobs.size(file.blob)
         return OpenFile(file.name, file.mime_type, size, self._blobs.open(file.blob))
 
@@ -87,14 +81,14 @@ class MessageFilesService:
         self._channels = channels
         self._health = health
 
-    async def taken_in(self, instance: Instance, event: Event) -> TakenIn:
+    async def fetch(self, instance: Instance, event: Event) -> FetchedFiles:
         channel = self._channels.find(instance.channel_id) if event.attachments else None
         if channel is None or channel.fetcher is None:
-            return TakenIn()
+            return FetchedFiles()
         files, complete = [], True
         for attachment in event.attachments[:MOST_FILES]:
             try:
-                files.append(await self._fetched(channel, channel.fetcher, instance, attachment))
+                files.append(await self._fetch(channel, channel.fetcher, instance, attachment))
             except Exception as error:
                 if isinstance(error, Unavailable) and not isinstance(error, StorageFull):
                     raise
@@ -103,9 +97,9 @@ class MessageFilesService:
                 failure = f"fetching an attachment: {reason}"
                 await self._health.failed(instance.id, Activity.PROCESSING, failure)
                 complete = False
-        return TakenIn(files, complete)
+        return FetchedFiles(files, complete)
 
-    async def _fetched(
+    async def _fetch(
         self,
         channel: AnyChannel,
         fetcher: AttachmentFetcher[ChannelConfig],
@@ -121,10 +115,10 @@ class MessageFilesService:
         address = self._stored.address(SharedFile(blob.key, name, kind))
         return InputFile(name, kind, blob.size, address)
 
-    async def given_out(self, artifacts: Sequence[ResultArtifact]) -> Sequence[Artifact]:
-        return [await self._given(each) for each in artifacts]
+    async def publish(self, artifacts: Sequence[ResultArtifact]) -> Sequence[Artifact]:
+        return [await self._publish(artifact) for artifact in artifacts]
 
-    async def _given(self, artifact: ResultArtifact) -> Artifact:
+    async def _publish(self, artifact: ResultArtifact) -> Artifact:
         name, kind = file_name(artifact.name), mime_type(artifact.mime_type)
         if artifact.data is None:
             return Artifact(name, kind, artifact.url or "")
@@ -133,8 +127,8 @@ class MessageFilesService:
         return Artifact(name, kind, address, blob.key, blob.size)
 
 
-async def _hold(holds: BlobReferences, blob: StoredBlob) -> None:
-    await holds.hold(blob.key, blob.size)
+async def _hold(references: BlobReferences, blob: StoredBlob) -> None:
+    await references.hold(blob.key, blob.size)
 
 
 async def _once(data: bytes) -> AsyncIterator[bytes]:
@@ -142,9 +136,9 @@ async def _once(data: bytes) -> AsyncIterator[bytes]:
 
 
 def _reason(error: Exception) -> str:
-    """Words for the record; an unknown error's own words may hold a secret."""
+    """The recorded reason; the message of an unknown error may hold a secret."""
     if isinstance(error, TimeoutError):
-        return "the platform was too slow"
+        return "the platform took too long"
     if isinstance(error, (PlatformError, TooLarge, StorageFull)):
         return str(error)
     return type(error).__name__

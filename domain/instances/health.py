@@ -1,7 +1,5 @@
 """What is told of an instance's health, from what is on record. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -14,13 +12,13 @@ from ports.channels import AnyChannel
 from ports.instances import HealthRecord
 
 UNDECRYPTED = (
-    "its configuration cannot be decrypted; put the key that it was encrypted with into CONFIG_ENCRYPTION_KEY,"
-    " or save the instance anew"
+    "the configuration cannot be decrypted: add the key that it was encrypted with to CONFIG_ENCRYPTION_KEY,"
+    " or save the instance again"
 )
 
 
 IDLE_SECONDS = 60.0
-"""After so long without a worker something is wrong: one that runs takes a conversation up within a second or two."""
+"""A running worker leases a conversation within a second or two."""
 WAITING_SECONDS = 300.0
 """Longer than a resource takes for one message."""
 
@@ -28,17 +26,17 @@ WAITING_SECONDS = 300.0
 def health_of(
     instance: Instance, channel: AnyChannel, record: HealthRecord, queue: Mapping[str, int]
 ) -> Health:
-    """Healthy is an instance with nothing to mend, whose latest try of each activity worked."""
-    activities = {each: _activity(instance, each, record, queue) for each in Activity}
+    """An instance is healthy without warnings, if the latest try of each activity worked."""
+    activities = {activity: _activity(instance, activity, record, queue) for activity in Activity}
     warnings = _warnings(instance, channel, record, activities)
-    told = _told(activities)
+    summary = _summary(activities)
     return Health(
         instance_id=instance.id,
-        healthy=not warnings and all(each.healthy for each in activities.values()),
+        healthy=not warnings and all(activity.healthy for activity in activities.values()),
         warnings=tuple(warnings),
-        last_success=told.last_success,
-        last_error=told.last_error,
-        last_error_at=told.last_error_at,
+        last_success=summary.last_success,
+        last_error=summary.last_error,
+        last_error_at=summary.last_error_at,
         next_run=record.next_run,
         queue=queue,
         pairing_code=record.pairing_code,
@@ -51,19 +49,18 @@ def health_of(
 def _activity(
     instance: Instance, activity: Activity, record: HealthRecord, queue: Mapping[str, int]
 ) -> ActivityHealth:
-    """What failed before the instance was saved says nothing of it as it is now. Nor does the failure of replies
-    say anything once none of them is left, as all were dropped."""
-    noted = record.activities.get(activity, ActivityHealth())
-    since = max(noted.last_success or instance.updated_at, instance.updated_at)
-    failing = noted.last_error_at is not None and noted.last_error_at > since
+    """A failure before the instance was saved does not count, nor one of replies once all of them were dropped."""
+    recorded = record.activities.get(activity, ActivityHealth())
+    since = max(recorded.last_success or instance.updated_at, instance.updated_at)
+    failing = recorded.last_error_at is not None and recorded.last_error_at > since
     if activity is Activity.SENDING and not queue["pending"] and not queue["dead"]:
         failing = False
-    return replace(noted, healthy=not failing)
+    return replace(recorded, healthy=not failing)
 
 
-def _told(activities: Mapping[Activity, ActivityHealth]) -> ActivityHealth:
+def _summary(activities: Mapping[Activity, ActivityHealth]) -> ActivityHealth:
     """The failing activity whose error is the latest; the latest success and error of all where none fails."""
-    failing = [each for each in activities.values() if not each.healthy]
+    failing = [activity for activity in activities.values() if not activity.healthy]
     candidates = failing or list(activities.values())
     latest = max(candidates, key=_error_time)
     if failing:
@@ -106,14 +103,16 @@ def _warnings(
         warnings.append(STOPPED)
     if record.idle_seconds > IDLE_SECONDS:
         idle = f"{record.idle_seconds:.0f} seconds"
-        warnings.append(f"messages wait, and no worker has taken them up for {idle}; is a worker running?")
+        warnings.append(
+            f"messages wait, but no worker has processed any for {idle}; check that one is running"
+        )
     elif record.waiting_seconds > WAITING_SECONDS:
-        warnings.append(f"the oldest message that waits came {record.waiting_seconds / 60:.0f} minutes ago")
+        warnings.append(f"the oldest waiting message is {record.waiting_seconds / 60:.0f} minutes old")
     if record.breaker != "closed":
-        warnings.append(f"replies wait, since the platform does not answer: {record.breaker_reason}")
+        warnings.append(f"replies wait because the platform does not answer: {record.breaker_reason}")
     return warnings
 
 
 def _has_sent(instance: Instance, sending: ActivityHealth) -> bool:
-    """Whether replies go out with the configuration as it is now."""
+    """Whether replies were sent with the present configuration."""
     return sending.last_success is not None and sending.last_success > instance.updated_at

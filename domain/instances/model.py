@@ -1,6 +1,4 @@
-"""A channel instance and what is known of its health."""
-
-from __future__ import annotations
+"""A channel instance and its health."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -101,7 +99,7 @@ class Pairing:
 
 
 class Activity(StrEnum):
-    """What an instance does. Each succeeds or fails apart from the others: no poll makes up for a lost reply."""
+    """What an instance does. Each succeeds or fails independently of the others."""
 
     RECEIVING = "receiving"
     """Polls, firings of schedules, connections, calls of the platform."""
@@ -113,7 +111,7 @@ class Activity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ActivityHealth:
-    """How an activity stands: it is not healthy while its latest try failed and nothing made up for that."""
+    """An activity is not healthy while its latest try failed."""
 
     last_success: datetime | None = None
     last_error: str | None = None
@@ -123,7 +121,7 @@ class ActivityHealth:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What an operator sees of an instance. `warnings` are things to mend, in words.
+    """The health of an instance. `warnings` say what is wrong and what to do.
 
     `last_success`, `last_error` and `last_error_at` are those of the activity that failed last, where one fails;
     else the latest of all activities.

@@ -1,7 +1,5 @@
 """Checks an instance's configuration against its channel's definition. Pure."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Pairing codes: requested here, made by the process that keeps the connection."""
 
-from __future__ import annotations
-
 import asyncio
 
 from domain.instances.model import Instance, Pairing
@@ -38,7 +36,7 @@ class PairingService:
     async def request(self, instance: Instance) -> Pairing:
         channel = self._channels.find(instance.channel_id)
         if channel is None or channel.pairing is None:
-            return Pairing(False, None, f"No pairing code can be made: {instance.channel_id} pairs nothing")
+            return Pairing(False, None, f"No pairing code can be made: {instance.channel_id} has no pairing")
         if lacking := channel.connector and channel.connector.lacks():
             return Pairing(False, None, f"No pairing code can be made: {lacking}")
         number = await self._requests.request(instance.id)

@@ -1,7 +1,5 @@
 """When an instance is polled next. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """Messages that a platform sends as several events, such as an album of pictures: when one is whole, and as what."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What is asked of a downstream resource, and what it answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Reads downstream resource ids. Pure."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -11,8 +11,6 @@ A machine that answers mail may begin a new conversation each time, as absence n
 all conversations with one address count as well.
 """
 
-from __future__ import annotations
-
 MOST_ROUNDS = 12
 """Rounds within `WINDOW` that are answered."""
 WINDOW = 60.0

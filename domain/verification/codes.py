@@ -1,7 +1,5 @@
 """One-time codes and tokens as they are stored: never in the clear. Pure."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

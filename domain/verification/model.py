@@ -1,7 +1,5 @@
 """Verification of external identities."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

@@ -1,7 +1,5 @@
 """Rules of verification: lifetimes, limits, and when two identity values are the same. Pure."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """Identity verification: codes by mail, the messenger bot, OAuth."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Collection, Mapping, Sequence

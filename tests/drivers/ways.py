@@ -142,7 +142,7 @@ class UseCases:
 
     def health(self, user: str, instance_id: int) -> Reply:
         return self._asked(
-            self._use_cases.instances.health(_caller(user), instance_id),
+            self._use_cases.operations.health(_caller(user), instance_id),
             partial(_body, schemas.InstanceHealth),
         )
 
@@ -155,16 +155,16 @@ class UseCases:
     def deliveries(
         self, user: str, instance_id: int, status: str | None, limit: int = 100, offset: int = 0
     ) -> Reply:
-        work = self._use_cases.instances.deliveries(_caller(user), instance_id, status, limit, offset)
+        work = self._use_cases.operations.deliveries(_caller(user), instance_id, status, limit, offset)
         return self._asked(work, partial(_body, schemas.DeliveryList))
 
     def replay(self, user: str, instance_id: int, delivery_id: int) -> Reply:
-        work = self._use_cases.instances.replay(_caller(user), instance_id, delivery_id)
+        work = self._use_cases.operations.replay(_caller(user), instance_id, delivery_id)
         return self._asked(work, lambda _: None, "accepted")
 
     def drop(self, user: str, instance_id: int, delivery_id: int) -> Reply:
         return self._asked(
-            self._use_cases.instances.drop(_caller(user), instance_id, delivery_id), lambda _: None
+            self._use_cases.operations.drop(_caller(user), instance_id, delivery_id), lambda _: None
         )
 
     def call(

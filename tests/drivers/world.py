@@ -109,7 +109,7 @@ class World:
         for part in self.parts:
             if isinstance(part, WorkerComponent):
                 tasks += [task for loop in part._loops for task in loop._tasks]
-                tasks += self.container.work().conversations._asking._courtesies
+                tasks += self.container.work().prompt_feedback.tasks
             if isinstance(part, JobsComponent) and part._worker._worker is not None:
                 tasks += [task for task in part._worker._worker.tasks.values() if not task.done()]
             if isinstance(part, KnowledgeComponent):

@@ -11,7 +11,7 @@ from adapters.inbound.grpc import health
 from adapters.inbound.rest import ops
 from adapters.outbound.storage.pool import BULK_SECONDS, Database
 from apps import readiness
-from domain.routing.asking import service as asking
+from domain.routing.prompts import service as prompts
 from domain.routing.typing_indicator import service as typing
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.receiver import Receiver
@@ -19,7 +19,7 @@ from tests.drivers.ways import WAYS, Rest, Way
 from tests.drivers.world import PATIENCE, World
 from tests.support.postgres import fresh_database
 
-SHORT = ((ops, "CHECK"), (readiness, "LOOK"), (health, "LOOK"), (asking, "COURTESY"), (typing, "CALL"))
+SHORT = ((ops, "CHECK"), (readiness, "LOOK"), (health, "LOOK"), (prompts, "CALL"), (typing, "CALL"))
 """What the service gives up after a few seconds, for which a busy machine may stand still."""
 
 

@@ -13,7 +13,7 @@ from adapters.inbound.grpc.interceptors import caller
 from adapters.wire import catalogue as wire
 from adapters.wire import instances as convert
 from adapters.wire.pages import PAGE_BYTES, fitting, page, position
-from ports.use_cases import Access, Catalogue, Instances
+from ports.use_cases import Access, Catalogue, InstanceOperations, Instances
 
 DEFAULT_LIMIT = 5
 LARGEST_LIMIT = 1000
@@ -52,8 +52,9 @@ class CatalogueServicer(catalogue_pb2_grpc.CatalogueServiceServicer):
 
 
 class InstanceServicer(instances_pb2_grpc.InstanceServiceServicer):
-    def __init__(self, instances: Instances) -> None:
+    def __init__(self, instances: Instances, operations: InstanceOperations) -> None:
         self._instances = instances
+        self._operations = operations
 
     async def ListInstances(self, request: pb.ListInstancesRequest, context: Any) -> pb.ListInstancesResponse:
         stored = await self._instances.page(caller(), position(request.page_token), PAGE_BYTES)
@@ -89,13 +90,13 @@ class InstanceServicer(instances_pb2_grpc.InstanceServiceServicer):
         return convert.PAIRING.to_pb(await self._instances.request_pairing(caller(), request.instance_id))
 
     async def GetHealth(self, request: pb.GetHealthRequest, context: Any) -> pb.Health:
-        return convert.health_to_pb(await self._instances.health(caller(), request.instance_id))
+        return convert.health_to_pb(await self._operations.health(caller(), request.instance_id))
 
     async def ListDeliveries(
         self, request: pb.ListDeliveriesRequest, context: Any
     ) -> pb.ListDeliveriesResponse:
         limit = min(request.limit or DEFAULT_LIMIT, LARGEST_LIMIT)
-        deliveries = await self._instances.deliveries(
+        deliveries = await self._operations.deliveries(
             caller(), request.instance_id, request.status or None, max(1, limit), max(0, request.offset)
         )
         return convert.deliveries_to_pb(deliveries)
@@ -103,9 +104,9 @@ class InstanceServicer(instances_pb2_grpc.InstanceServiceServicer):
     async def ReplayDelivery(
         self, request: pb.ReplayDeliveryRequest, context: Any
     ) -> pb.ReplayDeliveryResponse:
-        await self._instances.replay(caller(), request.instance_id, request.delivery_id)
+        await self._operations.replay(caller(), request.instance_id, request.delivery_id)
         return pb.ReplayDeliveryResponse()
 
     async def DropDelivery(self, request: pb.DropDeliveryRequest, context: Any) -> pb.DropDeliveryResponse:
-        await self._instances.drop(caller(), request.instance_id, request.delivery_id)
+        await self._operations.drop(caller(), request.instance_id, request.delivery_id)
         return pb.DropDeliveryResponse()

@@ -73,7 +73,8 @@ async def build(
     )
     access_pb2_grpc.add_AccessServiceServicer_to_server(AccessServicer(use_cases.access), server)
     catalogue_pb2_grpc.add_CatalogueServiceServicer_to_server(CatalogueServicer(use_cases.catalogue), server)
-    instances_pb2_grpc.add_InstanceServiceServicer_to_server(InstanceServicer(use_cases.instances), server)
+    instances = InstanceServicer(use_cases.instances, use_cases.operations)
+    instances_pb2_grpc.add_InstanceServiceServicer_to_server(instances, server)
     callbacks_pb2_grpc.add_CallbackServiceServicer_to_server(
         CallbackServicer(use_cases.callbacks, ids), server
     )

@@ -164,7 +164,7 @@ async def request_pairing(services: Services, caller: CurrentCaller, instance: I
 )
 async def health(services: Services, caller: CurrentCaller, instance: InstanceId) -> Health:
     """What worked last, what failed last, what waits, and what to mend."""
-    return await services.instances.health(caller, instance)
+    return await services.operations.health(caller, instance)
 
 
 @router.get(
@@ -179,7 +179,7 @@ async def deliveries(
 ) -> Deliveries:
     """The parts of replies, ordered by id: on their way, sent, or given up."""
     status = request.query_params.get("status") or None
-    return await services.instances.deliveries(caller, instance, status, page.limit, page.offset)
+    return await services.operations.deliveries(caller, instance, status, page.limit, page.offset)
 
 
 @router.post(
@@ -193,7 +193,7 @@ async def replay(
     services: Services, caller: CurrentCaller, instance: InstanceId, delivery: DeliveryId
 ) -> schemas.Accepted:
     """Sends a part again that was given up. 409 for one that was sent or is on its way."""
-    await services.instances.replay(caller, instance, delivery)
+    await services.operations.replay(caller, instance, delivery)
     return schemas.Accepted(message="The delivery is sent again")
 
 
@@ -205,4 +205,4 @@ async def replay(
 )
 async def drop(services: Services, caller: CurrentCaller, instance: InstanceId, delivery: DeliveryId) -> None:
     """Removes a part from the outbox."""
-    await services.instances.drop(caller, instance, delivery)
+    await services.operations.drop(caller, instance, delivery)

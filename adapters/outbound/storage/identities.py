@@ -59,7 +59,7 @@ class PostgresIdentities:
         row = await self._database.fetch_one(_RESOLVE, (fields, keys))
         return str(row[0]) if row else None
 
-    async def may_notice(self, instance_id: int, external_id: str, now: datetime, every: timedelta) -> bool:
+    async def may_notify(self, instance_id: int, external_id: str, now: datetime, every: timedelta) -> bool:
         notice = {"external_id": key_of(external_id), "noticed_at": now}
         is_old = access_notice.c.noticed_at <= now - every
         return (

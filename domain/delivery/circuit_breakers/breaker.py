@@ -4,8 +4,6 @@ Closed, failures in a row are counted; open, nothing is sent; after a while it i
 as a probe, and its result closes the breaker or opens it for longer.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 THRESHOLD = 5

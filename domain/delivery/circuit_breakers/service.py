@@ -1,7 +1,5 @@
 """Circuit breakers: nothing is sent for a while to a platform that does not answer."""
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set

@@ -1,12 +1,18 @@
 """At most so many calls at a time with one credential."""
 
-from __future__ import annotations
-
 import asyncio
+import logging
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+
+from domain.channels.limits import Limits
+from domain.delivery.rate_limits.model import account_key
+from domain.instances.model import Instance
+from ports.channels import AnyChannel
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -39,16 +45,16 @@ class ConcurrencyLimiter:
         if queue.running < self.share(limit) and not queue.waiting:
             queue.running += 1
             return True
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        queue.waiting.append(turn)
+        free: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        queue.waiting.append(free)
         try:
             async with asyncio.timeout(patience):
-                await turn
+                await free
         except BaseException as ended:
-            if turn.done() and not turn.cancelled():
+            if free.done() and not free.cancelled():
                 self.release(key, limit)  # the slot came in the same moment
-            elif turn in queue.waiting:
-                queue.waiting.remove(turn)
+            elif free in queue.waiting:
+                queue.waiting.remove(free)
             if isinstance(ended, TimeoutError):
                 return False
             raise
@@ -59,10 +65,10 @@ class ConcurrencyLimiter:
         queue = self._queues[key]
         queue.running -= 1
         while queue.waiting and queue.running < self.share(limit):
-            turn = queue.waiting.popleft()
-            if not turn.done():
+            free = queue.waiting.popleft()
+            if not free.done():
                 queue.running += 1
-                turn.set_result(None)
+                free.set_result(None)
         if not queue.running and not queue.waiting:
             del self._queues[key]
 
@@ -74,3 +80,32 @@ class ConcurrencyLimiter:
             yield
         finally:
             self.release(key, limit)
+
+
+class ReadLimiter:
+    """Gives polls and downloads slots of their credential: they count against the same limit as messages."""
+
+    def __init__(self, slots: ConcurrencyLimiter) -> None:
+        self._slots = slots
+
+    @asynccontextmanager
+    async def slot(self, instance: Instance, channel: AnyChannel) -> AsyncIterator[None]:
+        """A slot for as long as the block runs."""
+        limits = self._limits(instance, channel)
+        if limits is None:
+            yield
+            return
+        async with self._slots.slot(account_key(instance.channel_id, limits), limits.max_concurrency):
+            yield
+
+    @staticmethod
+    def _limits(instance: Instance, channel: AnyChannel) -> Limits | None:
+        """None where the channel knows no limits or cannot tell them."""
+        try:
+            config = channel.config.load(instance.config)
+            if channel.read_limits:
+                return channel.read_limits.read_limits(config)
+            return channel.limits.limits(config, channel.target.load({})) if channel.limits else None
+        except Exception:
+            log.exception("a channel could not tell its limits", extra={"instance": instance.id})
+            return None

@@ -1,7 +1,5 @@
 """Pauses that platforms ask for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from domain.channels.limits import Scope

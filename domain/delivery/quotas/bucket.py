@@ -1,7 +1,5 @@
 """A quota kept: when the next message may go. Pure, the time comes as seconds of any clock."""
 
-from __future__ import annotations
-
 from domain.channels.limits import Quota
 
 

@@ -1,7 +1,5 @@
 """Quotas that platforms publish, counted over all workers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from domain.delivery.quotas.bucket import Bucket

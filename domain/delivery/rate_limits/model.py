@@ -1,7 +1,5 @@
 """What a message to be sent counts against, and what workers share of that."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Keeps the limits of platforms over all workers: quotas, cooldowns, circuit breakers, concurrent calls."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 
@@ -184,5 +182,3 @@ class RateLimiter:
 
     def _now(self) -> float:
         return self._clock.now().timestamp()
-
-    turn, left, ended = acquire, release, record  # former names

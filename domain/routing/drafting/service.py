@@ -1,4 +1,4 @@
-"""An answer is shown while it is being made: one message of the channel, changed at a bounded rate."""
+"""Shows an answer while it is being made: one message of the channel, changed at a bounded rate."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import TracebackType
 
 from domain.channels.messages import Event, Outcome, Sent
 from domain.channels.typed import ChannelConfig, ChannelTarget
-from domain.routing.asking.model import ConversationContext
+from domain.routing.invocation.model import ConversationContext
 from ports.capabilities import StreamingReply
 from ports.inbox import DraftStore
 
@@ -16,11 +16,10 @@ log = logging.getLogger(__name__)
 
 
 class Drafting:
-    """Shows the answer to one event as it grows; `told` hears of it.
+    """Shows the answer to one event as it grows: `update` takes the text so far.
 
-    The message that is shown is on record before it is changed: whoever takes up the event after a crash goes
-    on with it, and the finished answer takes its place. Leaving the context waits for what is on its way to
-    the platform, so that no message is left behind that nobody knows of.
+    The id of the message is stored before it is changed: after a crash the next worker continues with it, and the
+    finished answer replaces it. Leaving the context waits for the call under way, so that no unknown message stays.
     """
 
     def __init__(
@@ -37,10 +36,10 @@ class Drafting:
         self._event = event
         self._event_id = event_id
         self._text = ""
-        self._over = asyncio.Event()
+        self._finished = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
-    def told(self, text: str) -> None:
+    def update(self, text: str) -> None:
         """`text` is the whole answer so far."""
         self._text = text
         if self._task is None:
@@ -55,14 +54,14 @@ class Drafting:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._over.set()
+        self._finished.set()
         if self._task is not None:
             await self._task
 
     async def _show(self) -> None:
         config, target = self._context.config, self._context.target(self._event)
         shown, seconds = "", self._channel.draft_seconds
-        while not await self._is_over_within(seconds):
+        while not await self._finishes_within(seconds):
             beginning = self._channel.beginning(config, target, self._text)
             if beginning in ("", shown):
                 continue
@@ -74,15 +73,15 @@ class Drafting:
                     "a channel failed to show a draft", extra={"instance": self._context.instance.id}
                 )
                 return
-            if not await self._goes_on(sent):
+            if not await self._continues(sent):
                 return
             shown = beginning if sent.outcome is Outcome.SENT else shown
             seconds = max(self._channel.draft_seconds, sent.retry_after or 0.0)
 
-    async def _goes_on(self, sent: Sent) -> bool:
-        """Keeps what was sent. A first message of which nothing is known is not tried again.
+    async def _continues(self, sent: Sent) -> bool:
+        """Stores the id of the message. A first message whose outcome is unknown is not tried again.
 
-        A failure of the database does not cost the answer: the draft is known here until it is finished.
+        A failure of the database does not cost the answer: this process knows the id until it is finished.
         """
         if sent.outcome is Outcome.SENT and sent.ref and sent.ref != self._context.draft:
             self._context.draft = sent.ref
@@ -90,15 +89,15 @@ class Drafting:
                 await self._store.drafted(self._event_id, sent.ref)
             except Exception:
                 log.exception(
-                    "a draft could not be put on record", extra={"instance": self._context.instance.id}
+                    "the id of a draft could not be stored", extra={"instance": self._context.instance.id}
                 )
         lost = sent.outcome is Outcome.UNKNOWN and not self._context.draft
         return not lost and sent.outcome is not Outcome.PERMANENT
 
-    async def _is_over_within(self, seconds: float) -> bool:
+    async def _finishes_within(self, seconds: float) -> bool:
         try:
             async with asyncio.timeout(seconds):
-                await self._over.wait()
+                await self._finished.wait()
         except TimeoutError:
             return False
         return True

@@ -1,7 +1,5 @@
 """The sign that somebody is writing, repeated while an answer is being made."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 

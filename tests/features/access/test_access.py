@@ -15,7 +15,7 @@ from pytest_bdd import given, parsers, scenarios, then, when
 from adapters.outbound.channels.business_messaging.tests import samples
 from domain.channels.messages import Identity
 from domain.routing.model import RunResult
-from domain.routing.words import not_served
+from domain.routing.texts import not_served
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource
 from tests.drivers.ways import Reply, Way

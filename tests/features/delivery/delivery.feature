@@ -174,7 +174,7 @@ Feature: Replies reach their platform
     Scenario: After five failures in a row of several conversations replies wait
       Given the platform answers that it is broken
       When 5 people write
-      Then the bot's health says that replies wait, since the platform does not answer
+      Then the bot's health says that replies wait because the platform does not answer
       When max writes "hey"
       Then max's reply waits without a try
       And the metrics count 1 open breaker
@@ -190,7 +190,7 @@ Feature: Replies reach their platform
     Scenario: When the platform is back, everything is sent
       Given the platform answers that it is broken
       When 5 people write
-      And the bot's health says that replies wait, since the platform does not answer
+      And the bot's health says that replies wait because the platform does not answer
       And max writes "hey"
       And the platform works again
       And 10 seconds pass
@@ -200,14 +200,14 @@ Feature: Replies reach their platform
     Scenario: While it is not, one reply is tried at a time and then all wait longer
       Given the platform answers that it is broken
       When 5 people write
-      And the bot's health says that replies wait, since the platform does not answer
+      And the bot's health says that replies wait because the platform does not answer
       And 10 seconds pass
       Then one reply is tried, and the others wait for 20 seconds more
 
     Scenario: Saving the instance tries at once
       Given the platform answers that it is broken
       When 5 people write
-      And the bot's health says that replies wait, since the platform does not answer
+      And the bot's health says that replies wait because the platform does not answer
       And the platform works again
       And ann saves the bot
       And max writes "hey"

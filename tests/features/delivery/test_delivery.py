@@ -16,7 +16,7 @@ from pytest_bdd import given, parsers, scenarios, then, when
 from adapters.outbound.channels.bot_messenger.tests import samples
 from adapters.outbound.channels.bot_messenger.webhook import secret_of
 from domain.routing.model import RunRequest, RunResult
-from domain.routing.words import APOLOGY
+from domain.routing.texts import APOLOGY
 from ports.downstream import DownstreamFailed
 from ports.outbox import QueuedMessage
 from ports.queue import QueueKey
@@ -475,8 +475,8 @@ def none_dead(scene: Scene) -> None:
     assert scene.deliveries("dead") == []
 
 
-@when("the bot's health says that replies wait, since the platform does not answer")
-@then("the bot's health says that replies wait, since the platform does not answer")
+@when("the bot's health says that replies wait because the platform does not answer")
+@then("the bot's health says that replies wait because the platform does not answer")
 def breaker_open(scene: Scene) -> None:
     until(lambda: scene.health()["breaker"] == "open", f"the breaker opens: {scene.health()}")
     found = scene.health()

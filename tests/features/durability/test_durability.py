@@ -12,7 +12,7 @@ from pytest_bdd import given, parsers, scenarios, then, when
 from apps.components import WorkerComponent
 from domain.confirmations.rules import question, unclear
 from domain.routing.model import Confirmation, RunRequest, RunResult
-from domain.routing.words import GAVE_UP
+from domain.routing.texts import GAVE_UP
 from tests.drivers.receiver import Delivery, Receiver
 from tests.drivers.resource import Resource
 from tests.drivers.ways import UseCases

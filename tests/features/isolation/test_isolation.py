@@ -17,7 +17,7 @@ from adapters.outbound.channels.community_chat.tests import samples as mattermos
 from domain.refusals import Unavailable
 from domain.routing import service as routing
 from domain.routing.model import RunRequest, RunResult
-from domain.routing.words import GAVE_UP
+from domain.routing.texts import GAVE_UP
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.receiver import Receiver
 from tests.drivers.resource import Resource

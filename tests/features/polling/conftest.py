@@ -119,7 +119,8 @@ class Watch:
 
     def _look(self) -> None:
         """At once, for what the service does every second."""
-        self.world.run(self.world.container.channels().polling.look())
+        container = self.world.container
+        self.world.run(container.channels().polling.enqueue_due(container.jobs()))
 
     @property
     def next_run(self) -> Any:

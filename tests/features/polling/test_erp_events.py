@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from domain.routing import service as routing
+from domain.routing.events import service as routing
 from tests.features.polling.conftest import Resource, Watch
 from tests.support.platforms import odoo
 from tests.support.waiting import until
@@ -141,8 +141,8 @@ def _resource(watch: Watch) -> Resource:
 
 @when("configurations that did not work are tried again")
 def tried_again(watch: Watch) -> None:
-    service = watch.world.container.instance_service()
-    for instance_id in watch.world.run(service.registering()):
+    service = watch.world.container.channels().registration
+    for instance_id in watch.world.run(service.to_be_checked()):
         watch.world.run(service.keep_registered(instance_id))
 
 

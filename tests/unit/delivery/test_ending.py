@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from domain.channels.messages import OutboundMessage, Outcome, Sent
-from domain.delivery.service import MOST_FAULTS, DeliveryService
+from domain.delivery.sending.service import MessageSender
+from domain.delivery.service import MAX_FAULTS, DeliveryService
 from domain.instances.model import Instance
 from domain.refusals import Invalid, StorageAway, Unavailable
 from ports.outbox import QueuedMessage, QueuedMessages
@@ -35,27 +36,28 @@ class Channel:
         return Sent(Outcome.SENT, ref="r" * 6000)
 
 
+def _nothing(*_: object) -> None:
+    return
+
+
 class World:
     """Everything around the service; each of `refused` is raised once where a part is noted as sent."""
 
-    def __init__(self, *refused: Exception, turn: Exception | None = None) -> None:
+    def __init__(self, *refused: Exception, refusal: Exception | None = None) -> None:
         self.refused = list(refused)
-        self._turn = turn
+        self._refusal = refusal
         self.instance: Instance | Exception = INSTANCE
         self.channel = Channel()
         self.notes: list[tuple[Any, ...]] = []
         self.failed: list[str] = []
         anything: Any = self
-        self.service = DeliveryService(
-            outbox=anything,
-            instances=anything,
-            channels=anything,
-            health=SimpleNamespace(failed=self._failed, succeeded=self._succeeded),  # type: ignore[arg-type]
-            pacer=anything,
-            clock=SimpleNamespace(now=lambda: NOW),  # type: ignore[arg-type]
-            ids=SimpleNamespace(chance=lambda: 0.0),  # type: ignore[arg-type]
-            meter=SimpleNamespace(delivered=lambda *_: None),  # type: ignore[arg-type]
-        )
+        health: Any = SimpleNamespace(failed=self._failed, succeeded=self._succeeded)
+        limiter: Any = SimpleNamespace(acquire=self._acquire, release=_nothing, record=self._record)
+        clock: Any = SimpleNamespace(now=lambda: NOW)
+        meter: Any = SimpleNamespace(delivered=_nothing)
+        ids: Any = SimpleNamespace(chance=lambda: 0.0)
+        sender = MessageSender(limiter, health, clock, meter)
+        self.service = DeliveryService(anything, anything, anything, health, limiter, sender, ids)
 
     async def cached(self, instance_id: int) -> Instance:
         if isinstance(self.instance, Exception):
@@ -65,15 +67,12 @@ class World:
     def find(self, channel_id: str) -> Any:
         return a_channel(sender=self.channel)
 
-    def left(self, sending: object) -> None:
-        return
-
-    async def turn(self, sending: object) -> float:
-        if self._turn:
-            raise self._turn
+    async def _acquire(self, request: object) -> float:
+        if self._refusal:
+            raise self._refusal
         return 0.0
 
-    async def ended(self, sending: object, sent: Sent) -> None:
+    async def _record(self, request: object, sent: Sent) -> None:
         return None
 
     async def sent(self, key: QueueKey, part: QueuedMessage, ref: str, *, last: bool) -> None:
@@ -129,22 +128,22 @@ async def test_a_part_whose_sending_an_outage_kept_off_the_record_is_not_sent_ag
 
 
 async def test_an_outage_leaves_the_part_for_later_and_counts_nothing() -> None:
-    world = World(turn=StorageAway("away"))
+    world = World(refusal=StorageAway("away"))
     with pytest.raises(StorageAway):
         await world.work(PART)
     assert (world.notes, world.failed) == ([], [])
 
 
 async def test_a_fault_of_ours_is_tried_again_later() -> None:
-    world = World(turn=ZeroDivisionError("no"))
+    world = World(refusal=ZeroDivisionError("no"))
     await world.work(PART, replace(PART, id=2))
     assert world.notes == [("retry", 1, "internal error: ZeroDivisionError", 1.0)]
     assert world.failed == ["sending a reply: internal error: ZeroDivisionError"]
 
 
 async def test_after_a_few_tries_it_is_a_dead_letter_and_the_next_part_has_its_turn() -> None:
-    world = World(turn=ZeroDivisionError("no"))
-    await world.work(replace(PART, attempts=MOST_FAULTS - 1), replace(PART, id=2))
+    world = World(refusal=ZeroDivisionError("no"))
+    await world.work(replace(PART, attempts=MAX_FAULTS - 1), replace(PART, id=2))
     assert world.notes[0] == ("dead", 1, "internal error: ZeroDivisionError", False)
     assert world.notes[1][:2] == ("retry", 2)
 
@@ -152,7 +151,7 @@ async def test_after_a_few_tries_it_is_a_dead_letter_and_the_next_part_has_its_t
 async def test_the_parts_of_an_instance_that_cannot_be_read_end_too() -> None:
     world = World()
     world.instance = ValueError("encrypted with another key")
-    await world.work(replace(PART, attempts=MOST_FAULTS - 1))
+    await world.work(replace(PART, attempts=MAX_FAULTS - 1))
     assert world.notes == [("dead", 1, "internal error: ValueError", True)]
 
 
@@ -184,8 +183,8 @@ class RefusingWorld(World):
 
 @pytest.mark.parametrize("sendable", [True, False])
 async def test_a_part_that_takes_no_record_is_removed_in_the_end(*, sendable: bool) -> None:
-    world = RefusingWorld(turn=None if sendable else ValueError("no"))
-    for _ in range(MOST_FAULTS - 1):
+    world = RefusingWorld(refusal=None if sendable else ValueError("no"))
+    for _ in range(MAX_FAULTS - 1):
         with pytest.raises(ZeroDivisionError):  # the lane loop takes it up again, ever later
             await world.work(PART)
     assert world.notes == []
@@ -212,7 +211,7 @@ async def test_a_part_that_can_be_neither_recorded_nor_removed_is_not_sent_over_
 
     world.channel.send = send  # type: ignore[method-assign]
     world.drop = drop  # type: ignore[method-assign]
-    for _ in range(3 * MOST_FAULTS):
+    for _ in range(3 * MAX_FAULTS):
         with pytest.raises(ZeroDivisionError):
             await world.work(PART)
-    assert len(sent) == MOST_FAULTS
+    assert len(sent) == MAX_FAULTS

@@ -84,9 +84,9 @@ def test_what_was_found_at_the_try_of_a_configuration_stands_until_a_reply_went_
 @pytest.mark.parametrize(
     ("record", "words"),
     [
-        (HealthRecord(idle_seconds=61, waiting_seconds=61), "is a worker running?"),
+        (HealthRecord(idle_seconds=61, waiting_seconds=61), "check that one is running"),
         (HealthRecord(looping=True), "stopped a loop"),
-        (HealthRecord(waiting_seconds=420), "came 7 minutes ago"),
+        (HealthRecord(waiting_seconds=420), "is 7 minutes old"),
         (HealthRecord(breaker="open", breaker_reason="502"), "the platform does not answer: 502"),
     ],
 )

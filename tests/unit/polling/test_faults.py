@@ -11,7 +11,7 @@ import pytest
 
 from domain.instances.model import Instance
 from domain.polling.rules import BACK_OFF
-from domain.polling.service import PollingService
+from domain.polling.service import PollingService, ScheduleService
 from domain.refusals import StorageAway
 from ports.capabilities import Polled
 from ports.schedules import Due
@@ -48,9 +48,8 @@ class World:
         channels: Any = SimpleNamespace(find=lambda _: self.channel, all=lambda: [self.channel])
         meter: Any = SimpleNamespace(accepted=lambda *_: None)
         reads: Any = SimpleNamespace(slot=lambda *_: nullcontext())
-        self.service = PollingService(
-            anything, anything, anything, channels, health, anything, clock, meter, reads
-        )
+        self.service = PollingService(anything, anything, channels, health, clock, meter, reads)
+        self.schedules = ScheduleService(anything, anything, channels, clock)
 
     async def begin(self, instance_id: int) -> Due:
         return Due(instance_id, NOW, None, self.failures, NOW)
@@ -107,11 +106,11 @@ async def test_messages_that_cannot_be_stored_show_in_health() -> None:
     world = World()
     world.fresh = [True, None, False]
     await world.service.run(7)
-    assert world.failed_with == ["polling: 1 of 3 new messages could not be stored and are passed over"]
+    assert world.failed_with == ["polling: 1 of 3 new messages could not be stored and are skipped"]
     assert world.succeeded_count == 0
 
 
 async def test_an_instance_that_cannot_be_planned_keeps_no_other_waiting() -> None:
     world = World("find", ZeroDivisionError("no"))
-    await world.service.complete()
+    await world.schedules.plan_missing()
     assert world.planned == [8]

@@ -10,8 +10,8 @@ import pytest
 from domain.channels.messages import Event, Outcome, Sender, Sent
 from domain.instances.model import Instance
 from domain.refusals import Unavailable
-from domain.routing.asking.model import ConversationContext
 from domain.routing.drafting.service import Drafting
+from domain.routing.invocation.model import ConversationContext
 from tests.support.channel_calls import a_channel
 from tests.support.channels import NOW
 
@@ -56,7 +56,7 @@ class Store:
         self.kept.append((inbox_id, draft))
 
 
-def a_talk(draft: str = "") -> ConversationContext:
+def a_context(draft: str = "") -> ConversationContext:
     instance = Instance(7, "owner", "workspace-chat", "x", {}, "agent::a", NOW, NOW)
     return ConversationContext(instance, a_channel(), False, draft)
 
@@ -66,11 +66,11 @@ def drafting(platform: Platform, store: Store, context: ConversationContext) -> 
 
 
 async def test_the_message_is_sent_once_kept_and_then_changed() -> None:
-    platform, store, context = Platform(), Store(), a_talk()
+    platform, store, context = Platform(), Store(), a_context()
     async with drafting(platform, store, context) as draft:
-        draft.told("One")
+        draft.update("One")
         await platform.seen(1)
-        draft.told("One two")
+        draft.update("One two")
         await platform.seen(2)
     assert platform.shown == [("One", "", "draft:r1"), ("One two", "m1", "draft:r1")]
     assert store.kept == [(5, "m1")]
@@ -80,38 +80,38 @@ async def test_the_message_is_sent_once_kept_and_then_changed() -> None:
 async def test_an_answer_that_comes_at_once_is_not_shown_before() -> None:
     platform = Platform()
     platform.draft_seconds = 60
-    async with drafting(platform, Store(), a_talk()) as draft:
-        draft.told("One")
+    async with drafting(platform, Store(), a_context()) as draft:
+        draft.update("One")
     assert platform.shown == []
 
 
 async def test_what_looks_the_same_is_not_sent_again() -> None:
     platform = Platform()
-    async with drafting(platform, Store(), a_talk()) as draft:
-        draft.told("12345678")
+    async with drafting(platform, Store(), a_context()) as draft:
+        draft.update("12345678")
         await platform.seen(1)
-        draft.told("12345678 and more that does not fit")
-        draft.told("abc")
+        draft.update("12345678 and more that does not fit")
+        draft.update("abc")
         await platform.seen(2)
     assert [each[0] for each in platform.shown] == ["12345678", "abc"]
 
 
 async def test_a_draft_of_an_earlier_try_is_taken_up() -> None:
     platform, store = Platform(Sent(Outcome.SENT, ref="m0")), Store()
-    async with drafting(platform, store, a_talk("m0")) as draft:
-        draft.told("Anew")
+    async with drafting(platform, store, a_context("m0")) as draft:
+        draft.update("Anew")
         await platform.seen(1)
     assert platform.shown == [("Anew", "m0", "draft:r1")]
     assert store.kept == []
 
 
 async def test_leaving_waits_for_what_is_on_its_way() -> None:
-    platform, store, context = Platform(), Store(), a_talk()
+    platform, store, context = Platform(), Store(), a_context()
     platform.hold = asyncio.Event()
 
     async def answered() -> None:
         async with drafting(platform, store, context) as draft:
-            draft.told("One")
+            draft.update("One")
             await platform.seen(1)
 
     work = asyncio.create_task(answered())
@@ -138,10 +138,10 @@ async def test_trouble_ends_it_only_where_going_on_could_double_or_is_useless(
     draft: str, outcomes: list[Sent], texts: list[str]
 ) -> None:
     platform = Platform(*outcomes)
-    async with drafting(platform, Store(), a_talk(draft)) as told:
-        told.told("a")
+    async with drafting(platform, Store(), a_context(draft)) as told:
+        told.update("a")
         await platform.seen(min(2, len(texts)))
-        told.told("b")
+        told.update("b")
         await platform.seen(len(texts))
         await asyncio.sleep(0.01)
     assert [each[0] for each in platform.shown] == texts
@@ -154,8 +154,8 @@ async def test_a_channel_that_fails_does_not_cost_the_answer(caplog: pytest.LogC
             raise RuntimeError("no")
 
     platform = Broken()
-    async with drafting(platform, Store(), a_talk()) as draft:
-        draft.told("a")
+    async with drafting(platform, Store(), a_context()) as draft:
+        draft.update("a")
         await platform.news.wait()
     assert "failed to show a draft" in caplog.text
 
@@ -165,11 +165,11 @@ async def test_an_outage_of_the_database_does_not_cost_the_answer() -> None:
         async def drafted(self, inbox_id: int, draft: str) -> None:
             raise Unavailable("away")
 
-    platform, context = Platform(), a_talk()
+    platform, context = Platform(), a_context()
     async with drafting(platform, Away(), context) as draft:
-        draft.told("One")
+        draft.update("One")
         await platform.seen(1)
-        draft.told("One two")
+        draft.update("One two")
         await platform.seen(2)
     assert context.draft == "m1", "the finished answer takes its place"
     assert [each[1] for each in platform.shown] == ["", "m1"]

@@ -9,8 +9,8 @@ import pytest
 
 from domain.channels.messages import Answer, Event, OutboundMessage, Sender
 from domain.instances.model import Instance
-from domain.routing.asking.model import ConversationContext
-from domain.routing.service import LONG_TEXT, _rendered
+from domain.routing.invocation.model import ConversationContext
+from domain.routing.service import LONG_TEXT, render_messages
 from tests.support.channel_calls import a_channel
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -33,6 +33,6 @@ class Channel:
 async def test_a_long_answer_is_rendered_in_a_thread(length: int, beside: bool) -> None:
     channel = Channel()
     context = ConversationContext(INSTANCE, a_channel(sender=channel), has_open_approval=False)
-    parts = await _rendered(channel, context, EVENT, Answer("x" * length))
-    assert [each.payload for each in parts] == [{"length": length, "target": {"chat": 1}}]
+    messages = await render_messages(context, EVENT, Answer("x" * length))
+    assert [message.payload for message in messages] == [{"length": length, "target": {"chat": 1}}]
     assert (channel.thread is not threading.main_thread()) is beside

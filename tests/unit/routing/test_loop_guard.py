@@ -41,7 +41,7 @@ class Rounds:
 
 def world_of(rounds: Rounds, channel: Channel | None = None) -> World:
     world = World()
-    world.service._rounds = rounds
+    world.rounds = rounds
     world.channel = channel or world.channel
     return world
 

@@ -13,8 +13,9 @@ import pytest
 from domain.channels.messages import Answer, Event, OutboundMessage, Sender
 from domain.instances.model import Instance
 from domain.refusals import Invalid, StorageAway, Unavailable
+from domain.routing.events.service import EventService
 from domain.routing.service import RETRIES, ConversationService
-from domain.routing.words import GAVE_UP
+from domain.routing.texts import GAVE_UP
 from ports.inbox import Conversation, EventOutcome, QueuedEvent
 from ports.queue import QueueKey
 from tests.support.channel_calls import a_channel
@@ -58,18 +59,18 @@ class World:
         self.released: list[QueueKey] = []
         self.failed: list[str] = []
         anything: Any = self
-        self.service = ConversationService(
-            conversations=anything,
-            instances=anything,
-            channels=anything,
-            people=anything,
-            asking=anything,
-            health=SimpleNamespace(failed=self._failed, succeeded=self._succeeded),  # type: ignore[arg-type]
-            clock=SimpleNamespace(now=lambda: NOW),  # type: ignore[arg-type]
-            meter=SimpleNamespace(processed=lambda *_: None),  # type: ignore[arg-type]
-            verification_address="",
-            rounds=anything,
+        health: Any = SimpleNamespace(failed=self._failed, succeeded=self._succeeded)
+        feedback = SimpleNamespace(finished=lambda *_: None)
+        invocation: Any = SimpleNamespace(answer=self.answer, feedback=feedback)
+        clock: Any = SimpleNamespace(now=lambda: NOW)
+        meter: Any = SimpleNamespace(processed=lambda *_: None)
+        self.rounds: Any = None
+        rounds: Any = SimpleNamespace(
+            count=lambda *arguments: self.rounds.count(*arguments),
+            replied=lambda *arguments: self.rounds.replied(*arguments),
         )
+        events = EventService(invocation, anything, rounds, health, clock, meter, verification_address="")
+        self.service = ConversationService(anything, anything, anything, events, health)
 
     async def cached(self, instance_id: int) -> Instance | None:
         if isinstance(self.instance, Exception):
@@ -85,9 +86,6 @@ class World:
         if self.failure:
             raise self.failure
         return Answer(self.text)
-
-    def ended(self, *_: object) -> None:
-        return
 
     async def record(self, processed: EventOutcome) -> bool:
         self.tried.append(processed)

@@ -1,6 +1,4 @@
-"""What the work on one lease holds on to, and how it ends early."""
-
-from __future__ import annotations
+"""The state of the work on one conversation, and how the work on an event ends early."""
 
 from dataclasses import dataclass
 
@@ -13,12 +11,12 @@ from ports.channels import AnyChannel
 
 @dataclass(slots=True)
 class ConversationContext:
-    """A conversation under lease. `has_open_approval`: its messages are held against its tool confirmations.
+    """A leased conversation, and the state of its current event.
 
-    `channel` is the instance's channel, whose fields tell what it can do. `draft` names the message that shows
-    the answer to the present event while it is being made, empty while there is none. `answered`: the resource
-    answered to the present event, and all its attachments were fetched. `noticed`: the platform was told that the
-    press which the present event is was seen. `typing` shows that the answer to it is being written.
+    `has_open_approval`: tool confirmations of the session are stored, so each message may decide one. `draft` names
+    the message that shows the unfinished answer, empty for none. `answered`: the resource answered, and all
+    attachments were fetched. `automated`: no person is known to have caused the event. `acknowledged`: the platform
+    was told that the pressed button was seen.
     """
 
     instance: Instance
@@ -27,7 +25,7 @@ class ConversationContext:
     draft: str = ""
     answered: bool = False
     automated: bool = False
-    noticed: bool = False
+    acknowledged: bool = False
     typing: RepeatedTyping | None = None
 
     @property
@@ -37,6 +35,10 @@ class ConversationContext:
     def target(self, event: Event) -> ChannelTarget:
         return self.channel.target.load(event.target)
 
+    def start_typing(self, event: Event) -> None:
+        if self.channel.typing:
+            self.typing = RepeatedTyping(self.channel.typing, self.config, self.target(event))
+
     def stop_typing(self) -> None:
         if self.typing is not None:
             self.typing.stop()
@@ -44,9 +46,9 @@ class ConversationContext:
 
 
 class ProcessingFailed(Exception):
-    """An event that ends in an apology: `words` for the sender, `reason` for the record."""
+    """An event that ends in an apology: `user_message` is sent to the sender, `reason` is recorded."""
 
-    def __init__(self, words: str, reason: str) -> None:
+    def __init__(self, user_message: str, reason: str) -> None:
         super().__init__(reason)
-        self.words = words
+        self.user_message = user_message
         self.reason = reason

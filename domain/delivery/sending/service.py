@@ -1,0 +1,61 @@
+"""Sends one message and records how that ended."""
+
+import logging
+
+from domain.channels.messages import Outcome, Sent
+from domain.channels.typed import ChannelConfig, ChannelTarget
+from domain.delivery.rate_limits.model import SendRequest
+from domain.delivery.rate_limits.service import RateLimiter
+from domain.instances.model import Activity, Instance
+from domain.refusals import reason_of
+from ports.capabilities import ReplySender
+from ports.channels import AnyChannel
+from ports.clock import Clock
+from ports.instances import HealthRecorder
+from ports.metrics import Meter
+from ports.outbox import QueuedMessage
+
+log = logging.getLogger(__name__)
+
+Sender = ReplySender[ChannelConfig, ChannelTarget]
+
+
+class MessageSender:
+    def __init__(self, limiter: RateLimiter, health: HealthRecorder, clock: Clock, meter: Meter) -> None:
+        self._limiter = limiter
+        self._health = health
+        self._clock = clock
+        self._meter = meter
+
+    async def send(
+        self,
+        request: SendRequest,
+        instance: Instance,
+        channel: AnyChannel,
+        sender: Sender,
+        message: QueuedMessage,
+    ) -> Sent:
+        """Sends a message for which the rate limiter was acquired."""
+        started = self._clock.now()
+        try:
+            sent = await _try(instance, channel, sender, message)
+        finally:
+            self._limiter.release(request)
+        seconds = (self._clock.now() - started).total_seconds()
+        self._meter.delivered(instance.channel_id, sent.outcome, seconds)
+        if sent.outcome is Outcome.SENT:
+            await self._health.succeeded(instance.id, Activity.SENDING)
+        else:
+            await self._health.failed(instance.id, Activity.SENDING, f"sending a reply: {sent.detail}")
+            log.warning("a reply was not taken: %s", sent.detail, extra={"instance": instance.id})
+        await self._limiter.record(request, sent)
+        return sent
+
+
+async def _try(instance: Instance, channel: AnyChannel, sender: Sender, message: QueuedMessage) -> Sent:
+    try:
+        config, target = channel.config.load(instance.config), channel.target.load(message.target)
+        return await sender.send(config, target, message.message, message.key)
+    except Exception as unexpected:
+        log.exception("a channel failed to send", extra={"instance": instance.id})
+        return Sent(Outcome.UNKNOWN, reason_of(unexpected))

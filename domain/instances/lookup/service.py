@@ -1,0 +1,30 @@
+"""Finds the instance and the channel that a caller names."""
+
+from domain.access.model import Caller
+from domain.instances.model import Instance
+from domain.refusals import Fault, Forbidden, Invalid, NotFound
+from ports.channels import AnyChannel, Channels
+from ports.instances import InstanceStore
+
+
+async def owned_instance(store: InstanceStore, caller: Caller, instance_id: int) -> Instance:
+    """Raises `NotFound`, `Forbidden`."""
+    instance = await store.find(instance_id)
+    if instance is None or not instance.exists:
+        raise unknown(instance_id)
+    if not caller.may_act_for(instance.user_id):
+        raise Forbidden("the instance belongs to another user")
+    return instance
+
+
+def known_channel(channels: Channels, channel_id: str) -> AnyChannel:
+    """Raises `Invalid`."""
+    channel = channels.find(channel_id)
+    if channel is None:
+        message = f"there is no channel '{channel_id[:100]}'; GET /api/agent/channels lists them"
+        raise Invalid.of([Fault("channelId", message)])
+    return channel
+
+
+def unknown(instance_id: int) -> NotFound:
+    return NotFound(f"there is no instance {instance_id}")

@@ -1,0 +1,106 @@
+"""Registers webhooks at platforms, and checks credentials."""
+
+import logging
+from collections.abc import Sequence
+
+from domain.channels.typed import ChannelConfig
+from domain.instances.model import ACTIVE, UNREADABLE, Instance
+from domain.instances.validation import advice
+from ports.capabilities import PlatformError, Registrar
+from ports.channels import AnyChannel, Channels
+from ports.instances import HealthStore, InstanceStore
+
+log = logging.getLogger(__name__)
+
+
+class RegistrationService:
+    """`callback_address` is what the platforms call, without a final slash."""
+
+    def __init__(
+        self, store: InstanceStore, channels: Channels, health: HealthStore, callback_address: str
+    ) -> None:
+        self._store = store
+        self._channels = channels
+        self._health = health
+        self._callback_address = callback_address
+
+    async def connect(self, instance: Instance, channel: AnyChannel) -> tuple[bool | None, str | None]:
+        """Registers the webhook, or checks the credentials of a saved instance.
+
+        Whether a required webhook is registered, None where none is required; and what the platform refused.
+        """
+        error = await self._check(instance, channel, register=True)
+        return (error is None if _must_register(channel) else None), error
+
+    async def keep_registered(self, instance_id: int) -> None:
+        """Registers the webhook again where the platform calls another address, and checks a configuration again that
+        did not work: the cause may have been removed at the platform."""
+        instance = await self._store.find(instance_id)
+        channel = self._channels.find(instance.channel_id) if instance else None
+        if instance is not None and channel is not None and instance.status == ACTIVE:
+            await self._check(instance, channel, register=False)
+
+    async def to_be_checked(self) -> Sequence[int]:
+        """The instances with a registered webhook, and those whose configuration did not work."""
+        ids = [channel.definition.id for channel in self._channels.all() if channel.registrar]
+        registered = {instance.id for instance in await self._store.of_channels(ids)}
+        return sorted(registered.union(await self._health.tried_in_vain()))
+
+    async def replaced(self, existing: Instance, instance: Instance, channel: AnyChannel) -> None:
+        """Removes the webhook of the former configuration, where the new one does not take it over."""
+        if channel.registrar is None or existing.status == UNREADABLE:
+            return
+        load = channel.config.load
+        if channel.registrar.supersedes(load(existing.config), load(instance.config)):
+            await self.unregister(existing, channel)
+
+    async def unregister(self, instance: Instance, channel: AnyChannel) -> None:
+        """Removes the webhook of an instance; a refusal of the platform is logged."""
+        if channel.registrar is None or instance.status == UNREADABLE:
+            return
+        record = await self._health.find(instance.id)
+        try:
+            await channel.registrar.unregister(channel.config.load(instance.config), record.registration)
+        except PlatformError as error:
+            log.warning("the platform did not remove the webhook: %s", error, extra={"instance": instance.id})
+        if record.registration:
+            await self._health.registration(instance.id, {})
+
+    async def _check(self, instance: Instance, channel: AnyChannel, *, register: bool) -> str | None:
+        """Records and returns what the platform says against the webhook or the credentials."""
+        registered, error = False, None
+        config = channel.config.load(instance.config)
+        try:
+            if registrar := channel.registrar:
+                address = self._webhook_address(instance)
+                if register or not await registrar.registered(config, address):
+                    await self._register(instance, registrar, config)
+                registered = True
+            if channel.probe and _is_probed(instance, channel):
+                await channel.probe.probe(config)
+        except PlatformError as refused:
+            error = str(refused)
+        if channel.registrar or channel.probe:
+            await self._health.webhook(instance.id, registered, error)
+        return error
+
+    async def _register(
+        self, instance: Instance, registrar: Registrar[ChannelConfig], config: ChannelConfig
+    ) -> None:
+        """Raises `PlatformError`."""
+        former = (await self._health.find(instance.id)).registration
+        registration = await registrar.register(config, self._webhook_address(instance), former)
+        if registration != former:
+            await self._health.registration(instance.id, registration)
+
+    def _webhook_address(self, instance: Instance) -> str:
+        return f"{self._callback_address}/api/agent/channels/{instance.channel_id}/{instance.id}/webhook"
+
+
+def _must_register(channel: AnyChannel) -> bool:
+    return channel.registrar is not None and channel.definition.setup.webhook_required
+
+
+def _is_probed(instance: Instance, channel: AnyChannel) -> bool:
+    """A required registration checks the credentials too; an incomplete configuration needs no check."""
+    return not _must_register(channel) and not advice(channel.definition, instance.config)

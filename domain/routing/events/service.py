@@ -1,0 +1,127 @@
+"""Decides whether an event is answered, and gets its answer."""
+
+import logging
+from datetime import timedelta
+
+from domain.channels.messages import Answer, Event
+from domain.instances.model import Activity, Instance
+from domain.refusals import Unavailable, reason_of
+from domain.routing.invocation.model import ConversationContext, ProcessingFailed
+from domain.routing.invocation.service import InvocationService
+from domain.routing.rounds import MOST_ROUNDS, STOPPED, WINDOW, LoopStopped
+from domain.routing.texts import GAVE_UP, TOO_MANY_CRASHES, not_served
+from ports.clock import Clock
+from ports.identities import UserResolver
+from ports.inbox import QueuedEvent
+from ports.instances import HealthRecorder
+from ports.metrics import Meter
+from ports.queue import QueueKey
+from ports.sessions import Rounds
+
+log = logging.getLogger(__name__)
+
+MAX_CRASHES = 3
+"""After so many workers died over an event it is given up."""
+NOTICE_EVERY = timedelta(hours=24)
+"""How often a sender is told that only verified users are served."""
+
+
+class EventService:
+    """`verification_address` is where senders verify their identity."""
+
+    def __init__(
+        self,
+        invocation: InvocationService,
+        users: UserResolver,
+        rounds: Rounds,
+        health: HealthRecorder,
+        clock: Clock,
+        meter: Meter,
+        verification_address: str,
+    ) -> None:
+        self._invocation = invocation
+        self._users = users
+        self._rounds = rounds
+        self._health = health
+        self._clock = clock
+        self._meter = meter
+        self._verification_address = verification_address
+
+    async def process(
+        self, key: QueueKey, queued: QueuedEvent, context: ConversationContext
+    ) -> tuple[Answer | None, str | None]:
+        """The answer, if there is one, and the error to be recorded, if any. Raises `Unavailable`."""
+        context.draft, context.acknowledged = queued.draft, False
+        started = self._clock.now()
+        answer, error = await self._try(key, queued, context)
+        self._invocation.feedback.finished(context, queued.event)
+        if error:
+            context.answered = False
+            log.warning("a message is not answered: %s", error, extra={"instance": key.instance_id})
+            await self._health.failed(key.instance_id, Activity.PROCESSING, error)
+        outcome = "failed" if error else "answered" if answer else "silent"
+        waited = (started - queued.received_at).total_seconds()
+        self._meter.processed(context.instance.channel_id, outcome, max(0.0, waited))
+        return answer, error
+
+    async def replied(self, key: QueueKey, event: Event) -> None:
+        """Records that an event gets a reply, where a machine may have caused it."""
+        if event.correspondent:
+            await self._rounds.replied(key, event.correspondent)
+
+    async def _try(
+        self, key: QueueKey, queued: QueuedEvent, context: ConversationContext
+    ) -> tuple[Answer | None, str | None]:
+        try:
+            return await self._answer(key, queued, context), None
+        except LoopStopped:
+            return None, STOPPED
+        except ProcessingFailed as failed:
+            return Answer(failed.user_message), failed.reason
+        except Unavailable:
+            raise
+        except Exception as unexpected:
+            log.exception("an event could not be processed", extra={"instance": key.instance_id})
+            return Answer(GAVE_UP), reason_of(unexpected)
+
+    async def _answer(
+        self, key: QueueKey, queued: QueuedEvent, context: ConversationContext
+    ) -> Answer | None:
+        event, instance = queued.event, context.instance
+        context.automated = event.automated
+        if event.only_decides and not context.has_open_approval:
+            return None
+        if queued.attempts >= MAX_CRASHES:
+            raise ProcessingFailed(GAVE_UP, TOO_MANY_CRASHES)
+        if sender_filter := context.channel.sender_filter:
+            is_bot = await sender_filter.is_bot(context.config, event.sender)
+            if is_bot:
+                return None
+            context.automated = event.automated or is_bot is None
+        if context.automated and await self._is_echo(key, queued):
+            return None
+        user_id = await self._user(context, event)
+        if context.channel.definition.allows_only_known(instance.config) and user_id is None:
+            return await self._notice(instance, event)
+        if event.canned_reply is not None:
+            await self._invocation.skip(context, queued)
+            return Answer(event.canned_reply)
+        return await self._invocation.answer(context, queued, user_id)
+
+    async def _is_echo(self, key: QueueKey, queued: QueuedEvent) -> bool:
+        """Counts the round. Raises `LoopStopped`."""
+        counted = await self._rounds.count(key, queued, MOST_ROUNDS, WINDOW)
+        if counted.count > MOST_ROUNDS and not counted.echo:
+            raise LoopStopped
+        return counted.echo
+
+    async def _user(self, context: ConversationContext, event: Event) -> str | None:
+        if not context.channel.definition.identifies(context.instance.config):
+            return None
+        return await self._users.resolve(event.sender.identities)
+
+    async def _notice(self, instance: Instance, event: Event) -> Answer | None:
+        sender, now = event.sender.external_id, self._clock.now()
+        if await self._users.may_notify(instance.id, sender, now, NOTICE_EVERY):
+            return Answer(not_served(self._verification_address))
+        return None

@@ -1,0 +1,142 @@
+"""Passes a message to its resource and makes the result an answer, or a question about a tool."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from domain.channels.messages import Answer, Event
+from domain.confirmations.model import ApprovalResult, ApprovalScope, Decision, ReceivedText
+from domain.confirmations.rules import unclear
+from domain.instances.model import Instance
+from domain.refusals import Invalid
+from domain.routing.drafting.service import Drafting
+from domain.routing.invocation.model import ConversationContext, ProcessingFailed
+from domain.routing.model import Approval, InputFile, Resource, RunRequest, RunResult, RunSender
+from domain.routing.prompts.service import PromptFeedback, presses_prompt
+from domain.routing.resource import parse_resource
+from domain.routing.runner.service import ResourceRunner
+from domain.routing.texts import NO_RESOURCE
+from ports.confirmations import Approvals
+from ports.files import MessageFiles
+from ports.inbox import DraftStore, QueuedEvent
+
+
+class InvocationService:
+    """Invokes the resource of an instance."""
+
+    def __init__(
+        self,
+        runner: ResourceRunner,
+        approvals: Approvals,
+        files: MessageFiles,
+        drafts: DraftStore,
+        feedback: PromptFeedback,
+    ) -> None:
+        self._runner = runner
+        self._approvals = approvals
+        self._files = files
+        self._drafts = drafts
+        self.feedback = feedback
+
+    async def answer(
+        self, context: ConversationContext, queued: QueuedEvent, user_id: str | None
+    ) -> Answer | None:
+        """The answer to a message, None where it gets none. Raises `ProcessingFailed`."""
+        event = queued.event
+        if context.instance.resource_id is None:
+            return Answer(NO_RESOURCE)
+        approval_result = await self._decide(context, queued)
+        if prompt := approval_result.prompt:
+            return Answer(prompt.text, (), prompt.choices, question=prompt.text)
+        decision = approval_result.decision
+        if decision is None and event.only_decides:
+            return None
+        if decision is None and presses_prompt(event):
+            return self.feedback.decided_nothing(context, event, approval_result)
+        self.feedback.decided(context, event, approval_result.closed)
+        context.start_typing(event)
+        fetched = await self._files.fetch(context.instance, event)
+        request = _request(context.instance, event, user_id, approval_result, fetched.files)
+        if decision is not None and not await self._approvals.begin(_scope(context, event), decision):
+            return Answer(unclear(decision.tool))
+        answer = await self._invoke(context, queued, request)
+        context.answered = fetched.complete
+        return answer
+
+    async def skip(self, context: ConversationContext, queued: QueuedEvent) -> None:
+        """A message that the channel answers itself clears the sender's question, like any other."""
+        if context.has_open_approval:
+            scope = _scope(context, queued.event)
+            approval_result = await self._approvals.decide(scope, _received(queued))
+            self.feedback.close(context, approval_result.closed)
+
+    async def _decide(self, context: ConversationContext, queued: QueuedEvent) -> ApprovalResult:
+        """A press may concern a question of another session, such as that of the person who was asked."""
+        if context.has_open_approval or presses_prompt(queued.event):
+            return await self._approvals.decide(_scope(context, queued.event), _received(queued))
+        return ApprovalResult()
+
+    async def _invoke(self, context: ConversationContext, queued: QueuedEvent, request: RunRequest) -> Answer:
+        result = await self._run(context, queued, request)
+        artifacts = tuple(await self._files.publish(result.artifacts))
+        wanted = result.confirmation
+        if wanted is None:
+            return Answer(result.text, artifacts)
+        scope = _scope(context, queued.event)
+        prompt = await self._approvals.ask(
+            scope, _received(queued), request.text, wanted.tool, wanted.parameters
+        )
+        context.has_open_approval = True
+        self.feedback.close(context, prompt.replaced)
+        text = f"{result.text}\n\n{prompt.text}" if result.text else prompt.text
+        return Answer(text, artifacts, prompt.choices, question=prompt.text)
+
+    async def _run(self, context: ConversationContext, queued: QueuedEvent, request: RunRequest) -> RunResult:
+        """The result, shown while it is being made where the channel can do that."""
+        streaming = context.channel.streaming
+        if streaming is None:
+            return await self._runner.run(request)
+        async with Drafting(streaming, self._drafts, context, queued.event, queued.id) as drafting:
+            return await self._runner.run(replace(request, progress=drafting.update))
+
+
+def _scope(context: ConversationContext, event: Event) -> ApprovalScope:
+    return ApprovalScope(context.instance.id, event.session_id, event.sender.external_id)
+
+
+def _received(queued: QueuedEvent) -> ReceivedText:
+    event, sender = queued.event, queued.event.sender
+    return ReceivedText(queued.id, event.text, event.choice, sender.display_name or sender.external_id)
+
+
+def _request(
+    instance: Instance,
+    event: Event,
+    user_id: str | None,
+    approval_result: ApprovalResult,
+    files: Sequence[InputFile],
+) -> RunRequest:
+    decision = approval_result.decision
+    return RunRequest(
+        resource=_resource(instance.resource_id or ""),
+        request_id=event.request_id,
+        instance_id=instance.id,
+        channel_id=instance.channel_id,
+        session_id=event.session_id,
+        sender=RunSender(event.sender.external_id, event.sender.display_name, user_id),
+        text=event.text if decision is None else decision.original,
+        files=tuple(files),
+        approval=_approval(decision),
+        approved_tools=approval_result.approved_tools,
+        owner=instance.user_id,
+    )
+
+
+def _approval(decision: Decision | None) -> Approval | None:
+    return Approval(decision.confirmation_id, decision.tool, decision.decision) if decision else None
+
+
+def _resource(text: str) -> Resource:
+    try:
+        return parse_resource(text)
+    except Invalid as error:
+        raise ProcessingFailed(NO_RESOURCE, error.message) from error

@@ -1,0 +1,106 @@
+"""What a platform shows of a pressed button: an acknowledgement, and a prompt without buttons."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from domain.channels.messages import Answer, Event
+from domain.channels.typed import ChannelConfig, ChannelTarget
+from domain.confirmations.model import ApprovalResult, ClosedQuestion
+from domain.confirmations.rules import is_approval
+from domain.routing.invocation.model import ConversationContext
+from ports.capabilities import PromptCloser
+from ports.outbox import Prompts
+
+log = logging.getLogger(__name__)
+
+CALL_SECONDS = 5.0
+"""What a platform gets for one call."""
+
+
+def presses_prompt(event: Event) -> bool:
+    """Whether the event is the press of a button of a tool confirmation."""
+    return event.choice is not None and is_approval(event.choice)
+
+
+class PromptFeedback:
+    """Calls the platform in tasks of their own: a slow one must not delay the answer."""
+
+    def __init__(self, prompts: Prompts) -> None:
+        self._prompts = prompts
+        self.tasks: set[asyncio.Task[None]] = set()
+
+    def decided_nothing(
+        self, context: ConversationContext, event: Event, result: ApprovalResult
+    ) -> Answer | None:
+        """The prompt shows its outcome, or the person who pressed is told why nothing was decided. Where the channel
+        can do neither, that is the answer."""
+        if result.repeated is None:
+            self.acknowledge(context, event, result.notice)
+        else:
+            self._close_pressed(context, event, result.repeated)
+        if context.channel.prompt_closer or context.channel.button_ack:
+            return None
+        return Answer(result.repeated.closed.outcome if result.repeated else result.notice)
+
+    def decided(self, context: ConversationContext, event: Event, closed: ClosedQuestion | None) -> None:
+        """The press is acknowledged, and the prompt that it closed loses its buttons."""
+        if closed is not None and presses_prompt(event):
+            self._close_pressed(context, event, closed)
+            return
+        if event.choice is not None:
+            self.acknowledge(context, event)
+        self.close(context, closed)
+
+    def finished(self, context: ConversationContext, event: Event) -> None:
+        """After the work on an event, however it ended, no button waits for an acknowledgement."""
+        if event.choice is not None and not context.acknowledged:
+            self.acknowledge(context, event)
+
+    def acknowledge(self, context: ConversationContext, event: Event, notice: str = "") -> None:
+        context.acknowledged = True
+        if ack := context.channel.button_ack:
+            self._call(partial(ack.noticed, context.config, context.target(event), notice))
+
+    def close(self, context: ConversationContext, closed: ClosedQuestion | None) -> None:
+        """Closes a prompt after a typed message, which names no prompt: the stored one is used."""
+        if closed is not None and (closer := context.channel.prompt_closer):
+            self._call(partial(self._replace, closer, context, closed, None))
+
+    def _close_pressed(self, context: ConversationContext, event: Event, closed: ClosedQuestion) -> None:
+        context.acknowledged = True
+        if closer := context.channel.prompt_closer:
+            self._call(partial(self._replace, closer, context, closed, context.target(event)))
+
+    async def _replace(
+        self,
+        closer: PromptCloser[ChannelConfig, ChannelTarget],
+        context: ConversationContext,
+        closed: ClosedQuestion,
+        press: ChannelTarget | None,
+    ) -> None:
+        """Replaces the stored prompt, as a press may name any message. Where none is stored, as the platform never
+        told its id, the message of the press is replaced. `press` is None for a typed message."""
+        config, load = context.config, context.channel.target.load
+        asked = await self._prompts.asked(context.instance.id, closed.asked_by)
+        stored = (
+            closer.as_pressed(config, load(sent.target), sent.message, sent.ref, press) for sent in asked
+        )
+        if target := next(filter(None, stored), press):
+            await closer.decided(config, target, closed.closed)
+
+    def _call(self, call: Callable[[], Awaitable[None]]) -> None:
+        task = asyncio.create_task(_briefly(call))
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+
+async def _briefly(call: Callable[[], Awaitable[None]]) -> None:
+    try:
+        async with asyncio.timeout(CALL_SECONDS):
+            await call()
+    except TimeoutError:
+        log.warning("a platform took too long to acknowledge a button or to close a prompt")
+    except Exception:
+        log.exception("a button could not be acknowledged or a prompt not be closed")
