@@ -9,8 +9,8 @@ from struct import pack
 
 import numpy
 
-from adapters.outbound.storage.knowledge.forms import LEX_DIMENSIONS, lex_index, term_hash
 from adapters.outbound.storage.knowledge.staging import model_number
+from adapters.outbound.storage.knowledge.terms import LEX_DIMENSIONS, lex_index, term_hash
 from adapters.outbound.storage.pool import Connection, Database
 from bench.search.synthetic import Synthetic, terms_of, vocabulary
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import psycopg
 from sqlalchemy import Delete, Insert, delete, func, insert, literal, select, update
 
+from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.failures import retried
-from adapters.outbound.storage.knowledge.forms import clean
 from adapters.outbound.storage.knowledge.rows import BASE, base, base_of, granted, permission
 from adapters.outbound.storage.knowledge.tables import (
     chunk,
@@ -33,8 +33,8 @@ class PostgresBases:
     @retried
     async def add(self, owner: str, new: NewBase) -> Base:
         added = insert(knowledge_base).values(
-            name=clean(new.name),
-            description=clean(new.description),
+            name=storable(new.name),
+            description=storable(new.description),
             manifest=json.dumps(new.manifest, ensure_ascii=True),
             created_by=owner,
         )
@@ -62,7 +62,7 @@ class PostgresBases:
 
     async def change(self, base_id: int, change: BaseChange) -> bool:
         texts = {"name": change.name, "description": change.description}
-        values = {name: clean(text) for name, text in texts.items() if text is not None}
+        values = {name: storable(text) for name, text in texts.items() if text is not None}
         changed = update(knowledge_base).where(base.id == base_id)
         return await self._database.execute(changed.values(updated_at=func.clock_timestamp(), **values)) > 0
 
@@ -91,7 +91,7 @@ class PostgresBases:
 
     async def grant(self, base_id: int, user_id: str, level: Level) -> None:
         try:
-            await self._database.execute(_granting(base_id, clean(user_id), level))
+            await self._database.execute(_granting(base_id, storable(user_id), level))
         except psycopg.errors.ForeignKeyViolation:
             return  # the base went away between the check and the grant: there is nothing to grant
 

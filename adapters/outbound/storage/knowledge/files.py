@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import case, select
 
-from adapters.outbound.storage.knowledge.forms import clean
+from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.knowledge.rows import CHUNK, FILE, file, file_of, granted, permission
 from adapters.outbound.storage.knowledge.tables import chunk, kb_file, kb_permission
 from adapters.outbound.storage.pool import Database
@@ -26,7 +26,7 @@ class PostgresFiles:
         files = (
             select(*FILE, permission.level)
             .select_from(kb_file.outerjoin(kb_permission, granted(file.kb_id, user_id)))
-            .where(file.file_hash == clean(file_hash), *([may_read] if readable else []))
+            .where(file.file_hash == storable(file_hash), *([may_read] if readable else []))
             .order_by((file.uploaded_by == user_id).desc(), may_read.desc())
             .order_by((file.status == "ready").desc(), file.id)
         )
@@ -37,7 +37,7 @@ class PostgresFiles:
         joined = chunk.join(kb_file, file.id == chunk.c.file_id)
         joined = joined.outerjoin(kb_permission, granted(file.kb_id, user_id))
         chunks = select(*CHUNK, permission.level).select_from(joined)
-        row = await self._database.fetch_one(chunks.where(chunk.c.chunk_id == clean(chunk_id)).limit(1))
+        row = await self._database.fetch_one(chunks.where(chunk.c.chunk_id == storable(chunk_id)).limit(1))
         return (Chunk(*row[:-1]), Level(row[-1] or 0)) if row else None
 
     async def chunks(self, record: FileRecord, limit: int, offset: int) -> tuple[Sequence[Chunk], int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from adapters.outbound.storage.knowledge.forms import lex, lex_index, term_hash
+from adapters.outbound.storage.knowledge.terms import lex, lex_index, term_hash
 
 BITS = 24
 

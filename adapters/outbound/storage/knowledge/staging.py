@@ -10,9 +10,10 @@ from pgvector import HalfVector
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
+from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.failures import retried
-from adapters.outbound.storage.knowledge.forms import clean, lex_of_terms, term_hash
 from adapters.outbound.storage.knowledge.tables import embedding_model, kb_file, kb_piece, knowledge_base
+from adapters.outbound.storage.knowledge.terms import lex_of_terms, term_hash
 from adapters.outbound.storage.knowledge.uploads import DONE, leased
 from adapters.outbound.storage.pool import Connection, Database
 from domain.knowledge.model import Piece
@@ -81,7 +82,7 @@ class PostgresStaging:
     async def stage(
         self, work: Work, file_id: int, text: str, mime_type: str, pieces: Sequence[tuple[str, Piece]]
     ) -> None:
-        columns = {"text": clean(text), "mime_type": mime_type, "chunk_count": len(pieces)}
+        columns = {"text": storable(text), "mime_type": mime_type, "chunk_count": len(pieces)}
         staged = update(kb_file).filter_by(id=file_id, upload_id=work.upload_id)
         async with self._database.transaction() as connection:
             await connection.run(delete(kb_piece).filter_by(file_id=file_id))
@@ -140,10 +141,10 @@ class PostgresStaging:
 def _rows(work: Work, file_id: int, pieces: Sequence[tuple[str, Piece]]) -> list[tuple[object, ...]]:
     rows: list[tuple[object, ...]] = []
     for chunk_id, piece in pieces:
-        words = sorted(index_words(clean(piece.searchable)))
+        words = sorted(index_words(storable(piece.searchable)))
         terms = sorted({term_hash(work.base_id, word) for word in words})
         where = json.dumps(piece.metadata, ensure_ascii=False)
-        texts = (clean(piece.text), clean(piece.context), clean(where))
+        texts = (storable(piece.text), storable(piece.context), storable(where))
         rows.append(
             (file_id, piece.position, work.upload_id, chunk_id, *texts, words, terms, lex_of_terms(terms))
         )

@@ -19,7 +19,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from adapters.outbound.storage.knowledge.forms import LEX_DIMENSIONS
+from adapters.outbound.storage.knowledge.terms import LEX_DIMENSIONS
 from adapters.outbound.storage.schema import (
     Timestamp,
     identity,

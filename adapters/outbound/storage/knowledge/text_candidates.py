@@ -11,8 +11,8 @@ from typing import LiteralString
 
 from psycopg import sql
 
-from adapters.outbound.storage.knowledge.forms import lex, term_hash
 from adapters.outbound.storage.knowledge.held_words import HeldWords
+from adapters.outbound.storage.knowledge.terms import lex, term_hash
 from domain.knowledge.text_match import Statistics
 
 SMALL = 10_000

@@ -11,8 +11,8 @@ from typing import Any
 from sqlalchemy import Update, delete, func, select, update
 from sqlalchemy.dialects.postgresql import Insert, insert
 
+from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.failures import is_rolled_back, retried
-from adapters.outbound.storage.knowledge.forms import clean
 from adapters.outbound.storage.knowledge.rows import FILE, file, file_of
 from adapters.outbound.storage.knowledge.tables import kb_file, kb_piece, kb_upload, knowledge_base
 from adapters.outbound.storage.pool import Connection, Database
@@ -98,9 +98,9 @@ class PostgresUploads:
     async def rename(self, base_id: int, names: Mapping[str, str]) -> None:
         for file_hash, name in sorted(names.items()):
             other = update(kb_file).filter_by(kb_id=base_id, file_hash=file_hash)
-            other = other.where(file.file_name != clean(name))
+            other = other.where(file.file_name != storable(name))
             await self._database.execute(
-                other.values(file_name=clean(name), updated_at=func.clock_timestamp())
+                other.values(file_name=storable(name), updated_at=func.clock_timestamp())
             )
 
     async def statuses(self, file_ids: Sequence[int]) -> Mapping[int, FileStatus]:
@@ -178,7 +178,7 @@ class PostgresUploads:
 
     @retried
     async def fail(self, work: Work, owner: int, failure: Failure) -> Sequence[str]:
-        reason = {"failure_reason": failure.reason, "failure_message": clean(failure.message)}
+        reason = {"failure_reason": failure.reason, "failure_message": storable(failure.message)}
         failed = leased(work.upload_id, owner).values(state=FAILED, owner=None, ended_at=func.now(), **reason)
         async with self._database.transaction() as connection:
             row = await (await connection.run(failed.returning(upload.respond_async))).fetchone()
@@ -192,7 +192,12 @@ class PostgresUploads:
     ) -> Sequence[str]:
         """Without a caller who waits, the records stay and say why they failed; their content goes."""
         if keep:
-            failed = {"status": FileStatus.FAILED, "error": clean(failure.message), "progress": 0, "text": ""}
+            failed = {
+                "status": FileStatus.FAILED,
+                "error": storable(failure.message),
+                "progress": 0,
+                "text": "",
+            }
             kept = update(kb_file).filter_by(upload_id=upload_id)
             await connection.run(kept.values(**failed, staged=False, updated_at=func.clock_timestamp()))
             return []
@@ -217,7 +222,7 @@ def _added(base_id: int, user_id: str, upload_id: int, new: NewFile) -> Insert:
     values = {
         "kb_id": base_id,
         "upload_id": upload_id,
-        "file_name": clean(new.name),
+        "file_name": storable(new.name),
         "blob_key": new.blob_key,
         "file_hash": new.hash,
         "size": new.size,

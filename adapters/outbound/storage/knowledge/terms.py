@@ -1,4 +1,4 @@
-"""Values of the knowledge tables: texts that PostgreSQL takes, hashed terms, sparse vectors."""
+"""Hashed terms, and sparse vectors of them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,6 @@ from hashlib import blake2b
 from pgvector import SparseVector
 
 LEX_DIMENSIONS = 1_000_000_000
-
-
-def clean(text: str) -> str:
-    """The text without what a PostgreSQL text cannot hold: NUL, and halves of surrogate pairs."""
-    return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
 @lru_cache(16_384)
