@@ -75,7 +75,7 @@ def test_html_may_name_its_charset_itself() -> None:
 
 def test_raw_utf8_in_the_name_of_a_file_is_read() -> None:
     read = multipart("mixed", ('Content-Disposition: attachment; filename="Отчёт.pdf"', "x"))
-    assert [each.name for each in read.files] == ["Отчёт.pdf"]
+    assert [file.name for file in read.files] == ["Отчёт.pdf"]
 
 
 @pytest.mark.parametrize("encoded", ["Grüße €".encode(), "Grüße €".encode("cp1252")])

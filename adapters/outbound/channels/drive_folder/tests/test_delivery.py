@@ -146,4 +146,4 @@ async def test_who_watches_under_another_oauth_client_does_not_answer_our_answer
     del drive.files[sent.ref]["appProperties"]  # which only the client sees that wrote them
     drive.put("plan.pdf")
     found = await channel.poll(CONFIG, first.cursor, NOW, NOW)
-    assert [each.raw["name"] for each in found.events] == ["plan.pdf"]
+    assert [event.raw["name"] for event in found.events] == ["plan.pdf"]

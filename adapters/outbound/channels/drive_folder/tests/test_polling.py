@@ -209,7 +209,7 @@ async def test_only_what_looks_like_an_answer_counts_for_loops(drive: Drive, pol
     drive.put("plan.pdf - answer.pdf")
     drive.put("notes.txt", "text/plain")
     drive.put("plan", DOCUMENT)
-    assert [each.automated for each in await poll()] == [False, True, True, True]
+    assert [event.automated for event in await poll()] == [False, True, True, True]
 
 
 async def test_many_files_come_in_portions(
@@ -251,11 +251,11 @@ async def test_files_are_fetched_and_documents_exported(
     plan, notes = drive.put("plan.pdf"), drive.put("Notes", DOCUMENT)
     drive.contents = {plan: b"plan", notes: b"notes"}
     attachments = [event.attachments[0] for event in await poll()]
-    assert [(each.name, each.mime_type.rpartition(".")[2]) for each in attachments] == [
+    assert [(file.name, file.mime_type.rpartition(".")[2]) for file in attachments] == [
         ("plan.pdf", "application/pdf"),
         ("Notes.docx", "document"),
     ]
-    contents = [b"".join([piece async for piece in channel.fetch(CONFIG, each)]) for each in attachments]
+    contents = [b"".join([piece async for piece in channel.fetch(CONFIG, file)]) for file in attachments]
     assert contents == [b"plan", b"exported notes"]
 
 

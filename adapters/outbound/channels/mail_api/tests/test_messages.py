@@ -129,11 +129,11 @@ async def test_files_are_fetched_when_they_are_wanted(channel: ChannelCalls, gma
     gmail.arrive("m", payload={"mimeType": "multipart/mixed", "body": {"size": 0}, "parts": pieces})
     (event,) = (await channel.poll(CLIENT, start, NOW, NOW)).events
     picture, note = event.attachments
-    assert b"".join([each async for each in channel.fetch(CLIENT, picture)]) == b"\xff" * 100_000
-    assert b"".join([each async for each in channel.fetch(CLIENT, note)]) == b"inline"
+    assert b"".join([piece async for piece in channel.fetch(CLIENT, picture)]) == b"\xff" * 100_000
+    assert b"".join([piece async for piece in channel.fetch(CLIENT, note)]) == b"inline"
     del gmail.mails["m"]
     with pytest.raises(PlatformError, match="cannot be fetched: Gmail answered 404"):
-        [each async for each in channel.fetch(CLIENT, picture)]
+        [piece async for piece in channel.fetch(CLIENT, picture)]
 
 
 @pytest.mark.parametrize("mime", ["text/plain", "text/html"])
