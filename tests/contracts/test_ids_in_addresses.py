@@ -48,20 +48,13 @@ ANSWER = (
     b' "url": "https://files.example/a", "mime_type": "image/png"}'
 )
 EXPECTED = (PlatformError, PollFailed, Refusal, HttpFailed, OdooError)
-ATTACHMENTS = {
-    "community-chat": Attachment("a.png", "image/png", {"fileId": "f1"}),
-    "bot-messenger": Attachment("a.png", "image/png", {"file_id": "f1"}),
-    "business-messaging": Attachment("a.png", "image/png", {"id": "f1"}),
-    "drive-folder": Attachment("a.pdf", "application/pdf", {"fileId": "f1", "export": ""}),
-    "mail-api": Attachment("a.png", "image/png", {"messageId": "m1", "attachmentId": "f1"}),
-}
 
 CHECKED = (Format.ID, Format.BASE_URL)
 REGISTRY = Registry.build(dependencies(Scripted((), HttpAnswer(200, {}, ANSWER))))
 SAMPLES: dict[str, Sample] = {
     channel.definition.id: sample
     for channel in REGISTRY.all()
-    if (sample := sample_of(channel.definition.id)) is not None and sample.over_http
+    if (sample := sample_of(channel.definition.id)).over_http
 }
 
 
@@ -154,7 +147,7 @@ def _at(value: Any, place: Place) -> Any:
 
 @pytest.mark.parametrize("channel_id", SAMPLES)
 async def test_an_id_stays_one_segment_of_the_path(channel_id: str) -> None:
-    config, attachment = SAMPLES[channel_id].config, ATTACHMENTS.get(channel_id)
+    config, attachment = SAMPLES[channel_id].config, SAMPLES[channel_id].attachment
     for target in targets(channel_id) or [{}]:
         usual = await called(channel_id, config, target, attachment)
         for place in ids_in(target):  # without an id a channel may go another way
@@ -166,10 +159,11 @@ async def test_an_id_stays_one_segment_of_the_path(channel_id: str) -> None:
                 assert {shape[3] for shape in found} <= {shape[3] for shape in usual}, (place, hostile)
 
 
-@pytest.mark.parametrize("channel_id", ATTACHMENTS)
+@pytest.mark.parametrize("channel_id", [name for name, sample in SAMPLES.items() if sample.attachment])
 @pytest.mark.parametrize("hostile", HOSTILE)
 async def test_an_id_of_a_file_stays_one_segment_of_the_path(channel_id: str, hostile: str) -> None:
-    config, attachment = SAMPLES[channel_id].config, ATTACHMENTS[channel_id]
+    config, attachment = SAMPLES[channel_id].config, SAMPLES[channel_id].attachment
+    assert attachment is not None
     usual = await called(channel_id, config, {}, attachment)
     for name in attachment.source:
         if name == "export":
@@ -214,7 +208,6 @@ FIELDS = [
 @pytest.mark.parametrize(("channel", "field"), FIELDS)
 def test_a_config_is_refused_whose_values_are_no_ids_and_addresses(channel: Channel, field: Any) -> None:
     sample = sample_of(channel.definition.id)
-    assert sample is not None
     values = [each for each in HOSTILE if each not in ("", "\ud800")]
     if field.format is Format.BASE_URL:
         values = [
@@ -229,7 +222,6 @@ def test_a_config_is_refused_whose_values_are_no_ids_and_addresses(channel: Chan
 @pytest.mark.parametrize("channel", [pytest.param(each, id=each.definition.id) for each in REGISTRY.all()])
 def test_a_line_of_a_config_holds_no_line_breaks(channel: Channel) -> None:
     sample = sample_of(channel.definition.id)
-    assert sample is not None
     for field in channel.definition.fields:
         if field.format is Format.TEXT and field.type == "string" and not (field.choices or field.check):
             for value in ("a\r\nX-Evil: 1", "a\0b", "a\x1b[2J"):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from adapters.outbound.channels.bot_messenger.webhook import secret_of
-from domain.channels.messages import RawCall
+from domain.channels.messages import Attachment, RawCall
 from tests.support.channel_samples import Sample
 from tests.support.channels import call
 from tests.support.platforms.telegram import TOKEN
@@ -45,6 +45,12 @@ def tampered() -> list[RawCall]:
 
 
 SAMPLE = Sample(
+    fields=(
+        "botToken string R, parseMode string, disableWebPagePreview boolean, "
+        "identifyUsers boolean, accessMode string"
+    ),
+    typing_shown_seconds=5.0,
+    attachment=Attachment("a.png", "image/png", {"file_id": "f1"}),
     config=CONFIG,
     genuine={
         name: update(name)

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from adapters.outbound.channels.common.calls import signature
-from domain.channels.messages import RawCall
+from domain.channels.messages import Attachment, RawCall
 from tests.support.channel_samples import Sample
 from tests.support.channels import call
 from tests.support.platforms.whatsapp import NUMBER_ID, SECRET, TOKEN
@@ -68,6 +68,12 @@ def tampered() -> list[RawCall]:
 
 
 SAMPLE = Sample(
+    fields=(
+        "phoneNumberId string R, accessToken string R, webhookVerifyToken string R, "
+        "appSecret string, apiVersion string, identifyUsers boolean, accessMode string"
+    ),
+    typing_shown_seconds=25.0,
+    attachment=Attachment("a.png", "image/png", {"id": "f1"}),
     config=CONFIG,
     genuine={
         name: notification(name)

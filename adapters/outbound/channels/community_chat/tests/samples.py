@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from domain.channels.messages import Attachment
 from tests.support.channel_samples import Sample
 from tests.support.channels import call
 
@@ -13,6 +14,12 @@ POST = json.loads((FIXTURES / "outgoing_webhook.json").read_text())
 COMMAND = json.loads((FIXTURES / "slash_command.json").read_text())
 
 SAMPLE = Sample(
+    fields=(
+        "SERVER_URL string R, channelId string R, token string R, webhookToken string, "
+        "identifyUsers boolean, accessMode string"
+    ),
+    typing_shown_seconds=5.0,
+    attachment=Attachment("a.png", "image/png", {"fileId": "f1"}),
     config={
         "SERVER_URL": "https://chat.example",
         "channelId": "d4n8hq2xw7z1m5kfr9ty3bdjpa",

@@ -9,6 +9,10 @@ URL = "https://switchboard.example/api/agent/channels/cron/7/manual_trigger"
 SECRET = {"X-Webhook-Secret": "open sesame"}
 
 SAMPLE = Sample(
+    fields=(
+        "cronSchedule string R, message string R, timezone string, enabled boolean, "
+        "oneShot boolean, triggerSecret string"
+    ),
     config={"cronSchedule": "0 9 * * *", "message": "Good morning.", "triggerSecret": "open sesame"},
     genuine={
         "bare": call(callback="manual_trigger", url=URL, headers=SECRET),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from adapters.outbound.channels.drive_folder import push
 from adapters.outbound.channels.drive_folder.config import CONFIG as MODEL
+from domain.channels.messages import Attachment
 from ports.http import HttpAnswer
 from tests.support.channel_samples import Sample
 from tests.support.channels import NOW, call
@@ -13,6 +14,11 @@ CONFIG = {**CLIENT, "folderId": FOLDER}
 CHANNEL = push.channel(MODEL.load(CONFIG), "https://switchboard.example/webhook", NOW)
 
 SAMPLE = Sample(
+    fields=(
+        "clientId string R, clientSecret string R, refreshToken string R, folderId string R, "
+        "checkInterval number, fileTypes string, webhookUrl string"
+    ),
+    attachment=Attachment("a.pdf", "application/pdf", {"fileId": "f1", "export": ""}),
     config=CONFIG,
     forged={
         "no token": call(headers={"X-Goog-Channel-ID": CHANNEL["id"], "X-Goog-Resource-State": "change"}),

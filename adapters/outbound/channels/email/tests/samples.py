@@ -5,6 +5,11 @@ from __future__ import annotations
 from tests.support.channel_samples import Sample
 
 SAMPLE = Sample(
+    fields=(
+        "smtpHost string R, smtpPort number R, smtpSecure boolean, imapHost string R, "
+        "imapPort number R, imapSecure boolean, username string R, password string R, "
+        "fromEmail string R, checkInterval number, identifyUsers boolean, accessMode string"
+    ),
     config={
         "smtpHost": "smtp.example.com",
         "smtpPort": 587,

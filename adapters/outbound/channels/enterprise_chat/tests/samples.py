@@ -27,6 +27,12 @@ def _signed(name: str, **options: Any) -> RawCall:
 
 
 SAMPLE = Sample(
+    fields=(
+        "webhookUrl string, appId string, appPassword string, tenantId string, "
+        "identifyUsers boolean, accessMode string"
+    ),
+    typing_shown_seconds=3.0,
+    account_by_target=True,
     config={"appId": APP_ID, "appPassword": PASSWORD},
     genuine={"message": _signed("message_personal"), "choice": _signed("invoke_choice")},
     forged={

@@ -6,6 +6,10 @@ from ports.http import HttpAnswer
 from tests.support.channel_samples import Sample
 
 SAMPLE = Sample(
+    fields=(
+        "erpUrl string R, database string R, username string R, password string R, "
+        "models string R, events string R, checkInterval number, webhookUrl string"
+    ),
     config={
         "erpUrl": "https://workshop.odoo.example",
         "database": "workshop",

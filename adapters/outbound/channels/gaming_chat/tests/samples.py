@@ -74,6 +74,11 @@ def tampered() -> list[RawCall]:
 
 
 SAMPLE = Sample(
+    fields=(
+        "botToken string R, applicationId string R, publicKey string, defaultChannelId string, "
+        "identifyUsers boolean, accessMode string"
+    ),
+    typing_shown_seconds=10.0,
     config=CONFIG,
     genuine={
         name: interaction(name)

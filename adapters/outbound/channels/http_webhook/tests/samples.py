@@ -24,6 +24,12 @@ def signed(body: bytes) -> dict[str, str]:
 
 
 SAMPLE = Sample(
+    fields=(
+        "responseWebhookUrl string, webhookSecret string, messageField string, "
+        "sessionIdField string, responseHeaders string, syncResponse boolean, "
+        "identifyUsers boolean, accessMode string"
+    ),
+    account_by_target=True,
     config={"webhookSecret": SECRET, "responseWebhookUrl": "https://app.example/answers"},
     genuine={
         "message": call(body=MESSAGE, headers=signed(MESSAGE)),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from tests.support.channel_samples import Sample
 
 SAMPLE = Sample(
+    fields="phoneNumber string R, allowedNumbers string, identifyUsers boolean, accessMode string",
+    typing_shown_seconds=10.0,
     config={"phoneNumber": "4915112345678"},
     target={"instance": 7, "chat": "4917012345678@s.whatsapp.net"},
     shown=lambda part: str(part.payload["text"]),

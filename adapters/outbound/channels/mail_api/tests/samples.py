@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from domain.channels.messages import Attachment
 from ports.http import HttpAnswer
 from tests.support.channel_samples import Sample
 from tests.support.platforms.gmail import ADDRESS, CLIENT
 
 SAMPLE = Sample(
+    fields=(
+        "clientId string R, clientSecret string R, refreshToken string R, redirectUri string, "
+        "checkInterval number, identifyUsers boolean, accessMode string"
+    ),
+    attachment=Attachment("a.png", "image/png", {"messageId": "m1", "attachmentId": "f1"}),
     config=CLIENT,
     target={
         "from": ADDRESS,

@@ -22,6 +22,10 @@ def _signed(fields: dict[str, str], signature_of: dict[str, str]) -> RawCall:
 
 
 SAMPLE = Sample(
+    fields=(
+        "accountSid string R, authToken string R, providerPhoneNumber string R, "
+        "messagingServiceSid string, identifyUsers boolean, accessMode string"
+    ),
     config={
         "accountSid": "AC00000000000000000000000000000001",
         "authToken": TOKEN,

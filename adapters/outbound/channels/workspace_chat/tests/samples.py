@@ -76,6 +76,10 @@ def tampered() -> list[RawCall]:
 
 
 SAMPLE = Sample(
+    fields=(
+        "botToken string R, signingSecret string R, defaultChannel string, appId string, "
+        "identifyUsers boolean, accessMode string"
+    ),
     config=CONFIG,
     genuine={
         name: recorded(name)

@@ -1,0 +1,215 @@
+"""What every channel keeps, whatever its platform: a suite for the tests of a channel's folder or of a plugin.
+
+class TestContract(ChannelContract):
+    build = staticmethod(build)
+    sample = SAMPLE
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from adapters.outbound.channels.tests.calls import ChannelCalls
+from adapters.outbound.channels.tests.sample import Sample, Scripted
+from adapters.outbound.channels.tests.support import NOW, dependencies
+from domain.channels.messages import Answer, Choice, OutboundMessage, Outcome, RawCall, Received, Sent
+from domain.channels.model import TextLimit, Unit
+from domain.refusals import Refusal
+from ports.channels import Channel, ChannelDependencies
+from ports.http import AddressRefused, HttpAnswer, HttpFailed
+
+OK = HttpAnswer(200, {}, b"{}")
+TEXTS = {
+    "words": " ".join(f"word{number}" for number in range(6000)),
+    "emoji": " ".join(["\N{FAMILY}\N{ZERO WIDTH JOINER}\N{FAMILY}"] * 3000),
+    "lines": "\n".join(f"line {number}" for number in range(3000)),
+}
+ANSWERS = [
+    (HttpAnswer(429, {"retry-after": "7"}, b""), {Outcome.RETRY_AFTER}),
+    (HttpAnswer(500, {}, b""), {Outcome.TRANSIENT}),
+    (HttpAnswer(502, {}, b"<html>Bad gateway</html>"), {Outcome.TRANSIENT}),
+    (HttpAnswer(410, {}, b""), {Outcome.PERMANENT}),
+    (HttpFailed("connection refused", before_request=True), {Outcome.TRANSIENT}),
+    (HttpFailed("connection reset", before_request=False), {Outcome.UNKNOWN}),
+    (AddressRefused("private address"), {Outcome.PERMANENT}),
+]
+TYPING_ANSWERS = [
+    (HttpAnswer(429, {"retry-after": "7"}, b""), Outcome.RETRY_AFTER),
+    (HttpAnswer(503, {}, b""), Outcome.TRANSIENT),
+    (HttpAnswer(403, {}, b"{}"), Outcome.PERMANENT),
+    (HttpFailed("connection reset", before_request=False), Outcome.UNKNOWN),
+]
+
+
+class ChannelContract:
+    """`page` is the channel's page in the docs, where it has one."""
+
+    build: Callable[[ChannelDependencies], Channel[Any, Any]]
+    sample: Sample
+    page: Path | None = None
+
+    def built(self, then: HttpAnswer | HttpFailed = OK) -> ChannelCalls:
+        http = Scripted(self.sample.prelude, then)
+        return ChannelCalls(type(self).build(dependencies(http, self.sample.addresses)))
+
+    def needs(self, *conditions: object) -> ChannelCalls:
+        """The channel; skips the test where the sample or the channel lacks what it needs."""
+        channel = self.built()
+        for condition in conditions:
+            if not (channel.has(condition) if isinstance(condition, str) else condition):
+                pytest.skip("the channel does not have this")
+        return channel
+
+    def received(self, call: RawCall) -> Received:
+        received: Received = self.built().receive(self.sample.config, call, self.sample.metadata, NOW)
+        return received
+
+    def test_the_fields_are_those_of_the_contract(self) -> None:
+        fields = self.built().definition.fields
+        described = [f"{field.name} {field.type}{' R' if field.required else ''}" for field in fields]
+        assert ", ".join(described) == self.sample.fields
+
+    def test_everything_is_explained(self) -> None:
+        definition = self.built().definition
+        texts = [definition.name, definition.description, definition.setup.title, *definition.setup.steps]
+        texts += [field.description for field in definition.fields]
+        assert all(text.strip() == text and text for text in texts)
+        assert len(definition.setup.steps) >= 2
+        assert definition.setup.docs_url.startswith("https://")
+        assert definition.setup.webhook_path
+
+    def test_the_page_names_every_field(self) -> None:
+        self.needs(self.page)
+        assert self.page is not None
+        page = self.page.read_text()
+        assert [field.name for field in self.built().definition.fields if f"`{field.name}`" not in page] == []
+
+    def test_a_genuine_call_gives_an_event_that_can_be_stored(self) -> None:
+        self.needs("webhook", self.sample.genuine)
+        for call in self.sample.genuine.values():
+            (event,) = self.received(call).events
+            assert event.session_id
+            assert event.sender.external_id
+            sources = [dict(attachment.source) for attachment in event.attachments]
+            stored = [event.text, dict(event.target), sources, dict(event.raw)]
+            assert json.loads(json.dumps(stored)) == stored
+
+    def test_the_same_delivery_is_the_same_event(self) -> None:
+        self.needs("webhook", self.sample.genuine)
+        for call in self.sample.genuine.values():
+            first = self.received(call).events[0]
+            second = self.received(replace(call, id="00000000-0000-4000-8000-000000000001")).events[0]
+            assert (first.key, first.session_id) == (second.key, second.session_id)
+
+    def test_a_call_is_acknowledged(self) -> None:
+        self.needs("webhook", self.sample.genuine)
+        for call in self.sample.genuine.values():
+            answer = self.received(call).answer
+            assert 200 <= answer.status < 300
+            assert not answer.body or "content-type" in {name.lower() for name in answer.headers}
+
+    def test_a_forged_call_is_refused(self) -> None:
+        self.needs("webhook", self.sample.forged)
+        for call in self.sample.forged.values():
+            with pytest.raises(Refusal):
+                self.received(call)
+
+    @settings(max_examples=30, suppress_health_check=list(HealthCheck), deadline=None)
+    @given(
+        body=st.binary(max_size=60)
+        | st.sampled_from([b"{}", b"[]", b"null", b'{"a": 1}', b"a=1", b"[" * 5000]),
+        method=st.sampled_from(["GET", "POST", "PUT", "DELETE"]),
+        callback=st.sampled_from(["webhook", "manual_trigger", "x"]),
+        content_type=st.sampled_from(
+            ["application/json", "application/x-www-form-urlencoded", "", "\N{SNOWMAN}"]
+        ),
+    )
+    def test_hostile_calls_are_read_or_refused(
+        self, body: bytes, method: str, callback: str, content_type: str
+    ) -> None:
+        self.needs("webhook")
+        url = f"https://switchboard.example/api/agent/channels/any/7/{callback}"
+        try:
+            self.received(RawCall("id", method, callback, url, {"content-type": content_type}, body))
+        except Refusal:
+            return
+
+    @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+    def test_messages_are_within_the_limit_and_lose_nothing(self, text: str) -> None:
+        channel = self.needs("sender", self.sample.shown)
+        assert self.sample.shown is not None
+        shown = [self.sample.shown(message) for message in self.rendered(channel, Answer(text))]
+        limit = channel.definition.text_limit or TextLimit(10**9)
+        assert all(measured(each, limit.unit) <= limit.size for each in shown)
+        assert " ".join(shown).split() == text.split()
+
+    def test_messages_can_be_stored(self) -> None:
+        for message in self.rendered(self.needs("sender"), Answer("**Hello**")):
+            assert json.loads(json.dumps(dict(message.payload))) == message.payload
+
+    def rendered(self, channel: ChannelCalls, answer: Answer) -> list[OutboundMessage]:
+        return list(channel.render(self.sample.config, self.sample.target, answer))
+
+    def test_the_message_with_the_buttons_can_be_replaced_without_a_press(self) -> None:
+        channel = self.needs("prompt_closer")
+        config, target = self.sample.config, self.sample.target
+        for choices in ((), (Choice("Approve", "c:1"), Choice("Reject", "c:2"))):
+            messages = self.rendered(channel, Answer("May I? " * 2000, choices=choices))
+            pressed = [channel.as_pressed(config, target, message, "17", {}) for message in messages]
+            expected = [False] * (len(messages) - 1) + [bool(choices)]
+            assert [each is not None for each in pressed] == expected
+            assert json.loads(json.dumps(pressed)) == pressed
+
+    def test_who_sends_names_the_account_that_limits_bind(self) -> None:
+        channel = self.needs("sender")
+        limits = channel.limits(self.sample.config, self.sample.target)
+        assert limits.account.strip()
+        assert limits == channel.limits(self.sample.config, self.sample.target)
+        without_target = channel.limits(self.sample.config, {}).account
+        assert without_target == limits.account or self.sample.account_by_target
+
+    @pytest.mark.parametrize(("then", "outcomes"), ANSWERS, ids=str)
+    async def test_failures_of_sending_are_classified(self, then: Any, outcomes: set[Outcome]) -> None:
+        self.needs("sender", self.sample.shown, self.sample.over_http)
+        channel = self.built(then)
+        message = self.rendered(channel, Answer("Hello"))[0]
+        sent: Sent = await channel.send(self.sample.config, self.sample.target, message, "key-1")
+        assert sent.outcome in outcomes
+        assert sent.outcome is not Outcome.RETRY_AFTER or sent.retry_after == 7
+        assert sent.detail
+        assert not any(secret in sent.detail for secret in self.secrets(channel))
+
+    def secrets(self, channel: ChannelCalls) -> list[str]:
+        config = self.sample.config
+        return [
+            str(config[field.name])
+            for field in channel.definition.fields
+            if field.secret and field.name in config
+        ]
+
+    def test_typing_is_repeated_before_it_ends(self) -> None:
+        channel = self.needs("typing")
+        shown = self.sample.typing_shown_seconds
+        assert shown * 0.7 <= channel.typing_seconds <= shown
+
+    @pytest.mark.parametrize(("then", "outcome"), TYPING_ANSWERS, ids=str)
+    async def test_failures_of_typing_are_classified(self, then: Any, outcome: Outcome) -> None:
+        self.needs("typing", self.sample.over_http)
+        sent = await self.built(then).typing(self.sample.config, self.sample.target)
+        assert sent is not None
+        assert sent.outcome is outcome
+        assert sent.retry_after == (7 if outcome is Outcome.RETRY_AFTER else None)
+
+
+def measured(text: str, unit: Unit) -> int:
+    if unit is Unit.BYTES:
+        return len(text.encode())
+    return len(text.encode("utf-16-le")) // 2 if unit is Unit.UTF16 else len(text)

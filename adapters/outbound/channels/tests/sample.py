@@ -1,0 +1,58 @@
+"""What a channel's tests give the contract suite."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from domain.channels.messages import Attachment, ChannelMetadata, Config, OutboundMessage, RawCall, Target
+from ports.http import HttpAnswer, HttpFailed, HttpRequest
+
+
+@dataclass(frozen=True)
+class Sample:
+    """`genuine` calls each give one event; `forged` ones are refused.
+
+    `fields` lists the config: name, type and R where it is required, joined by commas. `shown` gives what the
+    platform counts of a text message. `prelude` are the answers that sending needs before the message itself goes
+    out, such as a token. `addresses` are the settings that the channel asks for. `over_http`: messages go out over
+    HTTP, so that the suite can play the platform. `account_by_target`: the target decides whose account an answer
+    counts against. `typing_shown_seconds`: how long the platform shows that somebody is writing.
+    """
+
+    config: Config
+    fields: str = ""
+    genuine: Mapping[str, RawCall] = field(default_factory=dict)
+    forged: Mapping[str, RawCall] = field(default_factory=dict)
+    metadata: ChannelMetadata = field(default_factory=dict)
+    target: Target = field(default_factory=dict)
+    addresses: Mapping[str, str] = field(default_factory=dict)
+    shown: Callable[[OutboundMessage], str] | None = None
+    prelude: Sequence[HttpAnswer] = ()
+    over_http: bool = True
+    account_by_target: bool = False
+    typing_shown_seconds: float = 0.0
+    attachment: Attachment | None = None
+
+
+class Scripted:
+    """An HTTP client that gives the prelude, and then always the same: an answer or a failure."""
+
+    def __init__(self, prelude: Sequence[HttpAnswer], then: HttpAnswer | HttpFailed) -> None:
+        self._prelude = list(prelude)
+        self._then = then
+        self.requests: list[HttpRequest] = []
+
+    async def send(self, request: HttpRequest) -> HttpAnswer:
+        self.requests.append(request)
+        if self._prelude:
+            return self._prelude.pop(0)
+        if isinstance(self._then, HttpFailed):
+            raise self._then
+        return self._then
+
+    async def stream(self, request: HttpRequest) -> AsyncIterator[bytes]:
+        answer = await self.send(request)
+        if not answer.ok:
+            raise HttpFailed(f"HTTP {answer.status}", before_request=False)
+        yield answer.body
