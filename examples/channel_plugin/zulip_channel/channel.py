@@ -1,0 +1,20 @@
+"""The zulip channel."""
+
+from __future__ import annotations
+
+from ports.channels import Channel, ChannelDependencies
+from zulip_channel import webhook
+from zulip_channel.config import CONFIG, DEFINITION, TARGET, ZulipConfig, ZulipTarget
+from zulip_channel.delivery import Delivery
+
+
+def build(dependencies: ChannelDependencies) -> Channel[ZulipConfig, ZulipTarget]:
+    delivery = Delivery(dependencies.http)
+    return Channel(
+        definition=DEFINITION,
+        config=CONFIG,
+        target=TARGET,
+        webhook=webhook,
+        sender=delivery,
+        limits=delivery,
+    )
