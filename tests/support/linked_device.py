@@ -16,7 +16,7 @@ class ScriptedDevice:
 
     def __init__(self) -> None:
         self.did: list[str] = []
-        self.sent: list[tuple[str, str, str | None, bytes | None, str]] = []
+        self.sent: list[tuple[str, str, str | None, bytes | None]] = []
         self.happenings: asyncio.Queue[DeviceEvent | None] = asyncio.Queue()
         self.codes = ["AAAA-1111", "BBBB-2222", "CCCC-3333"]
         self.failure: DeviceError | None = None
@@ -44,10 +44,10 @@ class ScriptedDevice:
     async def logout(self) -> None:
         self._do("logout")
 
-    async def send(self, chat: str, text: str, file: OutgoingFile | None, message_id: str) -> str:
+    async def send(self, chat: str, text: str, file: OutgoingFile | None = None) -> str:
         self._do("send")
         content = file.path.read_bytes() if file else None
-        self.sent.append((chat, text, file.mime_type if file else None, content, message_id))
+        self.sent.append((chat, text, file.mime_type if file else None, content))
         return f"MSG{len(self.sent)}"
 
     async def typing(self, chat: str) -> None:

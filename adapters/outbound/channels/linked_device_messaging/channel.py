@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 import tempfile
@@ -95,27 +94,22 @@ class LinkedDeviceMessaging:
         device = self._devices.running(target.instance)
         if device is None:
             return Sent(Outcome.TRANSIENT, NO_DEVICE)
-        message_id = hashlib.sha256(key.encode()).hexdigest()[:32].upper()
         try:
             if file := message.payload.get("file"):
-                ref = await self._send_file(device, target.chat, file, message_id)
+                ref = await self._send_file(device, target.chat, file)
             else:
-                ref = await device.send(target.chat, str(message.payload["text"]), None, message_id)
+                ref = await device.send(target.chat, str(message.payload["text"]))
         except DeviceError as error:
             return Sent(Outcome.TRANSIENT if error.before_sending else Outcome.UNKNOWN, str(error))
         return Sent(Outcome.SENT, ref=ref)
 
-    async def _send_file(
-        self, device: ChildDevice, chat: str, payload: Mapping[str, Any], message_id: str
-    ) -> str:
+    async def _send_file(self, device: ChildDevice, chat: str, payload: Mapping[str, Any]) -> str:
         artifact = Artifact(**payload)
         with _temporary_file() as path:
             with path.open("wb") as file:
                 async for piece in self._artifacts.read(artifact):
                     file.write(piece)
-            return await device.send(
-                chat, "", OutgoingFile(path, artifact.name, artifact.mime_type), message_id
-            )
+            return await device.send(chat, "", OutgoingFile(path, artifact.name, artifact.mime_type))
 
     async def typing(self, config: DeviceConfig, target: DeviceTarget) -> Sent:
         device = self._devices.running(target.instance)

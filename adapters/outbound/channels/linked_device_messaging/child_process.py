@@ -127,10 +127,10 @@ class ChildDevice:
         """Unlinks the account if it is linked, and clears the stored state."""
         await self._request("logout")
 
-    async def send(self, chat: str, text: str, file: OutgoingFile | None, message_id: str) -> str:
-        """The id of the message sent. `message_id` is the same for every try."""
+    async def send(self, chat: str, text: str, file: OutgoingFile | None = None) -> str:
+        """The id of the message sent; the library accepts no id of ours."""
         fields = {"path": str(file.path), "name": file.name, "mime": file.mime_type} if file else {}
-        return str(await self._request("send", chat=chat, text=text, messageId=message_id, **fields))
+        return str(await self._request("send", chat=chat, text=text, **fields))
 
     async def typing(self, chat: str) -> None:
         await self._request("typing", chat=chat)

@@ -45,13 +45,6 @@ async def test_text_is_split_and_files_are_sent_natively(
     assert device.sent[0][1].startswith("*Bold* ")
     assert all(len(text) <= 4096 for _, text, *_ in device.sent)
     assert device.sent[2][2:4] == ("image/png", b"PNG")
-    assert len({message_id for *_, message_id in device.sent}) == 3
-
-
-async def test_a_second_try_bears_the_same_id(channel: ChannelCalls, device: ScriptedDevice) -> None:
-    for _ in range(2):
-        await channel.send(CONFIG, TARGET, OutboundMessage({"text": "x"}), "key")
-    assert device.sent[0][4] == device.sent[1][4]
 
 
 @pytest.mark.parametrize(("before", "outcome"), [(True, Outcome.TRANSIENT), (False, Outcome.UNKNOWN)])

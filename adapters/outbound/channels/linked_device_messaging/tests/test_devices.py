@@ -71,7 +71,7 @@ async def test_requests_are_answered(device: ChildDevice, tmp_path: Path) -> Non
     with pytest.raises(DeviceError, match="not logged in"):
         await device.logout()
     file = OutgoingFile(tmp_path / "x", "x.png", "image/png")
-    assert await device.send("chat", "text", file, "ID") == "chattextimage/png"
+    assert await device.send("chat", "text", file) == "chattextimage/png"
     await device.download({"message": "media"}, tmp_path / "out")
     assert (tmp_path / "out").read_text() == "media"
     assert await anext(device.events()) == Unlinked()
@@ -86,7 +86,7 @@ async def test_what_the_library_writes_goes_through_the_log(
     """Names of strangers in it may hold control characters; the log shows them as escapes."""
     monkeypatch.setattr(child_process, "CLOSE_SECONDS", 60.0)  # it has much to write before it ends
     with caplog.at_level("INFO"):
-        await device.send("chat", "mutter", None, "ID")
+        await device.send("chat", "mutter")
         await device.close()
     lines = [each.getMessage() for each in caplog.records if each.name == child_process.__name__]
     assert lines[0] == "linked device: \x1b[2J from \N{REPLACEMENT CHARACTER}"
@@ -95,7 +95,7 @@ async def test_what_the_library_writes_goes_through_the_log(
 
 
 async def test_the_end_of_the_process_ends_the_device(device: ChildDevice) -> None:
-    await device.send("chat", "die", None, "ID")
+    await device.send("chat", "die")
     assert [event async for event in device.events()] == []
     with pytest.raises(DeviceError):
         await device.pair("4915")
@@ -103,7 +103,7 @@ async def test_the_end_of_the_process_ends_the_device(device: ChildDevice) -> No
 
 async def test_a_process_that_is_just_ending_answers_nobody(device: ChildDevice) -> None:
     """Its output has ended, its exit status is not there yet."""
-    await device.send("chat", "fall silent", None, "ID")
+    await device.send("chat", "fall silent")
     assert [event async for event in device.events()] == []
     assert device._process is not None
     assert device._process.returncode is None
@@ -113,7 +113,7 @@ async def test_a_process_that_is_just_ending_answers_nobody(device: ChildDevice)
 
 
 async def test_what_is_asked_while_the_process_ends_fails_at_once(device: ChildDevice) -> None:
-    asked = [device.send("chat", "die", None, "ID"), device.pair("never answered")]
+    asked = [device.send("chat", "die"), device.pair("never answered")]
     async with asyncio.timeout(60):
         answered, failure = await asyncio.gather(*asked, return_exceptions=True)
     assert answered == "chatdieNone"
