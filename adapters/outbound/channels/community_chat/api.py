@@ -6,80 +6,108 @@ Source: https://developers.mattermost.com/api-documentation/
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from adapters.outbound.channels.common.bodies import text
+from adapters.outbound.channels.common.bodies import at, size, text
 from adapters.outbound.channels.common.client import PlatformClient
 from adapters.outbound.channels.common.outcomes import by_status, excerpt, exchange, send
 from adapters.outbound.channels.community_chat.config import MattermostConfig
 from adapters.outbound.http.paths import base_address, segment
-from domain.channels.messages import Outcome, Sent
-from ports.http import FormFile, Http, HttpAnswer, HttpRequest
+from domain.channels.messages import Attachment, ChannelMetadata, Outcome, Sent
+from ports.capabilities import PlatformError
+from ports.channels import ChannelDependencies
+from ports.http import FormFile, HttpAnswer, HttpRequest
 
 UPLOAD_TIMEOUT = 120.0
+METADATA_TIMEOUT = 2.0
+"""Seconds that a call may wait for the bot's own account: without it the call is read all the same."""
+_POST_ANYWHERE = {"system_admin", "system_post_all"}
+"""Roles that post in channels of which they are no members."""
 
 
-@dataclass(frozen=True, slots=True)
-class Server:
-    """One server under one bot's token. The address is the user's, so the address policy applies."""
+class MattermostApi:
+    """Calls as the bot of a config. The server's address is the user's, so the address policy applies."""
 
-    http: Http
-    config: MattermostConfig
+    metadata_seconds = 3600.0
 
-    async def post(self, path: str, body: Mapping[str, Any], timeout: float = 30.0) -> Sent:
-        return await send(self.http, self._request("POST", path, json=body, timeout=timeout), outcome)
+    def __init__(self, dependencies: ChannelDependencies) -> None:
+        self._http = dependencies.http
 
-    async def respond(self, url: str, body: Mapping[str, Any]) -> Sent:
+    async def post(
+        self, config: MattermostConfig, path: str, body: Mapping[str, Any], timeout: float = 30.0
+    ) -> Sent:
+        return await send(self._http, _request(config, "POST", path, json=body, timeout=timeout), outcome)
+
+    async def respond(self, config: MattermostConfig, url: str, body: Mapping[str, Any]) -> Sent:
         """Posts to a response_url, which the caller has checked to be on this server."""
-        return await send(self.http, replace(self._request("POST", "", json=body), url=url), outcome)
+        return await send(self._http, replace(_request(config, "POST", "", json=body), url=url), outcome)
 
-    async def upload(self, channel: str, file: FormFile) -> HttpAnswer | Sent:
+    async def upload(self, config: MattermostConfig, channel: str, file: FormFile) -> HttpAnswer | Sent:
         fields = {"channel_id": channel}
-        request = self._request("POST", "/files", fields=fields, files=[file], timeout=UPLOAD_TIMEOUT)
-        return await exchange(self.http, request)
+        request = _request(config, "POST", "/files", fields=fields, files=[file], timeout=UPLOAD_TIMEOUT)
+        return await exchange(self._http, request)
 
-    def download(self, file_id: str) -> AsyncIterator[bytes]:
-        return self.http.stream(self._request("GET", f"/files/{segment(file_id)}"))
+    async def read(
+        self, config: MattermostConfig, path: str, subject: str, timeout: float = 30.0
+    ) -> dict[str, Any]:
+        """A resource. `subject` is what an error says that the server refused. Raises `PlatformError`."""
 
-    async def me(self, timeout: float = 30.0) -> Mapping[str, Any]:
-        """The bot's own account. Raises `PlatformError`."""
-        return await self._read("/users/me", "the token", timeout)
+        def reason(answer: HttpAnswer) -> str:
+            message = text(answer.json(), "message") or excerpt(answer)
+            return f"{subject} was refused: HTTP {answer.status} {message}".rstrip()
 
-    async def channel(self, channel: str) -> Mapping[str, Any]:
-        """A channel as the bot sees it. Raises `PlatformError`."""
-        return await self._read(f"/channels/{segment(channel)}", "channelId")
+        client = PlatformClient(self._http, "Mattermost", reason)
+        return await client.read(_request(config, "GET", path, timeout=timeout))
 
-    async def is_member(self, channel: str) -> bool:
-        """Whether the bot is a member; true where the server does not say. Raises `PlatformError`."""
-        client = PlatformClient(self.http, "Mattermost", excerpt, succeeded=lambda answer: True)
-        answer = await client.answer(self._request("GET", f"/channels/{segment(channel)}/members/me"))
+    async def fetch_metadata(self, config: MattermostConfig) -> ChannelMetadata:
+        """The bot's own user id and name: its own posts are no messages. Raises `PlatformError`."""
+        me = await self.read(config, "/users/me", "the token", METADATA_TIMEOUT)
+        return {"userId": me.get("id", ""), "username": me.get("username", "")}
+
+    async def probe(self, config: MattermostConfig) -> None:
+        """The token is good, and the bot may post in the channel. Raises `PlatformError`."""
+        own = await self.read(config, "/users/me", "the token")
+        path = f"/channels/{segment(config.channel_id)}"
+        if at(await self.read(config, path, "channelId"), "delete_at"):
+            raise PlatformError("The channel of channelId is archived, so that nothing can be posted there.")
+        posts_anywhere = _POST_ANYWHERE & set(text(own, "roles").split())
+        if not posts_anywhere and not await self._is_member(config):
+            raise PlatformError(
+                "The bot is no member of the channel of channelId, so that its posts are refused: invite it there."
+            )
+
+    async def _is_member(self, config: MattermostConfig) -> bool:
+        """True where the server does not say. Raises `PlatformError`."""
+        client = PlatformClient(self._http, "Mattermost", excerpt, succeeded=lambda answer: True)
+        path = f"/channels/{segment(config.channel_id)}/members/me"
+        answer = await client.answer(_request(config, "GET", path))
         return not (answer.status == 404 and "get_member.missing" in text(answer.json(), "id"))
 
-    async def user(self, user: str) -> Mapping[str, Any]:
-        """An account, `is_bot` included. Raises `PlatformError`."""
-        return await self._read(f"/users/{segment(user)}", "the id of a user", 5.0)
-
-    async def file_info(self, file_id: str) -> Mapping[str, Any]:
-        """The metadata of a file. Raises `PlatformError`."""
-        return await self._read(f"/files/{segment(file_id)}/info", "the file's id", 10.0)
-
-    async def _read(self, path: str, subject: str, timeout: float = 30.0) -> Mapping[str, Any]:
-        def reason(answer: HttpAnswer) -> str:
-            message = text(answer.json(), "message")
-            return f"{subject} was refused: HTTP {answer.status} {message or excerpt(answer)}".rstrip()
-
-        client = PlatformClient(self.http, "Mattermost", reason)
-        return await client.read(self._request("GET", path, timeout=timeout))
-
-    def _request(self, method: str, path: str, **content: Any) -> HttpRequest:
-        return HttpRequest(
-            method,
-            f"{base_address(self.config.server_url)}/api/v4{path}",
-            headers={"authorization": f"Bearer {self.config.token}"},
-            user_address=True,
-            **content,
+    async def described(self, config: MattermostConfig, attachment: Attachment) -> Attachment:
+        """Name, type and size of a file: a webhook tells its id alone."""
+        path = f"/files/{segment(attachment.source['fileId'])}/info"
+        try:
+            info = await self.read(config, path, "the file's id", 10.0)
+        except PlatformError:
+            return attachment
+        name, mime_type = text(info, "name"), text(info, "mime_type").partition(";")[0].strip()
+        return Attachment(
+            name or attachment.name, mime_type or attachment.mime_type, attachment.source, size(info, "size")
         )
+
+    def fetch(self, config: MattermostConfig, attachment: Attachment) -> AsyncIterator[bytes]:
+        return self._http.stream(_request(config, "GET", f"/files/{segment(attachment.source['fileId'])}"))
+
+
+def _request(config: MattermostConfig, method: str, path: str, **content: Any) -> HttpRequest:
+    return HttpRequest(
+        method,
+        f"{base_address(config.server_url)}/api/v4{path}",
+        headers={"authorization": f"Bearer {config.token}"},
+        user_address=True,
+        **content,
+    )
 
 
 def outcome(answer: HttpAnswer) -> Sent:

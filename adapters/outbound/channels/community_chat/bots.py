@@ -9,15 +9,18 @@ from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
 from adapters.outbound.channels.common.bodies import at, text
-from adapters.outbound.channels.community_chat.api import Server
+from adapters.outbound.channels.community_chat.api import MattermostApi
+from adapters.outbound.channels.community_chat.config import MattermostConfig
+from adapters.outbound.http.paths import segment
+from domain.channels.messages import Sender
 from ports.capabilities import PlatformError
 from ports.clock import Clock
 
 KNOWN_SECONDS = 3600.0
 UNKNOWN_SECONDS = 60.0
 """After so long a server that did not tell is asked again."""
-ACCOUNT_SECONDS = 5.0
-"""How long an event waits for the account of its instance's token."""
+TIMEOUT = 5.0
+"""Seconds that an event waits for each of two answers."""
 REMEMBERED = 10_000
 """Users, and tokens, whose answers are cached."""
 
@@ -47,31 +50,35 @@ class _Cache(Generic[V]):
 
 
 class Bots:
-    """Asks a server once an hour for each user who writes, and for each token for its account."""
+    """Asks a server once an hour for each user who writes, and for each token for its account.
 
-    def __init__(self, clock: Clock) -> None:
+    Posts of bots set outgoing webhooks off as well, and the payload does not tell them from people's.
+    """
+
+    def __init__(self, clock: Clock, api: MattermostApi) -> None:
+        self._api = api
         self._users: _Cache[bool] = _Cache(clock)
         self._tokens: _Cache[str] = _Cache(clock)
         self._accounts: set[Key] = set()
 
-    async def has(self, server: Server, user: str) -> bool | None:
-        """Whether the user is a bot; None where the server does not tell, and where another instance may have
-        written: its token may be that of an ordinary user."""
-        url = server.config.server_url
+    async def is_bot(self, config: MattermostConfig, sender: Sender) -> bool | None:
+        """None where the server does not tell, and where another instance may have written: its token may be that of
+        an ordinary user."""
+        url, user = config.server_url, sender.external_id
 
         async def ask_user() -> bool:
-            return at(await server.user(user), "is_bot") is True
+            path = f"/users/{segment(user)}"
+            return at(await self._api.read(config, path, "the id of a user", TIMEOUT), "is_bot") is True
 
         async def ask_account() -> str:
-            return text(await server.me(ACCOUNT_SECONDS), "id")
+            return text(await self._api.read(config, "/users/me", "the token", TIMEOUT), "id")
 
         is_bot = await self._users.get((url, user), ask_user)
-        if is_bot is False:
-            own = await self._tokens.get((url, server.config.token), ask_account)
-            if len(self._accounts) >= REMEMBERED:
-                self._accounts.clear()
-            if own is not None:
-                self._accounts.add((url, own))
-            if (url, user) in self._accounts:
-                return None
-        return is_bot
+        if is_bot is not False:
+            return is_bot
+        account = await self._tokens.get((url, config.token), ask_account)
+        if len(self._accounts) >= REMEMBERED:
+            self._accounts.clear()
+        if account is not None:
+            self._accounts.add((url, account))
+        return None if (url, user) in self._accounts else False
