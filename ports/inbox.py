@@ -90,16 +90,6 @@ class Conversation:
     queued: Sequence[QueuedEvent]
     has_open_approval: bool = False
 
-    @property
-    def lane(self) -> QueueKey:
-        """The former name."""
-        return self.key
-
-    @property
-    def waiting(self) -> Sequence[QueuedEvent]:
-        """The former name."""
-        return self.queued
-
 
 @dataclass(frozen=True, slots=True)
 class EventOutcome:
@@ -126,11 +116,6 @@ class EventOutcome:
     merged: tuple[int, ...] = ()
     event: Event | None = None
     by_person: bool = False
-
-    @property
-    def parts(self) -> Sequence[OutboundMessage]:
-        """The former name."""
-        return self.messages
 
 
 class Conversations(Protocol):

@@ -25,26 +25,11 @@ class QueuedMessage:
     apology: bool = False
     unreadable: str = ""
 
-    @property
-    def part(self) -> OutboundMessage:
-        """The former name."""
-        return self.message
-
 
 @dataclass(frozen=True, slots=True)
 class QueuedMessages:
     key: QueueKey
     messages: Sequence[QueuedMessage] = field(default_factory=tuple)
-
-    @property
-    def lane(self) -> QueueKey:
-        """The former name."""
-        return self.key
-
-    @property
-    def parts(self) -> Sequence[QueuedMessage]:
-        """The former name."""
-        return self.messages
 
 
 class Outbox(Protocol):
@@ -93,11 +78,6 @@ class SentMessage:
     message: OutboundMessage
     target: Target
     ref: str
-
-    @property
-    def part(self) -> OutboundMessage:
-        """The former name."""
-        return self.message
 
 
 class Prompts(Protocol):

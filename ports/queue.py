@@ -16,11 +16,6 @@ class QueueKey:
     session_key: str
     user_id: str = field(default="", compare=False)
 
-    @property
-    def key(self) -> str:
-        """The former name."""
-        return self.session_key
-
 
 @dataclass(frozen=True, slots=True)
 class Capacity:

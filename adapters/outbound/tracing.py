@@ -88,7 +88,7 @@ class Traces:
         return TracedHttp(inner, self.span) if self.on else inner
 
     def work(self, name: str, work: Callable[[L], Awaitable[None]]) -> Callable[[L], Awaitable[None]]:
-        """The same work on a lane, in a span."""
+        """The same work, in a span."""
 
         async def traced(leased: L) -> None:
             with self.span(name, instance=leased.key.instance_id):
