@@ -16,9 +16,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 def limited(receive: Receive, declared: str | None, limit: int) -> Receive:
     """`receive` for a body of `limit` bytes at most; `declared` is its Content-Length. Raises a 413."""
-    too_large = HTTPException(413, f"the body is over {limit // 1024} KB")
     if declared and declared.isdigit() and int(declared) > limit:
-        raise too_large
+        raise _too_large(limit)
     size = 0
 
     async def counted() -> Message:
@@ -26,7 +25,11 @@ def limited(receive: Receive, declared: str | None, limit: int) -> Receive:
         message = await receive()
         size += len(message.get("body", b""))
         if size > limit:
-            raise too_large
+            raise _too_large(limit)
         return message
 
     return counted
+
+
+def _too_large(limit: int) -> HTTPException:
+    return HTTPException(413, f"the body is over {limit // 1024} KB")

@@ -14,7 +14,6 @@ from adapters.inbound.rest.auth_middleware import ResponseRecorder
 from adapters.inbound.rest.errors import (
     INTERNAL,
     STOPPING,
-    JsonResponse,
     error_response,
     message_of,
     response_to,
@@ -49,24 +48,20 @@ class CallbackApp:
             return
         request_id = self._ids.request_id()
         self._options.bind(request_id)
-
-        async def respond(response: JsonResponse) -> None:
-            await response(scope, receive, ResponseRecorder(send, request_id))
-
         try:
             channel_id, instance, callback = match.groups()
             call = await self._call(scope, receive, request_id, callback)
             answer = await self._callbacks.handle(channel_id, _instance_id(instance, channel_id), call)
         except (Refusal, HTTPException) as error:
             log.info("%s %s was refused: %s", scope["method"], scope["path"], message_of(error))
-            await respond(response_to(error))
+            await response_to(error)(scope, receive, ResponseRecorder(send, request_id))
         except ClientDisconnect:
             log.info("a call broke off before its body was whole; nothing of it is taken")
         except asyncio.CancelledError:
-            await respond(error_response(503, STOPPING))
+            await error_response(503, STOPPING)(scope, receive, ResponseRecorder(send, request_id))
         except Exception:
             log.exception("a callback failed")
-            await respond(error_response(500, INTERNAL))
+            await error_response(500, INTERNAL)(scope, receive, ResponseRecorder(send, request_id))
         else:
             await _answer(answer, request_id, send)
 
