@@ -91,10 +91,8 @@ class LinkedDeviceMessaging:
     async def send(
         self, config: DeviceConfig, target: DeviceTarget, message: OutboundMessage, key: str
     ) -> Sent:
-        device = self._devices.running(target.instance)
-        if device is None:
-            return Sent(Outcome.TRANSIENT, NO_DEVICE)
         try:
+            device = self._device(target.instance)
             if file := message.payload.get("file"):
                 ref = await self._send_file(device, target.chat, file)
             else:
@@ -102,6 +100,12 @@ class LinkedDeviceMessaging:
         except DeviceError as error:
             return Sent(Outcome.TRANSIENT if error.before_sending else Outcome.UNKNOWN, str(error))
         return Sent(Outcome.SENT, ref=ref)
+
+    def _device(self, instance_id: int) -> ChildDevice:
+        device = self._devices.running(instance_id)
+        if device is None:
+            raise DeviceError(NO_DEVICE, before_sending=True)
+        return device
 
     async def _send_file(self, device: ChildDevice, chat: str, payload: Mapping[str, Any]) -> str:
         artifact = Artifact(**payload)
@@ -112,22 +116,17 @@ class LinkedDeviceMessaging:
             return await device.send(chat, "", OutgoingFile(path, artifact.name, artifact.mime_type))
 
     async def typing(self, config: DeviceConfig, target: DeviceTarget) -> Sent:
-        device = self._devices.running(target.instance)
-        if device is None:
-            return Sent(Outcome.TRANSIENT, NO_DEVICE)
         try:
-            await device.typing(target.chat)
+            await self._device(target.instance).typing(target.chat)
         except DeviceError as error:
             return Sent(Outcome.TRANSIENT, str(error))
         return Sent(Outcome.SENT)
 
     async def fetch(self, config: DeviceConfig, attachment: Attachment) -> AsyncIterator[bytes]:
-        device = self._devices.running(int(attachment.source["instance"]))
-        if device is None:
-            raise PlatformError(NO_DEVICE)
+        source = attachment.source
         with _temporary_file() as path:
             try:
-                await device.download(attachment.source["message"], path)
+                await self._device(int(source["instance"])).download(source["message"], path)
             except DeviceError as error:
                 raise PlatformError(str(error)) from error
             with path.open("rb") as file:
