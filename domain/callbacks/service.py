@@ -1,6 +1,7 @@
 """Calls of platforms: verified, read, stored, acknowledged."""
 
 from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
 from domain.channels.messages import CallOutcome, Event, RawAnswer, RawCall, Received
@@ -36,22 +37,15 @@ LOOK_AGAIN = 5.0
 """Seconds after which a waiting call checks for its answer without a notification."""
 
 
+@dataclass(eq=False)
 class CallVerifier:
     """Verifies and reads calls. `require_signatures`: a call whose origin cannot be verified is refused."""
 
-    def __init__(
-        self,
-        metadata: MetadataCache,
-        health: HealthRecorder,
-        clock: Clock,
-        meter: Meter,
-        require_signatures: bool,
-    ) -> None:
-        self._metadata = metadata
-        self._health = health
-        self._clock = clock
-        self._meter = meter
-        self._require_signatures = require_signatures
+    metadata: MetadataCache
+    health: HealthRecorder
+    clock: Clock
+    meter: Meter
+    require_signatures: bool
 
     async def verify(
         self, instance: Instance, channel: AnyChannel, webhook: Webhook[ChannelConfig], call: RawCall
@@ -60,10 +54,10 @@ class CallVerifier:
             received = await self._read(instance, channel, webhook, call)
             self._check_proof(received)
         except (Unauthenticated, Forbidden, Invalid) as refusal:
-            self._meter.refused(instance.channel_id, refusal.reason)
+            self.meter.refused(instance.channel_id, refusal.reason)
             raise
-        await self._health.unproved(instance.id, received.missing_proof_field)
-        self._meter.received(instance.channel_id, received.kind)
+        await self.health.unproved(instance.id, received.missing_proof_field)
+        self.meter.received(instance.channel_id, received.kind)
         return received
 
     async def _read(
@@ -72,37 +66,35 @@ class CallVerifier:
         """Reads the call, and again with new metadata where the cached may be too old."""
         config = channel.config.load(instance.config)
         if channel.metadata is None:
-            return webhook.receive(config, call, {}, self._clock.now())
-        metadata = await self._metadata.of(instance, channel)
+            return webhook.receive(config, call, {}, self.clock.now())
+        metadata = await self.metadata.of(instance, channel)
         try:
             try:
-                return webhook.receive(config, call, metadata, self._clock.now())
+                return webhook.receive(config, call, metadata, self.clock.now())
             except StaleMetadata:
-                renewed = await self._metadata.renewed(instance, channel)
+                renewed = await self.metadata.renewed(instance, channel)
                 if renewed is None:
                     raise
-                return webhook.receive(config, call, renewed, self._clock.now())
+                return webhook.receive(config, call, renewed, self.clock.now())
         except StaleMetadata as stale:
             raise Unauthenticated(stale.message) from None
 
     def _check_proof(self, received: Received) -> None:
-        if received.missing_proof_field and self._require_signatures:
+        if received.missing_proof_field and self.require_signatures:
             raise Unauthenticated(
                 f"{missing_proof(received.missing_proof_field)}, so the origin of this call cannot be proved, and"
                 " this server requires proof (REQUIRE_SIGNATURES)"
             )
 
 
+@dataclass(eq=False)
 class EventIntake:
     """Stores the events of a call."""
 
-    def __init__(
-        self, inbox: Inbox, deactivation: Deactivation, health: HealthRecorder, meter: Meter
-    ) -> None:
-        self._inbox = inbox
-        self._deactivation = deactivation
-        self._health = health
-        self._meter = meter
+    inbox: Inbox
+    deactivation: Deactivation
+    health: HealthRecorder
+    meter: Meter
 
     async def store(
         self, instance: Instance, channel: AnyChannel, events: Sequence[Event], wait: float | None
@@ -112,9 +104,9 @@ class EventIntake:
         if any(stored.id == 0 and not stored.echo for stored in accepted):
             raise NotFound(f"there is no instance {instance.id} of the channel '{instance.channel_id}'")
         for stored in accepted:
-            self._meter.accepted(instance.channel_id, stored.fresh)
+            self.meter.accepted(instance.channel_id, stored.fresh)
         if channel.scheduler and channel.scheduler.fires_once(channel.config.load(instance.config)):
-            await self._deactivation.retire(instance.id)
+            await self.deactivation.retire(instance.id)
         return accepted
 
     async def _add(
@@ -122,99 +114,90 @@ class EventIntake:
     ) -> Sequence[Accepted]:
         """Raises what the inbox raises; any failure but an outage shows in the health of the instance."""
         try:
-            return await self._inbox.add(instance.id, events, wait)
+            return await self.inbox.add(instance.id, events, wait)
         except StorageAway:
             raise
         except Exception as failure:
             reason = f"storing a message: {reason_of(failure)}"
-            await self._health.failed(instance.id, Activity.RECEIVING, reason)
+            await self.health.failed(instance.id, Activity.RECEIVING, reason)
             raise
 
 
+@dataclass(eq=False)
 class ReplyWaiter:
     """Waits within a call for its answer."""
 
-    def __init__(self, inbox: Inbox, answers: Answers, instances: InstanceLookup, clock: Clock) -> None:
-        self._inbox = inbox
-        self._answers = answers
-        self._instances = instances
-        self._clock = clock
+    inbox: Inbox
+    answers: Answers
+    instances: InstanceLookup
+    clock: Clock
 
     async def wait(self, instance: Instance, stored: Accepted, seconds: float) -> CallResult:
         """Raises `NotFound` once the instance is deleted."""
-        result = None if stored.fresh else await _unless_unavailable(self._inbox.result(stored.id))
-        deadline = self._clock.now() + timedelta(seconds=seconds)
-        while result is None and (remaining := (deadline - self._clock.now()).total_seconds()) > 0:
-            await self._answers.wait(stored.id, min(remaining, LOOK_AGAIN))
-            result = await _unless_unavailable(self._inbox.result(stored.id))
+        result = None if stored.fresh else await _unless_unavailable(self.inbox.result(stored.id))
+        deadline = self.clock.now() + timedelta(seconds=seconds)
+        while result is None and (remaining := (deadline - self.clock.now()).total_seconds()) > 0:
+            await self.answers.wait(stored.id, min(remaining, LOOK_AGAIN))
+            result = await _unless_unavailable(self.inbox.result(stored.id))
             if result is None:
                 await self._check_exists(instance)
-        result = result or await _unless_unavailable(self._inbox.stop_waiting(stored.id))
+        result = result or await _unless_unavailable(self.inbox.stop_waiting(stored.id))
         return result or CallResult(CallOutcome.TIMEOUT, None)
 
     async def _check_exists(self, instance: Instance) -> None:
         """Raises `NotFound` once the instance is deleted: its messages are deleted with it."""
         try:
-            exists = await self._instances.cached(instance.id) is not None
+            exists = await self.instances.cached(instance.id) is not None
         except Unavailable:
             return
         if not exists:
             raise NotFound(f"the instance {instance.id} was deleted before the answer came")
 
 
+@dataclass(eq=False)
 class PlatformNotices:
     """What a call tells beside events: delivery statuses, new names of sessions, and that a poll would find news."""
 
-    def __init__(self, outbox: Outbox, sessions: Sessions, polls: PollQueue, health: HealthRecorder) -> None:
-        self._outbox = outbox
-        self._sessions = sessions
-        self._polls = polls
-        self._health = health
+    outbox: Outbox
+    sessions: Sessions
+    polls: PollQueue
+    health: HealthRecorder
 
     async def handle(self, instance: Instance, received: Received) -> None:
         for status in received.receipts:
-            if await self._outbox.receipt(instance.id, status):
+            if await self.outbox.receipt(instance.id, status):
                 reason = f"sending a reply: {status.detail or status.state}"
-                await self._health.failed(instance.id, Activity.SENDING, reason)
+                await self.health.failed(instance.id, Activity.SENDING, reason)
         if received.missing_proof_field is None:  # else anybody could take over a conversation
             for rename in received.moves:
-                await self._sessions.move(instance.id, rename.previous, rename.current)
+                await self.sessions.move(instance.id, rename.previous, rename.current)
         if received.kind == POLL:
-            await self._polls.due_now(instance.id)
+            await self.polls.due_now(instance.id)
 
 
+@dataclass(eq=False)
 class CallbackService:
     """`ports.use_cases.Callbacks`. `max_body_kb`: the largest body that is read."""
 
-    def __init__(
-        self,
-        instances: InstanceLookup,
-        channels: Channels,
-        verifier: CallVerifier,
-        notices: PlatformNotices,
-        intake: EventIntake,
-        waiter: ReplyWaiter,
-        max_body_kb: int,
-    ) -> None:
-        self._instances = instances
-        self._channels = channels
-        self._verifier = verifier
-        self._notices = notices
-        self._intake = intake
-        self._waiter = waiter
-        self._max_body_kb = max_body_kb
+    instances: InstanceLookup
+    channels: Channels
+    verifier: CallVerifier
+    notices: PlatformNotices
+    intake: EventIntake
+    waiter: ReplyWaiter
+    max_body_kb: int
 
     async def handle(self, channel_id: str, instance_id: int, call: RawCall) -> RawAnswer:
-        if len(call.body) > self._max_body_kb * 1024:
-            raise TooLarge(f"the body is over {self._max_body_kb} KB")
-        instance = await self._instances.cached(instance_id)
+        if len(call.body) > self.max_body_kb * 1024:
+            raise TooLarge(f"the body is over {self.max_body_kb} KB")
+        instance = await self.instances.cached(instance_id)
         if instance is None or instance.channel_id != channel_id or instance.status != ACTIVE:
             raise NotFound(f"there is no instance {instance_id} of the channel '{channel_id[:100]}'")
-        channel = self._channels.find(channel_id)
+        channel = self.channels.find(channel_id)
         if channel is None or channel.webhook is None:
             raise NotFound(f"the channel '{channel_id}' takes no callbacks")
-        received = await self._verifier.verify(instance, channel, channel.webhook, call)
-        await self._notices.handle(instance, received)
+        received = await self.verifier.verify(instance, channel, channel.webhook, call)
+        await self.notices.handle(instance, received)
         if not received.events:
             return received.answer
         return await self._store(instance, channel, received)
@@ -224,11 +207,11 @@ class CallbackService:
         responder = channel.call_responder
         positions = [position for position, event in enumerate(received.events) if event.awaits_reply]
         if responder is None or not positions:
-            await self._intake.store(instance, channel, received.events, None)
+            await self.intake.store(instance, channel, received.events, None)
             return received.answer
-        accepted = await self._intake.store(instance, channel, received.events, responder.wait_seconds)
+        accepted = await self.intake.store(instance, channel, received.events, responder.wait_seconds)
         waiting = positions[0]
-        result = await self._waiter.wait(instance, accepted[waiting], responder.wait_seconds)
+        result = await self.waiter.wait(instance, accepted[waiting], responder.wait_seconds)
         config, event = channel.config.load(instance.config), received.events[waiting]
         return responder.answer_in_call(config, event, result.outcome, result.answer)
 

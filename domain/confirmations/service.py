@@ -1,7 +1,7 @@
 """Tool confirmations: asked, decided, cleared, expired."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from domain.confirmations.model import (
@@ -34,13 +34,13 @@ from ports.clock import Clock, Ids
 from ports.confirmations import ConfirmationStore
 
 
+@dataclass(eq=False)
 class ConfirmationService:
     """`ports.confirmations.Approvals`."""
 
-    def __init__(self, store: ConfirmationStore, clock: Clock, ids: Ids) -> None:
-        self._store = store
-        self._clock = clock
-        self._ids = ids
+    store: ConfirmationStore
+    clock: Clock
+    ids: Ids
 
     async def decide(self, scope: ApprovalScope, received: ReceivedText) -> ApprovalResult:
         state = await self._state(scope)
@@ -61,13 +61,13 @@ class ConfirmationService:
         if pending.decision is not None and pending.decided_by == received.event_id:
             return _decided(pending, state)
         if not self._is_open(pending):
-            await self._store.close(scope.instance_id, pending.id, self._clock.now())
+            await self.store.close(scope.instance_id, pending.id, self.clock.now())
             return ordinary
         if pending.asked_of != scope.external_id:
             return ordinary
         decision = decision_of(received.text)
         if decision is None:
-            await self._store.close(scope.instance_id, pending.id, self._clock.now())
+            await self.store.close(scope.instance_id, pending.id, self.clock.now())
             return replace(ordinary, closed=_closed(pending))
         return await self._store_decision(scope, received, pending, decision) or ordinary
 
@@ -76,7 +76,7 @@ class ConfirmationService:
     ) -> ApprovalResult:
         """The button names its question: neither the sender nor the session of the press tells which it is."""
         nonce = nonce_of(button)
-        found = await self._store.find(scope.instance_id, scope.session_id, nonce) if nonce else None
+        found = await self.store.find(scope.instance_id, scope.session_id, nonce) if nonce else None
         if found is None:
             return ApprovalResult(notice=NO_LONGER_OPEN)
         if not found.in_instance:
@@ -95,25 +95,25 @@ class ConfirmationService:
         return result or ApprovalResult(repeated=_closed(pending))
 
     def _is_open(self, pending: Pending) -> bool:
-        return pending.decision is None and pending.expires_at > self._clock.now()
+        return pending.decision is None and pending.expires_at > self.clock.now()
 
     async def _store_decision(
         self, scope: ApprovalScope, received: ReceivedText, pending: Pending, decision: str
     ) -> ApprovalResult | None:
         """None where the question is not open any more."""
         decided = replace(pending, decision=decision, decided_by=received.event_id, decider=received.name)
-        if not await self._store.decide(scope.instance_id, scope.session_id, decided, self._clock.now()):
+        if not await self.store.decide(scope.instance_id, scope.session_id, decided, self.clock.now()):
             return None
         return _decided(decided, await self._state(scope))
 
     async def _state(self, scope: ApprovalScope) -> SessionState:
-        now = self._clock.now()
-        return await self._store.load(scope.instance_id, scope.session_id, now, now - SESSION_TIMEOUT)
+        now = self.clock.now()
+        return await self.store.load(scope.instance_id, scope.session_id, now, now - SESSION_TIMEOUT)
 
     async def begin(self, scope: ApprovalScope, decision: Decision) -> bool:
         if decision.decision == REJECTED:
             return True
-        return await self._store.begin(scope.instance_id, scope.session_id, decision.confirmation_id)
+        return await self.store.begin(scope.instance_id, scope.session_id, decision.confirmation_id)
 
     async def ask(
         self,
@@ -123,24 +123,24 @@ class ConfirmationService:
         tool: str,
         parameters: Mapping[str, Any],
     ) -> Prompt:
-        now = self._clock.now()
+        now = self.clock.now()
         pending = Pending(
-            id=self._ids.request_id(),
+            id=self.ids.request_id(),
             tool=tool,
             parameters=parameters,
-            nonce=self._ids.token(16),
+            nonce=self.ids.token(16),
             asked_of=scope.external_id,
             asked_by=received.event_id,
             original=original,
             expires_at=now + LIFETIME,
         )
-        replaced = await self._store.put(scope.instance_id, scope.session_id, pending, now)
+        replaced = await self.store.put(scope.instance_id, scope.session_id, pending, now)
         return replace(_prompt(pending), replaced=_closed(replaced) if replaced else None)
 
     async def expire(self) -> int:
         """Closes and removes what has expired; how many."""
-        now = self._clock.now()
-        return await self._store.expire(now, now - SESSION_TIMEOUT, now - RETENTION)
+        now = self.clock.now()
+        return await self.store.expire(now, now - SESSION_TIMEOUT, now - RETENTION)
 
 
 def _prompt(pending: Pending) -> Prompt:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from urllib.parse import quote
@@ -70,19 +71,17 @@ class StoredFiles:
         return OpenFile(file.name, file.mime_type, size, self._blobs.open(file.blob))
 
 
+@dataclass(eq=False)
 class MessageFilesService:
     """`ports.files.MessageFiles`."""
 
-    def __init__(
-        self, stored: StoredFiles, channels: Channels, health: HealthRecorder, reads: ReadLimiter
-    ) -> None:
-        self._stored = stored
-        self._reads = reads
-        self._channels = channels
-        self._health = health
+    stored: StoredFiles
+    channels: Channels
+    health: HealthRecorder
+    reads: ReadLimiter
 
     async def fetch(self, instance: Instance, event: Event) -> FetchedFiles:
-        channel = self._channels.find(instance.channel_id) if event.attachments else None
+        channel = self.channels.find(instance.channel_id) if event.attachments else None
         if channel is None or channel.fetcher is None:
             return FetchedFiles()
         files, complete = [], True
@@ -95,7 +94,7 @@ class MessageFilesService:
                 reason = _reason(error)
                 log.warning("an attachment was not fetched: %s", reason, extra={"instance": instance.id})
                 failure = f"fetching an attachment: {reason}"
-                await self._health.failed(instance.id, Activity.PROCESSING, failure)
+                await self.health.failed(instance.id, Activity.PROCESSING, failure)
                 complete = False
         return FetchedFiles(files, complete)
 
@@ -107,12 +106,12 @@ class MessageFilesService:
         attachment: Attachment,
     ) -> InputFile:
         config = channel.config.load(instance.config)
-        async with self._reads.slot(instance, channel), asyncio.timeout(FETCH_SECONDS):
+        async with self.reads.slot(instance, channel), asyncio.timeout(FETCH_SECONDS):
             if channel.describer:
                 attachment = await channel.describer.described(config, attachment)
-            blob = await self._stored.store(fetcher.fetch(config, attachment))
+            blob = await self.stored.store(fetcher.fetch(config, attachment))
         name, kind = file_name(attachment.name or "file"), mime_type(attachment.mime_type)
-        address = self._stored.address(SharedFile(blob.key, name, kind))
+        address = self.stored.address(SharedFile(blob.key, name, kind))
         return InputFile(name, kind, blob.size, address)
 
     async def publish(self, artifacts: Sequence[ResultArtifact]) -> Sequence[Artifact]:
@@ -122,8 +121,8 @@ class MessageFilesService:
         name, kind = file_name(artifact.name), mime_type(artifact.mime_type)
         if artifact.data is None:
             return Artifact(name, kind, artifact.url or "")
-        blob = await self._stored.store(_once(artifact.data))
-        address = self._stored.address(SharedFile(blob.key, name, kind))
+        blob = await self.stored.store(_once(artifact.data))
+        address = self.stored.address(SharedFile(blob.key, name, kind))
         return Artifact(name, kind, address, blob.key, blob.size)
 
 

@@ -88,6 +88,13 @@ def _warnings(
 ) -> list[str]:
     if instance.status == UNREADABLE:
         return [UNDECRYPTED]
+    configuration = _configuration_warnings(instance, channel, record, activities[Activity.SENDING])
+    return [*configuration, *_work_warnings(record)]
+
+
+def _configuration_warnings(
+    instance: Instance, channel: AnyChannel, record: HealthRecord, sending: ActivityHealth
+) -> list[str]:
     warnings = advice(channel.definition, instance.config)
     if record.missing_proof_field:
         warnings.append(
@@ -97,10 +104,13 @@ def _warnings(
         warnings.append("downStreamResourceId is not set: messages are answered with a note only")
     if record.webhook_error and channel.registrar and not record.webhook_registered:
         warnings.append(f"the webhook is not registered: {record.webhook_error}")
-    elif record.webhook_error and not _has_sent(instance, activities[Activity.SENDING]):
+    elif record.webhook_error and not _has_sent(instance, sending):
         warnings.append(f"the configuration did not work when it was tried: {record.webhook_error}")
-    if record.looping:
-        warnings.append(STOPPED)
+    return warnings
+
+
+def _work_warnings(record: HealthRecord) -> list[str]:
+    warnings = [STOPPED] if record.looping else []
     if record.idle_seconds > IDLE_SECONDS:
         idle = f"{record.idle_seconds:.0f} seconds"
         warnings.append(

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from domain import limits
 from domain.access.model import Caller
@@ -33,44 +34,36 @@ CALL_SECONDS = 5.0
 """What a platform gets for ending the indicators of answers that do not come any more."""
 
 
+@dataclass(eq=False)
 class InstanceService:
     """`ports.use_cases.Instances`."""
 
-    def __init__(
-        self,
-        store: InstanceStore,
-        channels: Channels,
-        registration: RegistrationService,
-        processes: Processes,
-        pairings: Pairings,
-        schedules: ScheduleSync,
-    ) -> None:
-        self._store = store
-        self._channels = channels
-        self._registration = registration
-        self._processes = processes
-        self._pairings = pairings
-        self._schedules = schedules
+    store: InstanceStore
+    channels: Channels
+    registration: RegistrationService
+    processes: Processes
+    pairings: Pairings
+    schedules: ScheduleSync
 
     async def list(self, caller: Caller) -> Sequence[InstanceView]:
-        return [self._view(instance) for instance in await self._store.of_user(caller.user)]
+        return [self._view(instance) for instance in await self.store.of_user(caller.user)]
 
     async def page(self, caller: Caller, after: int, most_bytes: int) -> InstancePage:
-        instances, more = await self._store.page_of_user(caller.user, after, most_bytes)
+        instances, more = await self.store.page_of_user(caller.user, after, most_bytes)
         return InstancePage([self._view(instance) for instance in instances], more)
 
     async def get(self, caller: Caller, instance_id: int) -> InstanceView:
-        return self._view(await owned_instance(self._store, caller, instance_id))
+        return self._view(await owned_instance(self.store, caller, instance_id))
 
     async def create(self, caller: Caller, new: NewInstance) -> SaveResult:
         owner = caller.user
         if new.id is not None and new.id < 1:
             raise Invalid.of([Fault("id", "must be the id of an instance")])
-        channel = known_channel(self._channels, new.channel_id)
+        channel = known_channel(self.channels, new.channel_id)
         _check(channel.definition, new.channel_name, new.config, new.resource_id)
-        existing = await self._store.find(new.id) if new.id is not None else None
+        existing = await self.store.find(new.id) if new.id is not None else None
         if existing is None or not existing.exists:
-            return await self._saved(await self._store.add(owner, new), channel, "created")
+            return await self._saved(await self.store.add(owner, new), channel, "created")
         if not caller.may_act_for(existing.user_id):
             raise Forbidden("the instance named by id belongs to another user")
         if existing.channel_id != new.channel_id:
@@ -79,49 +72,49 @@ class InstanceService:
         return await self._change(existing, channel, change)
 
     async def update(self, caller: Caller, instance_id: int, change: InstanceChange) -> SaveResult:
-        existing = await owned_instance(self._store, caller, instance_id)
-        channel = known_channel(self._channels, existing.channel_id)
+        existing = await owned_instance(self.store, caller, instance_id)
+        channel = known_channel(self.channels, existing.channel_id)
         name = existing.channel_name if change.channel_name is None else change.channel_name
         _check(channel.definition, name, change.config, change.resource_id)
         return await self._change(existing, channel, change)
 
     async def _change(self, existing: Instance, channel: AnyChannel, change: InstanceChange) -> SaveResult:
-        instance = await self._store.change(existing.id, change)
+        instance = await self.store.change(existing.id, change)
         if instance is None:
             raise unknown(existing.id)
-        await self._registration.replaced(existing, instance, channel)
+        await self.registration.replaced(existing, instance, channel)
         return await self._saved(instance, channel, "updated")
 
     async def delete(self, caller: Caller, instance_id: int) -> None:
-        instance = await owned_instance(self._store, caller, instance_id)
-        channel = self._channels.find(instance.channel_id)
+        instance = await owned_instance(self.store, caller, instance_id)
+        channel = self.channels.find(instance.channel_id)
         if channel:
-            await self._registration.unregister(instance, channel)
-        await self._pairings.removed(instance)
-        unanswered = await self._store.remove(instance_id)
+            await self.registration.unregister(instance, channel)
+        await self.pairings.removed(instance)
+        unanswered = await self.store.remove(instance_id)
         if channel:
             await _end_waiting(channel, instance.config, unanswered)
 
     async def request_pairing(self, caller: Caller, instance_id: int) -> Pairing:
-        instance = await owned_instance(self._store, caller, instance_id)
-        if not self._pairings.pairs(instance.channel_id):
+        instance = await owned_instance(self.store, caller, instance_id)
+        if not self.pairings.pairs(instance.channel_id):
             raise Invalid(f"instances of '{instance.channel_id}' are not paired with a code")
-        return await self._pairings.request(instance)
+        return await self.pairings.request(instance)
 
     def _view(self, instance: Instance) -> InstanceView:
-        channel = self._channels.find(instance.channel_id)
+        channel = self.channels.find(instance.channel_id)
         return InstanceView(instance, channel.definition.name if channel else instance.channel_id)
 
     async def _saved(self, instance: Instance, channel: AnyChannel, operation: str) -> SaveResult:
         """Connects a saved instance to its platform; what the platform says fails no create or update."""
-        await self._schedules.saved(instance)
-        await self._pairings.saved(instance)
-        registered, error = await self._registration.connect(instance, channel)
+        await self.schedules.saved(instance)
+        await self.pairings.saved(instance)
+        registered, error = await self.registration.connect(instance, channel)
         return SaveResult(
             instance_id=instance.id,
             operation=operation,
             message=". ".join([f"Instance {operation}", *advice(channel.definition, instance.config)]),
-            worker_alive=await self._processes.worker_alive(),
+            worker_alive=await self.processes.worker_alive(),
             webhook_registered=registered,
             webhook_error=error,
         )

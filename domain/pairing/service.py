@@ -1,6 +1,7 @@
 """Pairing codes: requested here, made by the process that keeps the connection."""
 
 import asyncio
+from dataclasses import dataclass
 
 from domain.instances.model import Instance, Pairing
 from domain.refusals import TooMany
@@ -13,47 +14,47 @@ POLL_SECONDS = 0.2
 """Seconds between two queries for the answer."""
 
 
+@dataclass(eq=False)
 class PairingService:
     """`ports.pairing.Pairings`."""
 
-    def __init__(self, requests: PairingRequests, channels: Channels, wait: float = PAIRING_WAIT) -> None:
-        self._requests = requests
-        self._channels = channels
-        self._wait = wait
+    requests: PairingRequests
+    channels: Channels
+    wait: float = PAIRING_WAIT
 
     def pairs(self, channel_id: str) -> bool:
-        channel = self._channels.find(channel_id)
+        channel = self.channels.find(channel_id)
         return channel is not None and channel.pairing is not None
 
     async def saved(self, instance: Instance) -> None:
-        channel = self._channels.find(instance.channel_id)
+        channel = self.channels.find(instance.channel_id)
         if channel is not None and (pairing := channel.pairing) is not None:
-            await self._requests.prepare(instance.id, pairing.status_field, pairing.initial_status)
+            await self.requests.prepare(instance.id, pairing.status_field, pairing.initial_status)
 
     async def removed(self, instance: Instance) -> None:
         """The process that keeps the connection notices by itself, and clears the stored state."""
 
     async def request(self, instance: Instance) -> Pairing:
-        channel = self._channels.find(instance.channel_id)
+        channel = self.channels.find(instance.channel_id)
         if channel is None or channel.pairing is None:
             return Pairing(False, None, f"No pairing code can be made: {instance.channel_id} has no pairing")
         if lacking := channel.connector and channel.connector.lacks():
             return Pairing(False, None, f"No pairing code can be made: {lacking}")
-        number = await self._requests.request(instance.id)
+        number = await self.requests.request(instance.id)
         if number is None:
             raise TooMany("too many pairing codes were asked for within the hour; try again later", 600)
         try:
-            async with asyncio.timeout(self._wait):
+            async with asyncio.timeout(self.wait):
                 answer = await self._answered(instance.id, number)
         except TimeoutError:
-            return Pairing(False, None, f"No pairing code could be made within {self._wait:g} seconds.")
+            return Pairing(False, None, f"No pairing code could be made within {self.wait:g} seconds.")
         if answer.code is None:
             return Pairing(False, None, f"No pairing code could be made: {answer.error}")
         return Pairing(True, answer.code, channel.pairing.steps)
 
     async def _answered(self, instance_id: int, number: int) -> CodeAnswer:
         while True:
-            answer = await self._requests.answer(instance_id, number)
+            answer = await self.requests.answer(instance_id, number)
             if answer is not None:
                 return answer
             await asyncio.sleep(POLL_SECONDS)

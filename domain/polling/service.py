@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from domain.channels.messages import Event
@@ -32,31 +33,29 @@ LONGEST = 240.0
 """Seconds that one poll may take."""
 
 
+@dataclass(eq=False)
 class ScheduleService:
     """Plans runs: `ports.schedules.ScheduleSync`."""
 
-    def __init__(
-        self, schedules: ScheduleStore, instances: InstanceLookup, channels: Channels, clock: Clock
-    ) -> None:
-        self._schedules = schedules
-        self._instances = instances
-        self._channels = channels
-        self._clock = clock
+    schedules: ScheduleStore
+    instances: InstanceLookup
+    channels: Channels
+    clock: Clock
 
     async def saved(self, instance: Instance) -> None:
-        channel = self._channels.find(instance.channel_id)
+        channel = self.channels.find(instance.channel_id)
         if channel and channel.scheduler:
-            next_fire = channel.scheduler.next_fire(channel.config.load(instance.config), self._clock.now())
-            await self._schedules.plan(instance.id, next_fire)
+            next_fire = channel.scheduler.next_fire(channel.config.load(instance.config), self.clock.now())
+            await self.schedules.plan(instance.id, next_fire)
         elif channel and channel.poller:
-            await self._schedules.plan(instance.id, self._clock.now())
+            await self.schedules.plan(instance.id, self.clock.now())
 
     async def plan_missing(self) -> None:
         """Plans instances without a schedule: the process stopped between their creation and their plan."""
-        channels = [channel for channel in self._channels.all() if channel.poller or channel.scheduler]
-        for instance_id in await self._schedules.missing([channel.definition.id for channel in channels]):
+        channels = [channel for channel in self.channels.all() if channel.poller or channel.scheduler]
+        for instance_id in await self.schedules.missing([channel.definition.id for channel in channels]):
             try:
-                instance = await self._instances.find(instance_id)
+                instance = await self.instances.find(instance_id)
                 if instance is not None:
                     await self.saved(instance)
             except Unavailable:
@@ -66,45 +65,36 @@ class ScheduleService:
 
     async def poll_watched(self) -> None:
         """After a start, polls the instances that can be watched: messages may have come while nobody watched."""
-        ids = [channel.definition.id for channel in self._channels.all() if channel.push_watcher]
-        await self._schedules.run_soon(ids, AT_ONCE)
+        ids = [channel.definition.id for channel in self.channels.all() if channel.push_watcher]
+        await self.schedules.run_soon(ids, AT_ONCE)
 
 
+@dataclass(eq=False)
 class PollingService:
     """Runs what is due."""
 
-    def __init__(
-        self,
-        runs: ScheduledRuns,
-        instances: InstanceLookup,
-        channels: Channels,
-        health: HealthRecorder,
-        clock: Clock,
-        meter: Meter,
-        reads: ReadLimiter,
-    ) -> None:
-        self._runs = runs
-        self._instances = instances
-        self._channels = channels
-        self._health = health
-        self._clock = clock
-        self._meter = meter
-        self._reads = reads
+    runs: ScheduledRuns
+    instances: InstanceLookup
+    channels: Channels
+    health: HealthRecorder
+    clock: Clock
+    meter: Meter
+    reads: ReadLimiter
 
     async def enqueue_due(self, queue: JobQueue) -> bool:
         """Hands due instances to the job queue; whether there may be more."""
-        leased = await self._runs.lease(AT_ONCE)
+        leased = await self.runs.lease(AT_ONCE)
         for position, instance_id in enumerate(leased):
             try:
                 await queue.enqueue(RUN, instance_id, alone=False)
             except Unavailable:
-                await self._runs.give_back(leased[position:])
+                await self.runs.give_back(leased[position:])
                 raise
         return len(leased) == AT_ONCE
 
     async def run(self, instance_id: int) -> None:
         """One poll or firing of a leased instance."""
-        due = await self._runs.begin(instance_id)
+        due = await self.runs.begin(instance_id)
         if due is None:
             return
         try:
@@ -115,11 +105,11 @@ class PollingService:
             log.exception("a run failed unexpectedly", extra={"instance": instance_id})
             await self._failed(due, PollFailed(reason_of(unexpected)), timedelta())
         finally:
-            await self._runs.release(due)
+            await self.runs.release(due)
 
     async def _run(self, due: Due) -> None:
-        instance = await self._instances.find(due.instance_id)
-        channel = self._channels.find(instance.channel_id) if instance else None
+        instance = await self.instances.find(due.instance_id)
+        channel = self.channels.find(instance.channel_id) if instance else None
         if instance is None or channel is None:
             return
         if instance.status == UNREADABLE:
@@ -134,9 +124,9 @@ class PollingService:
     ) -> None:
         event = scheduler.fired(config, instance.id, due.planned)
         once = scheduler.fires_once(config)
-        after = max(self._clock.now(), due.planned)  # our clock may be behind the one that found it due
+        after = max(self.clock.now(), due.planned)  # our clock may be behind the one that found it due
         following = None if once else scheduler.next_fire(config, after)
-        fresh = await self._runs.finish(due, [event], None, following, retire=once)
+        fresh = await self.runs.finish(due, [event], None, following, retire=once)
         if fresh is not None:
             await self._record_stored(instance, fresh)
 
@@ -145,9 +135,9 @@ class PollingService:
     ) -> None:
         every = interval(instance.config, poller.default_interval_minutes)
         try:
-            async with asyncio.timeout(LONGEST), self._reads.slot(instance, channel):
+            async with asyncio.timeout(LONGEST), self.reads.slot(instance, channel):
                 polled = await poller.poll(
-                    channel.config.load(instance.config), due.cursor, self._clock.now(), instance.created_at
+                    channel.config.load(instance.config), due.cursor, self.clock.now(), instance.created_at
                 )
         except TimeoutError:
             failed = PollFailed(f"the platform took longer than {LONGEST:g} seconds to answer")
@@ -163,8 +153,8 @@ class PollingService:
     async def _store(
         self, due: Due, instance: Instance, channel: AnyChannel, polled: Polled, every: timedelta
     ) -> None:
-        following = self._clock.now() if polled.more else self._clock.now() + every
-        fresh = await self._runs.finish(due, polled.events, polled.cursor, following)
+        following = self.clock.now() if polled.more else self.clock.now() + every
+        fresh = await self.runs.finish(due, polled.events, polled.cursor, following)
         if fresh is not None:
             await self._acknowledge(instance, channel, polled.events)
             await self._record_stored(instance, fresh)
@@ -172,19 +162,19 @@ class PollingService:
     async def _record_stored(self, instance: Instance, fresh: Sequence[bool | None]) -> None:
         for is_fresh in fresh:
             if is_fresh is not None:
-                self._meter.accepted(instance.channel_id, is_fresh)
+                self.meter.accepted(instance.channel_id, is_fresh)
         lost = fresh.count(None)
         if lost:
             reason = f"polling: {lost} of {len(fresh)} new messages could not be stored and are skipped"
-            await self._health.failed(instance.id, Activity.RECEIVING, reason)
+            await self.health.failed(instance.id, Activity.RECEIVING, reason)
         else:
-            await self._health.succeeded(instance.id, Activity.RECEIVING)
+            await self.health.succeeded(instance.id, Activity.RECEIVING)
 
     async def _acknowledge(self, instance: Instance, channel: AnyChannel, events: Sequence[Event]) -> None:
         if not events or channel.poll_ack is None:
             return
         try:
-            async with self._reads.slot(instance, channel):
+            async with self.reads.slot(instance, channel):
                 await channel.poll_ack.acknowledge(channel.config.load(instance.config), events)
         except PollFailed as failed:
             log.warning("polled messages could not be marked: %s", failed, extra={"instance": instance.id})
@@ -192,7 +182,7 @@ class PollingService:
     async def _failed(self, due: Due, failed: PollFailed, every: timedelta) -> None:
         at: datetime | None = None
         if not failed.fatal:
-            at = self._clock.now() + back_off(due.failures + 1, every, failed.retry_after)
-        await self._runs.failed(due, at)
-        await self._health.failed(due.instance_id, Activity.RECEIVING, f"polling: {failed}")
+            at = self.clock.now() + back_off(due.failures + 1, every, failed.retry_after)
+        await self.runs.failed(due, at)
+        await self.health.failed(due.instance_id, Activity.RECEIVING, f"polling: {failed}")
         log.warning("a poll failed: %s", failed, extra={"instance": due.instance_id})

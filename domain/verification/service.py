@@ -3,6 +3,7 @@
 import logging
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from domain.access.model import Caller
 from domain.channels.messages import Identity
@@ -49,54 +50,45 @@ BAD_STATE = "This sign-in has expired or was used already. Please start the veri
 BAD_LINK = "token: the verification link is expired or was used already"
 
 
+@dataclass(eq=False)
 class IdentityService:
     """`ports.use_cases.VerifiedIdentities`. `offered`: the providers whose settings are complete."""
 
-    def __init__(self, identities: IdentityStore, offered: Collection[Provider]) -> None:
-        self._identities = identities
-        self._offered = offered
+    identities: IdentityStore
+    offered: Collection[Provider]
 
     async def providers(self) -> Mapping[str, bool]:
-        return {provider.value: provider in self._offered for provider in Provider}
+        return {provider.value: provider in self.offered for provider in Provider}
 
     async def list_identities(self, caller: Caller) -> Sequence[Identity]:
-        return await self._identities.of_user(caller.user)
+        return await self.identities.of_user(caller.user)
 
     async def remove_identity(self, caller: Caller, identity: Identity) -> None:
         user = caller.user
         check_identity(identity)
-        if not await self._identities.take(user, identity):
+        if not await self.identities.take(user, identity):
             raise NotFound(f"you have no verified identity {identity.field} of this value")
 
 
+@dataclass(eq=False)
 class EmailVerificationService:
     """`ports.use_cases.EmailVerification`. `secret` keys the digests of one-time codes."""
 
-    def __init__(
-        self,
-        identities: IdentityStore,
-        codes: CodeStore,
-        mailer: Mailer,
-        clock: Clock,
-        ids: Ids,
-        offered: Collection[Provider],
-        secret: bytes,
-    ) -> None:
-        self._identities = identities
-        self._codes = codes
-        self._mailer = mailer
-        self._clock = clock
-        self._ids = ids
-        self._offered = offered
-        self._secret = secret
+    identities: IdentityStore
+    codes: CodeStore
+    mailer: Mailer
+    clock: Clock
+    ids: Ids
+    offered: Collection[Provider]
+    secret: bytes
 
     async def start_email(self, caller: Caller, email: str) -> CodeSent:
         user = caller.user
-        _require(Provider.EMAIL, self._offered)
+        _require(Provider.EMAIL, self.offered)
         address = checked_email(email)
-        code = self._ids.digits(CODE_DIGITS)
-        digest = code_digest(self._secret, user, address, code)
-        wait = await self._codes.put(user, address, digest, self._clock.now())
+        code = self.ids.digits(CODE_DIGITS)
+        digest = code_digest(self.secret, user, address, code)
+        wait = await self.codes.put(user, address, digest, self.clock.now())
         if wait is not None:
             raise TooMany("too many codes were sent within the hour; try again later", wait)
         await self._mail(address, code)
@@ -111,7 +103,7 @@ class EmailVerificationService:
             " this mail and tell nobody the code.\n"
         )
         try:
-            await self._mailer.send(address, f"Your verification code: {code}", text)
+            await self.mailer.send(address, f"Your verification code: {code}", text)
         except MailFailed as failure:
             log.warning("a verification mail was not sent: %s", failure)
             if failure.refused:
@@ -120,49 +112,41 @@ class EmailVerificationService:
 
     async def verify_email(self, caller: Caller, otp: str) -> str:
         user = caller.user
-        _require(Provider.EMAIL, self._offered)
+        _require(Provider.EMAIL, self.offered)
         code = checked_code(otp)
-        attempt = await self._codes.attempt(user, self._clock.now())
+        attempt = await self.codes.attempt(user, self.clock.now())
         if attempt is None:
             raise Invalid(BAD_CODE)
-        digest = code_digest(self._secret, user, attempt.address, code)
-        if not same(digest, attempt.digest) or not await self._codes.consume(user, digest):
+        digest = code_digest(self.secret, user, attempt.address, code)
+        if not same(digest, attempt.digest) or not await self.codes.consume(user, digest):
             raise Invalid(BAD_CODE)
-        await self._identities.give(user, [Identity("email", attempt.address)])
+        await self.identities.give(user, [Identity("email", attempt.address)])
         return attempt.address
 
 
+@dataclass(eq=False)
 class BotVerificationService:
     """`ports.use_cases.BotVerification`."""
 
-    def __init__(
-        self,
-        identities: IdentityStore,
-        links: LinkStore,
-        bot: VerificationBot,
-        clock: Clock,
-        ids: Ids,
-        offered: Collection[Provider],
-    ) -> None:
-        self._identities = identities
-        self._links = links
-        self._bot = bot
-        self._clock = clock
-        self._ids = ids
-        self._offered = offered
+    identities: IdentityStore
+    links: LinkStore
+    bot: VerificationBot
+    clock: Clock
+    ids: Ids
+    offered: Collection[Provider]
 
     async def start_bot_messenger(self, caller: Caller) -> BotLink:
         user = caller.user
-        _require(Provider.BOT_MESSENGER, self._offered)
-        token = self._ids.token()
-        await self._links.put(token_digest(token), user, self._clock.now() + LINK_LIFE)
+        _require(Provider.BOT_MESSENGER, self.offered)
+        token = self.ids.token()
+        await self.links.put(token_digest(token), user, self.clock.now() + LINK_LIFE)
         life = int(LINK_LIFE.total_seconds())
         message = "Open the link, press Start and share your contact. The link is valid for 5 minutes."
-        return BotLink(self._bot.deep_link(token), life, message)
+        return BotLink(self.bot.deep_link(token), life, message)
 
     async def bot_webhook(self, headers: Mapping[str, str], body: bytes) -> None:
-        _require(Provider.BOT_MESSENGER, self._offered)
-        message = self._bot.read(headers, body)
+        _require(Provider.BOT_MESSENGER, self.offered)
+        message = self.bot.read(headers, body)
         if message is None:
             return
         if message.phone is not None:
@@ -170,16 +154,16 @@ class BotVerificationService:
         elif message.link_token:
             await self._open_link(message, message.link_token)
         else:
-            await self._bot.say(message.chat_id, "Please start the verification on the platform first.")
+            await self.bot.say(message.chat_id, "Please start the verification on the platform first.")
 
     async def _open_link(self, message: BotMessage, token: str) -> None:
-        user = await self._links.bind(token_digest(token), message.sender_id, self._clock.now())
+        user = await self.links.bind(token_digest(token), message.sender_id, self.clock.now())
         if user is None:
-            await self._bot.say(
+            await self.bot.say(
                 message.chat_id, "This link is expired or was used already. Ask for a new one."
             )
             return
-        await self._bot.ask_for_contact(
+        await self.bot.ask_for_contact(
             message.chat_id,
             f"Share your contact to link your phone number with the account {user}. If you did not ask for this,"
             " do nothing.",
@@ -187,80 +171,70 @@ class BotVerificationService:
 
     async def _receive_contact(self, message: BotMessage, phone: str) -> None:
         if not message.own_contact:
-            await self._bot.ask_for_contact(
+            await self.bot.ask_for_contact(
                 message.chat_id, "Please share your own contact, with the button below."
             )
             return
         try:
             identities = bot_identities(message.sender_id, phone)
         except Invalid:
-            await self._bot.say(message.chat_id, "This phone number cannot be used.")
+            await self.bot.say(message.chat_id, "This phone number cannot be used.")
             return
-        user = await self._links.take_bound(message.sender_id, self._clock.now())
+        user = await self.links.take_bound(message.sender_id, self.clock.now())
         if user is None:
-            await self._bot.say(message.chat_id, "Please open the verification link of the platform first.")
+            await self.bot.say(message.chat_id, "Please open the verification link of the platform first.")
             return
-        await self._identities.give(user, identities)
-        await self._bot.say(
-            message.chat_id, "Your phone number is verified. You can go back to the platform."
-        )
+        await self.identities.give(user, identities)
+        await self.bot.say(message.chat_id, "Your phone number is verified. You can go back to the platform.")
 
     async def complete_bot_messenger(self, caller: Caller, token: str, messenger_id: str, phone: str) -> str:
         if not caller.is_service:
             raise Forbidden(SERVICE_ONLY)
         identities = bot_identities(messenger_id.strip(), phone)
         check_token(token)
-        user = await self._links.take(token_digest(token), messenger_id.strip(), self._clock.now())
+        user = await self.links.take(token_digest(token), messenger_id.strip(), self.clock.now())
         if user is None:
             raise Invalid(BAD_LINK)
-        await self._identities.give(user, identities)
+        await self.identities.give(user, identities)
         return user
 
 
+@dataclass(eq=False)
 class OAuthVerificationService:
     """`ports.use_cases.OAuthVerification`."""
 
-    def __init__(
-        self,
-        identities: IdentityStore,
-        states: StateStore,
-        oauth: OAuthProviders,
-        clock: Clock,
-        ids: Ids,
-        offered: Collection[Provider],
-    ) -> None:
-        self._identities = identities
-        self._states = states
-        self._oauth = oauth
-        self._clock = clock
-        self._ids = ids
-        self._offered = offered
+    identities: IdentityStore
+    states: StateStore
+    oauth: OAuthProviders
+    clock: Clock
+    ids: Ids
+    offered: Collection[Provider]
 
     async def start_oauth(self, caller: Caller, provider: str) -> str:
         user = caller.user
         checked = _oauth_provider(provider)
-        _require(checked, self._offered)
-        state, verifier = self._ids.token(), self._ids.token(48)
+        _require(checked, self.offered)
+        state, verifier = self.ids.token(), self.ids.token(48)
         pending = PendingOAuth(user, verifier)
-        await self._states.put(token_digest(state), checked, pending, self._clock.now() + STATE_LIFE)
-        return self._oauth.authorize_url(checked, state, verifier)
+        await self.states.put(token_digest(state), checked, pending, self.clock.now() + STATE_LIFE)
+        return self.oauth.authorize_url(checked, state, verifier)
 
     async def complete_oauth(self, provider: str, state: str, code: str, error: str) -> OAuthResult:
         if provider not in OAUTH_PROVIDERS or not state:
             return OAuthResult(False, BAD_STATE)
         checked = Provider(provider)
-        pending = await self._states.take(token_digest(state), checked, self._clock.now())
+        pending = await self.states.take(token_digest(state), checked, self.clock.now())
         if pending is None:
             return OAuthResult(False, BAD_STATE)
         if error or not code:
             reason = re.sub(r"[^A-Za-z0-9_ .-]", "", error)[:100] or "it sent no code"
             return OAuthResult(False, f"The provider did not confirm your identity: {reason}")
         try:
-            identity = await self._oauth.identify(checked, code, pending.verifier)
+            identity = await self.oauth.identify(checked, code, pending.verifier)
         except OAuthFailed as failure:
             log.warning("OAuth verification with %s failed: %s", provider, failure)
             return OAuthResult(False, "The provider did not confirm your identity. Please try again.")
-        await self._identities.give(pending.user_id, [identity])
+        await self.identities.give(pending.user_id, [identity])
         return OAuthResult(True, "Your identity is verified.")
 
 

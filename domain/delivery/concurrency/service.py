@@ -82,11 +82,11 @@ class ConcurrencyLimiter:
             self.release(key, limit)
 
 
+@dataclass(eq=False)
 class ReadLimiter:
     """Gives polls and downloads slots of their credential: they count against the same limit as messages."""
 
-    def __init__(self, slots: ConcurrencyLimiter) -> None:
-        self._slots = slots
+    slots: ConcurrencyLimiter
 
     @asynccontextmanager
     async def slot(self, instance: Instance, channel: AnyChannel) -> AsyncIterator[None]:
@@ -95,7 +95,7 @@ class ReadLimiter:
         if limits is None:
             yield
             return
-        async with self._slots.slot(account_key(instance.channel_id, limits), limits.max_concurrency):
+        async with self.slots.slot(account_key(instance.channel_id, limits), limits.max_concurrency):
             yield
 
     @staticmethod

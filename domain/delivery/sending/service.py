@@ -1,6 +1,7 @@
 """Sends one message and records how that ended."""
 
 import logging
+from dataclasses import dataclass
 
 from domain.channels.messages import Outcome, Sent
 from domain.channels.typed import ChannelConfig, ChannelTarget
@@ -20,12 +21,12 @@ log = logging.getLogger(__name__)
 Sender = ReplySender[ChannelConfig, ChannelTarget]
 
 
+@dataclass(eq=False)
 class MessageSender:
-    def __init__(self, limiter: RateLimiter, health: HealthRecorder, clock: Clock, meter: Meter) -> None:
-        self._limiter = limiter
-        self._health = health
-        self._clock = clock
-        self._meter = meter
+    limiter: RateLimiter
+    health: HealthRecorder
+    clock: Clock
+    meter: Meter
 
     async def send(
         self,
@@ -36,19 +37,19 @@ class MessageSender:
         message: QueuedMessage,
     ) -> Sent:
         """Sends a message for which the rate limiter was acquired."""
-        started = self._clock.now()
+        started = self.clock.now()
         try:
             sent = await _try(instance, channel, sender, message)
         finally:
-            self._limiter.release(request)
-        seconds = (self._clock.now() - started).total_seconds()
-        self._meter.delivered(instance.channel_id, sent.outcome, seconds)
+            self.limiter.release(request)
+        seconds = (self.clock.now() - started).total_seconds()
+        self.meter.delivered(instance.channel_id, sent.outcome, seconds)
         if sent.outcome is Outcome.SENT:
-            await self._health.succeeded(instance.id, Activity.SENDING)
+            await self.health.succeeded(instance.id, Activity.SENDING)
         else:
-            await self._health.failed(instance.id, Activity.SENDING, f"sending a reply: {sent.detail}")
+            await self.health.failed(instance.id, Activity.SENDING, f"sending a reply: {sent.detail}")
             log.warning("a reply was not taken: %s", sent.detail, extra={"instance": instance.id})
-        await self._limiter.record(request, sent)
+        await self.limiter.record(request, sent)
         return sent
 
 

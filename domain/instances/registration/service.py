@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from domain.channels.typed import ChannelConfig
 from domain.instances.model import ACTIVE, UNREADABLE, Instance
@@ -13,16 +14,14 @@ from ports.instances import HealthStore, InstanceStore
 log = logging.getLogger(__name__)
 
 
+@dataclass(eq=False)
 class RegistrationService:
     """`callback_address` is what the platforms call, without a final slash."""
 
-    def __init__(
-        self, store: InstanceStore, channels: Channels, health: HealthStore, callback_address: str
-    ) -> None:
-        self._store = store
-        self._channels = channels
-        self._health = health
-        self._callback_address = callback_address
+    store: InstanceStore
+    channels: Channels
+    health: HealthStore
+    callback_address: str
 
     async def connect(self, instance: Instance, channel: AnyChannel) -> tuple[bool | None, str | None]:
         """Registers the webhook, or checks the credentials of a saved instance.
@@ -35,16 +34,16 @@ class RegistrationService:
     async def keep_registered(self, instance_id: int) -> None:
         """Registers the webhook again where the platform calls another address, and checks a configuration again that
         did not work: the cause may have been removed at the platform."""
-        instance = await self._store.find(instance_id)
-        channel = self._channels.find(instance.channel_id) if instance else None
+        instance = await self.store.find(instance_id)
+        channel = self.channels.find(instance.channel_id) if instance else None
         if instance is not None and channel is not None and instance.status == ACTIVE:
             await self._check(instance, channel, register=False)
 
     async def to_be_checked(self) -> Sequence[int]:
         """The instances with a registered webhook, and those whose configuration did not work."""
-        ids = [channel.definition.id for channel in self._channels.all() if channel.registrar]
-        registered = {instance.id for instance in await self._store.of_channels(ids)}
-        return sorted(registered.union(await self._health.tried_in_vain()))
+        ids = [channel.definition.id for channel in self.channels.all() if channel.registrar]
+        registered = {instance.id for instance in await self.store.of_channels(ids)}
+        return sorted(registered.union(await self.health.tried_in_vain()))
 
     async def replaced(self, existing: Instance, instance: Instance, channel: AnyChannel) -> None:
         """Removes the webhook of the former configuration, where the new one does not take it over."""
@@ -58,13 +57,13 @@ class RegistrationService:
         """Removes the webhook of an instance; a refusal of the platform is logged."""
         if channel.registrar is None or instance.status == UNREADABLE:
             return
-        record = await self._health.find(instance.id)
+        record = await self.health.find(instance.id)
         try:
             await channel.registrar.unregister(channel.config.load(instance.config), record.registration)
         except PlatformError as error:
             log.warning("the platform did not remove the webhook: %s", error, extra={"instance": instance.id})
         if record.registration:
-            await self._health.registration(instance.id, {})
+            await self.health.registration(instance.id, {})
 
     async def _check(self, instance: Instance, channel: AnyChannel, *, register: bool) -> str | None:
         """Records and returns what the platform says against the webhook or the credentials."""
@@ -81,20 +80,20 @@ class RegistrationService:
         except PlatformError as refused:
             error = str(refused)
         if channel.registrar or channel.probe:
-            await self._health.webhook(instance.id, registered, error)
+            await self.health.webhook(instance.id, registered, error)
         return error
 
     async def _register(
         self, instance: Instance, registrar: Registrar[ChannelConfig], config: ChannelConfig
     ) -> None:
         """Raises `PlatformError`."""
-        former = (await self._health.find(instance.id)).registration
+        former = (await self.health.find(instance.id)).registration
         registration = await registrar.register(config, self._webhook_address(instance), former)
         if registration != former:
-            await self._health.registration(instance.id, registration)
+            await self.health.registration(instance.id, registration)
 
     def _webhook_address(self, instance: Instance) -> str:
-        return f"{self._callback_address}/api/agent/channels/{instance.channel_id}/{instance.id}/webhook"
+        return f"{self.callback_address}/api/agent/channels/{instance.channel_id}/{instance.id}/webhook"
 
 
 def _must_register(channel: AnyChannel) -> bool:

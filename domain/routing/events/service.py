@@ -1,6 +1,7 @@
 """Decides whether an event is answered, and gets its answer."""
 
 import logging
+from dataclasses import dataclass
 from datetime import timedelta
 
 from domain.channels.messages import Answer, Event
@@ -26,48 +27,39 @@ NOTICE_EVERY = timedelta(hours=24)
 """How often a sender is told that only verified users are served."""
 
 
+@dataclass(eq=False)
 class EventService:
     """`verification_address` is where senders verify their identity."""
 
-    def __init__(
-        self,
-        invocation: InvocationService,
-        users: UserResolver,
-        rounds: Rounds,
-        health: HealthRecorder,
-        clock: Clock,
-        meter: Meter,
-        verification_address: str,
-    ) -> None:
-        self._invocation = invocation
-        self._users = users
-        self._rounds = rounds
-        self._health = health
-        self._clock = clock
-        self._meter = meter
-        self._verification_address = verification_address
+    invocation: InvocationService
+    users: UserResolver
+    rounds: Rounds
+    health: HealthRecorder
+    clock: Clock
+    meter: Meter
+    verification_address: str
 
     async def process(
         self, key: QueueKey, queued: QueuedEvent, context: ConversationContext
     ) -> tuple[Answer | None, str | None]:
         """The answer, if there is one, and the error to be recorded, if any. Raises `Unavailable`."""
         context.draft, context.acknowledged = queued.draft, False
-        started = self._clock.now()
+        started = self.clock.now()
         answer, error = await self._try(key, queued, context)
-        self._invocation.feedback.finished(context, queued.event)
+        self.invocation.feedback.finished(context, queued.event)
         if error:
             context.answered = False
             log.warning("a message is not answered: %s", error, extra={"instance": key.instance_id})
-            await self._health.failed(key.instance_id, Activity.PROCESSING, error)
+            await self.health.failed(key.instance_id, Activity.PROCESSING, error)
         outcome = "failed" if error else "answered" if answer else "silent"
         waited = (started - queued.received_at).total_seconds()
-        self._meter.processed(context.instance.channel_id, outcome, max(0.0, waited))
+        self.meter.processed(context.instance.channel_id, outcome, max(0.0, waited))
         return answer, error
 
     async def replied(self, key: QueueKey, event: Event) -> None:
         """Records that an event gets a reply, where a machine may have caused it."""
         if event.correspondent:
-            await self._rounds.replied(key, event.correspondent)
+            await self.rounds.replied(key, event.correspondent)
 
     async def _try(
         self, key: QueueKey, queued: QueuedEvent, context: ConversationContext
@@ -104,13 +96,13 @@ class EventService:
         if context.channel.definition.allows_only_known(instance.config) and user_id is None:
             return await self._notice(instance, event)
         if event.canned_reply is not None:
-            await self._invocation.skip(context, queued)
+            await self.invocation.skip(context, queued)
             return Answer(event.canned_reply)
-        return await self._invocation.answer(context, queued, user_id)
+        return await self.invocation.answer(context, queued, user_id)
 
     async def _is_echo(self, key: QueueKey, queued: QueuedEvent) -> bool:
         """Counts the round. Raises `LoopStopped`."""
-        counted = await self._rounds.count(key, queued, MOST_ROUNDS, WINDOW)
+        counted = await self.rounds.count(key, queued, MOST_ROUNDS, WINDOW)
         if counted.count > MOST_ROUNDS and not counted.echo:
             raise LoopStopped
         return counted.echo
@@ -118,10 +110,10 @@ class EventService:
     async def _user(self, context: ConversationContext, event: Event) -> str | None:
         if not context.channel.definition.identifies(context.instance.config):
             return None
-        return await self._users.resolve(event.sender.identities)
+        return await self.users.resolve(event.sender.identities)
 
     async def _notice(self, instance: Instance, event: Event) -> Answer | None:
-        sender, now = event.sender.external_id, self._clock.now()
-        if await self._users.may_notify(instance.id, sender, now, NOTICE_EVERY):
-            return Answer(not_served(self._verification_address))
+        sender, now = event.sender.external_id, self.clock.now()
+        if await self.users.may_notify(instance.id, sender, now, NOTICE_EVERY):
+            return Answer(not_served(self.verification_address))
         return None

@@ -1,7 +1,7 @@
 """Passes a message to its resource and makes the result an answer, or a question about a tool."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from domain.channels.messages import Answer, Event
 from domain.confirmations.model import ApprovalResult, ApprovalScope, Decision, ReceivedText
@@ -20,22 +20,15 @@ from ports.files import MessageFiles
 from ports.inbox import DraftStore, QueuedEvent
 
 
+@dataclass(eq=False)
 class InvocationService:
     """Invokes the resource of an instance."""
 
-    def __init__(
-        self,
-        runner: ResourceRunner,
-        approvals: Approvals,
-        files: MessageFiles,
-        drafts: DraftStore,
-        feedback: PromptFeedback,
-    ) -> None:
-        self._runner = runner
-        self._approvals = approvals
-        self._files = files
-        self._drafts = drafts
-        self.feedback = feedback
+    runner: ResourceRunner
+    approvals: Approvals
+    files: MessageFiles
+    drafts: DraftStore
+    feedback: PromptFeedback
 
     async def answer(
         self, context: ConversationContext, queued: QueuedEvent, user_id: str | None
@@ -54,9 +47,9 @@ class InvocationService:
             return self.feedback.decided_nothing(context, event, approval_result)
         self.feedback.decided(context, event, approval_result.closed)
         context.start_typing(event)
-        fetched = await self._files.fetch(context.instance, event)
+        fetched = await self.files.fetch(context.instance, event)
         request = _request(context.instance, event, user_id, approval_result, fetched.files)
-        if decision is not None and not await self._approvals.begin(_scope(context, event), decision):
+        if decision is not None and not await self.approvals.begin(_scope(context, event), decision):
             return Answer(unclear(decision.tool))
         answer = await self._invoke(context, queued, request)
         context.answered = fetched.complete
@@ -66,23 +59,23 @@ class InvocationService:
         """A message that the channel answers itself clears the sender's question, like any other."""
         if context.has_open_approval:
             scope = _scope(context, queued.event)
-            approval_result = await self._approvals.decide(scope, _received(queued))
+            approval_result = await self.approvals.decide(scope, _received(queued))
             self.feedback.close(context, approval_result.closed)
 
     async def _decide(self, context: ConversationContext, queued: QueuedEvent) -> ApprovalResult:
         """A press may concern a question of another session, such as that of the person who was asked."""
         if context.has_open_approval or presses_prompt(queued.event):
-            return await self._approvals.decide(_scope(context, queued.event), _received(queued))
+            return await self.approvals.decide(_scope(context, queued.event), _received(queued))
         return ApprovalResult()
 
     async def _invoke(self, context: ConversationContext, queued: QueuedEvent, request: RunRequest) -> Answer:
         result = await self._run(context, queued, request)
-        artifacts = tuple(await self._files.publish(result.artifacts))
+        artifacts = tuple(await self.files.publish(result.artifacts))
         wanted = result.confirmation
         if wanted is None:
             return Answer(result.text, artifacts)
         scope = _scope(context, queued.event)
-        prompt = await self._approvals.ask(
+        prompt = await self.approvals.ask(
             scope, _received(queued), request.text, wanted.tool, wanted.parameters
         )
         context.has_open_approval = True
@@ -94,9 +87,9 @@ class InvocationService:
         """The result, shown while it is being made where the channel can do that."""
         streaming = context.channel.streaming
         if streaming is None:
-            return await self._runner.run(request)
-        async with Drafting(streaming, self._drafts, context, queued.event, queued.id) as drafting:
-            return await self._runner.run(replace(request, progress=drafting.update))
+            return await self.runner.run(request)
+        async with Drafting(streaming, self.drafts, context, queued.event, queued.id) as drafting:
+            return await self.runner.run(replace(request, progress=drafting.update))
 
 
 def _scope(context: ConversationContext, event: Event) -> ApprovalScope:

@@ -1,6 +1,6 @@
 """Runs a downstream resource on a message."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from domain.confirmations.rules import unclear
 from domain.routing.invocation.model import ProcessingFailed
@@ -14,11 +14,11 @@ MAX_TOOLS = 8
 """How many tools that are approved for the session one message may use one after the other."""
 
 
+@dataclass(eq=False)
 class ResourceRunner:
-    def __init__(self, downstream: Downstream, clock: Clock, meter: Meter) -> None:
-        self._downstream = downstream
-        self._clock = clock
-        self._meter = meter
+    downstream: Downstream
+    clock: Clock
+    meter: Meter
 
     async def run(self, request: RunRequest) -> RunResult:
         """Runs the resource, and again while it asks for tools that are approved for the session.
@@ -43,18 +43,18 @@ class ResourceRunner:
         )
 
     async def _run_once(self, request: RunRequest) -> RunResult:
-        started = self._clock.now()
+        started = self.clock.now()
         outcome = "answered"
         try:
-            return await self._downstream.run(request)
+            return await self.downstream.run(request)
         except DownstreamFailed as failed:
             outcome, approval = "failed", request.approval
             tool_may_have_run = approval is not None and approval.permits and failed.begun
             user_message = unclear(approval.tool) if approval and tool_may_have_run else APOLOGY
             raise ProcessingFailed(user_message, f"the downstream resource failed: {failed}") from failed
         finally:
-            seconds = (self._clock.now() - started).total_seconds()
-            self._meter.downstream(request.resource.kind, outcome, seconds)
+            seconds = (self.clock.now() - started).total_seconds()
+            self.meter.downstream(request.resource.kind, outcome, seconds)
 
 
 def _after(text: str, progress: Progress | None) -> Progress | None:

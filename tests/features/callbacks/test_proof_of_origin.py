@@ -95,16 +95,16 @@ def an_instance(caller: Caller, channel: str) -> None:
 
 @pytest.fixture
 def _given_back(world: World) -> Iterator[None]:
-    intake = world.container.callback_service()
-    rules = intake._rules
+    service = world.container.callback_service()
+    verifier = service.verifier
     yield
-    intake._rules = rules
+    service.verifier = verifier
 
 
 @given("a server that requires proof")
 def requires_proof(world: World, _given_back: None) -> None:
-    intake = world.container.callback_service()
-    intake._rules = replace(intake._rules, require_signatures=True)
+    service = world.container.callback_service()
+    service.verifier = replace(service.verifier, require_signatures=True)
 
 
 @when("its platform calls")
