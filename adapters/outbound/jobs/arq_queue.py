@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
 from typing import Any, cast
 
 from arq.connections import ArqRedis, RedisSettings
@@ -53,9 +57,23 @@ class _EmbeddedRedis(ArqRedis):
         return _Pipeline(self.connection_pool, self.response_callbacks, transaction, shard_hint)
 
 
+@contextmanager
+def _lacking(module: str) -> Iterator[None]:
+    """Makes imports of an optional module fail, unless it is loaded already."""
+    if module in sys.modules:
+        yield
+        return
+    sys.modules[module] = cast(ModuleType, None)
+    try:
+        yield
+    finally:
+        del sys.modules[module]
+
+
 def _embedded() -> ArqRedis:
-    from fakeredis import FakeServer
-    from fakeredis.aioredis import FakeAsyncRedisConnection
+    with _lacking("numpy"):  # fakeredis imports it for vector sets, which takes 12 MB and 0.3 seconds
+        from fakeredis import FakeServer
+        from fakeredis.aioredis import FakeAsyncRedisConnection
 
     pool = ConnectionPool(
         connection_class=cast(Any, FakeAsyncRedisConnection),
