@@ -170,6 +170,7 @@ def gateway(
         access=Keys(),
         catalogue=nothing,
         instances=nothing,
+        operations=nothing,
         callbacks=nothing,
         verification=service,
         bases=nothing,
