@@ -28,8 +28,8 @@ from tests.support.waiting import until
 
 pytestmark = pytest.mark.processes
 
-GATHER = f"{STORAGE}.conversations:PostgresConversations.album"
-POSTPONE = f"{STORAGE}.conversations:PostgresConversations.postpone"
+GATHER = f"{STORAGE}.queue.conversations:PostgresConversations.album"
+POSTPONE = f"{STORAGE}.queue.conversations:PostgresConversations.postpone"
 PICTURES = 10
 STAGES = [
     ("between two pictures", Stage(INBOX, after=True, about="picture-5")),

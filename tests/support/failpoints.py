@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 STORAGE = "adapters.outbound.storage"
-INBOX = f"{STORAGE}.inbox:PostgresInbox._flush"
+INBOX = f"{STORAGE}.queue.inbox:PostgresInbox._flush"
 WORK = "domain.routing.service:ConversationService.work"
-OUTCOME = f"{STORAGE}.conversations:PostgresConversations._flush"
+OUTCOME = f"{STORAGE}.queue.conversations:PostgresConversations._flush"
 DELIVERY = "domain.delivery.service:DeliveryService.work"
-MARK = f"{STORAGE}.outbox:PostgresOutbox.sent"
+MARK = f"{STORAGE}.queue.outbox:PostgresOutbox.sent"
 CALL = "adapters.outbound.downstream.http_runner:HttpRunner.run"
 TOOL = "adapters.outbound.downstream.chat_tools:call_tool"
 ASK = f"{STORAGE}.confirmations:PostgresConfirmations.put"
