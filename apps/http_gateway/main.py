@@ -60,9 +60,22 @@ def build_remote_gateway(settings: Settings, core: CoreConnection, callbacks: Re
     async def metrics() -> bytes:
         return meter.exposition()
 
+    options = GatewayOptions(
+        agent_url=settings.agent_url,
+        platform_url=settings.platform_url,
+        max_body=settings.max_webhook_body_kb * 1024,
+        max_upload=settings.max_upload_bytes,
+        bind=logs.bind_request,
+        checks={name or "core": partial(_core_answers, core, name) for name in ("", *LACKS)},
+        metrics=metrics,
+    )
+    return build(_remote_use_cases(core, callbacks), SystemClock(), RandomIds(), options)
+
+
+def _remote_use_cases(core: CoreConnection, callbacks: RemoteCallbacks) -> UseCases:
     verification = RemoteVerification(core)
     instances = RemoteInstances(core)
-    use_cases = UseCases(
+    return UseCases(
         access=RemoteAccess(core),
         catalogue=RemoteCatalogue(core),
         instances=instances,
@@ -74,16 +87,6 @@ def build_remote_gateway(settings: Settings, core: CoreConnection, callbacks: Re
         search=RemoteSearch(core),
         shared=RemoteSharedFiles(core),
     )
-    options = GatewayOptions(
-        agent_url=settings.agent_url,
-        platform_url=settings.platform_url,
-        max_body=settings.max_webhook_body_kb * 1024,
-        max_upload=settings.max_upload_bytes,
-        bind=logs.bind_request,
-        checks={name or "core": partial(_core_answers, core, name) for name in ("", *LACKS)},
-        metrics=metrics,
-    )
-    return build(use_cases, SystemClock(), RandomIds(), options)
 
 
 async def _core_answers(core: CoreConnection, name: str) -> None:
