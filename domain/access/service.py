@@ -37,13 +37,13 @@ class AccessService:
 
         `acting_for` names the user that a service acts for; it counts with the service key alone.
         """
-        found = digest(token)
-        if hmac.compare_digest(found, self._service_digest):
+        token_digest = digest(token)
+        if hmac.compare_digest(token_digest, self._service_digest):
             if acting_for:
                 _check_user(acting_for, "x-user-id")
                 return Caller(acting_for, Role.USER, is_service=True)
             return Caller(SERVICE_USER, Role.ADMIN, is_service=True)
-        key = await self._keys.find(found) if token.startswith(PREFIX) else None
+        key = await self._keys.find(token_digest) if token.startswith(PREFIX) else None
         if key is None:
             raise Unauthenticated("Unauthorized")
         return Caller(key.user_id, key.role)

@@ -34,9 +34,9 @@ def advice(definition: ChannelDefinition, config: Mapping[str, Any]) -> list[str
     """What the definition says should be given and is not; the instance works without it, in part."""
     return [
         "config: at least one should be given: "
-        + ", or ".join(" together with ".join(each) for each in alternatives)
+        + ", or ".join(" together with ".join(names) for names in alternatives)
         for alternatives in definition.advice
-        if not any(all(_given(config.get(name)) for name in each) for each in alternatives)
+        if not any(all(_given(config.get(name)) for name in names) for names in alternatives)
     ]
 
 
@@ -150,14 +150,14 @@ def _csv(value: str) -> str | None:
 
 def _events(value: str) -> str | None:
     items = _items(value)
-    wrong = [each for each in items if each not in EVENTS]
+    wrong = [item for item in items if item not in EVENTS]
     if wrong or not items:
         return "must be a comma-separated list of create, write, unlink"
     return None
 
 
 def _items(value: str) -> list[str]:
-    return [each.strip() for each in value.split(",") if each.strip()]
+    return [item.strip() for item in value.split(",") if item.strip()]
 
 
 _RULES: Mapping[Format, Callable[[Any], str | None]] = {
