@@ -1,4 +1,4 @@
-"""Base addresses of the platforms, which settings may replace."""
+"""Addresses of platforms, which settings may replace: of their channels, and of signing in with them."""
 
 from __future__ import annotations
 
@@ -6,17 +6,7 @@ from collections.abc import Mapping
 
 from apps.setting_types import SettingsError, checked_address
 
-ADDRESSES: Mapping[str, str] = {
-    "WORKSPACE_CHAT_API_URL": "https://slack.com/api",
-    "GAMING_CHAT_API_URL": "https://discord.com/api/v10",
-    "BOT_MESSENGER_API_URL": "https://api.telegram.org",
-    "BUSINESS_MESSAGING_API_URL": "https://graph.facebook.com",
-    "SMS_PROVIDER_API_URL": "https://api.twilio.com",
-    "MAIL_API_URL": "https://gmail.googleapis.com",
-    "DRIVE_FOLDER_API_URL": "https://www.googleapis.com",
-    "GOOGLE_TOKEN_URL": "https://oauth2.googleapis.com/token",
-    "ENTERPRISE_CHAT_LOGIN_URL": "https://login.microsoftonline.com",
-    "ENTERPRISE_CHAT_OPENID_URL": "https://login.botframework.com/v1/.well-known/openidconfiguration",
+SIGN_IN_ADDRESSES: Mapping[str, str] = {
     "WORKSPACE_CHAT_AUTHORIZE_URL": "https://slack.com/openid/connect/authorize",
     "WORKSPACE_CHAT_TOKEN_URL": "https://slack.com/api/openid.connect.token",
     "WORKSPACE_CHAT_USERINFO_URL": "https://slack.com/api/openid.connect.userInfo",
@@ -27,7 +17,7 @@ ADDRESSES: Mapping[str, str] = {
     "COMMUNITY_CHAT_TOKEN_URL": "",
     "COMMUNITY_CHAT_USERINFO_URL": "",
 }
-"""Base addresses of the platforms. The three empty ones follow from COMMUNITY_CHAT_SERVER_URL."""
+"""Where users sign in for verification. The three empty ones follow from COMMUNITY_CHAT_SERVER_URL."""
 
 TRUSTED_HOSTS = "ENTERPRISE_CHAT_TRUSTED_HOSTS"
 EMULATOR = "ENTERPRISE_CHAT_EMULATOR"
@@ -39,16 +29,19 @@ COMMUNITY_CHAT_PATHS = {
 }
 
 
-def platform_addresses(values: Mapping[str, str], community_server: str) -> dict[str, str]:
+def sign_in_addresses(values: Mapping[str, str], community_server: str) -> dict[str, str]:
     """The addresses by the names of their settings. Raises `SettingsError`."""
-    addresses = {name: _checked(name, values.get(name, default)) for name, default in ADDRESSES.items()}
+    addresses = {
+        name: checked(name, values.get(name, default)) for name, default in SIGN_IN_ADDRESSES.items()
+    }
     if community_server:
         for name, path in COMMUNITY_CHAT_PATHS.items():
             addresses[name] = addresses[name] or community_server + path
     return addresses
 
 
-def _checked(name: str, value: str) -> str:
+def checked(name: str, value: str) -> str:
+    """Raises `SettingsError`."""
     try:
         return checked_address(value)
     except ValueError as error:

@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import AliasGenerator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
-from apps.platform_addresses import EMULATOR, TRUSTED_HOSTS, platform_addresses
+from apps.platform_addresses import EMULATOR, TRUSTED_HOSTS, checked, sign_in_addresses
 from apps.setting_types import (
     Address,
     Bearer,
@@ -26,6 +26,7 @@ from apps.setting_types import (
     error_text,
     setting,
 )
+from domain.channels.model import PlatformAddress
 
 
 class Settings(BaseModel):
@@ -208,9 +209,17 @@ class Settings(BaseModel):
         256, "conversations that one worker works on at once", low=1, high=10_000
     )
     addresses: Mapping[str, str] = Field({}, validation_alias="addresses")
-    """Base addresses of the platforms, and what else channels ask for, by the names of the settings."""
+    """Addresses of signing in, and what else channels ask for, by the names of the settings."""
     environment: Mapping[str, str] = Field({}, validation_alias="environment", repr=False)
     """All that was set, for names that a configuration file mentions (`token_env` of a resource rule)."""
+
+    def address(self, address: PlatformAddress) -> str:
+        """A platform's base address as it is set, else its default. Raises `SettingsError`."""
+        given = self.addresses.get(address.setting)
+        if given is None:
+            given = self.environment.get(address.setting) or address.default
+            return checked(address.setting, given)
+        return given
 
     @property
     def embedded(self) -> bool:
@@ -252,7 +261,7 @@ def load(environment: Mapping[str, str] | None = None, env_file: Path | None = P
             f"{EMULATOR} takes calls without any proof of origin; unset it, or set REQUIRE_SIGNATURES=false"
         )
     addresses = {
-        **platform_addresses(given, settings.community_chat_server_url),
+        **sign_in_addresses(given, settings.community_chat_server_url),
         TRUSTED_HOSTS: settings.enterprise_chat_trusted_hosts,
         EMULATOR: "on" if settings.enterprise_chat_emulator else "",
     }

@@ -7,6 +7,7 @@ import hashlib
 import logging
 from collections.abc import Mapping
 
+from adapters.outbound.channels.bot_messenger.api import BASE
 from adapters.outbound.clock import RandomIds, SystemClock
 from adapters.outbound.http.addresses import AllowedAddresses
 from adapters.outbound.http.policy import AddressPolicy
@@ -82,7 +83,7 @@ def mailer(settings: Settings, clock: SystemClock, ids: RandomIds) -> SmtpMailer
 def bot(settings: Settings, http: Http) -> TelegramVerificationBot:
     return TelegramVerificationBot(
         http,
-        settings.addresses["BOT_MESSENGER_API_URL"],
+        settings.address(BASE),
         settings.verification_bot_token,
         settings.verification_bot_username,
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from domain.channels.messages import Artifact
-from domain.channels.model import ChannelDefinition
+from domain.channels.model import ChannelDefinition, PlatformAddress
 from domain.channels.typed import ChannelConfig, ChannelTarget, JsonModel
 from ports.capabilities import (
     AttachmentDescriber,
@@ -51,6 +51,7 @@ class Channel(Generic[C, T]):
     definition: ChannelDefinition
     config: JsonModel[C]
     target: JsonModel[T]
+    addresses: tuple[PlatformAddress, ...] = ()
     webhook: Webhook[C] | None = None
     metadata: MetadataSource[C] | None = None
     call_responder: CallResponder[C] | None = None
@@ -97,13 +98,13 @@ class ArtifactReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ChannelDependencies:
-    """What a channel is built with. `address` gives the value of a setting such as 'MAIL_API_URL'; `hosts`
+    """What a channel is built with. `address` gives a platform's base address, which a setting may replace; `hosts`
     resolves the hosts that a user gave for protocols other than HTTP; channels keep files below `data_folder`."""
 
     http: Http
     artifacts: ArtifactReader
     clock: Clock
     ids: Ids
-    address: Callable[[str], str]
+    address: Callable[[PlatformAddress], str]
     hosts: Addresses
     data_folder: Path

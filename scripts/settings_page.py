@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from apps.platform_addresses import ADDRESSES
+from adapters.outbound.channels.registry import Registry
+from adapters.outbound.channels.tests.sample import Scripted
+from adapters.outbound.channels.tests.support import dependencies
+from apps.platform_addresses import SIGN_IN_ADDRESSES
 from apps.settings import names
+from ports.http import HttpAnswer
 
 
 def _shown(default: object) -> str:
@@ -12,12 +16,18 @@ def _shown(default: object) -> str:
     return f"`{str(default).lower() if isinstance(default, bool) else default}`"
 
 
+def channel_addresses() -> dict[str, str]:
+    """The addresses of all channels, with their defaults."""
+    registry = Registry.build(dependencies(Scripted((), HttpAnswer(200, {}, b"{}"))))
+    return {address.setting: address.default for channel in registry.all() for address in channel.addresses}
+
+
 def main() -> None:
     print("| Setting | Default | Meaning |\n|---|---|---|")
     for name, field in names().items():
         print(f"| `{name}` | {_shown(field.default)} | {field.description} |")
     print("\n| Setting | Default |\n|---|---|")
-    for name, default in ADDRESSES.items():
+    for name, default in (channel_addresses() | SIGN_IN_ADDRESSES).items():
         print(f"| `{name}` | {f'`{default}`' if default else 'from COMMUNITY_CHAT_SERVER_URL'} |")
 
 

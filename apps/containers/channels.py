@@ -25,6 +25,8 @@ class Channels:
         instances, health = storage.instances, storage.health
         self.dependencies = _dependencies(foundation, files)
         self.registry = registry = Registry.build(self.dependencies)
+        for address in (address for channel in registry.all() for address in channel.addresses):
+            foundation.settings.address(address)  # a wrong setting stops the start
         self.slots = ConcurrencyLimiter()
         self.reads = ReadLimiter(self.slots)
         self.files = MessageFilesService(files.shared, registry, health, self.reads)
@@ -53,7 +55,7 @@ def _dependencies(foundation: Foundation, files: Files) -> ChannelDependencies:
         artifacts=files.artifacts,
         clock=foundation.clock,
         ids=foundation.ids,
-        address=settings.addresses.__getitem__,
+        address=settings.address,
         hosts=AllowedAddresses(foundation.policy),
         data_folder=settings.data_dir,
     )

@@ -53,6 +53,14 @@ class SetupInstructions:
     webhook_path: str = "webhook"
 
 
+@dataclass(frozen=True, slots=True)
+class PlatformAddress:
+    """A base address of a platform; the setting of this name replaces the default."""
+
+    setting: str
+    default: str = ""
+
+
 class Unit(StrEnum):
     """In what a platform counts the length of a message."""
 

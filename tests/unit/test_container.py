@@ -7,13 +7,17 @@ from apps.components import WorkerComponent
 from apps.container import Container
 from apps.knowledge import KnowledgeComponent
 from apps.settings import load
+from domain.channels.model import PlatformAddress
+
+MAIL = PlatformAddress("MAIL_API_URL")
+SMS = PlatformAddress("SMS_PROVIDER_API_URL", "https://api.twilio.com")
 
 
 def test_channels_get_the_addresses_of_the_settings() -> None:
     settings = load({"MAIL_API_URL": "https://mail.example/", "CONFIG_ENCRYPTION_KEY": new_key()}, None)
     dependencies = Container(settings=settings, dsn="", solitary=True).channels().dependencies
-    assert dependencies.address("MAIL_API_URL") == "https://mail.example"
-    assert dependencies.address("SMS_PROVIDER_API_URL") == "https://api.twilio.com"
+    assert dependencies.address(MAIL) == "https://mail.example"
+    assert dependencies.address(SMS) == "https://api.twilio.com"
 
 
 async def test_a_worker_has_no_place_for_what_goes_over_another_ones_connection() -> None:

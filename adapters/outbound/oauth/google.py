@@ -16,11 +16,12 @@ from adapters.outbound.channels.common.bodies import items, text
 from adapters.outbound.channels.common.outcomes import by_status, failed, without_token
 from adapters.outbound.oauth.tokens import TokenRefused, Tokens, TokenUnavailable
 from domain.channels.messages import Outcome, Sent
+from domain.channels.model import PlatformAddress
 from ports.capabilities import PlatformError, PollFailed
 from ports.channels import ChannelDependencies
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
 
-TOKEN_URL = "GOOGLE_TOKEN_URL"  # noqa: S105 - the name of a setting
+TOKEN_URL = PlatformAddress("GOOGLE_TOKEN_URL", "https://oauth2.googleapis.com/token")
 DEFAULT_WAIT = 60.0
 """Seconds to wait after a rate limit that names none."""
 TIMEOUT = 60.0
@@ -101,9 +102,9 @@ class GoogleApi:
     tokens: Tokens
 
     @classmethod
-    def build(cls, product: str, dependencies: ChannelDependencies, setting: str) -> GoogleApi:
+    def build(cls, product: str, dependencies: ChannelDependencies, address: PlatformAddress) -> GoogleApi:
         tokens = Tokens(dependencies.http, dependencies.clock)
-        return cls(product, dependencies, lambda: dependencies.address(setting).rstrip("/"), tokens)
+        return cls(product, dependencies, lambda: dependencies.address(address).rstrip("/"), tokens)
 
     async def get(
         self, config: Credentials, path: str, query: Mapping[str, str] | None = None

@@ -82,7 +82,7 @@ def test_an_external_database_makes_the_stricter_defaults(
             "OUTBOUND_ALLOW must list networks such as 10.0.0.0/8: 'intranet' is not a network",
         ),
         ("KB_READ_POLICY", "lax", "KB_READ_POLICY must be one of documented, strict"),
-        ("WORKSPACE_CHAT_API_URL", "slack.com/api", "WORKSPACE_CHAT_API_URL must begin with http"),
+        ("WORKSPACE_CHAT_TOKEN_URL", "slack.com/api", "WORKSPACE_CHAT_TOKEN_URL must begin with http"),
         ("DATABASE_URL", "mysql://me:hidden@db/x", "DATABASE_URL must be a libpq URL such as postgresql://"),
         ("DATABASE_URL", "postgresql://me:hidden@db:port:x/%zz", "DATABASE_URL must be a libpq URL"),
         (

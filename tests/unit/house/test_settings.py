@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from apps.platform_addresses import ADDRESSES
+from apps.platform_addresses import SIGN_IN_ADDRESSES
 from apps.setting_types import SettingsError
 from apps.settings import load, names
+from domain.channels.model import PlatformAddress
+from scripts.settings_page import channel_addresses
 
 DOCS = Path(__file__).parents[3] / "docs" / "settings.md"
 
@@ -51,12 +53,22 @@ def test_defaults_follow_from_the_database(given: dict[str, str], signatures: bo
         ("OUTBOUND_ALLOW", "10.0.0.0/8, here"),
         ("KB_READ_POLICY", "lax"),
         ("MAX_UPLOAD_MB", "0"),
-        ("BOT_MESSENGER_API_URL", "telegram"),
+        ("GAMING_CHAT_TOKEN_URL", "discord"),
     ],
 )
 def test_a_wrong_value_names_its_setting(name: str, value: str) -> None:
     with pytest.raises(SettingsError, match=name):
         load({name: value}, env_file=None)
+
+
+def test_the_address_of_a_channel_can_be_set() -> None:
+    address = PlatformAddress("BOT_MESSENGER_API_URL", "https://api.telegram.org")
+    assert load({}, env_file=None).address(address) == "https://api.telegram.org"
+    given = load({"BOT_MESSENGER_API_URL": "http://127.0.0.1:9"}, env_file=None)
+    assert given.address(address) == "http://127.0.0.1:9"
+    wrong = load({"BOT_MESSENGER_API_URL": "telegram"}, env_file=None)
+    with pytest.raises(SettingsError, match="BOT_MESSENGER_API_URL"):
+        wrong.address(address)
 
 
 def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
@@ -80,6 +92,8 @@ def test_no_secret_shows_when_settings_are_printed() -> None:
 
 def test_every_setting_is_documented() -> None:
     text = DOCS.read_text(encoding="utf-8")
-    missing = [name for name in (*names(), *ADDRESSES) if f"`{name}`" not in text]
+    missing = [
+        name for name in (*names(), *channel_addresses(), *SIGN_IN_ADDRESSES) if f"`{name}`" not in text
+    ]
 
     assert missing == []

@@ -13,8 +13,11 @@ from adapters.outbound.channels.common.client import PlatformClient, masked
 from adapters.outbound.channels.common.outcomes import by_status, exchange
 from adapters.outbound.http.paths import segment
 from domain.channels.messages import Outcome, Sent
+from domain.channels.model import PlatformAddress
 from ports.channels import ChannelDependencies
 from ports.http import FormFile, HttpAnswer, HttpRequest
+
+BASE = PlatformAddress("BOT_MESSENGER_API_URL", "https://api.telegram.org")
 
 SEND_TIMEOUT = 15.0
 TRANSFER_TIMEOUT = 120.0
@@ -86,7 +89,7 @@ class BotApi:
         return f"{self._base()}/bot{_in_path(token)}/{method}"
 
     def _base(self) -> str:
-        return self._dependencies.address("BOT_MESSENGER_API_URL").rstrip("/")
+        return self._dependencies.address(BASE).rstrip("/")
 
 
 def outcome(answer: HttpAnswer, description: str) -> Attempt:

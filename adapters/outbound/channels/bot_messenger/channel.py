@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
+from adapters.outbound.channels.bot_messenger.api import BASE
 from adapters.outbound.channels.common.bodies import items, text
 from domain.channels.messages import Attachment, ChannelMetadata
 from ports.capabilities import Registration
@@ -61,6 +62,7 @@ def build(dependencies: ChannelDependencies) -> Channel[BotConfig, BotTarget]:
     bot, delivery = Bot(api), Delivery(api, dependencies.artifacts)
     return Channel(
         definition=DEFINITION,
+        addresses=(BASE,),
         config=CONFIG,
         target=TARGET,
         webhook=webhook,

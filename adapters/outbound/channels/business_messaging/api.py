@@ -12,10 +12,13 @@ from adapters.outbound.channels.common.outcomes import by_status, exchange, repe
 from adapters.outbound.http.paths import segment
 from domain.channels.limits import Scope
 from domain.channels.messages import Outcome, Sent
+from domain.channels.model import PlatformAddress
 from ports.channels import ChannelDependencies
 from ports.http import FormFile, HttpAnswer, HttpRequest
 
 from .config import DEFAULT_API_VERSION, WhatsAppConfig
+
+BASE = PlatformAddress("BUSINESS_MESSAGING_API_URL", "https://graph.facebook.com")
 
 SEND_TIMEOUT = 20.0
 TRANSFER_TIMEOUT = 120.0
@@ -99,7 +102,7 @@ class GraphApi:
         return (answer, None) if isinstance(answer, Sent) else (outcome(answer), answer.json())
 
     def _url(self, config: WhatsAppConfig, node: str) -> str:
-        base = self._dependencies.address("BUSINESS_MESSAGING_API_URL").rstrip("/")
+        base = self._dependencies.address(BASE).rstrip("/")
         return f"{base}/{segment(config.api_version or DEFAULT_API_VERSION)}/{segment(node)}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from adapters.outbound.channels.business_messaging.api import BASE
 from ports.channels import Channel, ChannelDependencies
 
 from . import webhook
@@ -14,6 +15,7 @@ def build(dependencies: ChannelDependencies) -> Channel[WhatsAppConfig, WhatsApp
     delivery = Delivery(GraphApi(dependencies), dependencies.artifacts)
     return Channel(
         definition=DEFINITION,
+        addresses=(BASE,),
         config=CONFIG,
         target=TARGET,
         webhook=webhook,

@@ -11,11 +11,14 @@ from adapters.outbound.channels.drive_folder.api import Drive
 from adapters.outbound.channels.drive_folder.config import CONFIG, DEFINITION, TARGET, DriveConfig, FileTarget
 from adapters.outbound.channels.drive_folder.delivery import Delivery
 from adapters.outbound.channels.drive_folder.polling import FolderPoller
-from adapters.outbound.oauth.google import GoogleApi, GoogleError, platform_errors
+from adapters.outbound.oauth.google import TOKEN_URL, GoogleApi, GoogleError, platform_errors
 from domain.channels.messages import Attachment
+from domain.channels.model import PlatformAddress
 from ports.capabilities import PlatformError, Registration
 from ports.channels import Channel, ChannelDependencies
 from ports.clock import Clock
+
+BASE = PlatformAddress("DRIVE_FOLDER_API_URL", "https://www.googleapis.com")
 
 WRITING_SCOPES = (
     "https://www.googleapis.com/auth/drive",
@@ -105,12 +108,13 @@ def _registered_with(config: DriveConfig) -> tuple[str, ...]:
 
 
 def build(dependencies: ChannelDependencies) -> Channel[DriveConfig, FileTarget]:
-    api = GoogleApi.build("Google Drive", dependencies, "DRIVE_FOLDER_API_URL")
+    api = GoogleApi.build("Google Drive", dependencies, BASE)
     drive = Drive(api)
     delivery = Delivery(drive, dependencies.artifacts)
     folder = Folder(api, drive, dependencies.clock)
     return Channel(
         definition=DEFINITION,
+        addresses=(BASE, TOKEN_URL),
         config=CONFIG,
         target=TARGET,
         webhook=push,

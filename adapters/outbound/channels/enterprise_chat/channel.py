@@ -19,7 +19,7 @@ from adapters.outbound.channels.enterprise_chat.config import (
     TeamsConfig,
     TeamsTarget,
 )
-from adapters.outbound.channels.enterprise_chat.connector import EMULATOR, OPENID, Connector
+from adapters.outbound.channels.enterprise_chat.connector import EMULATOR, LOGIN, OPENID, Connector
 from domain.channels.messages import ChannelMetadata, Event, RawCall, Received
 from ports.channels import Channel, ChannelDependencies
 from ports.http import HttpRequest
@@ -73,6 +73,7 @@ def build(dependencies: ChannelDependencies) -> Channel[TeamsConfig, TeamsTarget
     definition = replace(DEFINITION, advice=()) if dependencies.address(EMULATOR) else DEFINITION
     return Channel(
         definition=definition,
+        addresses=(LOGIN, OPENID),
         config=CONFIG,
         target=TARGET,
         webhook=calls,

@@ -16,14 +16,17 @@ from adapters.outbound.channels.enterprise_chat.trust import is_loopback, is_tru
 from adapters.outbound.http.paths import base_address, segment
 from adapters.outbound.oauth.tokens import TokenRefused, Tokens, TokenUnavailable
 from domain.channels.messages import Attachment, Outcome, Sent
+from domain.channels.model import PlatformAddress
 from ports.capabilities import PlatformError
 from ports.channels import ChannelDependencies
 from ports.http import HttpAnswer, HttpRequest
 
-LOGIN = "ENTERPRISE_CHAT_LOGIN_URL"
-OPENID = "ENTERPRISE_CHAT_OPENID_URL"
-TRUSTED_HOSTS = "ENTERPRISE_CHAT_TRUSTED_HOSTS"
-EMULATOR = "ENTERPRISE_CHAT_EMULATOR"
+LOGIN = PlatformAddress("ENTERPRISE_CHAT_LOGIN_URL", "https://login.microsoftonline.com")
+OPENID = PlatformAddress(
+    "ENTERPRISE_CHAT_OPENID_URL", "https://login.botframework.com/v1/.well-known/openidconfiguration"
+)
+TRUSTED_HOSTS = PlatformAddress("ENTERPRISE_CHAT_TRUSTED_HOSTS")
+EMULATOR = PlatformAddress("ENTERPRISE_CHAT_EMULATOR")
 """Any value but an empty one: an emulator on this machine is answered without a token."""
 SCOPE = "https://api.botframework.com/.default"
 _GOVERNMENT_SCOPE = "https://api.botframework.us/.default"
@@ -101,12 +104,12 @@ class Connector:
     def _why_not(self, config: TeamsConfig, service_url: str) -> str:
         """Why the bot cannot write to a service, empty where it can."""
         if not config.has_app:
-            return f"appId and appPassword are missing, or for an emulator {EMULATOR}."
+            return f"appId and appPassword are missing, or for an emulator {EMULATOR.setting}."
         if self.trusts(service_url):
             return ""
         return (
             f"serviceUrl {service_url[:200]} is not one of the Bot Framework. List a host of your own in "
-            f"{TRUSTED_HOSTS}; for an emulator set {EMULATOR}, and no appId."
+            f"{TRUSTED_HOSTS.setting}; for an emulator set {EMULATOR.setting}, and no appId."
         )
 
     async def _with_token(self, config: TeamsConfig, request: HttpRequest) -> HttpRequest:

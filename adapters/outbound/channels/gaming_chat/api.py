@@ -15,12 +15,13 @@ from adapters.outbound.channels.common.outcomes import by_status, exchange
 from adapters.outbound.http.paths import segment
 from domain.channels.limits import Scope
 from domain.channels.messages import Attachment, Outcome, Sent
+from domain.channels.model import PlatformAddress
 from ports.channels import ChannelDependencies
 from ports.http import FormFile, HttpAnswer, HttpRequest
 
 from .config import DiscordConfig, DiscordTarget
 
-BASE = "GAMING_CHAT_API_URL"
+BASE = PlatformAddress("GAMING_CHAT_API_URL", "https://discord.com/api/v10")
 SEND_TIMEOUT = 15.0
 UPLOAD_TIMEOUT = 120.0
 MAX_DOWNLOAD = 500_000_000

@@ -5,6 +5,7 @@ Interactions arrive by webhook, messages over the gateway.
 
 from __future__ import annotations
 
+from adapters.outbound.channels.gaming_chat.api import BASE
 from ports.channels import Channel, ChannelDependencies
 
 from . import delivery, webhook
@@ -20,6 +21,7 @@ def build(dependencies: ChannelDependencies) -> Channel[DiscordConfig, DiscordTa
     prompts = Prompts(api)
     return Channel(
         definition=DEFINITION,
+        addresses=(BASE,),
         config=CONFIG,
         target=TARGET,
         webhook=webhook,

@@ -14,12 +14,15 @@ from adapters.outbound.channels.mail_api.gmail import Gmail
 from adapters.outbound.channels.mail_api.messages import from_base64url, parts_of
 from adapters.outbound.channels.mail_api.polling import GmailPoller
 from adapters.outbound.mail.compose import compose_reply, mail_messages
-from adapters.outbound.oauth.google import GoogleApi, GoogleError, platform_errors
+from adapters.outbound.oauth.google import TOKEN_URL, GoogleApi, GoogleError, platform_errors
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Answer, Attachment, OutboundMessage, Outcome, Sent
+from domain.channels.model import PlatformAddress
 from ports.capabilities import PlatformError
 from ports.channels import Channel, ChannelDependencies
 from ports.clock import Clock
+
+BASE = PlatformAddress("MAIL_API_URL", "https://gmail.googleapis.com")
 
 PER_ACCOUNT = (Quota(150, 60.0, burst=10),)
 """250 quota units a second and user, of which a message takes 100
@@ -93,12 +96,13 @@ class Mailbox:
 
 
 def build(dependencies: ChannelDependencies) -> Channel[GmailConfig, GmailTarget]:
-    api = GoogleApi.build("Gmail", dependencies, "MAIL_API_URL")
+    api = GoogleApi.build("Gmail", dependencies, BASE)
     gmail = Gmail(api)
     mailbox = Mailbox(api, gmail)
     replies = Replies(gmail, dependencies.clock)
     return Channel(
         definition=DEFINITION,
+        addresses=(BASE, TOKEN_URL),
         config=CONFIG,
         target=TARGET,
         sender=replies,

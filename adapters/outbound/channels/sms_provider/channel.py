@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from adapters.outbound.channels.sms_provider.delivery import BASE
 from ports.channels import Channel, ChannelDependencies
 
 from . import webhook
@@ -13,6 +14,7 @@ def build(dependencies: ChannelDependencies) -> Channel[SmsConfig, SmsTarget]:
     delivery = Delivery(dependencies)
     return Channel(
         definition=DEFINITION,
+        addresses=(BASE,),
         config=CONFIG,
         target=TARGET,
         webhook=webhook,

@@ -19,11 +19,14 @@ from adapters.outbound.http.paths import segment
 from adapters.outbound.rendering import Markup, render
 from domain.channels.limits import Limits
 from domain.channels.messages import Answer, Artifact, Attachment, OutboundMessage, Outcome, Sent
+from domain.channels.model import PlatformAddress
 from ports.capabilities import PlatformError
 from ports.channels import ChannelDependencies
 from ports.http import HttpAnswer, HttpRequest
 
 from .config import TEXT_LIMIT, SmsConfig, SmsTarget
+
+BASE = PlatformAddress("SMS_PROVIDER_API_URL", "https://api.twilio.com")
 
 API_VERSION = "2010-04-01"
 MAX_MEDIA_BYTES = 5 * 1024 * 1024
@@ -92,7 +95,7 @@ class Delivery:
         return f"{self._base()}/{API_VERSION}/Accounts/{segment(config.account_sid)}"
 
     def _base(self) -> str:
-        return self._dependencies.address("SMS_PROVIDER_API_URL").rstrip("/")
+        return self._dependencies.address(BASE).rstrip("/")
 
 
 def _file(artifact: Artifact) -> OutboundMessage:

@@ -82,7 +82,7 @@ def dependencies(
         artifacts=files or Files(),
         clock=clock or SetClock(),
         ids=CountingIds(),
-        address=known.__getitem__,
+        address=lambda address: known[address.setting],
         hosts=AllowedAddresses(AddressPolicy()),
         data_folder=Path("/nonexistent"),
     )

@@ -11,13 +11,14 @@ from adapters.outbound.channels.common.client import PlatformClient
 from adapters.outbound.channels.common.outcomes import by_status, exchange
 from domain.channels.limits import Scope
 from domain.channels.messages import ChannelMetadata, Outcome, Sent
+from domain.channels.model import PlatformAddress
 from ports.capabilities import PlatformError
 from ports.channels import ChannelDependencies
 from ports.http import HttpAnswer, HttpRequest
 
 from .config import SlackConfig
 
-BASE = "WORKSPACE_CHAT_API_URL"
+BASE = PlatformAddress("WORKSPACE_CHAT_API_URL", "https://slack.com/api")
 RESPONSE_URL = "response_url"
 SEND_TIMEOUT = 15.0
 SENDING_SCOPES = ("chat:write", "files:write")

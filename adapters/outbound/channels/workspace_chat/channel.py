@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from adapters.outbound.channels.workspace_chat.api import BASE
 from ports.channels import Channel, ChannelDependencies
 
 from . import delivery, webhook
@@ -18,6 +19,7 @@ def build(dependencies: ChannelDependencies) -> Channel[SlackConfig, SlackTarget
     prompts = Prompts(api)
     return Channel(
         definition=DEFINITION,
+        addresses=(BASE,),
         config=CONFIG,
         target=TARGET,
         webhook=webhook,
