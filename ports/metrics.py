@@ -17,7 +17,7 @@ class Meter(Protocol):
         ...
 
     def processed(self, channel_id: str, outcome: str, waited: float) -> None:
-        """A conversation step ended; `waited` is seconds from receipt to the start of work."""
+        """A conversation step ended; `waited` is the seconds from the arrival of its event to the start of work."""
         ...
 
     def downstream(self, kind: str, outcome: str, seconds: float) -> None:

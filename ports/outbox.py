@@ -51,7 +51,7 @@ class Outbox(Protocol):
 
     async def release(self, key: QueueKey, delay: float = 0.0) -> None: ...
 
-    async def receipt(self, instance_id: int, receipt: DeliveryStatus) -> bool:
+    async def record_status(self, instance_id: int, status: DeliveryStatus) -> bool:
         """Stores what the platform said later of a message. Whether one that counted as sent is a dead letter by
         it."""
         ...

@@ -10,7 +10,7 @@ from ports.queue import QueueKey
 class Sessions(Protocol):
     """What is on record of sessions."""
 
-    async def move(self, instance_id: int, previous: str, current: str) -> None:
+    async def rename(self, instance_id: int, previous: str, current: str) -> None:
         """The session's history, question and approvals belong to another session from now on."""
         ...
 

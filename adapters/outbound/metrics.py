@@ -40,7 +40,9 @@ class PrometheusMeter:
         self._accepted = self._counter("accepted", "Events stored in the inbox", "channel")
         self._duplicates = self._counter("duplicates", "Redelivered events that were dropped", "channel")
         self._processed = self._counter("processed", "Events worked off", "channel", "outcome")
-        self._waited = self._seconds("wait", "From receipt of an event to the start of work on it", "channel")
+        self._waited = self._seconds(
+            "wait", "From the arrival of an event to the start of work on it", "channel"
+        )
         self._downstream = self._seconds("downstream", "Runs of downstream resources", "kind", "outcome")
         self._delivered = self._seconds("delivery", "Tries to send a reply part", "channel", "outcome")
         self._throttled = self._counter("throttled", "Replies that had to wait", "channel", "reason")
@@ -49,7 +51,7 @@ class PrometheusMeter:
         self._conversations = self._gauge("queue_conversations", "Conversations with rows that wait", "queue")
         self._age = self._gauge("queue_oldest_seconds", "Age of the oldest row that waits", "queue")
         self._dead = self._gauge("dead_letters", "Reply parts that were given up")
-        self._holds = self._gauge(
+        self._cooldowns = self._gauge(
             "delivery_cooldowns", "Accounts and conversations that wait as their platform asked"
         )
         self._breakers = self._gauge("delivery_breakers", "Instances whose platform does not answer", "state")
@@ -114,6 +116,6 @@ class PrometheusMeter:
             self._conversations.labels(name).set(keys)
             self._age.labels(name).set(float(row[kind] or 0.0))
         self._dead.set(row[2])
-        self._holds.set(row[3])
+        self._cooldowns.set(row[3])
         self._breakers.labels("open").set(row[4])
         self._breakers.labels("half_open").set(row[5])

@@ -164,13 +164,13 @@ class PlatformNotices:
     health: HealthRecorder
 
     async def handle(self, instance: Instance, received: Received) -> None:
-        for status in received.receipts:
-            if await self.outbox.receipt(instance.id, status):
+        for status in received.delivery_statuses:
+            if await self.outbox.record_status(instance.id, status):
                 reason = f"sending a reply: {status.detail or status.state}"
                 await self.health.failed(instance.id, Activity.SENDING, reason)
         if received.missing_proof_field is None:  # else anybody could take over a conversation
-            for rename in received.moves:
-                await self.sessions.move(instance.id, rename.previous, rename.current)
+            for rename in received.session_renames:
+                await self.sessions.rename(instance.id, rename.previous, rename.current)
         if received.kind == POLL:
             await self.polls.due_now(instance.id)
 

@@ -163,8 +163,8 @@ class Received:
 
     answer: RawAnswer = field(default_factory=RawAnswer)
     events: tuple[Event, ...] = ()
-    receipts: tuple[DeliveryStatus, ...] = ()
-    moves: tuple[SessionRename, ...] = ()
+    delivery_statuses: tuple[DeliveryStatus, ...] = ()
+    session_renames: tuple[SessionRename, ...] = ()
     kind: str = "message"
     missing_proof_field: str | None = None
 

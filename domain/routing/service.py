@@ -15,7 +15,7 @@ from domain.refusals import StorageAway, Unavailable, reason_of
 from domain.routing.albums import merged, settles_in
 from domain.routing.events.service import EventService
 from domain.routing.invocation.model import ConversationContext
-from domain.routing.texts import GAVE_UP, given_up
+from domain.routing.texts import PROCESSING_FAILED, given_up
 from ports.capabilities import ReplySender
 from ports.channels import Channels
 from ports.inbox import CallResult, Conversation, Conversations, EventOutcome, QueuedEvent
@@ -180,7 +180,7 @@ async def _apology(work: _Work, error: str) -> Sequence[EventOutcome]:
         return ()
     work.context.answered = False
     try:
-        return (await _outcome(work, work.context, Answer(GAVE_UP), error),)
+        return (await _outcome(work, work.context, Answer(PROCESSING_FAILED), error),)
     except StorageAway:
         raise
     except Exception:

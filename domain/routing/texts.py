@@ -1,7 +1,7 @@
 """Texts of the service for senders, and reasons that it records."""
 
 APOLOGY = "Sorry, I could not get an answer just now. Please try again in a moment."
-GAVE_UP = "Sorry, something went wrong with this message. Please try again."
+PROCESSING_FAILED = "Sorry, something went wrong with this message. Please try again."
 NO_RESOURCE = "No resource is connected to this channel yet, so nobody can answer."
 TOO_MANY_CRASHES = "given up: several workers crashed while they processed this event"
 

@@ -25,7 +25,7 @@ PICTURE = b"\x89PNG picture"
 
 
 @dataclass(frozen=True)
-class Said:
+class Written:
     """What a person does: writes `text`, with a file, or presses the button of `choice`. `number` makes it new."""
 
     number: int
@@ -47,7 +47,7 @@ class Chat:
     standin: Callable[[], StandIn]
     settings: Sequence[str]
     config: Callable[[str], dict[str, Any]]
-    called: Callable[[Said, StandIn, str], RawCall]
+    called: Callable[[Written, StandIn, str], RawCall]
     texts: Callable[[Any], list[str]]
     files: Callable[[Any], list[bytes | str]]
     replaced: Callable[[Any], bool] | None = None
@@ -56,7 +56,7 @@ class Chat:
     words: int = 1000
 
 
-def _slack(said: Said, platform: StandIn, url: str) -> RawCall:
+def _slack(said: Written, platform: StandIn, url: str) -> RawCall:
     now = datetime.now(UTC)
     if said.choice:
         body = slack_calls.fixture("block_actions")
@@ -88,7 +88,7 @@ SLACK = Chat(
 )
 
 
-def _teams(said: Said, platform: Any, url: str) -> RawCall:
+def _teams(said: Written, platform: Any, url: str) -> RawCall:
     service = f"{platform.url}/"
     activity: dict[str, Any] = {
         "type": "message",
@@ -130,7 +130,7 @@ TEAMS = Chat(
 )
 
 
-def _mattermost(said: Said, platform: Any, url: str) -> RawCall:
+def _mattermost(said: Written, platform: Any, url: str) -> RawCall:
     file_id = "picture".ljust(26, "0")
     if said.file:
         platform.files[file_id] = ("engine.png", PICTURE)
@@ -167,7 +167,7 @@ MATTERMOST = Chat(
 )
 
 
-def _discord(said: Said, platform: StandIn, url: str) -> RawCall:
+def _discord(said: Written, platform: StandIn, url: str) -> RawCall:
     body = discord_calls.fixture("component_button" if said.choice else "command_guild")
     body["id"] = str(846462639134600000 + said.number)
     if said.choice:
@@ -200,7 +200,7 @@ DISCORD = Chat(
 )
 
 
-def _telegram(said: Said, platform: StandIn, url: str) -> RawCall:
+def _telegram(said: Written, platform: StandIn, url: str) -> RawCall:
     if said.choice:
         body = telegram_calls.fixture("callback_query")
         body["callback_query"]["data"] = said.choice
@@ -235,7 +235,7 @@ TELEGRAM = Chat(
 )
 
 
-def _whatsapp(said: Said, platform: StandIn, url: str) -> RawCall:
+def _whatsapp(said: Written, platform: StandIn, url: str) -> RawCall:
     body = whatsapp_calls.fixture("text")
     message = body["entry"][0]["changes"][0]["value"]["messages"][0]
     message |= {"id": f"wamid.{said.number}", "text": {"body": said.text}}
@@ -260,7 +260,7 @@ WHATSAPP = Chat(
 )
 
 
-def _twilio(said: Said, platform: StandIn, url: str) -> RawCall:
+def _twilio(said: Written, platform: StandIn, url: str) -> RawCall:
     fields = {
         "AccountSid": twilio.ACCOUNT,
         "MessageSid": f"SM{said.number:032d}",

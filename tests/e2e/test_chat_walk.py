@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from tests.e2e.chats import CHATS, DISCORD, Chat, Said
+from tests.e2e.chats import CHATS, DISCORD, Chat, Written
 from tests.support.folders import an_open_folder
 from tests.support.platforms import discord
 from tests.support.platforms.standin import Reply, Seen, StandIn
@@ -111,7 +111,7 @@ class Walk:
 
     async def say(self, text: str = "", *, forged: bool = False, **more: Any) -> int:
         """The status with which the platform's call was answered."""
-        said = Said(next(self.numbers), text, **more)
+        said = Written(next(self.numbers), text, **more)
         call = self.chat.called(said, self.platform, AGENT_URL + self.path)
         headers, body = dict(call.headers), call.body
         if forged and self.chat.forged_header:

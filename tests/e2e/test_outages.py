@@ -79,7 +79,7 @@ def server() -> Iterator[Server]:
         made.stop()
 
 
-class Gate:
+class Barrier:
     """Lets calls through, or holds them up; `reached` counts those that came."""
 
     def __init__(self) -> None:
@@ -113,8 +113,8 @@ class Scene:
     service: Forked
     resource: Receiver
     receiver: Receiver
-    resource_gate: Gate
-    receiver_gate: Gate
+    resource_gate: Barrier
+    receiver_gate: Barrier
     instances: dict[bool, int] = field(default_factory=dict)
 
     def begin(self) -> None:
@@ -151,7 +151,7 @@ class Scene:
 
 @contextmanager
 def a_scene(folder: Path, database_url: str, **settings: str) -> Iterator[Scene]:
-    gates = Gate(), Gate()
+    gates = Barrier(), Barrier()
     resource = Receiver(gates[0].passing(lambda body: {"text": f"heard {body['text']}"}))
     with resource, Receiver(gates[1].passing(lambda _: None)) as receiver:
         service = Forked(folder, database_url, DOWNSTREAM_URL=resource.url, **settings)

@@ -15,7 +15,7 @@ from domain.knowledge.documents import Format
 
 
 @dataclass
-class Said:
+class Speech:
     start: float
     end: float
     text: str
@@ -37,7 +37,7 @@ def whisper(monkeypatch):
 
         def transcribe(self, samples, **options):
             asked.update(options, seconds=len(samples) / speech.SAMPLE_RATE)
-            return iter([Said(0.0, 1.5, " Hello there."), Said(1.5, 2.0, " Goodbye.")]), object()
+            return iter([Speech(0.0, 1.5, " Hello there."), Speech(1.5, 2.0, " Goodbye.")]), object()
 
     monkeypatch.setitem(sys.modules, "faster_whisper", types.SimpleNamespace(WhisperModel=WhisperModel))
     return asked

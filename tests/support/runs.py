@@ -30,7 +30,7 @@ def a_request(resource: str = "agent::helper_1", **changes: Any) -> RunRequest:
 A_FILE = InputFile("a.png", "image/png", 3, "http://127.0.0.1:3011/files/a?sig=1")
 
 
-class Answering:
+class ScriptedRunner:
     """Answers with the given results or failures in turn, the last one for ever; remembers the requests."""
 
     def __init__(self, *outcomes: RunResult | Exception) -> None:

@@ -45,7 +45,7 @@ class HeadProtocol(HttpToolsProtocol):
     _discarded = 0
     _crowded = False
     """Whether there were so many connections that this one is for health checks alone."""
-    _answering: Any = None
+    _current: Any = None
     """The request that is being answered, or was at last. `cycle` is the newest one, which may have to wait."""
 
     def data_received(self, data: bytes) -> None:
@@ -72,8 +72,8 @@ class HeadProtocol(HttpToolsProtocol):
             return
         super().on_headers_complete()
         self.headers = []  # takes the trailers, which are no headers of the request (RFC 9110, 6.5.1)
-        if self._answering is None or self._answering.response_complete:
-            self._answering = self.cycle
+        if self._current is None or self._current.response_complete:
+            self._current = self.cycle
 
     def on_body(self, body: bytes) -> None:
         self._read = 0
@@ -91,14 +91,14 @@ class HeadProtocol(HttpToolsProtocol):
             super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        self._answering = self.pipeline[-1][0] if self.pipeline else self.cycle
+        self._current = self.pipeline[-1][0] if self.pipeline else self.cycle
         super().on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """uvicorn tells the newest request alone, and one before it would write to a connection that is closed."""
-        if self._answering is not None and not self._answering.response_complete:
-            self._answering.disconnected = True
-            self._answering.message_event.set()
+        if self._current is not None and not self._current.response_complete:
+            self._current.disconnected = True
+            self._current.message_event.set()
         super().connection_lost(exc)
 
     def _unsupported_upgrade_warning(self) -> None:
@@ -117,7 +117,7 @@ class HeadProtocol(HttpToolsProtocol):
 
     def _refuse(self, status: HTTPStatus, why: str) -> None:
         """Answers and closes; where another answer is under way, that one is cut off instead of mixed up."""
-        cycle = self._answering
+        cycle = self._current
         if cycle is None or cycle.response_complete or not cycle.response_started:
             self.transport.write(self._refusal(status, why))
         self.transport.close()

@@ -33,7 +33,7 @@ NO_BOUNDARY = "Content-Type: multipart/form-data needs a boundary, as in multipa
 
 
 @dataclass(slots=True)
-class _Part:
+class _FormPart:
     """A part's headers as they come in; `is_file` once they are complete."""
 
     headers: dict[str, bytes] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class _PartParser:
     def __init__(self, boundary: bytes) -> None:
         self.events: deque[_Event] = deque()
         self.ended = False
-        self._part = _Part()
+        self._part = _FormPart()
         self._is_file = False
         self._count = 0
         self._skipped = 0
@@ -130,7 +130,7 @@ class _PartParser:
         }
 
     def _part_begin(self) -> None:
-        self._part, self._is_file = _Part(), False
+        self._part, self._is_file = _FormPart(), False
         self._count += 1
         if self._count > MAX_PARTS:
             raise TooLarge(f"the upload has over {MAX_PARTS} parts")

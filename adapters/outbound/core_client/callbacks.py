@@ -43,7 +43,7 @@ class RemoteCallbacks:
     async def handle(self, channel_id: str, instance_id: int, call: RawCall) -> RawAnswer:
         if self._stream is None or self._stream.broken:
             self._stream = _Stream(callbacks_pb2_grpc.CallbackServiceStub(self._core.channel))
-        outgoing = _Outgoing(next(self._numbers), channel_id, instance_id, call)
+        outgoing = _Exchange(next(self._numbers), channel_id, instance_id, call)
         outcome = await self._stream.exchange(outgoing)
         if outcome.HasField("answer"):
             return answer_from_pb(outcome.answer)
@@ -56,7 +56,7 @@ class RemoteCallbacks:
             self._stream.close()
 
 
-class _Outgoing(NamedTuple):
+class _Exchange(NamedTuple):
     number: int
     channel_id: str
     instance_id: int
@@ -66,13 +66,13 @@ class _Outgoing(NamedTuple):
 class _Stream:
     def __init__(self, stub: callbacks_pb2_grpc.CallbackServiceStub) -> None:
         self._loop = asyncio.get_running_loop()
-        self._outgoing: list[_Outgoing] = []
+        self._outgoing: list[_Exchange] = []
         self._news = asyncio.Event()
         self._waiting: dict[int, asyncio.Future[pb.RawOutcome]] = {}
         self.broken = False
         self._reader = asyncio.create_task(self._read(stub))
 
-    async def exchange(self, outgoing: _Outgoing) -> pb.RawOutcome:
+    async def exchange(self, outgoing: _Exchange) -> pb.RawOutcome:
         future: asyncio.Future[pb.RawOutcome] = self._loop.create_future()
         self._outgoing.append(outgoing)
         self._waiting[outgoing.number] = future
@@ -119,7 +119,7 @@ class _Stream:
         self._reader.cancel()
 
 
-def _split(outgoing: list[_Outgoing]) -> tuple[list[_Outgoing], list[_Outgoing]]:
+def _split(outgoing: list[_Exchange]) -> tuple[list[_Exchange], list[_Exchange]]:
     """The first calls, as many as fit one message, at least one; and the others."""
     size = 0
     for number, entry in enumerate(outgoing):
@@ -129,7 +129,7 @@ def _split(outgoing: list[_Outgoing]) -> tuple[list[_Outgoing], list[_Outgoing]]
     return outgoing, []
 
 
-def _batch(outgoing: Iterable[_Outgoing]) -> pb.RawCallBatch:
+def _batch(outgoing: Iterable[_Exchange]) -> pb.RawCallBatch:
     batch = pb.RawCallBatch()
     for entry in outgoing:
         numbered = batch.calls.add(number=entry.number)

@@ -21,7 +21,7 @@ from adapters.outbound.storage.tables import tool_approval, tool_confirmation
 from domain.confirmations.model import FoundQuestion, Pending, SessionState
 from domain.routing.model import APPROVED_FOR_SESSION
 
-ATTENDED = """
+HAS_OPEN_APPROVAL = """
 EXISTS (SELECT FROM tool_confirmation c
     WHERE c.instance_id = t.instance_id AND c.session_key = t.session_key AND c.closed_at IS NULL)
 OR EXISTS (SELECT FROM tool_approval a WHERE a.instance_id = t.instance_id AND a.session_key = t.session_key)

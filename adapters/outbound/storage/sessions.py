@@ -17,7 +17,7 @@ class PostgresSessions:
         self._database = database
 
     @retried
-    async def move(self, instance_id: int, previous: str, current: str) -> None:
+    async def rename(self, instance_id: int, previous: str, current: str) -> None:
         """Raises `Unavailable`."""
         old, new = key_of(previous), key_of(current)
         question, approval, other = tool_confirmation.c, tool_approval.c, tool_approval.alias().c

@@ -10,7 +10,7 @@ from domain.refusals import Unavailable, reason_of
 from domain.routing.invocation.model import ConversationContext, ProcessingFailed
 from domain.routing.invocation.service import InvocationService
 from domain.routing.rounds import MOST_ROUNDS, STOPPED, WINDOW, LoopStopped
-from domain.routing.texts import GAVE_UP, TOO_MANY_CRASHES, not_served
+from domain.routing.texts import PROCESSING_FAILED, TOO_MANY_CRASHES, not_served
 from ports.clock import Clock
 from ports.identities import UserResolver
 from ports.inbox import QueuedEvent
@@ -74,7 +74,7 @@ class EventService:
             raise
         except Exception as unexpected:
             log.exception("an event could not be processed", extra={"instance": key.instance_id})
-            return Answer(GAVE_UP), reason_of(unexpected)
+            return Answer(PROCESSING_FAILED), reason_of(unexpected)
 
     async def _answer(
         self, key: QueueKey, queued: QueuedEvent, context: ConversationContext
@@ -84,7 +84,7 @@ class EventService:
         if event.only_decides and not context.has_open_approval:
             return None
         if queued.attempts >= MAX_CRASHES:
-            raise ProcessingFailed(GAVE_UP, TOO_MANY_CRASHES)
+            raise ProcessingFailed(PROCESSING_FAILED, TOO_MANY_CRASHES)
         if sender_filter := context.channel.sender_filter:
             is_bot = await sender_filter.is_bot(context.config, event.sender)
             if is_bot:

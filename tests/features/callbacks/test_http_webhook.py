@@ -88,17 +88,17 @@ def synchronous_waiting(world: World, hook: Hook, silent: Silent, monkeypatch: p
 
 
 class Silent:
-    """A resource that does not answer until it is let go."""
+    """A resource that does not answer until it is released."""
 
     def __init__(self) -> None:
-        self._let_go = asyncio.Event()
+        self._released = asyncio.Event()
 
     async def run(self, request: RunRequest) -> RunResult:
-        await self._let_go.wait()
+        await self._released.wait()
         return RunResult("")
 
-    async def let_go(self) -> None:
-        self._let_go.set()
+    async def release(self) -> None:
+        self._released.set()
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def called_and_deleted(world: World, hook: Hook, silent: Silent) -> None:
     until(lambda: world.run(world.container.database().fetch(query, (hook.instance_id,))), "it is stored")
     assert hook.way.delete("ann", hook.instance_id).outcome == "done"
     calling.join()
-    world.run(silent.let_go())
+    world.run(silent.release())
 
 
 @then("its health says that it works")

@@ -12,7 +12,7 @@ from pytest_bdd import given, parsers, scenarios, then, when
 from apps.components import WorkerComponent
 from domain.confirmations.rules import question, unclear
 from domain.routing.model import Confirmation, RunRequest, RunResult
-from domain.routing.texts import GAVE_UP
+from domain.routing.texts import PROCESSING_FAILED
 from tests.drivers.receiver import Delivery, Receiver
 from tests.drivers.resource import Resource
 from tests.drivers.ways import UseCases
@@ -146,7 +146,7 @@ def answered_in_order(scene: Scene, count: int) -> None:
 
 @then("the first message gets an apology and the second its answer")
 def apology(scene: Scene) -> None:
-    assert [each.json["response"] for each in scene.got(2)] == [GAVE_UP, "message 1"]
+    assert [each.json["response"] for each in scene.got(2)] == [PROCESSING_FAILED, "message 1"]
 
 
 @then("each conversation is answered in order, each message once")
@@ -189,10 +189,10 @@ def approved(scene: Scene, valve: Resource) -> None:
 def hangs(valve: Resource) -> None:
     assert [request.approval is not None for request in valve.wait_for(2)] == [False, True]
     worker = next(each for each in valve.world.parts if isinstance(each, WorkerComponent))
-    valve.world.run(_no_upkeep(worker))
+    valve.world.run(_stop_periodic_tasks(worker))
 
 
-async def _no_upkeep(worker: WorkerComponent) -> None:
+async def _stop_periodic_tasks(worker: WorkerComponent) -> None:
     """A worker that hangs prolongs no lease."""
     assert worker._periodic_task is not None
     worker._periodic_task.cancel()

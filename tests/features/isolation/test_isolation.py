@@ -17,7 +17,7 @@ from adapters.outbound.channels.community_chat.tests import samples as mattermos
 from domain.refusals import Unavailable
 from domain.routing import service as routing
 from domain.routing.model import RunRequest, RunResult
-from domain.routing.texts import GAVE_UP
+from domain.routing.texts import PROCESSING_FAILED
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.receiver import Receiver
 from tests.drivers.resource import Resource
@@ -244,7 +244,7 @@ def noticed(scene: Scene) -> None:
 @then("the conversation with ann gets an apology after 5 tries")
 def apology(scene: Scene) -> None:
     until(lambda: scene.answers("ann").total() >= 1, "the apology")
-    assert scene.answers("ann") == {GAVE_UP: 1}
+    assert scene.answers("ann") == {PROCESSING_FAILED: 1}
     asked = [each for each in scene.resource.requests if each.instance_id in scene.broken]
     assert len(asked) == 5
     assert len({each.request_id for each in asked}) == 1

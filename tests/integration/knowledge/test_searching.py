@@ -13,10 +13,10 @@ from adapters.outbound.storage.pool import Database
 from domain.access.model import Caller
 from domain.knowledge.text_match import Query, TextMatch
 from domain.refusals import Invalid
-from tests.support.facts import base_of_facts
 from tests.support.hashed_embedder import HashedEmbedder
 from tests.support.knowledge import Knowledge, opened
 from tests.support.postgres import fresh_database
+from tests.support.search_base import base_of_documents
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,9 @@ def filled(postgres_dsn: str, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
     async def fill(dsn: str) -> int:
         async with opened(dsn) as database:
-            return await base_of_facts(Knowledge(database, tmp_path_factory.mktemp("blobs")), Caller("ann"))
+            return await base_of_documents(
+                Knowledge(database, tmp_path_factory.mktemp("blobs")), Caller("ann")
+            )
 
     with fresh_database(postgres_dsn) as dsn:
         yield dsn, asyncio.run(fill(dsn))

@@ -10,13 +10,13 @@ from adapters.outbound.storage.knowledge import search
 from adapters.outbound.storage.knowledge.vector_indexes import VectorIndexes
 from adapters.outbound.storage.pool import Database
 from domain.access.model import Caller
-from tests.support.facts import FACTS, base_of_facts
 from tests.support.knowledge import Knowledge
+from tests.support.search_base import DOCUMENTS, base_of_documents
 
 
 @pytest.fixture
 async def base(knowledge: Knowledge, ann: Caller) -> int:
-    return await base_of_facts(knowledge, ann)
+    return await base_of_documents(knowledge, ann)
 
 
 async def test_a_base_sees_its_own_chunks_alone(knowledge: Knowledge, ann: Caller, base: int) -> None:
@@ -57,7 +57,9 @@ async def test_a_query_far_from_all_chunks_is_searched_wider_in_a_vector_index(
 
     monkeypatch.setattr(search, "_wider", noted)
     model = (await knowledge.embedder.model()).fingerprint
-    near, far = [await knowledge.embedder.embed_query(text) for text in (FACTS["valves_txt"], "xylophone")]
+    near, far = [
+        await knowledge.embedder.embed_query(text) for text in (DOCUMENTS["valves_txt"], "xylophone")
+    ]
     await knowledge.index.nearest(base, far, model, 1)
     assert not widened  # scanned exactly: nothing to widen
     await database.execute("UPDATE knowledge_base SET chunk_count = 20000")

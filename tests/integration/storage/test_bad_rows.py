@@ -258,7 +258,7 @@ async def test_an_answer_nobody_took_that_cannot_be_taken_up_holds_up_no_other(
 
 
 @pytest.mark.parametrize("state", ["57014", "40001", "55P03", "XX000"])
-async def test_a_refusal_of_one_lane_is_no_outage_whatever_its_state(
+async def test_a_refusal_of_one_queue_is_no_outage_whatever_its_state(
     store: Store, instance: int, state: str
 ) -> None:
     other = await an_instance(store.database, "other")

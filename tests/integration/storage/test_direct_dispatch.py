@@ -185,7 +185,7 @@ async def test_a_long_backlog_is_handed_over_in_pieces(one: Process, instance: i
     assert 0 < len(handed) <= ROWS_PER_LEASE
 
 
-async def test_a_lane_freed_a_moment_ago_is_left_open(
+async def test_a_queue_freed_a_moment_ago_is_left_open(
     database: Database, one: Process, instance: int
 ) -> None:
     """What its last holder wrote may be too new to be seen by the statement that would lease it."""
@@ -356,7 +356,7 @@ async def test_a_lease_says_that_another_worker_is_about_those_that_wait(
     assert len((await one.conversations.lease(ROOM)).leased) == 1
 
 
-async def test_a_lease_does_not_go_through_all_that_wait_for_each_lane(database: Database) -> None:
+async def test_a_lease_does_not_go_through_all_that_wait_for_each_queue(database: Database) -> None:
     """As the planner sees it as long as it takes the table for empty, which it was when it was last looked at."""
     await database.execute("ALTER TABLE queue SET (autovacuum_enabled = false)")
     await database.execute("ANALYZE queue")

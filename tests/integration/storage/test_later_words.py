@@ -42,13 +42,13 @@ async def waiting(database: Database, instance: int, attempts: int = 1, owner: i
     )
 
 
-async def told(database: Database, instance: int, receipt: DeliveryStatus) -> list[str]:
-    """Whether the outbox was rung for, after a receipt."""
+async def told(database: Database, instance: int, status: DeliveryStatus) -> list[str]:
+    """Whether the outbox was rung for, after a status of the platform."""
     rung: list[str] = []
     outbox = PostgresOutbox(
         database, LeaseStore(database, 5, PostgresHealth(database)), lambda: rung.append("rung")
     )
-    await outbox.receipt(instance, receipt)
+    await outbox.record_status(instance, status)
     return rung
 
 
@@ -65,15 +65,15 @@ async def state(database: Database, instance: int) -> tuple[list[tuple[int, str 
 
 async def test_a_part_is_known_by_its_key_and_not_sent_again(database: Database, instance: int) -> None:
     await waiting(database, instance)
-    receipt = DeliveryStatus("wamid.1", "sent", key="k1")
-    assert await told(database, instance, receipt) == ["rung"]
+    status = DeliveryStatus("wamid.1", "sent", key="k1")
+    assert await told(database, instance, status) == ["rung"]
     assert await state(database, instance) == ([(1, "wamid.1"), (0, None)], 1, True)
-    assert await told(database, instance, receipt) == []
+    assert await told(database, instance, status) == []
     assert (await state(database, instance))[1] == 1
 
 
 @pytest.mark.parametrize(
-    ("attempts", "owner", "receipt"),
+    ("attempts", "owner", "status"),
     [
         (0, None, DeliveryStatus("wamid.1", "sent", key="k1")),
         (1, 9, DeliveryStatus("wamid.1", "sent", key="k1")),
@@ -84,10 +84,10 @@ async def test_a_part_is_known_by_its_key_and_not_sent_again(database: Database,
     ids=["not tried yet", "being tried", "failed", "another key", "no key"],
 )
 async def test_a_part_is_left_alone(
-    database: Database, instance: int, attempts: int, owner: int | None, receipt: DeliveryStatus
+    database: Database, instance: int, attempts: int, owner: int | None, status: DeliveryStatus
 ) -> None:
     await waiting(database, instance, attempts, owner)
-    assert await told(database, instance, receipt) == []
+    assert await told(database, instance, status) == []
     assert await state(database, instance) == ([(0, None), (0, None)], 2, False)
 
 
@@ -114,7 +114,7 @@ async def test_a_conversation_moves_with_its_person(database: Database, instance
     )
 
     for _ in range(2):
-        await sessions.move(instance, "old", "new")
+        await sessions.rename(instance, "old", "new")
 
     assert [each.text for each in await history.load(instance, "new", "r9")] == ["hello"]
     assert await history.load(instance, "old", "r9") == []
@@ -128,7 +128,7 @@ async def test_what_the_person_has_under_the_new_id_already_stays(database: Data
     confirmations = PostgresConfirmations(database)
     await confirmations.put(instance, "old", question("old", "c1"), NOW)
     await confirmations.put(instance, "new", question("new", "c2"), NOW)
-    await PostgresSessions(database).move(instance, "old", "new")
+    await PostgresSessions(database).rename(instance, "old", "new")
     found = await confirmations.load(instance, "new", NOW, LONG_AGO)
     assert found.pending
     assert found.pending.id == "c2"
@@ -137,5 +137,5 @@ async def test_what_the_person_has_under_the_new_id_already_stays(database: Data
 async def test_another_instance_keeps_its_conversations(database: Database, instance: int) -> None:
     history = PostgresChatHistory(database)
     await history.append(instance, "old", "r1", [Turn(Role.USER, "hello")])
-    await PostgresSessions(database).move(instance + 1, "old", "new")
+    await PostgresSessions(database).rename(instance + 1, "old", "new")
     assert len(await history.load(instance, "old", "r9")) == 1

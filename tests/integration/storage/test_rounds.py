@@ -14,7 +14,7 @@ from ports.inbox import EventOutcome
 from tests.integration.storage.test_echoes import ROOM, Storage
 
 
-class Talk:
+class Exchange:
     """A conversation with a machine, whose past can be moved back in time."""
 
     def __init__(self, database: Database, instance: int) -> None:
@@ -89,83 +89,85 @@ class Talk:
 
 
 @pytest.fixture
-def talk(database: Database, instance: int) -> Talk:
-    return Talk(database, instance)
+def exchange(database: Database, instance: int) -> Exchange:
+    return Exchange(database, instance)
 
 
-async def test_each_event_after_a_reply_is_a_round(talk: Talk) -> None:
-    assert await talk.alternate(MOST_ROUNDS + 2) == [*range(MOST_ROUNDS + 1), MOST_ROUNDS + 1]
+async def test_each_event_after_a_reply_is_a_round(exchange: Exchange) -> None:
+    assert await exchange.alternate(MOST_ROUNDS + 2) == [*range(MOST_ROUNDS + 1), MOST_ROUNDS + 1]
 
 
-async def test_events_that_come_together_are_one_round(talk: Talk) -> None:
-    await talk.arrive(50)
-    assert await talk.work() == [0] * 50
-    await talk.arrive(50)
-    assert await talk.work() == [1] * 50
+async def test_events_that_come_together_are_one_round(exchange: Exchange) -> None:
+    await exchange.arrive(50)
+    assert await exchange.work() == [0] * 50
+    await exchange.arrive(50)
+    assert await exchange.work() == [1] * 50
 
 
-async def test_events_without_a_reply_are_no_rounds(talk: Talk) -> None:
-    assert await talk.alternate(20, replies=False) == [0] * 20
+async def test_events_without_a_reply_are_no_rounds(exchange: Exchange) -> None:
+    assert await exchange.alternate(20, replies=False) == [0] * 20
 
 
-async def test_a_person_begins_the_count_anew(talk: Talk) -> None:
-    assert await talk.alternate(6) == [0, 1, 2, 3, 4, 5]
-    await talk.arrive()
-    await talk.work(by_person=True)
-    assert await talk.alternate(2) == [0, 1]
+async def test_a_person_begins_the_count_anew(exchange: Exchange) -> None:
+    assert await exchange.alternate(6) == [0, 1, 2, 3, 4, 5]
+    await exchange.arrive()
+    await exchange.work(by_person=True)
+    assert await exchange.alternate(2) == [0, 1]
 
 
-async def test_rounds_of_more_than_a_minute_ago_do_not_count(talk: Talk) -> None:
-    await talk.alternate(MOST_ROUNDS)
-    await talk.pass_seconds(WINDOW)
-    assert await talk.alternate(2) == [1, 2]
+async def test_rounds_of_more_than_a_minute_ago_do_not_count(exchange: Exchange) -> None:
+    await exchange.alternate(MOST_ROUNDS)
+    await exchange.pass_seconds(WINDOW)
+    assert await exchange.alternate(2) == [1, 2]
 
 
-async def test_a_stopped_conversation_stays_so_until_a_minute_without_events(talk: Talk) -> None:
-    await talk.alternate(MOST_ROUNDS + 2)
+async def test_a_stopped_conversation_stays_so_until_a_minute_without_events(exchange: Exchange) -> None:
+    await exchange.alternate(MOST_ROUNDS + 2)
     for _ in range(3):
-        await talk.pass_seconds(WINDOW / 2)
-        assert await talk.alternate(1, replies=False) == [MOST_ROUNDS + 1]
-    await talk.pass_seconds(WINDOW)
-    assert await talk.alternate(2) == [0, 1]
+        await exchange.pass_seconds(WINDOW / 2)
+        assert await exchange.alternate(1, replies=False) == [MOST_ROUNDS + 1]
+    await exchange.pass_seconds(WINDOW)
+    assert await exchange.alternate(2) == [0, 1]
 
 
-async def test_rounds_with_a_correspondent_count_over_all_conversations(talk: Talk) -> None:
-    talk.correspondent = "away@shop.example"
-    assert await talk.alternate(MOST_ROUNDS + 2) == [*range(MOST_ROUNDS + 1), MOST_ROUNDS + 1]
-    talk.correspondent = "ann@shop.example"
-    assert await talk.alternate(2) == [0, 1]
-    talk.correspondent = "away@shop.example"
-    assert await talk.alternate(1, replies=False) == [MOST_ROUNDS + 1]
-    await talk.pass_seconds(WINDOW)
-    assert await talk.alternate(2) == [0, 1]
+async def test_rounds_with_a_correspondent_count_over_all_conversations(exchange: Exchange) -> None:
+    exchange.correspondent = "away@shop.example"
+    assert await exchange.alternate(MOST_ROUNDS + 2) == [*range(MOST_ROUNDS + 1), MOST_ROUNDS + 1]
+    exchange.correspondent = "ann@shop.example"
+    assert await exchange.alternate(2) == [0, 1]
+    exchange.correspondent = "away@shop.example"
+    assert await exchange.alternate(1, replies=False) == [MOST_ROUNDS + 1]
+    await exchange.pass_seconds(WINDOW)
+    assert await exchange.alternate(2) == [0, 1]
 
 
-async def test_many_mails_of_a_correspondent_that_come_together_are_one_round(talk: Talk) -> None:
-    talk.correspondent = "archive@shop.example"
-    await talk.arrive(40)
-    assert await talk.work() == [0] * 40
-    await talk.arrive(40)
-    assert await talk.work() == [1] * 40
+async def test_many_mails_of_a_correspondent_that_come_together_are_one_round(exchange: Exchange) -> None:
+    exchange.correspondent = "archive@shop.example"
+    await exchange.arrive(40)
+    assert await exchange.work() == [0] * 40
+    await exchange.arrive(40)
+    assert await exchange.work() == [1] * 40
 
 
-async def test_an_event_that_is_taken_up_again_counts_once(talk: Talk) -> None:
-    await talk.alternate(1)
-    await talk.arrive()
-    [key] = (await talk.storage.conversations.lease(ROOM)).leased
-    assert [await talk.count(key.key, key.queued[0]) for _ in range(3)] == [1, 1, 1]
+async def test_an_event_that_is_taken_up_again_counts_once(exchange: Exchange) -> None:
+    await exchange.alternate(1)
+    await exchange.arrive()
+    [key] = (await exchange.storage.conversations.lease(ROOM)).leased
+    assert [await exchange.count(key.key, key.queued[0]) for _ in range(3)] == [1, 1, 1]
 
 
 @pytest.mark.parametrize("correspondent", ["", "robot@host.example"])
-async def test_health_tells_of_a_loop_as_long_as_it_is_stopped(talk: Talk, correspondent: str) -> None:
-    talk.correspondent = correspondent
-    health = PostgresHealth(talk.storage.database)
-    await talk.alternate(MOST_ROUNDS + 1)
-    assert not (await health.find(talk.storage.instance)).looping
-    await talk.alternate(1)
-    await health.succeeded(talk.storage.instance, Activity.PROCESSING)
-    assert (await health.find(talk.storage.instance)).looping, "whatever other conversations do"
-    await talk.storage.database.execute(
+async def test_health_tells_of_a_loop_as_long_as_it_is_stopped(
+    exchange: Exchange, correspondent: str
+) -> None:
+    exchange.correspondent = correspondent
+    health = PostgresHealth(exchange.storage.database)
+    await exchange.alternate(MOST_ROUNDS + 1)
+    assert not (await health.find(exchange.storage.instance)).looping
+    await exchange.alternate(1)
+    await health.succeeded(exchange.storage.instance, Activity.PROCESSING)
+    assert (await health.find(exchange.storage.instance)).looping, "whatever other conversations do"
+    await exchange.storage.database.execute(
         "UPDATE queue SET rounds = array(SELECT r - interval '2 minutes' FROM unnest(rounds) r)"
     )
-    assert not (await health.find(talk.storage.instance)).looping
+    assert not (await health.find(exchange.storage.instance)).looping

@@ -109,7 +109,7 @@ async def test_a_call_during_a_run_makes_for_one_more(world: World) -> None:
     assert await world.other.lease(5) == []
 
 
-async def test_a_call_does_not_hasten_a_try_that_failed(world: World) -> None:
+async def test_a_call_does_not_bring_a_failed_try_forward(world: World) -> None:
     run = await world.begun()
     await world.schedules.due_now(run.instance_id)
     await world.one.failed(run, LATER)

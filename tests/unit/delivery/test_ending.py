@@ -19,7 +19,7 @@ from ports.queue import QueueKey
 from tests.support.channel_calls import a_channel
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-LANE = QueueKey(7, "s")
+KEY = QueueKey(7, "s")
 INSTANCE = Instance(7, "ann", "x", "n", {}, None, NOW, NOW)
 PART = QueuedMessage(1, OutboundMessage({"text": "hi"}), {}, "key", 0)
 
@@ -96,7 +96,7 @@ class World:
         return None
 
     async def work(self, *parts: QueuedMessage) -> None:
-        await self.service.work(QueuedMessages(LANE, parts))
+        await self.service.work(QueuedMessages(KEY, parts))
 
 
 async def test_a_part_whose_id_cannot_be_stored_is_not_sent_again() -> None:

@@ -279,7 +279,7 @@ async def test_alone_a_worker_keeps_quotas_without_a_statement(worker: Worker) -
     assert not worker.shared.writes
 
 
-async def test_turns_that_are_far_off_give_the_place_back_and_reserve_nothing(worker: Worker) -> None:
+async def test_a_late_slot_releases_the_conversation_and_reserves_nothing(worker: Worker) -> None:
     slow = send_request(7, "x", "c", Limits("token", "chat", per_conversation=(Quota(1, 60.0),)))
     assert await worker.acquire(slow) == 0
     assert await worker.acquire(slow) == pytest.approx(60)
@@ -318,7 +318,7 @@ async def test_beside_others_a_worker_near_the_limit_reserves_its_turns(worker: 
     assert worker.shared.slots.total() == 1
 
 
-async def test_a_shared_turn_that_is_far_off_gives_the_place_back(worker: Worker) -> None:
+async def test_a_late_shared_slot_releases_the_conversation(worker: Worker) -> None:
     worker.shared.workers = 2
     worker.shared.slot_wait = MAX_WAIT + 1
     await worker.limiter.refresh()

@@ -10,7 +10,7 @@ import pytest
 from adapters.outbound.downstream.retrying import Retrying
 from domain.routing.model import Approval, RunRequest, RunResult
 from ports.downstream import Downstream, DownstreamFailed
-from tests.support.runs import Answering, a_request
+from tests.support.runs import ScriptedRunner, a_request
 
 DONE = RunResult("done")
 
@@ -36,7 +36,7 @@ def retrying(inner: Downstream, time: Time, chance: float = 0.0) -> Retrying:
 
 
 async def test_an_answer_at_once_needs_no_wait() -> None:
-    time, inner = Time(), Answering(DONE)
+    time, inner = Time(), ScriptedRunner(DONE)
 
     assert await retrying(inner, time).run(a_request()) == DONE
     assert time.slept == []
@@ -44,14 +44,14 @@ async def test_an_answer_at_once_needs_no_wait() -> None:
 
 
 async def test_waits_double() -> None:
-    time, inner = Time(), Answering(busy(), busy(), busy(), DONE)
+    time, inner = Time(), ScriptedRunner(busy(), busy(), busy(), DONE)
 
     assert await retrying(inner, time).run(a_request(timeout=120)) == DONE
     assert time.slept == [0.5, 1.0, 2.0]
 
 
 async def test_chance_spreads_the_waits() -> None:
-    time, inner = Time(), Answering(busy(), DONE)
+    time, inner = Time(), ScriptedRunner(busy(), DONE)
 
     await retrying(inner, time, chance=0.5).run(a_request(timeout=120))
 
@@ -59,7 +59,7 @@ async def test_chance_spreads_the_waits() -> None:
 
 
 async def test_each_try_gets_the_time_that_is_left() -> None:
-    time, inner = Time(), Answering(busy(), busy(), DONE)
+    time, inner = Time(), ScriptedRunner(busy(), busy(), DONE)
 
     await retrying(inner, time).run(a_request(timeout=10))
 
@@ -67,7 +67,7 @@ async def test_each_try_gets_the_time_that_is_left() -> None:
 
 
 async def test_retry_after_is_not_undercut() -> None:
-    time, inner = Time(), Answering(busy(retry_after=7), DONE)
+    time, inner = Time(), ScriptedRunner(busy(retry_after=7), DONE)
 
     await retrying(inner, time).run(a_request(timeout=120))
 
@@ -75,7 +75,7 @@ async def test_retry_after_is_not_undercut() -> None:
 
 
 async def test_a_wait_beyond_the_time_limit_is_not_begun() -> None:
-    time, inner = Time(), Answering(busy(retry_after=120), DONE)
+    time, inner = Time(), ScriptedRunner(busy(retry_after=120), DONE)
 
     with pytest.raises(DownstreamFailed, match="busy"):
         await retrying(inner, time).run(a_request(timeout=120))
@@ -85,7 +85,7 @@ async def test_a_wait_beyond_the_time_limit_is_not_begun() -> None:
 
 
 async def test_a_failure_for_good_is_not_tried_again() -> None:
-    time, inner = Time(), Answering(DownstreamFailed("bad request", retryable=False), DONE)
+    time, inner = Time(), ScriptedRunner(DownstreamFailed("bad request", retryable=False), DONE)
 
     with pytest.raises(DownstreamFailed, match="bad request"):
         await retrying(inner, time).run(a_request())
@@ -106,7 +106,7 @@ async def test_a_tool_that_may_have_been_used_is_not_used_again(
     decision: str, begun: bool, tries: int
 ) -> None:
     failure = DownstreamFailed("broke off", retryable=True, begun=begun)
-    inner = Answering(failure, DONE)
+    inner = ScriptedRunner(failure, DONE)
 
     with contextlib.suppress(DownstreamFailed):
         await retrying(inner, Time()).run(a_request(approval=Approval("c1", "ring", decision)))
@@ -115,7 +115,7 @@ async def test_a_tool_that_may_have_been_used_is_not_used_again(
 
 
 async def test_the_number_of_tries_is_bounded() -> None:
-    time, inner = Time(), Answering(busy())
+    time, inner = Time(), ScriptedRunner(busy())
 
     with pytest.raises(DownstreamFailed, match="busy"):
         await retrying(inner, time).run(a_request(timeout=600))
@@ -138,4 +138,4 @@ async def test_a_resource_that_hangs_is_given_up_at_the_time_limit() -> None:
 
 async def test_what_is_no_failure_of_the_resource_is_not_hidden() -> None:
     with pytest.raises(KeyError):
-        await retrying(Answering(KeyError("bug")), Time()).run(a_request())
+        await retrying(ScriptedRunner(KeyError("bug")), Time()).run(a_request())

@@ -11,7 +11,7 @@ from adapters.outbound.downstream.router import Router
 from adapters.outbound.downstream.rules_file import RulesFile
 from domain.routing.model import RunResult
 from ports.downstream import Downstream
-from tests.support.runs import Answering, Knowledge, a_request
+from tests.support.runs import Knowledge, ScriptedRunner, a_request
 
 RULES = """
 [[rule]]
@@ -22,7 +22,7 @@ url = "http://rule.example"
 
 
 def router(path: Path | None = None, default: Downstream | None = None) -> Router:
-    rules = RulesFile(path, {}.get, lambda _: Answering(RunResult("from the rule")))
+    rules = RulesFile(path, {}.get, lambda _: ScriptedRunner(RunResult("from the rule")))
     rules.load()
     return Router(rules, Builtins(Knowledge()), default)
 
@@ -54,7 +54,7 @@ async def test_a_knowledge_base_is_asked_for_the_owner(resource: str) -> None:
     ],
 )
 async def test_what_is_no_built_in_is_not_taken_for_one(resource: str) -> None:
-    assert await answer(router(default=Answering(RunResult("default"))), resource) == "default"
+    assert await answer(router(default=ScriptedRunner(RunResult("default"))), resource) == "default"
 
 
 async def test_a_rule_comes_before_a_built_in(tmp_path: Path) -> None:
@@ -66,7 +66,9 @@ async def test_a_rule_comes_before_a_built_in(tmp_path: Path) -> None:
 
 
 async def test_a_built_in_comes_before_the_default() -> None:
-    assert await answer(router(default=Answering(RunResult("default"))), "agent::echo") == "How late is it?"
+    assert (
+        await answer(router(default=ScriptedRunner(RunResult("default"))), "agent::echo") == "How late is it?"
+    )
 
 
 async def test_an_id_that_nothing_is_connected_to_is_answered_plainly() -> None:

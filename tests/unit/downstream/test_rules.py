@@ -19,7 +19,7 @@ from adapters.outbound.downstream.rules_file import RulesFile
 from domain.routing.model import RunResult
 from domain.routing.resource import parse_resource
 from ports.downstream import Downstream
-from tests.support.runs import Answering
+from tests.support.runs import ScriptedRunner
 
 SECRETS = {"TOKEN": " s3cret \n", "EMPTY": "", "BROKEN": "a\nb"}
 
@@ -213,7 +213,7 @@ class TestRulesFile:
 
     def build(self, rule: Rule) -> Downstream:
         assert isinstance(rule.target, HttpTarget)
-        return Answering(RunResult(rule.target.url))
+        return ScriptedRunner(RunResult(rule.target.url))
 
     async def answer(self, rules: RulesFile, resource: str) -> str | None:
         runner = rules.find(parse_resource(resource))

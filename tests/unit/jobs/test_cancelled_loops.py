@@ -35,7 +35,7 @@ ERRORS = [Unavailable("the database is away"), RuntimeError("broken")]
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
-@pytest.mark.parametrize("kind", ["upkeep", "uploads"])
+@pytest.mark.parametrize("kind", ["periodic", "uploads"])
 async def test_a_loop_ends(kind: str, error: Exception) -> None:
     begun = asyncio.Event()
 
@@ -43,7 +43,7 @@ async def test_a_loop_ends(kind: str, error: Exception) -> None:
         await turned(error, begun)
 
     loops: dict[str, Callable[[], Awaitable[None]]] = {
-        "upkeep": PeriodicRunner([PeriodicTask("a chore", 3600.0, failing)]).run,
+        "periodic": PeriodicRunner([PeriodicTask("a task", 3600.0, failing)]).run,
         "uploads": UploadLoop(cast(Any, failing), cast(Any, failing), asyncio.Event(), 1).run,
     }
     running = asyncio.ensure_future(loops[kind]())
@@ -114,7 +114,7 @@ class Channel:
         return
 
 
-async def test_connections_end_whose_last_words_fail() -> None:
+async def test_connections_end_whose_last_message_fails() -> None:
     leases, channel = Leases(), Channel()
     instance = SimpleNamespace(config={}, channel_id="any")
 

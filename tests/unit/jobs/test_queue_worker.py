@@ -42,7 +42,7 @@ class World:
         self.given_back = asyncio.Event()
         self.returned: list[tuple[QueueKey, float]] = []
         self.tries = 0
-        self.gave_up = asyncio.Event()
+        self.released_often = asyncio.Event()
         self.working = asyncio.Event()
         self.go_on = asyncio.Event()
         self.lease_failures: list[Exception] = []
@@ -73,7 +73,7 @@ class World:
             self.outages -= 1
             self.tries += 1
             if self.tries == queue_worker.RELEASE_TRIES:
-                self.gave_up.set()
+                self.released_often.set()
             raise StorageAway("away")
         self.returned.append((key, delay))
         self.given_back.set()
@@ -124,7 +124,7 @@ async def test_giving_back_ends_when_the_lease_has_run_out_anyway() -> None:
     world = World(StorageAway("away"), outages=10**9)
     running = asyncio.create_task(world.loop.run())
     world.go_on.set()
-    await asyncio.wait_for(world.gave_up.wait(), 30)
+    await asyncio.wait_for(world.released_often.wait(), 30)
     await world.loop.stop(30)
     await running
     assert world.outages == 10**9 - queue_worker.RELEASE_TRIES
@@ -380,7 +380,7 @@ async def test_a_declined_queue_is_not_held() -> None:
     await running
 
 
-async def test_a_doubtful_lease_is_reclaimed_before_anything_else_is_offered() -> None:
+async def test_an_uncertain_lease_is_reclaimed_before_anything_else_is_offered() -> None:
     world, running = await running_with_nothing_to_lease()
     other = QueueKey(1, "c", "ann")
     assert world.loop.offer(KNOWN)

@@ -15,13 +15,13 @@ from domain.instances.model import Instance
 from domain.refusals import Invalid, StorageAway, Unavailable
 from domain.routing.events.service import EventService
 from domain.routing.service import RETRIES, ConversationService
-from domain.routing.texts import GAVE_UP
+from domain.routing.texts import PROCESSING_FAILED
 from ports.inbox import Conversation, EventOutcome, QueuedEvent
 from ports.queue import QueueKey
 from tests.support.channel_calls import a_channel
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-LANE = QueueKey(7, "s")
+KEY = QueueKey(7, "s")
 INSTANCE = Instance(7, "ann", "x", "n", {}, None, NOW, NOW)
 
 
@@ -115,7 +115,7 @@ class World:
         return None
 
     async def work(self, *waiting: QueuedEvent) -> None:
-        await self.service.work(Conversation(LANE, waiting or (event(5),)))
+        await self.service.work(Conversation(KEY, waiting or (event(5),)))
 
     @property
     def outcome(self) -> tuple[list[str], str | None]:
@@ -143,13 +143,13 @@ async def test_where_an_outcome_of_before_is_missing_the_rest_is_left_for_later(
     world.forgetful = True
     await world.work(event(5), event(6))
     assert [each.inbox_id for each in world.tried] == [5]
-    assert world.released == [LANE]
+    assert world.released == [KEY]
 
 
 async def test_an_answer_that_cannot_be_stored_becomes_an_apology() -> None:
     world = World(Invalid("no"))
     await world.work()
-    assert world.outcome == ([GAVE_UP], "no on storing the outcome")
+    assert world.outcome == ([PROCESSING_FAILED], "no on storing the outcome")
     assert world.failed == ["no on storing the outcome"]
     assert world.asked == 1
 
@@ -157,7 +157,7 @@ async def test_an_answer_that_cannot_be_stored_becomes_an_apology() -> None:
 async def test_an_answer_that_cannot_be_rendered_becomes_an_apology() -> None:
     world = World(text="odd")
     await world.work()
-    assert world.outcome == ([GAVE_UP], "internal error: ZeroDivisionError on storing the outcome")
+    assert world.outcome == ([PROCESSING_FAILED], "internal error: ZeroDivisionError on storing the outcome")
     assert world.failed
     assert (world.asked, world.retried) == (1, [])
 
@@ -193,7 +193,7 @@ async def test_work_that_keeps_failing_is_given_up_with_an_apology() -> None:
     world = World(failure=Unavailable("the file store: it is closed"))
     await world.work(event(5, len(RETRIES)), event(6))
     reason = "given up after 5 tries: the file store: it is closed"
-    assert world.outcome == ([GAVE_UP], reason)
+    assert world.outcome == ([PROCESSING_FAILED], reason)
     assert world.recorded[0].last, "the conversation is given back with it"
     assert world.failed == [reason]
     assert world.retried == []
@@ -219,7 +219,7 @@ async def test_a_message_that_cannot_be_read_costs_the_next_one_nothing() -> Non
 async def test_any_other_error_ends_with_an_apology_at_once() -> None:
     world = World(failure=ZeroDivisionError("a secret"))
     await world.work()
-    assert world.outcome == ([GAVE_UP], "internal error: ZeroDivisionError")
+    assert world.outcome == ([PROCESSING_FAILED], "internal error: ZeroDivisionError")
 
 
 class RefusingWorld(World):
@@ -247,7 +247,7 @@ async def test_a_message_that_takes_no_record_is_removed_with_an_apology_in_the_
     await world.work()
 
     [removed] = world.removed
-    assert ([part.payload["text"] for part in removed.messages], removed.last) == ([GAVE_UP], True)
+    assert ([part.payload["text"] for part in removed.messages], removed.last) == ([PROCESSING_FAILED], True)
     assert world.failed[-1].startswith("given up after 5 tries: ")
     assert world.asked == (5 if isinstance(refusal, Unavailable) else 1), "it is not asked in vain"
 

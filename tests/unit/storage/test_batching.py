@@ -61,7 +61,7 @@ async def test_a_lone_one_is_tried_once() -> None:
     assert table.batches == [["bad"]]
 
 
-class Gate:
+class Barrier:
     """Commits that end when they are told to."""
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ async def settled() -> None:
 
 
 async def test_a_few_wait_for_the_commit_that_runs_and_share_the_next() -> None:
-    gate = Gate()
+    gate = Barrier()
     batcher: Batcher[int, int] = Batcher(gate.flush, crowd=4)
     waiting = [asyncio.create_task(batcher.submit(0, 0))]
     await settled()
@@ -100,7 +100,7 @@ async def test_a_few_wait_for_the_commit_that_runs_and_share_the_next() -> None:
 
 
 async def test_a_crowd_gets_a_commit_of_its_own_without_those_whose_shard_is_in_one() -> None:
-    gate = Gate()
+    gate = Barrier()
     batcher: Batcher[int, int] = Batcher(gate.flush, crowd=4)
     waiting = [asyncio.create_task(batcher.submit("a", 0))]
     await settled()
@@ -116,7 +116,7 @@ async def test_a_crowd_gets_a_commit_of_its_own_without_those_whose_shard_is_in_
 
 
 async def test_no_more_commits_run_at_once_than_there_are_writers() -> None:
-    gate = Gate()
+    gate = Barrier()
     batcher: Batcher[int, int] = Batcher(gate.flush, writers=2, max_batch=4, crowd=4)
     waiting = [asyncio.create_task(batcher.submit(n, n)) for n in range(40)]
     await settled()

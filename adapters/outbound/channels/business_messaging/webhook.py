@@ -36,12 +36,16 @@ def receive(config: WhatsAppConfig, call: RawCall, metadata: ChannelMetadata, no
     read = [read_message(message, value) for value in values for message in items(value, "messages")]
     events = tuple(event for event in read if isinstance(event, Event))
     statuses = (_status(status) for value in values for status in items(value, "statuses"))
-    receipts = tuple(status for status in statuses if status)
+    delivery_statuses = tuple(status for status in statuses if status)
     renames = tuple(rename for value in values for rename in renames_of(value))
     ignored = next((f"ignored:{reason}" for reason in read if isinstance(reason, str)), "ignored:other")
-    kind = "message" if events else "status" if receipts else "move" if renames else ignored
+    kind = "message" if events else "status" if delivery_statuses else "rename" if renames else ignored
     return Received(
-        events=events, receipts=receipts, moves=renames, kind=kind, missing_proof_field=missing_proof_field
+        events=events,
+        delivery_statuses=delivery_statuses,
+        session_renames=renames,
+        kind=kind,
+        missing_proof_field=missing_proof_field,
     )
 
 

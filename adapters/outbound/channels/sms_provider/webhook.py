@@ -55,8 +55,8 @@ def receive(config: SmsConfig, call: RawCall, metadata: ChannelMetadata, now: da
     unproved = _missing_proof(config, fields, signed=signed)
     state = (fields.get("MessageStatus") or fields.get("SmsStatus", "")).lower()
     if state not in _INBOUND:
-        receipt = _status(fields, state, call.query.get(KEY, ""))
-        return Received(SILENT, receipts=(receipt,), kind="status", missing_proof_field=unproved)
+        status = _status(fields, state, call.query.get(KEY, ""))
+        return Received(SILENT, delivery_statuses=(status,), kind="status", missing_proof_field=unproved)
     if keyword := opt_out_type(fields):
         return Received(SILENT, kind=f"ignored:{keyword}", missing_proof_field=unproved)
     if same(fields.get("From", ""), config.provider_phone_number):

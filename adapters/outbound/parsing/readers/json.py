@@ -14,7 +14,7 @@ _RECORD_CHARS = 1_000
 _PLAIN_KEY = re.compile(r"[\w-]+")
 
 
-class _Pairs(list[tuple[str, Any]]):
+class _Members(list[tuple[str, Any]]):
     """The members of an object in their order, repeated names included."""
 
 
@@ -37,7 +37,7 @@ def read(job: Job) -> Reading:
 
 
 def _loads(text: str) -> Any:
-    return json.loads(text, object_pairs_hook=_Pairs, parse_int=_Raw, parse_float=_Raw, parse_constant=_Raw)
+    return json.loads(text, object_pairs_hook=_Members, parse_int=_Raw, parse_float=_Raw, parse_constant=_Raw)
 
 
 def _lines(text: str) -> list[Any] | None:
@@ -72,13 +72,13 @@ def _record(path: str) -> str:
 def _leaves(job: Job, value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:
     if depth > job.limits.depth:
         raise job.unreadable(f"it is nested more than {job.limits.depth} levels deep")
-    if isinstance(value, _Pairs) and value:
+    if isinstance(value, _Members) and value:
         for key, member in value:
             name = (
                 one_line(key) if _PLAIN_KEY.fullmatch(key) else json.dumps(one_line(key), ensure_ascii=False)
             )
             yield from _leaves(job, member, f"{path}.{name}" if path else name, depth + 1)
-    elif isinstance(value, list) and value and not isinstance(value, _Pairs):
+    elif isinstance(value, list) and value and not isinstance(value, _Members):
         for index, member in enumerate(value):
             yield from _leaves(job, member, f"{path}[{index}]", depth + 1)
     else:
@@ -88,12 +88,12 @@ def _leaves(job: Job, value: Any, path: str, depth: int) -> Iterator[tuple[str, 
 def _shown(value: Any) -> str:
     if isinstance(value, str):
         return str(value)
-    if isinstance(value, _Pairs):
+    if isinstance(value, _Members):
         return "{}"
     return json.dumps(value)
 
 
 def _title(value: Any) -> str:
-    members = dict(value) if isinstance(value, _Pairs) else {}
+    members = dict(value) if isinstance(value, _Members) else {}
     title = members.get("title", members.get("name", ""))
     return title if isinstance(title, str) and not isinstance(title, _Raw) else ""

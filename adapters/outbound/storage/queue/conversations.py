@@ -12,7 +12,7 @@ from typing import Any
 
 from adapters.outbound.storage.arrays import Texts
 from adapters.outbound.storage.codec import dump, storable, storable_reason, stored_event
-from adapters.outbound.storage.confirmations import ATTENDED
+from adapters.outbound.storage.confirmations import HAS_OPEN_APPROVAL
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.batching import Batcher
 from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
@@ -37,7 +37,7 @@ INBOUND = Queue.of(
     "inbox",
     EventStatus.QUEUED,
     "id, event, attempts, received_at, draft, failures",
-    flag=ATTENDED,
+    flag=HAS_OPEN_APPROVAL,
 )
 
 MOST_MERGED = 100

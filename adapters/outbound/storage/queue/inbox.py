@@ -10,7 +10,7 @@ from typing import Any
 from adapters.outbound.clock import new_uuid
 from adapters.outbound.storage.arrays import Bigints, Doubles, Texts
 from adapters.outbound.storage.codec import event_from_json, event_to_json, key_of, result_from_json
-from adapters.outbound.storage.confirmations import ATTENDED
+from adapters.outbound.storage.confirmations import HAS_OPEN_APPROVAL
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.batching import Batcher
 from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
@@ -36,7 +36,7 @@ WITH {OFFERED}, {ECHOES}, input AS (
 ), enqueued AS ({enqueue_sql(QueueKind.INBOUND, "fresh")})
 SELECT t.instance_id, t.event_key, t.id, q.open,
     CASE WHEN q.leased THEN (SELECT user_id FROM channel_instance i WHERE i.id = t.instance_id) END,
-    q.leased AND ({ATTENDED})
+    q.leased AND ({HAS_OPEN_APPROVAL})
 FROM fresh t JOIN enqueued q ON q.instance_id = t.instance_id AND q.session_key = t.session_key ORDER BY t.id
 """)
 """Stores the events that are new and no echoes. Of each: its instance, key and id, whether its queue is to be leased,

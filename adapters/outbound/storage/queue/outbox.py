@@ -177,13 +177,13 @@ class PostgresOutbox:
     async def release(self, key: QueueKey, delay: float = 0.0) -> None:
         await self._leases.release(OUTBOUND, key, delay)
 
-    async def receipt(self, instance_id: int, receipt: DeliveryStatus) -> bool:
-        sent = {"instance": instance_id, "ref": storable(receipt.ref)}
-        failure = {"failed": receipt.failed, "detail": storable_reason(receipt.detail)}
+    async def record_status(self, instance_id: int, status: DeliveryStatus) -> bool:
+        sent = {"instance": instance_id, "ref": storable(status.ref)}
+        failure = {"failed": status.failed, "detail": storable_reason(status.detail)}
         noted = await self._database.execute(NOTE_STATUS, {**sent, **failure})
-        if receipt.failed:
+        if status.failed:
             return bool(noted)
-        if receipt.key and await self._database.execute(RECOGNISE, {**sent, "key": storable(receipt.key)}):
+        if status.key and await self._database.execute(RECOGNISE, {**sent, "key": storable(status.key)}):
             self._enqueued()
         return False
 

@@ -196,16 +196,16 @@ IDS = {"previous": "GB.A1b2C3", "current": "GB.Z9y8X7"}
 )
 def test_a_person_with_another_number_or_id_moves(call: RawCall, moves: tuple[SessionRename, ...]) -> None:
     found = received(call)
-    assert found.moves == moves
+    assert found.session_renames == moves
     assert found.events == ()
-    assert (found.kind == "move") == bool(moves)
+    assert (found.kind == "rename") == bool(moves)
 
 
 def test_a_status_bears_the_key_of_its_message() -> None:
     body = fixture("status_delivered")
     body["entry"][0]["changes"][0]["value"]["statuses"][0]["biz_opaque_callback_data"] = "key-1"
-    (receipt,) = received(posted(body)).receipts
-    assert receipt.key == "key-1"
+    (status,) = received(posted(body)).delivery_statuses
+    assert status.key == "key-1"
 
 
 def test_what_the_business_itself_wrote_is_not_answered() -> None:
@@ -214,16 +214,16 @@ def test_what_the_business_itself_wrote_is_not_answered() -> None:
     assert received(posted(body)).kind == "ignored:own"
 
 
-def test_statuses_are_receipts() -> None:
+def test_statuses_are_read() -> None:
     found = received(notification("status_delivered"))
-    assert found.receipts == (DeliveryStatus("wamid.out1", "delivered"),)
+    assert found.delivery_statuses == (DeliveryStatus("wamid.out1", "delivered"),)
     assert (found.events, found.kind) == ((), "status")
 
 
 def test_a_failed_status_says_why() -> None:
-    (receipt,) = received(notification("status_failed")).receipts
-    assert receipt.failed
-    assert receipt.detail == "131047 More than 24 hours have passed"
+    (status,) = received(notification("status_failed")).delivery_statuses
+    assert status.failed
+    assert status.detail == "131047 More than 24 hours have passed"
 
 
 @given(st.sampled_from(sorted(path.stem for path in FIXTURES.glob("*.json"))), st.data())

@@ -219,7 +219,7 @@ async def test_the_outbound_policy_holds_for_the_server(server: Mattermost, conf
 # --- the rest
 
 
-async def test_facts_name_the_bot(channel: ChannelCalls, config: dict[str, Any]) -> None:
+async def test_metadata_name_the_bot(channel: ChannelCalls, config: dict[str, Any]) -> None:
     assert await channel.fetch_metadata(config) == {"userId": BOT["id"], "username": BOT["username"]}
     with pytest.raises(PlatformError):
         await channel.fetch_metadata({**config, "token": "wrong"})

@@ -182,7 +182,7 @@ def test_the_bots_own_posts_are_ignored() -> None:
     assert (found.kind, found.events, found.answer.body) == ("ignored:own", (), b"{}")
 
 
-def test_without_facts_posts_are_read_all_the_same() -> None:
+def test_without_metadata_posts_are_read_all_the_same() -> None:
     assert receive(CONFIG, call(as_json=fixture("outgoing_webhook")), {}).events
 
 

@@ -15,7 +15,7 @@ from tests.support.platforms.teams import ISSUER, KID, Teams
 from .answering import BOT, LEGACY
 
 
-async def test_facts_are_issuer_and_keys(channel: ChannelCalls, teams: Teams) -> None:
+async def test_metadata_are_issuer_and_keys(channel: ChannelCalls, teams: Teams) -> None:
     fetch_metadata = await channel.fetch_metadata(BOT)
     assert fetch_metadata["issuer"] == ISSUER
     assert [key["kid"] for key in fetch_metadata["keys"]] == [KID]

@@ -157,7 +157,7 @@ def test_refuses_an_elliptic_key() -> None:
         receive(CONFIG, signed(fixture("message_personal"), key=key, algorithm="ES256"), known(), NOW)
 
 
-def test_an_unknown_key_says_that_the_facts_may_be_old() -> None:
+def test_an_unknown_key_says_that_the_metadata_may_be_old() -> None:
     with pytest.raises(StaleMetadata):
         receive(CONFIG, signed(fixture("message_personal"), kid="key-2"), known(), NOW)
     assert receive(

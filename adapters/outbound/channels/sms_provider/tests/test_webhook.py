@@ -222,7 +222,7 @@ def test_a_picture_without_an_address_to_fetch_is_left_out(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "receipt"),
+    ("name", "status"),
     [
         (
             "status_delivered",
@@ -236,24 +236,26 @@ def test_a_picture_without_an_address_to_fetch_is_left_out(url: str) -> None:
         ),
     ],
 )
-def test_a_status_becomes_a_receipt_and_causes_no_message(name: str, receipt: DeliveryStatus) -> None:
+def test_a_status_causes_no_message(name: str, status: DeliveryStatus) -> None:
     received = receive(CONFIG, signed(fixture(name)))
-    assert received.receipts == (receipt,)
+    assert received.delivery_statuses == (status,)
     assert received.events == ()
     assert received.kind == "status"
     assert list(ElementTree.fromstring(received.answer.body)) == []
 
 
 def test_a_status_bears_the_key_of_its_message() -> None:
-    (receipt,) = receive(CONFIG, signed(fixture("status_delivered"), url=f"{URL}?part=key-1")).receipts
-    assert receipt.key == "key-1"
+    (status,) = receive(
+        CONFIG, signed(fixture("status_delivered"), url=f"{URL}?part=key-1")
+    ).delivery_statuses
+    assert status.key == "key-1"
     with pytest.raises(Unauthenticated):
         receive(CONFIG, signed(fixture("status_delivered"), url=f"{URL}?part=key-1", signed_url=URL))
 
 
 def test_a_minimal_status_needs_its_signature() -> None:
     minimal = {"MessageSid": "SM1", "MessageStatus": "delivered"}
-    assert receive(CONFIG, signed(minimal)).receipts[0].state == "delivered"
+    assert receive(CONFIG, signed(minimal)).delivery_statuses[0].state == "delivered"
     with pytest.raises(Unauthenticated):
         receive(CONFIG, call(form=minimal))
 

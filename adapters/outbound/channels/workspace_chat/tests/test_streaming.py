@@ -42,7 +42,7 @@ async def finished(channel: ChannelCalls, answer: Answer) -> list[Sent]:
     return [await channel.send(CONFIG, THREAD, part, f"key{index}") for index, part in enumerate(parts)]
 
 
-async def test_has_the_face(channel: ChannelCalls) -> None:
+async def test_has_the_capability(channel: ChannelCalls) -> None:
     assert channel.has("streaming")
     assert channel.draft_seconds >= 1
 

@@ -1,11 +1,11 @@
-"""A knowledge base with a few facts to search for, among notes that are beside the point."""
+"""A knowledge base with a few documents to search, among notes that are beside the point."""
 
 from __future__ import annotations
 
 from domain.access.model import Caller
 from tests.support.knowledge import Knowledge
 
-FACTS = {
+DOCUMENTS = {
     "pumps_txt": "The cooling pump of hall seven is serviced every March. Its part number is INV-2024-00317.",
     "valves_txt": "Valves are stored in the cellar. Their part number is INV-2024-00318.",
     "holiday_txt": "Holidays are requested with form E3413 from the office on the second floor.",
@@ -15,10 +15,10 @@ FACTS = {
 }
 
 
-async def base_of_facts(knowledge: Knowledge, owner: Caller) -> int:
+async def base_of_documents(knowledge: Knowledge, owner: Caller) -> int:
     """A new base that holds them."""
     base = await knowledge.base(owner)
-    await knowledge.upload(owner, base, **FACTS)
+    await knowledge.upload(owner, base, **DOCUMENTS)
     notes = {
         f"filler{i}_txt": f"Note {i}: nothing of interest happened in week {i} of the year."
         for i in range(14)
