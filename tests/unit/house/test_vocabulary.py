@@ -1,0 +1,253 @@
+"""The code uses the field's terms (docs/glossary.md), and none of the words that they replaced.
+
+Names are compared word by word: `_lane_of` and `LaneLoop` both hold `lane`. How a word was put into a table:
+
+- `REPLACED`: it has no use of its own here, so it stands nowhere, in tests neither.
+- `CLASSES`: an ordinary word ("part", "script"), which is replaced as the name of a class alone.
+- `REPLACED_IN`: an ordinary word ("turn" of a chat, "fence" of code, "words" of a text) is replaced only where it
+  meant something else, so in the folders that had that meaning. `keep` and `leave` are the verbs of many things;
+  in the folder of the queue they were `reserve` and `release`.
+
+`Refusal` is the one base class of errors for a caller and stays.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+FOLDERS = ("domain", "ports", "adapters", "apps", "tests", "bench", "examples", "scripts")
+SCHEMA = ("adapters/outbound/storage/tables.py", "adapters/outbound/storage/knowledge/tables.py")
+METRICS = ("adapters/outbound/metrics.py",)
+
+REPLACED = {
+    "lane": "QueueKey, QueueWorker or LeaseStore",
+    "lanes": "LeaseStore",
+    "let go": "cancel",
+    "handover": "DirectDispatch",
+    "desk": "LocalWorker",
+    "doubtful": "lease_uncertain",
+    "relaxed": "ASYNC_COMMIT",
+    "face": "Capability",
+    "faces": "Capability",
+    "kit": "ChannelDependencies",
+    "facts": "metadata",
+    "bell": "Wakeup",
+    "asker": "ApprovalScope",
+    "ruling": "ApprovalResult",
+    "attended": "has_open_approval",
+    "gave up": "ProcessingFailed",
+    "unproved for": "missing_proof_field",
+    "pacer": "RateLimiter",
+    "restrained": "throttled",
+    "far off": "next_slot_at",
+    "nursery": "ForkServer",
+    "walls": "restrictions",
+    "bury": "reap",
+    "last words": "stderr_tail",
+    "callback branch": "CallbackApp",
+    "chore": "PeriodicTask",
+    "chores": "PeriodicTask",
+    "upkeep": "PeriodicRunner",
+    "retirement": "Deactivation",
+    "hasten": "run_soon",
+    "incarnation": "worker_id",
+    "postgres links": "PairingStore or DeepLinkStore",
+    "deed": "Action",
+    "happening": "Trigger",
+    "receipt": "DeliveryStatus",
+    "receipts": "delivery_statuses",
+    "blob holds": "BlobReferences",
+}
+
+CLASSES = {
+    "Places": "SlotAllocator or DataPaths",
+    "Room": "Capacity",
+    "Waiting": "QueuedEvent",
+    "Processed": "EventOutcome",
+    "Outgoing": "QueuedMessage",
+    "Part": "OutboundMessage or Component",
+    "Types": "TypingIndicator",
+    "Screens": "SenderFilter",
+    "Notices": "ButtonAck",
+    "Decides": "PromptCloser",
+    "Drafts": "StreamingReply",
+    "Pairs": "Pairing",
+    "Watches": "PushWatcher",
+    "Hub": "EventBus",
+    "Talk": "ConversationContext",
+    "Asking": "ResourceInvocation",
+    "Said": "Reply",
+    "Intake": "CallbackService",
+    "Move": "SessionRename",
+    "Gate": "AuthMiddleware",
+    "Answering": "ResponseRecorder",
+    "Planner": "ScheduleSync",
+    "Seal": "ConfigCipher",
+    "Life": "DeviceSession",
+    "Flow": "StyledText",
+    "Script": "RenderedText",
+    "Dialect": "MarkupWriter",
+}
+
+QUEUE = ("adapters/inbound/jobs/queue", "adapters/outbound/storage/queue", "ports/queue.py")
+MESSAGES = ("domain/delivery", "domain/channels", "ports/outbox.py", "ports/capabilities.py")
+ROUTING = ("domain/routing", "domain/confirmations")
+CALLS = ("domain/callbacks", "ports/metadata.py", "ports/capabilities.py")
+LIMITS = ("domain/delivery", "ports/shared_limits.py")
+BUS = ("adapters/outbound/event_bus.py", "adapters/outbound/storage/signals.py")
+SANDBOX = ("adapters/outbound/parsing/sandbox",)
+RENDERING = ("adapters/outbound/rendering",)
+REST = ("adapters/inbound/rest", "adapters/wire")
+SECRETS = ("adapters/outbound/security", "adapters/outbound/storage/instances.py", "apps")
+REPLACED_IN = {
+    "places": ("SlotAllocator or DataPaths", (*QUEUE, "adapters/outbound/storage/embedded")),
+    "room": ("Capacity", QUEUE),
+    "keep": ("reserve", QUEUE),
+    "occupy": ("acquire", QUEUE),
+    "leave": ("release", QUEUE),
+    "raised": ("enqueue_sql", QUEUE),
+    "settled": ("complete_sql", QUEUE),
+    "firm": ("require_sync_commit", (*QUEUE, "ports/inbox.py")),
+    "part": ("OutboundMessage", MESSAGES),
+    "parts": ("OutboundMessage", MESSAGES),
+    "known": ("metadata", CALLS),
+    "hub": ("EventBus", (*BUS, "apps")),
+    "hear": ("on_notification", BUS),
+    "lost": ("on_disconnect", BUS),
+    "talk": ("ConversationContext", ROUTING),
+    "asking": ("ResourceInvocation", ROUTING),
+    "said": ("Reply", ROUTING),
+    "words": ("user_message", ROUTING),
+    "prove": ("verify", CALLS),
+    "turn": ("acquire", LIMITS),
+    "hold": ("cooldown", LIMITS),
+    "place": ("conversation", LIMITS),
+    "move": ("SessionRename", ("domain", "ports")),
+    "moves": ("SessionRename", ("domain", "ports")),
+    "fence": ("sandbox", SANDBOX),
+    "gate": ("AuthMiddleware", REST),
+    "answering": ("ResponseRecorder", REST),
+    "shapes": ("serializers", REST),
+    "moments": ("timestamps", REST),
+    "seal": ("encryption", SECRETS),
+    "box": ("encryption", SECRETS),
+    "life": ("DeviceSession", ("adapters/inbound/sockets", "adapters/outbound/linked_device")),
+    "elsewhere": ("held_by_other_process", ("adapters/inbound/sockets", "ports", "apps")),
+    "forgetting": ("locked_unreferenced", ("adapters/outbound/storage/knowledge", "ports")),
+    "flow": ("StyledText", RENDERING),
+    "script": ("RenderedText", RENDERING),
+    "dialect": ("MarkupWriter", RENDERING),
+    "leads": ("keep_with_next", RENDERING),
+}
+
+MODULES = {
+    "ports/people.py": "identities",
+    "ports/facts.py": "metadata",
+    "ports/waiting.py": "replies",
+    "ports/faces.py": "capabilities",
+    "adapters/wire/moments.py": "timestamps",
+    "adapters/inbound/rest/gate.py": "auth_middleware",
+    "apps/parts.py": "components",
+}
+
+
+@cache
+def _paths() -> tuple[str, ...]:
+    return tuple(
+        path.relative_to(ROOT).as_posix()
+        for folder in FOLDERS
+        for path in sorted((ROOT / folder).rglob("*.py"))
+    )
+
+
+def _replaced(path: str) -> dict[str, str]:
+    """The words that are replaced in this file, with the standard name of each."""
+    here = {word: standard for word, (standard, folders) in REPLACED_IN.items() if path.startswith(folders)}
+    return {**REPLACED, **here}
+
+
+@cache
+def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
+    """Finds in a text what may be such a word within a name, or such a class. Most files need no closer look."""
+    spelt = "|".join(word.replace(" ", "_?") for word in words)
+    return re.compile(rf"(?i:(?<![a-z])(?:{spelt})|_(?:{spelt}))|\b_?(?:{'|'.join(CLASSES)})\b")
+
+
+def _names(tree: ast.Module) -> Iterator[tuple[str, int, bool]]:
+    """Each name that the file gives to something, its line, and whether it is that of a class."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            yield node.name, node.lineno, True
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name, node.lineno, False
+        elif isinstance(node, ast.arg):
+            yield node.arg, node.lineno, False
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id, node.lineno, False
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr, node.lineno, False
+
+
+@cache
+def _words(name: str) -> str:
+    """`_LaneOf` as ' lane of '."""
+    return f" {' '.join(re.findall(r'[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+', name)).lower()} "
+
+
+def _standard(replaced: dict[str, str], name: str, *, is_class: bool = False) -> str | None:
+    words = _words(name)
+    former = next((word for word in replaced if f" {word} " in words), None)
+    return replaced[former] if former else CLASSES.get(name.strip("_")) if is_class else None
+
+
+def _report(path: str, line: int, name: str, standard: str) -> str:
+    return f"{path}:{line}: '{name}': the standard name is {standard}"
+
+
+def test_no_name_is_of_the_former_vocabulary() -> None:
+    reports = []
+    for path in _paths():
+        source, replaced = (ROOT / path).read_text(encoding="utf-8"), _replaced(path)
+        if _pattern(tuple(replaced)).search(source):
+            reports += [
+                _report(path, line, name, standard)
+                for name, line, is_class in _names(ast.parse(source))
+                if (standard := _standard(replaced, name, is_class=is_class))
+            ]
+
+    assert not reports, "\n" + "\n".join(reports)
+
+
+def test_no_module_is_of_the_former_vocabulary() -> None:
+    reports = [
+        _report(path, 1, name, standard)
+        for path in _paths()
+        for name in Path(path).with_suffix("").parts
+        if (standard := MODULES.get(path) or _standard(_replaced(path), name))
+    ]
+
+    assert not reports, "\n" + "\n".join(reports)
+
+
+@pytest.mark.parametrize("path", [*SCHEMA, *METRICS])
+def test_no_column_or_metric_is_of_the_former_vocabulary(path: str) -> None:
+    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+    texts = [
+        node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    reports = [
+        _report(path, text.lineno, name, standard)
+        for text in texts
+        for name in re.findall(r"\w+", str(text.value))
+        if (standard := _standard(_replaced(path), name))
+    ]
+
+    assert texts
+    assert not reports, "\n" + "\n".join(reports)
