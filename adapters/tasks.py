@@ -1,7 +1,5 @@
 """Ends tasks in a bounded time, and tells loops that they were told to end."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Iterable

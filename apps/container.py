@@ -4,8 +4,6 @@ Each provider makes a group of objects (`apps/containers`) when it is first aske
 functions and constructors, so that mypy checks how they are wired.
 """
 
-from __future__ import annotations
-
 from dependency_injector import containers, providers
 
 from adapters.outbound.clock import SystemClock

@@ -1,7 +1,5 @@
 """What stands behind resource ids, from the settings."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import time

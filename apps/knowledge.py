@@ -1,7 +1,5 @@
 """What keeps knowledge bases going in a worker: uploads, vector indexes, memory tasks, cleaning."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 

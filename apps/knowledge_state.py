@@ -1,7 +1,5 @@
 """What the doctor wants to know of the knowledge bases."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Whatever a record holds, its line is bounded in length and in the time that it t
 texts in it come from outside.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import sys

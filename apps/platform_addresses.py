@@ -1,7 +1,5 @@
 """Addresses of platforms, which settings may replace: of their channels, and of signing in with them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from apps.setting_types import SettingsError, checked_address

@@ -3,8 +3,6 @@
 Nothing here writes an object of unknown size out: its `repr` may take minutes and hundreds of megabytes.
 """
 
-from __future__ import annotations
-
 import linecache
 from collections import deque
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Runs the components of a process: starts them in order, stops them in phases, ends when one of them dies."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import signal

@@ -1,7 +1,5 @@
 """Secrets that the installation makes for itself, kept in DATA_DIR with mode 0600."""
 
-from __future__ import annotations
-
 import os
 import secrets
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The types of settings, each with the sentence that says what a wrong value must be."""
 
-from __future__ import annotations
-
 import ipaddress
 from dataclasses import asdict, is_dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The settings: environment variables, a `.env` file beneath them, a default for each."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from pathlib import Path

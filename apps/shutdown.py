@@ -1,7 +1,5 @@
 """The end of a process: the first signal asks for it, the second one and the deadline force it."""
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import logging

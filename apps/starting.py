@@ -1,7 +1,5 @@
 """What processes do before their event loop runs: databases, ports, and errors in one clear line."""
 
-from __future__ import annotations
-
 import errno
 import logging
 import resource

@@ -1,7 +1,5 @@
 """Identity verification, wired from the settings."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import logging

@@ -1,7 +1,5 @@
 """What a channel can do: one small Protocol each. `C` is the channel's config type, `T` its target type."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

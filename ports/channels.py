@@ -1,7 +1,5 @@
 """The channel port: a channel is a value with one optional field per capability."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What drives the knowledge bases: the inbound ports."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol

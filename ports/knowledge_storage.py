@@ -1,7 +1,5 @@
 """What the knowledge bases ask of the database."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Reads the bytes of an answer's files."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 from domain.channels.messages import Artifact

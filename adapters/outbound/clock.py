@@ -1,7 +1,5 @@
 """The system's clock and its cryptographic source of randomness."""
 
-from __future__ import annotations
-
 import os
 import random
 import secrets

@@ -1,7 +1,5 @@
 """Who is to be told of what, in this process and in the others."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable

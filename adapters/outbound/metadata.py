@@ -1,7 +1,5 @@
 """Metadata of channels, kept in memory for as long as the channel says."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

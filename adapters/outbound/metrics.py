@@ -1,7 +1,5 @@
 """Prometheus metrics of a message's way."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 

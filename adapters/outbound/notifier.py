@@ -1,7 +1,5 @@
 """Notifies the owner of an instance through a verified identity."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Collection
 

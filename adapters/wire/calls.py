@@ -1,7 +1,5 @@
 """Raw calls and answers of platforms to protobuf and back."""
 
-from __future__ import annotations
-
 from switchboard.channels.v1 import callbacks_pb2 as pb
 
 from domain.channels.messages import RawAnswer, RawCall

@@ -1,7 +1,5 @@
 """Definitions and sockets to protobuf and back."""
 
-from __future__ import annotations
-
 from typing import cast
 
 from switchboard.channels.v1 import catalogue_pb2 as pb

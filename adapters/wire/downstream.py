@@ -1,7 +1,5 @@
 """Downstream runs: domain to protobuf and back."""
 
-from __future__ import annotations
-
 from switchboard.downstream.v1 import runner_pb2 as pb
 
 from domain.routing.model import RunRequest

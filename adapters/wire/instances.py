@@ -1,7 +1,5 @@
 """Instances, their health and their deliveries to protobuf and back. Configurations cross as JSON text."""
 
-from __future__ import annotations
-
 import json
 
 from switchboard.channels.v1 import instances_pb2 as pb

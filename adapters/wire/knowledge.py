@@ -1,7 +1,5 @@
 """Knowledge bases, files and chunks to protobuf and back. Manifests cross as JSON text."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The metadata of a call that says for whom a service acts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 ACTING_FOR = "x-user-id-bin"

@@ -1,7 +1,5 @@
 """Lists that cross in as many messages as they need: gRPC clients take messages of 4 MB by default."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 

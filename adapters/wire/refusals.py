@@ -3,8 +3,6 @@
 Source: https://google.aip.dev/193 (ErrorInfo, BadRequest, RetryInfo).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import grpc

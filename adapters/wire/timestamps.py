@@ -1,7 +1,5 @@
 """Times as microseconds since the epoch, exact both ways."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

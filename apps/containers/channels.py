@@ -1,7 +1,5 @@
 """The channels, and what keeps their instances going."""
 
-from __future__ import annotations
-
 from adapters.inbound.sockets.supervisor import Supervisor
 from adapters.outbound.channels.registry import Registry
 from adapters.outbound.http.addresses import AllowedAddresses

@@ -1,7 +1,5 @@
 """The use cases, behind REST and gRPC alike."""
 
-from __future__ import annotations
-
 from adapters.outbound.storage.sessions import PostgresSessions
 from apps import verification
 from apps.containers.channels import Channels

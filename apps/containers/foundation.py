@@ -1,7 +1,5 @@
 """What everything else in a process stands on: clock, ids, metrics, traces, HTTP."""
 
-from __future__ import annotations
-
 import secrets
 
 from adapters.outbound.clock import RandomIds, SystemClock

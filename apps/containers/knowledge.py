@@ -1,7 +1,5 @@
 """Knowledge bases: their files, what reads and embeds them, and search."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The rows of the service, the queue among them, and the files of messages and uploads."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from adapters.outbound.artifacts import Artifacts

@@ -1,7 +1,5 @@
 """What works on conversations and deliveries."""
 
-from __future__ import annotations
-
 import asyncio
 
 from adapters.outbound.storage.confirmations import PostgresConfirmations

@@ -1,7 +1,5 @@
 """The gRPC server as a component of a process."""
 
-from __future__ import annotations
-
 import asyncio
 
 import grpc

@@ -1,7 +1,5 @@
 """`switchboard up`: REST gateway, gRPC core, worker and queue in one process, PostgreSQL as its child."""
 
-from __future__ import annotations
-
 import sys
 from argparse import Namespace
 

@@ -1,7 +1,5 @@
 """What passes through a channel, in both directions, in words that no platform owns."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """What a channel is: its id, its configuration fields, its set-up steps and its abilities."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """What is missing when a call cannot be proved, in words."""
 
-from __future__ import annotations
-
 
 def missing_proof(missing_proof_field: str) -> str:
     """The text for a `Received.missing_proof_field`: a missing header, or a config field that is not set."""

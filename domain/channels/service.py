@@ -1,7 +1,5 @@
 """The catalogue of channel definitions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from domain.access.model import Caller

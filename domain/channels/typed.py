@@ -4,8 +4,6 @@ A channel declares both as frozen dataclasses. The declaration of a config gives
 validation, the list of secrets and the documentation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import partial

@@ -1,7 +1,5 @@
 """What a file holds once it has been read: its text in blocks that know where they stand."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

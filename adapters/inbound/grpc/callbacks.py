@@ -1,7 +1,5 @@
 """The callback service: single calls, and many over one stream."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterator

@@ -1,7 +1,5 @@
 """Servicers of the channel services: convert, call, convert."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from switchboard.access.v1 import access_pb2, access_pb2_grpc

@@ -4,8 +4,6 @@ Beside the services and the empty name, which stands for the whole server, it an
 checked, such as `database`.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 

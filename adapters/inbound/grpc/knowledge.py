@@ -1,7 +1,5 @@
 """Servicer of the knowledge service: convert, call, convert. Files cross in pieces of at most 64 KiB."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Files of messages over gRPC, for a gateway that runs apart."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from typing import Any
 

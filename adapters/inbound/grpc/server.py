@@ -1,7 +1,5 @@
 """The gRPC core: services, health checking, reflection."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import grpc

@@ -1,7 +1,5 @@
 """The servicer of identity verification: convert, call, convert."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from switchboard.verification.v1 import verification_pb2 as pb

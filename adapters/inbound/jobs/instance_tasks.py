@@ -1,7 +1,5 @@
 """Work that is done for an instance, and that ends when the instance is changed or removed."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Coroutine
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Tasks that a process repeats: its heartbeat, renewal of leases, freeing those of dead processes."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence

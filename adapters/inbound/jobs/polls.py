@@ -1,7 +1,5 @@
 """The body of the job that polls or fires: a run of an instance, ended when the instance changes."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 

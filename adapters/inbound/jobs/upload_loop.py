@@ -1,7 +1,5 @@
 """Works off uploads, several at a time, and never lets one user's uploads keep another's waiting."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable

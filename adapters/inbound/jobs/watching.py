@@ -1,7 +1,5 @@
 """Between two polls, waits for the platform to tell of news (IMAP IDLE)."""
 
-from __future__ import annotations
-
 import logging
 
 from adapters.inbound.jobs.instance_tasks import InstanceTasks

@@ -1,7 +1,5 @@
 """The REST gateway: routers, the middleware in front of them, and the callback application in front of that."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 from fastapi import FastAPI

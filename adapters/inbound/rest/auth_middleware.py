@@ -1,7 +1,5 @@
 """In front of the routes: request ids, credentials, the size of bodies, the log. Plain ASGI, no framework."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re

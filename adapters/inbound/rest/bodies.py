@@ -4,8 +4,6 @@ Handlers return values of the domain. FastAPI reads the fields of an answer from
 against the answer's model, and writes the JSON.
 """
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from typing import Annotated, Any

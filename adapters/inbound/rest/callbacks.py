@@ -1,7 +1,5 @@
 """The callback path, as a lean branch in front of the framework: it is the hot path."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re

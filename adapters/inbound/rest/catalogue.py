@@ -1,7 +1,5 @@
 """GET /api/agent/channels: the definitions, and the connections that are up."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from fastapi import APIRouter

@@ -1,7 +1,5 @@
 """A complete request to create an instance of each channel: named examples of the OpenAPI description."""
 
-from __future__ import annotations
-
 from typing import Any
 
 _KEY = "8f0e5b7c1d2a4e6f9b3c5d7e1f2a4b6c8d0e2f4a6b8c0d1e3f5a7b9c1d3e5f70"

@@ -1,7 +1,5 @@
 """The interactive description of the interface. Its script and style lie in a package: nothing comes from afar."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Refusals to HTTP: one table, one body shape `{"error": string}`."""
 
-from __future__ import annotations
-
 import json
 import logging
 import math

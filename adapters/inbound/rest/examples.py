@@ -1,7 +1,5 @@
 """Examples of the OpenAPI description: one for each body and parameter, and one for each status of an error."""
 
-from __future__ import annotations
-
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 

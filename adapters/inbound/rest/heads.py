@@ -1,7 +1,5 @@
 """Limits for the head of a request, and answers to what never becomes a request, in the one error shape."""
 
-from __future__ import annotations
-
 from http import HTTPStatus
 from typing import Any
 

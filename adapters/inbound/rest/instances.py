@@ -1,7 +1,5 @@
 """Channel instances over REST, with the two legacy aliases."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from fastapi import APIRouter, Request, Response

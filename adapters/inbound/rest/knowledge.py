@@ -1,7 +1,5 @@
 """Knowledge bases over REST: the bases, who may use them, search. Files: knowledge_files.py."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from fastapi import APIRouter, Request

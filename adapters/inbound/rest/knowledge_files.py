@@ -1,7 +1,5 @@
 """Files and chunks of knowledge bases over REST; uploads and downloads are streamed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

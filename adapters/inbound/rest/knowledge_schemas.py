@@ -1,7 +1,5 @@
 """The bodies of the knowledge routes."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field

@@ -1,7 +1,5 @@
 """Files of messages under signed addresses; the signature is the only key."""
 
-from __future__ import annotations
-
 from fastapi import APIRouter, Request, Response
 from starlette.responses import StreamingResponse
 

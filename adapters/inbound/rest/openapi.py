@@ -1,7 +1,5 @@
 """The OpenAPI description: what FastAPI finds, the callback path by hand, and no 422 where we answer 400."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from typing import Any
 

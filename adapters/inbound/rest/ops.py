@@ -1,7 +1,5 @@
 """For operators: is the process up, is it ready, what does it count. No key is needed."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 

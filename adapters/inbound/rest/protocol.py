@@ -1,7 +1,5 @@
 """HTTP/1.1 as the gateway speaks it: deadlines for slow peers, and a limit of connections."""
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import sys

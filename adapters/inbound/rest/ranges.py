@@ -3,8 +3,6 @@
 Sources: RFC 9110 section 14 (range requests), RFC 6266 and RFC 8187 (Content-Disposition).
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from urllib.parse import quote

@@ -1,7 +1,5 @@
 """The bodies of the channel, operation and verification routes."""
 
-from __future__ import annotations
-
 import json
 from typing import Annotated, Any, Literal
 

@@ -1,7 +1,5 @@
 """The page at the end of an OAuth redirect: it tells the window that opened it, and closes itself. Pure."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from html import escape

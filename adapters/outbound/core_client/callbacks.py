@@ -1,7 +1,5 @@
 """Callbacks of a remote core over one stream: concurrent calls travel together."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 from collections.abc import AsyncIterator, Iterable

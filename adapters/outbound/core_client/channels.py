@@ -1,7 +1,5 @@
 """The channel use cases of a remote core. The caller crosses as its credential, not as a name."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from switchboard.access.v1 import access_pb2, access_pb2_grpc

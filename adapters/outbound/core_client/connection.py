@@ -1,7 +1,5 @@
 """The connection to a remote core: deadlines, the caller's credential, refusals."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
 from contextvars import ContextVar
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """The knowledge use cases of a remote core."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 

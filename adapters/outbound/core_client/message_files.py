@@ -1,7 +1,5 @@
 """Files of messages from a remote core."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 from switchboard.channels.v1 import files_pb2 as pb

@@ -1,7 +1,5 @@
 """Identity verification of a remote core."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from switchboard.verification.v1 import verification_pb2 as pb

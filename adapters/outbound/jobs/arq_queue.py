@@ -1,7 +1,5 @@
 """arq's queue on Redis, or on an embedded one in this process. Nothing durable lives in it."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Whether a mail's From address is authenticated by the receiving server (RFC 8601; alignment: RFC 7489, 3.1)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType

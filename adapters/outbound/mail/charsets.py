@@ -1,7 +1,5 @@
 """Decodes the bytes of mails, whatever charset they declare; nothing here raises on hostile input."""
 
-from __future__ import annotations
-
 import re
 
 _SUPERSETS = {

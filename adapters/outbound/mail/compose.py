@@ -1,7 +1,5 @@
 """Composes mail: replies with RFC 5322 threading and RFC 3834 marking, text with an HTML alternative."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Iterable

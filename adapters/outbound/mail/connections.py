@@ -4,8 +4,6 @@ A plain mail server speaks first (RFC 9051, 7.1.5; RFC 5321, 3.1); one with TLS 
 ClientHello. Where the configuration and the server disagree, both sides would wait until the time is up.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket

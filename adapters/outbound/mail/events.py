@@ -1,7 +1,5 @@
 """The event of a mail."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

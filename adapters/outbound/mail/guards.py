@@ -1,7 +1,5 @@
 """Recognises mail that must not be answered: machines would answer back (RFC 3834, RFC 2919, RFC 5230)."""
 
-from __future__ import annotations
-
 import re
 from unicodedata import combining, normalize
 

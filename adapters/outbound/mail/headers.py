@@ -1,7 +1,5 @@
 """Reads mail headers that anybody may have written: nothing here raises on hostile input."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

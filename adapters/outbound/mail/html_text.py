@@ -1,7 +1,5 @@
 """HTML mail as plain text. The parser is imported with the first mail, to keep an idle service small."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """The service's own mail (verification codes), over the operator's SMTP server."""
 
-from __future__ import annotations
-
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import format_datetime, parseaddr

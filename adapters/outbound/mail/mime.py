@@ -1,7 +1,5 @@
 """Reads a raw mail (RFC 5322, RFC 2045 to 2049) into headers, text and files, and tolerates every malformation."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

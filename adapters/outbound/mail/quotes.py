@@ -1,7 +1,5 @@
 """Removes the quoted conversation and the signature from a plain-text mail; forwarded mail stays."""
 
-from __future__ import annotations
-
 import re
 
 _ATTRIBUTION = re.compile(

@@ -1,7 +1,5 @@
 """Submits mail to an SMTP server (RFC 6409) and classifies the outcome."""
 
-from __future__ import annotations
-
 import contextlib
 import ssl
 from dataclasses import dataclass, field

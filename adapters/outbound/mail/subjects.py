@@ -4,8 +4,6 @@ They are those of Outlook, Apple Mail, Thunderbird, Lotus Notes and Gmail in the
 and tags such as `[list]` in front follow RFC 5256, 2.1.
 """
 
-from __future__ import annotations
-
 import re
 from unicodedata import normalize
 

@@ -1,7 +1,5 @@
 """The memory service over HTTP: DELETE {base}/knowledge-bases/{id}/nodes."""
 
-from __future__ import annotations
-
 from ports.http import Http, HttpFailed, HttpRequest
 from ports.memory import MemoryRefused
 

@@ -4,8 +4,6 @@ Sources: https://docs.slack.dev/authentication/sign-in-with-slack, https://docs.
 https://developers.mattermost.com/integrate/apps/authentication/oauth2
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType

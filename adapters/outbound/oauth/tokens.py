@@ -1,7 +1,5 @@
 """Access tokens of OAuth 2.0 token endpoints (RFC 6749, section 5), cached until shortly before they expire."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Encryption at rest with PyNaCl's SecretBox (XSalsa20-Poly1305), with key rotation."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hashlib

@@ -1,7 +1,5 @@
 """Signed tokens for the addresses of files: HMAC-SHA256 under a key derived from the encryption keys."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hashlib

@@ -6,8 +6,6 @@ more than all else on an event's way. An array in binary form is its elements be
 src/backend/utils/adt/arrayfuncs.c).
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterable, Sequence
 from typing import ClassVar

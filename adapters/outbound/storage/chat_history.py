@@ -1,7 +1,5 @@
 """The conversations of resources that keep none themselves, in PostgreSQL."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import timedelta
 

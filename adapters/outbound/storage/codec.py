@@ -1,7 +1,5 @@
 """Values of the message's way to JSON text and back."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 from collections.abc import Mapping

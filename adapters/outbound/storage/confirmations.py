@@ -4,8 +4,6 @@ The question of a session is the one row of its key whose `closed_at` is null; a
 while, to be found by the nonce of its buttons.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

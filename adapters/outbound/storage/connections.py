@@ -1,7 +1,5 @@
 """Connections whose statements can be interrupted, also where the server hangs."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any, TypeVar
 

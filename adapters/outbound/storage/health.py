@@ -1,7 +1,5 @@
 """What is on record of each instance's health, in PostgreSQL."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Verified identities in PostgreSQL, and who stands behind a sender."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Instances in memory, for the path of a message."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,5 @@
 """Channel instances in PostgreSQL: configurations encrypted, hot reads from memory."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Callable, Sequence

@@ -3,8 +3,6 @@
 A value that the first process encrypted tells every later one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import psycopg

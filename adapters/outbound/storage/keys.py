@@ -1,7 +1,5 @@
 """API keys in PostgreSQL."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

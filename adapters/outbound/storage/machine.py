@@ -1,7 +1,5 @@
 """How much memory the database may plan with."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from pathlib import Path

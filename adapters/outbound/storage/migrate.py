@@ -4,8 +4,6 @@ Alembic and SQLAlchemy are imported only when there is something to migrate, and
 service spares their time and memory.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import subprocess

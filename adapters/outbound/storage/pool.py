@@ -1,7 +1,5 @@
 """The connection pool. What its errors come to is decided in `failures`."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The living processes: heartbeats, and the advisory lock that ends with its process."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from sqlalchemy import ColumnElement, delete, exists, func, select

@@ -1,7 +1,5 @@
 """Deletes finished rows after some days, and queues that have been idle."""
 
-from __future__ import annotations
-
 from adapters.outbound.storage.pool import BULK_SECONDS, Database
 
 BATCH = 5000

@@ -1,7 +1,5 @@
 """Schedules in PostgreSQL: when each instance that is polled, or fires by the clock, runs next."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any

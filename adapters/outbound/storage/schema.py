@@ -3,8 +3,6 @@
 Defaults, check constraints and storage parameters stand in the migrations alone.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from sqlalchemy import (

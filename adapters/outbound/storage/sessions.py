@@ -1,7 +1,5 @@
 """What is on record of a session moves with the person that it belongs to."""
 
-from __future__ import annotations
-
 from sqlalchemy import case, exists, update
 
 from adapters.outbound.storage.codec import dump, key_of

@@ -4,8 +4,6 @@ Nothing here is touched for a message that is far from its limits: a cooldown is
 platform asks to wait, a breaker when it opens or closes, a slot when a worker has used up its own share of a quota.
 """
 
-from __future__ import annotations
-
 from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.pool import Database
 from domain.delivery.rate_limits.model import OpenBreaker, SharedState

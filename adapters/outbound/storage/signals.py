@@ -5,8 +5,6 @@ they concern, gathered, through the pool: a NOTIFY inside the inserting transact
 Losing a notice delays work until the next sweep and loses nothing.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The text of statements."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 from weakref import WeakKeyDictionary

@@ -1,7 +1,5 @@
 """Tables of instances, messages, sessions and verification."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sqlalchemy import (

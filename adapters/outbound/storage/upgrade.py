@@ -1,7 +1,5 @@
 """Runs the outstanding migrations. As a program it takes the DSN from standard input."""
 
-from __future__ import annotations
-
 import logging
 import sys
 

@@ -1,7 +1,5 @@
 """What is pending of verifications, in PostgreSQL: codes, bot links, OAuth states. Only digests are stored."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, UpdateBase, delete, func, insert, or_, select, text, update

@@ -1,7 +1,5 @@
 """Whether the database takes writes at present."""
 
-from __future__ import annotations
-
 import psycopg
 
 from adapters.outbound.storage.pool import Database

@@ -1,7 +1,5 @@
 """The Telegram bot that asks users to share their contact (https://core.telegram.org/bots/api)."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 from collections.abc import Mapping

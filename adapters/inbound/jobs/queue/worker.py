@@ -1,7 +1,5 @@
 """Leases queues and works them off, many at a time, none twice."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping

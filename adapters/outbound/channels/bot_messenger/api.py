@@ -1,7 +1,5 @@
 """Calls of the Telegram Bot API (https://core.telegram.org/bots/api#making-requests)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace

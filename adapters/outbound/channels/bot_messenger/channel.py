@@ -1,7 +1,5 @@
 """The bot-messenger channel: Telegram (https://core.telegram.org/bots/api)."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 from adapters.outbound.channels.bot_messenger.api import BASE

@@ -1,7 +1,5 @@
 """What bot-messenger (Telegram) is: its configuration, its targets, its set-up and its limits."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from adapters.outbound.rendering import Markup

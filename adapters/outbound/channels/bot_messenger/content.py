@@ -1,7 +1,5 @@
 """What a Telegram message says to the bot: its text without mention and command, its files, what it shows."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

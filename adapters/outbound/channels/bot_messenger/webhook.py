@@ -1,7 +1,5 @@
 """Reads the updates that Telegram posts (https://core.telegram.org/bots/api#update). Pure."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Calls of Meta's Graph API for WhatsApp (https://developers.facebook.com/docs/whatsapp/cloud-api/reference)."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 from urllib.parse import urlencode

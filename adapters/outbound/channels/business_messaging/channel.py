@@ -1,7 +1,5 @@
 """The business-messaging channel: the WhatsApp Cloud API. Sent messages cannot be changed: no `PromptCloser`."""
 
-from __future__ import annotations
-
 from adapters.outbound.channels.business_messaging.api import BASE
 from ports.channels import Channel, ChannelDependencies
 

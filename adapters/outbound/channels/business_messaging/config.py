@@ -1,7 +1,5 @@
 """What business-messaging (WhatsApp Business, Cloud API) is: its configuration, targets, set-up and limits."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit

@@ -3,8 +3,6 @@
 https://developers.facebook.com/docs/whatsapp/cloud-api/webhooks/components
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

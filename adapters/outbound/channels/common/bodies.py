@@ -1,7 +1,5 @@
 """Reads bodies that platforms send. Values of a wrong type read as absent."""
 
-from __future__ import annotations
-
 import hmac
 import json
 import re

@@ -1,7 +1,5 @@
 """Calls from platforms: the callback's name, the time of a signature, answers in JSON."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from datetime import datetime

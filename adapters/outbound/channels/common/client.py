@@ -1,7 +1,5 @@
 """Reads from a platform's HTTP API. Errors begin with the platform's name and hold no secret."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Contents of messages that several platforms have: names of nameless files, locations as text."""
 
-from __future__ import annotations
-
 import mimetypes
 
 from adapters.outbound.channels.common.bodies import text

@@ -1,7 +1,5 @@
 """The files of an answer: their payloads, their content within a platform's limit, and links in their place."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Messages to a platform: payloads of texts and files, choices below the last text, prompts that are closed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

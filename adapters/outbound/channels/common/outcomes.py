@@ -1,7 +1,5 @@
 """Sends requests to a platform and classifies how they ended, where the platform has no rules of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The community-chat channel: Mattermost. Outgoing webhooks and slash commands in, posts out."""
 
-from __future__ import annotations
-
 from ports.channels import Channel, ChannelDependencies
 
 from . import delivery, webhook

@@ -1,7 +1,5 @@
 """Posts answers: text as posts, files uploaded and then posted."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Any

@@ -4,8 +4,6 @@ Source: https://developers.mattermost.com/integrate/webhooks/outgoing/ and
 https://developers.mattermost.com/integrate/slash-commands/custom/
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The cron channel: fires by the clock, and when manual_trigger is called. Answers go nowhere."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 

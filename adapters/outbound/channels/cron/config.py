@@ -1,7 +1,5 @@
 """What the cron channel is: its configuration and its set-up."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions

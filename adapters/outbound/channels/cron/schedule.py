@@ -12,8 +12,6 @@ one. cronsim parses expressions and finds the times of the calendar; time zones 
 handling is wrong where clocks change by half an hour.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo

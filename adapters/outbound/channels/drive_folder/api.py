@@ -3,8 +3,6 @@
 Source: https://developers.google.com/workspace/drive/api/reference/rest/v3
 """
 
-from __future__ import annotations
-
 import json
 import secrets
 from collections.abc import AsyncIterator, Mapping

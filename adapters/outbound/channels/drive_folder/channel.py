@@ -1,7 +1,5 @@
 """The Google Drive folder channel: changed files in, by polling and by push; documents out, into the same folder."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 

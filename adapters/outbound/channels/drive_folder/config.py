@@ -1,7 +1,5 @@
 """What drive-folder (Google Drive) is: its config, its targets and its set-up."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions

@@ -1,7 +1,5 @@
 """Answers as files in the folder: the text as a text document, files as they are."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The cursor is a snapshot, and not the time of the last poll, because files may b
 and a file with a date in the future must not hide what comes after it.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass

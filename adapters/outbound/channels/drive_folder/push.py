@@ -7,8 +7,6 @@ soon gone. Its token proves the origin of a call.
 Source: https://developers.google.com/workspace/drive/api/guides/push
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from collections.abc import Mapping

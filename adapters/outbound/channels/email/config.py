@@ -1,7 +1,5 @@
 """What email (IMAP and SMTP) is: its config, its targets and its set-up."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from adapters.outbound.mail.compose import MailTarget

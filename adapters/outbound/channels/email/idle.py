@@ -1,7 +1,5 @@
 """Waits for new mail over IDLE (RFC 2177)."""
 
-from __future__ import annotations
-
 import contextlib
 import ssl
 import time

@@ -1,7 +1,5 @@
 """A blocking IMAP connection (RFC 9051), used from a thread; hardened against what a hostile server does."""
 
-from __future__ import annotations
-
 import contextlib
 import imaplib
 import re

@@ -1,7 +1,5 @@
 """Runs IMAP work in a thread, over a connection that the address policy allows, within a time limit."""
 
-from __future__ import annotations
-
 import contextlib
 import imaplib
 import socket

@@ -4,8 +4,6 @@ Source: https://github.com/microsoft/Agents/blob/main/specs/activity/protocol-ac
 https://learn.microsoft.com/en-us/microsoftteams/platform/task-modules-and-cards/cards/universal-actions-for-adaptive-cards/work-with-universal-actions-for-adaptive-cards
 """
 
-from __future__ import annotations
-
 import json
 import mimetypes
 import re

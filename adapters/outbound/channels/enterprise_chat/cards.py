@@ -4,8 +4,6 @@ Sources: https://learn.microsoft.com/en-us/microsoftteams/platform/task-modules-
 and https://learn.microsoft.com/en-us/outlook/actionable-messages/message-card-reference
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Sequence

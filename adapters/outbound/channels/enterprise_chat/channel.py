@@ -3,8 +3,6 @@
 Activities in; answers out as the bot, or through an incoming webhook. Choices are card buttons.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime
 from urllib.parse import urlsplit

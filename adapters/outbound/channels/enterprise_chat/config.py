@@ -1,7 +1,5 @@
 """What enterprise-chat (Microsoft Teams) is: its config, its targets, its set-up and its limits."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

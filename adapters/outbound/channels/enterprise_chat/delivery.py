@@ -1,7 +1,5 @@
 """Renders answers for Teams and sends them, as the bot or through an incoming webhook."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Iterator, Sequence

@@ -3,8 +3,6 @@
 Source: https://learn.microsoft.com/en-us/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

@@ -4,8 +4,6 @@ A service URL comes with the activity, and the token sent there speaks for the b
 hosts are trusted, and those that the operator named.
 """
 
-from __future__ import annotations
-
 import re
 from ipaddress import ip_address
 from urllib.parse import SplitResult, urlsplit

@@ -4,8 +4,6 @@ Source: https://learn.microsoft.com/en-us/azure/bot-service/rest-api/bot-framewo
 (section "Authenticate requests from the Bot Connector service to your bot").
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime

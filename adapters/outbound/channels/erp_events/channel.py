@@ -1,7 +1,5 @@
 """The Odoo channel: record events in by polling, notes on the records out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """What erp-events (Odoo) is: its config, its targets and its set-up."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Answers as notes on the records, and each event as a signed POST to the configured address."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json

@@ -5,8 +5,6 @@ those of `odoo.exceptions`, the database's those of `psycopg2` (https://www.psyc
 may be wrapped in another, so its message and the exceptions in its traceback (`error.data.debug`) count too.
 """
 
-from __future__ import annotations
-
 import re
 
 _PERMANENT = frozenset({"AccessDenied", "AccessError", "MissingError", "ValidationError"})

@@ -1,7 +1,5 @@
 """Polls: signs in, scans each model, and makes events of its changes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

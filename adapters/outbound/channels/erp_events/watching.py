@@ -5,8 +5,6 @@ goes back over a window and leaves out what is reported already. The window is c
 never from our clock. Deleted records are found by comparing ids.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence

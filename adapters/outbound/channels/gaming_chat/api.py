@@ -1,7 +1,5 @@
 """Calls of Discord's HTTP API (https://docs.discord.com/developers/reference)."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from math import inf

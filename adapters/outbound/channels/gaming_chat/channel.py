@@ -3,8 +3,6 @@
 Interactions arrive by webhook, messages over the gateway.
 """
 
-from __future__ import annotations
-
 from adapters.outbound.channels.gaming_chat.api import BASE
 from ports.channels import Channel, ChannelDependencies
 

@@ -1,7 +1,5 @@
 """What gaming-chat (Discord) is: its config, its targets, its set-up and its limits."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit

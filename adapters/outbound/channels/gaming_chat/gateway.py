@@ -3,8 +3,6 @@
 https://docs.discord.com/developers/events/gateway
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,6 @@
 https://docs.discord.com/developers/interactions/receiving-and-responding
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime

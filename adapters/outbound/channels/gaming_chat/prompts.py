@@ -1,7 +1,5 @@
 """Replaces a prompt that is over, and tells somebody who cannot decide it."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Calls from Discord: interactions, and messages that a gateway forwarder hands on. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any

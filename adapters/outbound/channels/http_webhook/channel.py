@@ -1,7 +1,5 @@
 """The http-webhook channel: takes any JSON POST; answers in the call, or at a response address."""
 
-from __future__ import annotations
-
 from ports.channels import Channel, ChannelDependencies
 
 from . import webhook

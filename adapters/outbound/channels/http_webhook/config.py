@@ -1,7 +1,5 @@
 """What http-webhook is: its configuration, its targets and its set-up."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Sends answers to the response address."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 

@@ -3,8 +3,6 @@
 https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

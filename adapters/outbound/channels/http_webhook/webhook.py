@@ -1,7 +1,5 @@
 """A call of an HTTP webhook: its proof of origin, its message, its session, its response address. Pure."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import uuid

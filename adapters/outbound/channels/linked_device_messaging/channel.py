@@ -1,7 +1,5 @@
 """The linked-device-messaging channel: WhatsApp as a linked device."""
 
-from __future__ import annotations
-
 import logging
 import os
 import tempfile

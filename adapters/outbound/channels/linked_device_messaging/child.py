@@ -5,8 +5,6 @@ A crash of the native library ends this process alone. Requests come on standard
 Run as: python -m adapters.outbound.channels.linked_device_messaging.child DATABASE
 """
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import itertools

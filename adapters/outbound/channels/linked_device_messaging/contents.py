@@ -1,7 +1,5 @@
 """Reads the messages of the library, which are the messaging service's own protobuf messages."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The events of a linked device, the files that it sends, and its failures."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Messages of a linked device as events. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from domain.channels.messages import Attachment, Event, Identity, Merge, Sender

@@ -1,7 +1,5 @@
 """Runs one linked device from its first connection to the end of the lease."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from dataclasses import dataclass, field

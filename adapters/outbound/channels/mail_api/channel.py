@@ -1,7 +1,5 @@
 """Gmail over its API."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Requests of the Gmail API v1 (https://developers.google.com/workspace/gmail/api/reference/rest)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

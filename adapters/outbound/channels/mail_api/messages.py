@@ -1,7 +1,5 @@
 """A Gmail message as an event. Pure."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 from collections.abc import Mapping

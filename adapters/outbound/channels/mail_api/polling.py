@@ -1,7 +1,5 @@
 """Polls the mailbox: reads its history from the cursor on, and searches for mail where the history is gone."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

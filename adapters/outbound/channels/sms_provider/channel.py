@@ -1,7 +1,5 @@
 """The sms-provider channel: Twilio. It has no buttons and no typing indicator: choices are typed."""
 
-from __future__ import annotations
-
 from adapters.outbound.channels.sms_provider.delivery import BASE
 from ports.channels import Channel, ChannelDependencies
 

@@ -1,7 +1,5 @@
 """What sms-provider (Twilio SMS) is: its configuration, its targets, its set-up and its limits."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ https://www.twilio.com/docs/messaging/api/message-resource and the error diction
 https://www.twilio.com/docs/api/errors
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ https://www.twilio.com/docs/messaging/tutorials/advanced-opt-out and
 https://help.twilio.com/articles/223134027 (Twilio support for opt-out keywords).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -4,8 +4,6 @@ Twilio signs the address that it called, followed by each name and value of a fo
 anything but a form is covered by its SHA-256, which is in the address as `bodySHA256`.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

@@ -4,8 +4,6 @@ https://www.twilio.com/docs/messaging/guides/webhook-request and
 https://www.twilio.com/docs/messaging/guides/outbound-message-status-in-status-callbacks
 """
 
-from __future__ import annotations
-
 import mimetypes
 import re
 from collections.abc import Iterator, Mapping

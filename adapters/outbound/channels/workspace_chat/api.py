@@ -1,7 +1,5 @@
 """Calls of Slack's Web API (https://docs.slack.dev/apis/web-api/)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

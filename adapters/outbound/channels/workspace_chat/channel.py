@@ -1,7 +1,5 @@
 """The workspace-chat channel: Slack (https://docs.slack.dev/)."""
 
-from __future__ import annotations
-
 from adapters.outbound.channels.workspace_chat.api import BASE
 from ports.channels import Channel, ChannelDependencies
 

@@ -1,7 +1,5 @@
 """What workspace-chat (Slack) is: its config, its targets, its set-up and its limits."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from domain.channels.model import ChannelDefinition, SetupInstructions, TextLimit

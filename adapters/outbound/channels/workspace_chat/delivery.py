@@ -1,7 +1,5 @@
 """Sends answers to Slack: messages in mrkdwn, buttons and files, by the ways that reach a conversation."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Fetches files that were shared with the bot (https://docs.slack.dev/reference/objects/file-object)."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 from adapters.outbound.channels.common.bodies import text

@@ -4,8 +4,6 @@ Sources: https://docs.slack.dev/reference/events/message and
 https://docs.slack.dev/messaging/formatting-message-text
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

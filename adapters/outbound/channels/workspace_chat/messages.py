@@ -1,7 +1,5 @@
 """The JSON of Slack's messages: text, blocks with buttons, and the id of a repeated one. Pure."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from typing import Any

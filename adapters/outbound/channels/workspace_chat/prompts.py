@@ -1,7 +1,5 @@
 """Replaces a prompt that is over, and tells somebody who cannot decide it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

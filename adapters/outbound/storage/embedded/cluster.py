@@ -1,7 +1,5 @@
 """The database files: made by initdb, checked for their version, and the database with its extensions."""
 
-from __future__ import annotations
-
 import os
 import re
 import secrets

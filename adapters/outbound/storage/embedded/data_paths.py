@@ -1,7 +1,5 @@
 """Where the parts of an embedded server lie, and where they go if the database user cannot reach DATA_DIR."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

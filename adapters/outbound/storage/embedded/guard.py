@@ -6,8 +6,6 @@ after a fork. Uses the standard library alone. Ending with the parent is Linux's
 ends the server that was left behind.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

@@ -1,7 +1,5 @@
 """One server process: its settings, and the wait until it answers."""
 
-from __future__ import annotations
-
 import logging
 import signal
 import sys

@@ -1,7 +1,5 @@
 """What an earlier run that was killed left behind: a server still shutting down, or its stale pid file."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """One owner per DATA_DIR: a lock that the kernel lets go of when the process ends, however it ends."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import time

@@ -1,7 +1,5 @@
 """The record of a running server, and how another process finds it."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -1,7 +1,5 @@
 """The embedded PostgreSQL: `start` gives a DSN, `stop` ends it, and between them it is kept running."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Bases and permissions in PostgreSQL."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Which stored blobs are in use: by file records, or by uploads under way."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta

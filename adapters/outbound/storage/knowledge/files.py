@@ -1,7 +1,5 @@
 """File records and chunks in PostgreSQL, as they are read."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from sqlalchemy import case, select

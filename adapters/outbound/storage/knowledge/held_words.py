@@ -4,8 +4,6 @@ A chunk's `lex` has a one for each of its terms. Its inner product with a vector
 the sum of those whose term it holds: a mask. pgvector adds in single precision, which is exact to 24 bits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from adapters.outbound.storage.knowledge.terms import lex, lex_index, term_hash

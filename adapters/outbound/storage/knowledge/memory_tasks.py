@@ -1,7 +1,5 @@
 """Memory tasks in PostgreSQL; each try is leased by its due time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """Chunks that another model has embedded, and how much of what is stored belongs to nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

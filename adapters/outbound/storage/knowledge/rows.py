@@ -1,7 +1,5 @@
 """Columns of bases, files and chunks, and the values made of their rows."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

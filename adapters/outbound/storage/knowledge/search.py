@@ -5,8 +5,6 @@ base's own vector index and the postings of its own terms. How wide vector index
 words count as similar, is set on every connection of the pool.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

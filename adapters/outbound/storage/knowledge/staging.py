@@ -1,7 +1,5 @@
 """The pieces of uploads under way: staged by COPY, given vectors, published as chunks in one transaction."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Tables of knowledge bases. `chunk`, `chunk_index` and `kb_term` are partitioned by base in the migrations."""
 
-from __future__ import annotations
-
 from pgvector.sqlalchemy import HALFVEC, SPARSEVEC
 from sqlalchemy import (
     ARRAY,

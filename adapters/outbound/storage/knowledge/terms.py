@@ -1,7 +1,5 @@
 """Hashed terms, and sparse vectors of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from hashlib import blake2b

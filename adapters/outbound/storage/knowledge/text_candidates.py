@@ -4,8 +4,6 @@ A small base, or a query whose words stand in few chunks, is answered exactly. I
 are followed as far as a budget of postings reaches, and the next ones where they stand together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import LiteralString
 

@@ -1,7 +1,5 @@
 """Uploads in PostgreSQL: their records, their lease, their outcome."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Mapping, Sequence

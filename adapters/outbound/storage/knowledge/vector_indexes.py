@@ -4,8 +4,6 @@ Small bases are searched exactly. One index over all bases with a filter on the 
 small ones: the neighbours it visits belong to others.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 import time

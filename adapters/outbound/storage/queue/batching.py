@@ -5,8 +5,6 @@ to `max_batch` items. A second commit runs beside the first only for a crowd: ea
 where commits are quick a few large ones serve all sooner than many small ones.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Hashable, Sequence

@@ -1,7 +1,5 @@
 """Conversations in PostgreSQL: their events are leased, and their outcomes recorded by group commit."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 import time

@@ -1,7 +1,5 @@
 """Leases that are taken in the statement that commits the rows, for the worker of the same process."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Generic, TypeVar

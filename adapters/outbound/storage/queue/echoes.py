@@ -1,7 +1,5 @@
 """Recognises events that are about something that an instance sent itself."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from adapters.outbound.storage.arrays import Bigints, Texts

@@ -1,7 +1,5 @@
 """What was done must not be done again because the database was away when it was to be recorded."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,5 @@
 """The outbox in PostgreSQL: messages in order, retries, dead letters."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

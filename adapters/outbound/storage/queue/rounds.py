@@ -1,8 +1,6 @@
 """Rounds in PostgreSQL: of a conversation on the row of its queue, which only the holder of its lease counts on, and
 over all conversations with a correspondent on a row of its own."""
 
-from __future__ import annotations
-
 from adapters.outbound.storage.codec import key_of
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.echoes import ECHOES, echo_columns

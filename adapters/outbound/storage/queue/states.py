@@ -1,7 +1,5 @@
 """States of the rows of the queue, and what its statements share."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 
 from adapters.outbound.storage.arrays import Bigints, Texts
