@@ -11,7 +11,6 @@ from domain.channels.typed import ChannelConfig, ChannelTarget, JsonModel
 from ports.capabilities import (
     AttachmentDescriber,
     AttachmentFetcher,
-    ButtonAck,
     CallResponder,
     Connector,
     MetadataSource,
@@ -19,21 +18,24 @@ from ports.capabilities import (
     PollAck,
     Poller,
     Probe,
-    PromptCloser,
     PushWatcher,
-    RateLimits,
-    ReadLimits,
     Registrar,
-    ReplySender,
     Scheduler,
     SenderFilter,
-    StreamingReply,
-    TypingIndicator,
-    WaitingIndicator,
     Webhook,
 )
 from ports.clock import Clock, Ids
 from ports.http import Addresses, Http
+from ports.reply_capabilities import (
+    ButtonAck,
+    PromptCloser,
+    RateLimits,
+    ReadLimits,
+    ReplySender,
+    StreamingReply,
+    TypingIndicator,
+    WaitingIndicator,
+)
 
 C = TypeVar("C")
 T = TypeVar("T")

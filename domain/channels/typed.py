@@ -152,19 +152,3 @@ def _field_type(hint: Any) -> FieldType:
     if hint in (bool, bool | None):
         return "boolean"
     return "string" if hint is str else "number"
-
-
-class RawModel(JsonModel[Mapping[str, Any]]):
-    """Leaves the JSON object as it is."""
-
-    def __init__(self) -> None:  # has no columns
-        pass
-
-    def load(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        return values
-
-    def dump(self, value: Mapping[str, Any]) -> dict[str, Any]:
-        return dict(value)
-
-
-RAW = RawModel()

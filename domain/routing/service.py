@@ -16,11 +16,11 @@ from domain.routing.albums import merged, settles_in
 from domain.routing.events.service import EventService
 from domain.routing.invocation.model import ConversationContext
 from domain.routing.texts import PROCESSING_FAILED, given_up
-from ports.capabilities import ReplySender
 from ports.channels import Channels
 from ports.inbox import CallResult, Conversation, Conversations, EventOutcome, QueuedEvent
 from ports.instances import HealthRecorder, InstanceLookup
 from ports.queue import QueueKey
+from ports.reply_capabilities import ReplySender
 
 log = logging.getLogger(__name__)
 

@@ -9,12 +9,12 @@ from domain.delivery.rate_limits.model import SendRequest
 from domain.delivery.rate_limits.service import RateLimiter
 from domain.instances.model import Activity, Instance
 from domain.refusals import reason_of
-from ports.capabilities import ReplySender
 from ports.channels import AnyChannel
 from ports.clock import Clock
 from ports.instances import HealthRecorder
 from ports.metrics import Meter
 from ports.outbox import QueuedMessage
+from ports.reply_capabilities import ReplySender
 
 log = logging.getLogger(__name__)
 

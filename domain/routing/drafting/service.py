@@ -9,8 +9,8 @@ from types import TracebackType
 from domain.channels.messages import Event, Outcome, Sent
 from domain.channels.typed import ChannelConfig, ChannelTarget
 from domain.routing.invocation.model import ConversationContext
-from ports.capabilities import StreamingReply
 from ports.inbox import DraftStore
+from ports.reply_capabilities import StreamingReply
 
 log = logging.getLogger(__name__)
 

@@ -10,8 +10,8 @@ from domain.channels.typed import ChannelConfig, ChannelTarget
 from domain.confirmations.model import ApprovalResult, ClosedQuestion
 from domain.confirmations.rules import is_approval
 from domain.routing.invocation.model import ConversationContext
-from ports.capabilities import PromptCloser
 from ports.outbox import Prompts
+from ports.reply_capabilities import PromptCloser
 
 log = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ import logging
 
 from domain.channels.messages import Outcome, Sent
 from domain.channels.typed import ChannelConfig, ChannelTarget
-from ports.capabilities import TypingIndicator
+from ports.reply_capabilities import TypingIndicator
 
 log = logging.getLogger(__name__)
 

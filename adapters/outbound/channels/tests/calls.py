@@ -9,7 +9,7 @@ from typing import Any
 from adapters.outbound.channels.tests.support import NOW
 from domain.channels.messages import ChannelMetadata, RawCall, Received
 from domain.channels.model import ChannelDefinition, SetupInstructions
-from domain.channels.typed import RAW
+from domain.channels.typed import JsonModel
 from ports.channels import Channel
 
 NO_METADATA: ChannelMetadata = {}
@@ -57,6 +57,22 @@ PLAIN = {
     "stored": "connector",
     "lacks": "connector",
 }
+
+
+class RawModel(JsonModel[Mapping[str, Any]]):
+    """Leaves the JSON object as it is."""
+
+    def __init__(self) -> None:  # has no columns
+        pass
+
+    def load(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        return values
+
+    def dump(self, value: Mapping[str, Any]) -> dict[str, Any]:
+        return dict(value)
+
+
+RAW = RawModel()
 
 
 class ChannelCalls:

@@ -1,0 +1,117 @@
+"""What a channel can do with replies: one small Protocol each. `C` is its config type, `T` its target type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+from domain.channels.limits import Limits
+from domain.channels.messages import Answer, ClosedPrompt, OutboundMessage, Sent
+
+C = TypeVar("C", contravariant=True)
+T = TypeVar("T")
+T_in = TypeVar("T_in", contravariant=True)
+
+
+class ReplySender(Protocol[C, T_in]):
+    """Sends answers back."""
+
+    def render(self, config: C, target: T_in, answer: Answer) -> Sequence[OutboundMessage]:
+        """Pure: the answer in the platform's markup, split into messages within its limit."""
+        ...
+
+    async def send(self, config: C, target: T_in, message: OutboundMessage, key: str) -> Sent:
+        """Sends one message. `key` is its idempotency key, the same for every try.
+
+        Never raises for what the platform or the network does: `Sent` tells.
+        """
+        ...
+
+
+class RateLimits(Protocol[C, T_in]):
+    """Says whom the platform's rate limits bind, and what they are. Pure.
+
+    Without it an instance counts as an account of its own, without quotas.
+    """
+
+    def limits(self, config: C, target: T_in) -> Limits: ...
+
+
+class ReadLimits(Protocol[C]):
+    """The limits of a channel that reads with another credential or server than it sends with. Pure."""
+
+    def read_limits(self, config: C) -> Limits: ...
+
+
+class TypingIndicator(Protocol[C, T_in]):
+    """Shows for a while that an answer is being written."""
+
+    @property
+    def typing_seconds(self) -> float:
+        """The time from one call to the next, within which the platform goes on showing it."""
+        ...
+
+    async def typing(self, config: C, target: T_in) -> Sent | None:
+        """Shows it once. None where this conversation cannot show it. Best effort, never raises."""
+        ...
+
+
+class WaitingIndicator(Protocol[C, T_in]):
+    """Says for which calls the platform itself shows that an answer is on its way, until one comes.
+
+    There `render` makes of an empty answer the message that removes the sign.
+    """
+
+    def shows_waiting(self, config: C, target: T_in) -> bool:
+        """Pure."""
+        ...
+
+
+class StreamingReply(Protocol[C, T_in]):
+    """Shows an answer while it is being made, in a message that is edited.
+
+    The finished answer replaces that message: `render` finds its id in `Answer.draft`.
+    """
+
+    @property
+    def draft_seconds(self) -> float:
+        """The least time between two edits, and before the first."""
+        ...
+
+    def beginning(self, config: C, target: T_in, text: str) -> str:
+        """Pure: what is shown of an unfinished answer, in the platform's markup; empty for nothing."""
+        ...
+
+    async def draft(self, config: C, target: T_in, beginning: str, draft: str, key: str) -> Sent:
+        """Shows a beginning: edits the message `draft`, or sends one where that is empty. `Sent.ref` is the
+        message's id; `key` is the idempotency key of sending it. Never raises."""
+        ...
+
+
+class ButtonAck(Protocol[C, T_in]):
+    """Tells who pressed a button that the press was seen. Best effort, never raises.
+
+    Called where a press decided nothing. `notice`, if not empty, is shown to this person alone where the platform
+    can do that: the button is none of our prompts, or somebody else was asked. The message stays as it is.
+    """
+
+    async def noticed(self, config: C, target: T_in, notice: str) -> None: ...
+
+
+class PromptCloser(Protocol[C, T]):
+    """Replaces a prompt that is over, so that its buttons cannot be pressed any more."""
+
+    async def decided(self, config: C, target: T, closed: ClosedPrompt) -> None:
+        """Shows what the prompt reads from now on; again where it does already. `target` is that of a press, or
+        what `as_pressed` returned. Best effort, never raises."""
+        ...
+
+    def as_pressed(
+        self, config: C, target: T, message: OutboundMessage, ref: str, press: T | None
+    ) -> T | None:
+        """Pure: the target for `decided` of a prompt on record, whatever message the press of its button names.
+
+        `message` went to `target`, and its id at the platform is `ref`. `press` is the target of the press, None
+        for a prompt that was decided by a typed reply. None where the message has no buttons.
+        """
+        ...
