@@ -4,7 +4,7 @@ Feature: Who is served, and who is known
   Rule: With identifyUsers the resource is told which user writes
 
     Scenario Outline: Known by <identity>
-      Given a number with the settings {"identifyUsers": true}
+      Given a number that identifies its users
       And ann has verified <identity>
       When 441632960001, also called GB.A1b2C3, writes "hello"
       Then the resource is told that ann writes
@@ -17,58 +17,58 @@ Feature: Who is served, and who is known
         | business-messaging GB.A1b2C3     |
 
     Scenario: A stranger is served all the same
-      Given a number with the settings {"identifyUsers": true}
+      Given a number that identifies its users
       And ann has verified phone +44 1632 960009
       When 441632960001 writes "hello"
       Then the resource is told that somebody unknown writes
       And 441632960001 gets the answer
 
     Scenario: An identity that has moved to another user
-      Given a number with the settings {"identifyUsers": true}
+      Given a number that identifies its users
       And ann has verified phone +44 1632 960001
       And bob has verified phone +44 1632 960001
       When 441632960001 writes "hello"
       Then the resource is told that bob writes
 
     Scenario: Without it nobody is looked up
-      Given a number with the settings {}
+      Given a number that has only the settings it needs
       And ann has verified phone +44 1632 960001
       When 441632960001 writes "hello"
       Then the resource is told that somebody unknown writes
 
   Rule: In the mode "open", the default, anybody is served
 
-    Scenario Outline: <settings>
-      Given a number with the settings <settings>
+    Scenario Outline: A number that <policy>
+      Given a number that <policy>
       When 441632960001 writes "hello"
       Then 441632960001 gets the answer
 
       Examples:
-        | settings               |
-        | {}                     |
-        | {"accessMode": "open"} |
+        | policy                         |
+        | has only the settings it needs |
+        | serves everybody               |
 
     Scenario: Another mode is refused
-      When ann makes a number with the settings {"accessMode": "friends"}
+      When ann makes a number with the access mode "friends"
       Then it is refused as "invalid", naming "accessMode"
 
   Rule: In the mode "allowlist" only verified users are served
 
     Scenario: A verified user
-      Given a number with the settings {"accessMode": "allowlist"}
+      Given a number that serves verified users only
       And ann has verified phone +44 1632 960001
       When 441632960001 writes "hello"
       Then the resource is told that ann writes
       And 441632960001 gets the answer
 
     Scenario: Somebody else gets a notice with the address where to verify
-      Given a number with the settings {"accessMode": "allowlist"}
+      Given a number that serves verified users only
       When 441632960001 writes "hello"
       Then 441632960001 gets 1 notice that names the address where to verify
       And the resource is not asked
 
     Scenario: Who has verified is served from the next message on
-      Given a number with the settings {"accessMode": "allowlist"}
+      Given a number that serves verified users only
       When 441632960001 writes "hello"
       And ann verifies phone +44 1632 960001
       And 441632960001 writes "hello again"
@@ -76,7 +76,7 @@ Feature: Who is served, and who is known
       And 441632960001 gets 1 notice that names the address where to verify
 
     Scenario: Who is no longer verified is no longer served
-      Given a number with the settings {"accessMode": "allowlist"}
+      Given a number that serves verified users only
       And ann has verified phone +44 1632 960001
       When ann removes phone +44 1632 960001
       And 441632960001 writes "hello"
@@ -85,7 +85,7 @@ Feature: Who is served, and who is known
   Rule: The notice comes at most once in 24 hours
 
     Scenario: Writing again and again
-      Given a number with the settings {"accessMode": "allowlist"}
+      Given a number that serves verified users only
       When 441632960001 writes "hello"
       And 441632960001 writes "hello?"
       And 23 hours and 59 minutes pass
@@ -93,21 +93,21 @@ Feature: Who is served, and who is known
       Then 441632960001 gets 1 notice that names the address where to verify
 
     Scenario: A day later
-      Given a number with the settings {"accessMode": "allowlist"}
+      Given a number that serves verified users only
       When 441632960001 writes "hello"
       And 24 hours and 0 minutes pass
       And 441632960001 writes "hello again"
       Then 441632960001 gets 2 notices that name the address where to verify
 
     Scenario: Each sender gets one of its own
-      Given a number with the settings {"accessMode": "allowlist"}
+      Given a number that serves verified users only
       When 441632960001 writes "hello"
       And 441632960002 writes "hello"
       Then 441632960001 gets 1 notice that names the address where to verify
       And 441632960002 gets 1 notice that names the address where to verify
 
     Scenario: Each instance gives one of its own
-      Given a number with the settings {"accessMode": "allowlist"}
+      Given a number that serves verified users only
       When 441632960001 writes "hello"
       And 441632960001 writes "hello" to another number with the same settings
       Then 441632960001 gets 2 notices that name the address where to verify

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Iterator
 from datetime import timedelta
 from itertools import count
@@ -98,9 +97,17 @@ def scene(world: World, way: Way, platform_driver: PlatformDriver) -> Iterator[S
     assert made.platform.faults == []
 
 
-@given(parsers.parse("a number with the settings {settings}"))
-def a_number(scene: Scene, settings: str) -> None:
-    assert scene.create(json.loads(settings)).outcome == "created"
+POLICIES = {
+    "identifies its users": {"identifyUsers": True},
+    "serves verified users only": {"accessMode": "allowlist"},
+    "serves everybody": {"accessMode": "open"},
+    "has only the settings it needs": {},
+}
+
+
+@given(parsers.parse("a number that {policy}"))
+def a_number(scene: Scene, policy: str) -> None:
+    assert scene.create(POLICIES[policy]).outcome == "created"
 
 
 @given(parsers.re(r"(?P<user>ann|bob) has verified (?P<identity>.+)"))
@@ -135,9 +142,9 @@ def pass_hours(scene: Scene, hours: int, minutes: int) -> None:
     scene.world.clock.advance(timedelta(hours=hours, minutes=minutes))
 
 
-@when(parsers.parse("ann makes a number with the settings {settings}"))
-def makes(scene: Scene, settings: str) -> None:
-    scene.reply = scene.create(json.loads(settings))
+@when(parsers.parse('ann makes a number with the access mode "{mode}"'))
+def makes(scene: Scene, mode: str) -> None:
+    scene.reply = scene.create({"accessMode": mode})
 
 
 @then(parsers.parse('it is refused as "{outcome}", naming "{name}"'))

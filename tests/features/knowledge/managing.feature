@@ -6,18 +6,18 @@ Feature: Managing knowledge bases
 
     Scenario: A new base
       When ann creates the base "Handbook" described as "How we work"
-      Then the answer is 201
+      Then the request is "created"
       And the body says name "Handbook", description "How we work", type "kb" and status "published"
 
     Scenario: A base is shown to those who may read it
       Given ann has the base "Handbook"
       When ann asks for the base
-      Then the answer is 200
+      Then the request is "done"
       And the base is named "Handbook" and was created by ann
 
     Scenario Outline: A name is needed
       When ann creates a base with the body <body>
-      Then the answer is 400
+      Then the request is "invalid"
       And the error names "<field>"
 
       Examples:
@@ -35,14 +35,14 @@ Feature: Managing knowledge bases
     Scenario: An update answers with nothing
       Given ann has the base "Handbook"
       When ann renames the base to "Guide"
-      Then the answer is 204 without a body
+      Then the request is "done without a body"
       And ann's bases are "Guide"
 
     Scenario: A deleted base is gone with all that was in it
       Given ann has the base "Handbook"
       And ann has uploaded "pumps.txt" saying "The cooling pump is serviced in March."
       When ann deletes the base
-      Then the answer is 204 without a body
+      Then the request is "done without a body"
       And ann has no bases
       And nothing is left of "pumps.txt"
 
@@ -50,7 +50,7 @@ Feature: Managing knowledge bases
 
     Scenario Outline: An unknown base
       When ann sends <method> to <path>
-      Then the answer is 404
+      Then the request is "not found"
       And the error is "Knowledge base not found"
 
       Examples:

@@ -12,7 +12,7 @@ Feature: Searching a knowledge base
 
     Scenario Outline: Codes, typing errors, other scripts
       When ann searches for "<query>"
-      Then the answer is 200
+      Then the request is "done"
       And the first result is from "<file>"
       And results fall in similarity from 0 to 1, each chunk once, at most ten
 
@@ -26,13 +26,13 @@ Feature: Searching a knowledge base
   Rule: A query is needed
 
     Scenario Outline: No query
-      When ann searches with the body <body>
-      Then the answer is 400
+      When ann sends <query> to be searched for
+      Then the request is "invalid"
       And the error names "query"
 
       Examples:
-        | body             |
-        | {}               |
-        | {"query": ""}    |
-        | {"query": "  "}  |
-        | {"query": 7}     |
+        | query                 |
+        | no query              |
+        | an empty query        |
+        | a query of spaces     |
+        | a number as the query |

@@ -9,19 +9,19 @@ Feature: Strict reading
       And ann has uploaded "pumps.txt" saying "The cooling pump is serviced in March."
       And ann gives bob level <level>
       When bob tries to <action>
-      Then the answer is <status>
+      Then the request is "<outcome>"
 
       Examples:
-        | level | action      | status |
-        | 0     | search      | 403    |
-        | 0     | files       | 403    |
-        | 0     | read a file | 404    |
-        | 0     | download    | 404    |
-        | 0     | read chunks | 404    |
-        | 0     | read a chunk | 404   |
-        | 1     | search      | 200    |
-        | 1     | files       | 200    |
-        | 1     | read a file | 200    |
-        | 1     | download    | 200    |
-        | 1     | read chunks | 200    |
-        | 1     | read a chunk | 200   |
+        | level | action       | outcome   |
+        | 0     | search       | forbidden |
+        | 0     | files        | forbidden |
+        | 0     | read a file  | not found |
+        | 0     | download     | not found |
+        | 0     | read chunks  | not found |
+        | 0     | read a chunk | not found |
+        | 1     | search       | done      |
+        | 1     | files        | done      |
+        | 1     | read a file  | done      |
+        | 1     | download     | done      |
+        | 1     | read chunks  | done      |
+        | 1     | read a chunk | done      |

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from pytest_bdd import parsers, scenarios, then, when
 
 from tests.drivers.knowledge import KB, Scene, send
@@ -12,15 +10,22 @@ from tests.drivers.ways import Rest
 THROUGH = "rest"
 scenarios("searching.feature")
 
+WRONG_QUERIES: dict[str, dict[str, object]] = {
+    "no query": {},
+    "an empty query": {"query": ""},
+    "a query of spaces": {"query": "  "},
+    "a number as the query": {"query": 7},
+}
+
 
 @when(parsers.parse('ann searches for "{query}"'))
 def searches(rest: Rest, scene: Scene, query: str) -> None:
     send(rest, scene, "POST", f"{KB}/{scene.base}/search", json={"query": query})
 
 
-@when(parsers.re(r"ann searches with the body (?P<body>.*)"))
-def searches_with(rest: Rest, scene: Scene, body: str) -> None:
-    send(rest, scene, "POST", f"{KB}/{scene.base}/search", json=json.loads(body))
+@when(parsers.parse("ann sends {query} to be searched for"))
+def searches_with(rest: Rest, scene: Scene, query: str) -> None:
+    send(rest, scene, "POST", f"{KB}/{scene.base}/search", json=WRONG_QUERIES[query])
 
 
 @then(parsers.parse('the first result is from "{name}"'))

@@ -5,79 +5,79 @@ Feature: Cron
   Rule: On each firing the configured message goes to the resource
 
     Scenario: The schedule comes round
-      Given a schedule with {"cronSchedule": "0 9 * * 1", "message": "Count the tables."}
+      Given a schedule for every Monday at 9
       When its time comes
       Then the resource is asked 'Count the tables.'
       And it is planned again for a Monday at 9
 
     Scenario: Missed firings are made up for once
-      Given a schedule with {"cronSchedule": "0 9 * * 1", "message": "Count the tables."}
+      Given a schedule for every Monday at 9
       When its time came two months ago
       Then the resource is asked once
 
     Scenario: A schedule that is not enabled
-      Given a schedule with {"cronSchedule": "* * * * *", "message": "Count the tables.", "enabled": false}
+      Given a schedule for every minute, switched off
       Then it is not planned
 
     Scenario: A schedule in another time zone
-      Given a schedule with {"cronSchedule": "30 7 * * *", "message": "Good morning.", "timezone": "Asia/Kolkata"}
+      Given a schedule for every day at 7:30, in the time zone of Kolkata
       Then it is planned for 02:00 UTC
 
   Rule: An updated schedule is planned anew, a deleted one is not planned
 
     Scenario: Updated
-      Given a schedule with {"cronSchedule": "0 9 * * 1", "message": "Count the tables."}
-      When it is updated to {"cronSchedule": "0 6 * * *", "message": "Count the chairs."}
+      Given a schedule for every Monday at 9
+      When it is updated to every day at 6
       Then it is planned for 06:00 UTC
 
     Scenario: Deleted
-      Given a schedule with {"cronSchedule": "0 9 * * 1", "message": "Count the tables."}
+      Given a schedule for every Monday at 9
       When it is deleted
       Then it is not planned
 
-  Rule: manual_trigger fires it on demand
+  Rule: A call of its callback "manual_trigger" fires it on demand
 
     Scenario Outline: A call with <body>
-      Given a schedule with {"cronSchedule": "0 9 * * 1", "message": "Count the tables.", "enabled": <enabled>}
-      When manual_trigger is called with <body>
+      Given a schedule for every Monday at 9, <state>
+      When it is triggered with <body>
       Then the call is "accepted"
       And it says that it is accepted, with a request id
       And the resource is asked '<text>'
 
       Examples:
-        | body                 | enabled | text              |
-        | {}                   | true    | Count the tables. |
-        | (nothing)            | true    | Count the tables. |
-        | (nothing)            | false   | Count the tables. |
-        | {"message": "Now!"}  | true    | Now!              |
+        | body               | state        | text              |
+        | no message         | switched on  | Count the tables. |
+        | nothing            | switched on  | Count the tables. |
+        | nothing            | switched off | Count the tables. |
+        | the message "Now!" | switched on  | Now!              |
 
     Scenario: The settings of other channels mean nothing here
-      Given a schedule with {"cronSchedule": "0 9 * * 1", "message": "Count the tables.", "accessMode": "allowlist"}
-      When manual_trigger is called with (nothing)
+      Given a schedule for every Monday at 9, for verified users only
+      When it is triggered with nothing
       Then the call is "accepted"
       And the resource is asked 'Count the tables.'
 
     Scenario Outline: A call that is refused, with <body>
-      Given a schedule with {"cronSchedule": "0 9 * * 1", "message": "Count the tables."}
-      When manual_trigger is called with <body>
+      Given a schedule for every Monday at 9
+      When it is triggered with <body>
       Then the call is "invalid"
       And the resource is asked nothing
 
       Examples:
-        | body           |
-        | {"message": 5} |
-        | now            |
+        | body                      |
+        | a number as its message   |
+        | text instead of an object |
 
     Scenario: Another callback
-      Given a schedule with {"cronSchedule": "0 9 * * 1", "message": "Count the tables."}
+      Given a schedule for every Monday at 9
       When its callback "webhook" is called
       Then the call is "not found"
 
   Rule: With a triggerSecret the call must carry it
 
     Scenario Outline: <header>
-      Given a schedule with {"cronSchedule": "0 9 * * 1", "message": "Count.", "triggerSecret": "open sesame"}
-      When manual_trigger is called with the secret "<secret>"
+      Given a schedule for every Monday at 9, with the secret "open sesame"
+      When somebody with the secret "<secret>" triggers it
       Then the call is "<outcome>"
 
       Examples:
@@ -88,15 +88,15 @@ Feature: Cron
   Rule: In one-shot mode the instance removes itself after one execution
 
     Scenario: By the clock
-      Given a schedule with {"cronSchedule": "0 9 * * 1", "message": "Once.", "oneShot": true}
+      Given a schedule for every Monday at 9, for one execution
       When its time comes
-      Then the resource is asked 'Once.'
+      Then the resource is asked 'Count the tables.'
       And the instance is gone
 
     Scenario: By hand
-      Given a schedule with {"cronSchedule": "0 9 * * 1", "message": "Once.", "oneShot": true}
-      When manual_trigger is called with (nothing)
-      Then the resource is asked 'Once.'
+      Given a schedule for every Monday at 9, for one execution
+      When it is triggered with nothing
+      Then the resource is asked 'Count the tables.'
       And the instance is gone
 
   Rule: An expression needs five fields, each within its range

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 
 from pytest_bdd import given, parsers, scenarios, then, when
@@ -15,9 +14,34 @@ CHANNEL_ID = "cron"
 scenarios("cron.feature")
 
 
-@given(parsers.parse("a schedule with {config}"))
-def schedule(watch: Watch, config: str) -> None:
-    assert watch.create(json.loads(config)).outcome == "created"
+TIMES = {
+    "every Monday at 9": "0 9 * * 1",
+    "every day at 6": "0 6 * * *",
+    "every day at 7:30": "30 7 * * *",
+    "every minute": "* * * * *",
+}
+EXTRAS: dict[str | None, dict[str, object]] = {
+    None: {},
+    "switched on": {"enabled": True},
+    "switched off": {"enabled": False},
+    "in the time zone of Kolkata": {"timezone": "Asia/Kolkata"},
+    "for verified users only": {"accessMode": "allowlist"},
+    'with the secret "open sesame"': {"triggerSecret": "open sesame"},
+    "for one execution": {"oneShot": True},
+}
+BODIES = {
+    "nothing": b"",
+    "no message": b"{}",
+    'the message "Now!"': b'{"message": "Now!"}',
+    "a number as its message": b'{"message": 5}',
+    "text instead of an object": b"now",
+}
+
+
+@given(parsers.re(r"a schedule for (?P<time>[^,]+)(, (?P<setting>.+))?"))
+def schedule(watch: Watch, time: str, setting: str | None) -> None:
+    config = {"cronSchedule": TIMES[time], "message": "Count the tables.", **EXTRAS[setting]}
+    assert watch.create(config).outcome == "created"
 
 
 @when(parsers.parse("a schedule is asked for with the expression {expression}"))
@@ -35,9 +59,10 @@ def time_came(watch: Watch) -> None:
     watch.run_now(late="2 months")
 
 
-@when(parsers.parse("it is updated to {config}"))
-def updated(watch: Watch, config: str) -> None:
-    watch.replies.append(watch.way.update("ann", watch.id, {"config": json.loads(config)}))
+@when(parsers.parse("it is updated to {time}"))
+def updated(watch: Watch, time: str) -> None:
+    config = {"cronSchedule": TIMES[time], "message": "Count the chairs."}
+    watch.replies.append(watch.way.update("ann", watch.id, {"config": config}))
 
 
 @when("it is deleted")
@@ -45,13 +70,12 @@ def deleted(watch: Watch) -> None:
     watch.replies.append(watch.way.delete("ann", watch.id))
 
 
-@when(parsers.re(r"manual_trigger is called with (?P<body>[({n].*)"))
+@when(parsers.parse("it is triggered with {body}"))
 def triggered(watch: Watch, body: str) -> None:
-    content = b"" if body == "(nothing)" else body.encode()
-    watch.replies.append(watch.way.call("cron", watch.id, content, {}, "manual_trigger"))
+    watch.replies.append(watch.way.call("cron", watch.id, BODIES[body], {}, "manual_trigger"))
 
 
-@when(parsers.parse('manual_trigger is called with the secret "{secret}"'))
+@when(parsers.parse('somebody with the secret "{secret}" triggers it'))
 def triggered_secretly(watch: Watch, secret: str) -> None:
     headers = {"X-Webhook-Secret": secret}
     watch.replies.append(watch.way.call("cron", watch.id, b"", headers, "manual_trigger"))
