@@ -72,12 +72,13 @@ class _Column:
     types: tuple[type, ...]
     default: object
 
-    def value(self, values: Mapping[str, Any]) -> object:
-        value = values.get(self.key)
-        if isinstance(value, list) and tuple in self.types:
+    def accepted(self, value: object) -> object:
+        """The value as the field holds it, the default for one of another type."""
+        if type(value) in self.types:
+            return value
+        if type(value) is list and tuple in self.types:
             return tuple(value)
-        good = isinstance(value, self.types) and (bool in self.types or not isinstance(value, bool))
-        return value if good else self.default
+        return value if not isinstance(value, bool) and isinstance(value, self.types) else self.default
 
 
 class JsonModel(Generic[V]):
@@ -92,13 +93,19 @@ class JsonModel(Generic[V]):
         self._columns = [
             _column(each, hints[each.name], self._key(each)) for each in fields(cast(Any, type_))
         ]
+        self._by_key = {column.key: column for column in self._columns}
+        self._defaults = {column.name: column.default for column in self._columns}
 
     def _key(self, declared: Field[Any]) -> str:
         return declared.metadata.get("key") or declared.name
 
     def load(self, values: Mapping[str, Any]) -> V:
         """Never raises for what stands in the JSON object."""
-        return self.type(**{column.name: column.value(values) for column in self._columns})
+        members = self._defaults.copy()
+        for key, value in values.items():
+            if column := self._by_key.get(key):
+                members[column.name] = column.accepted(value)
+        return self.type(**members)
 
     def dump(self, value: V) -> dict[str, Any]:
         """The JSON object, without the fields that have their default."""
