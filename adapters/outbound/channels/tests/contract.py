@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -49,6 +49,19 @@ TYPING_ANSWERS = [
 ]
 
 
+Test = TypeVar("Test", bound=Callable[..., Any])
+
+
+def requires(*names: str) -> Callable[[Test], Test]:
+    """A test for channels with these capabilities, or whose sample has these values."""
+
+    def mark(test: Test) -> Test:
+        test.required = names  # type: ignore[attr-defined]
+        return test
+
+    return mark
+
+
 class ChannelContract:
     """`page` is the channel's page in the docs, where it has one."""
 
@@ -60,13 +73,15 @@ class ChannelContract:
         http = Scripted(self.sample.prelude, then)
         return ChannelCalls(type(self).build(dependencies(http, self.sample.addresses)))
 
-    def needs(self, *conditions: object) -> ChannelCalls:
-        """The channel; skips the test where the sample or the channel lacks what it needs."""
-        channel = self.built()
-        for condition in conditions:
-            if not (channel.has(condition) if isinstance(condition, str) else condition):
-                pytest.skip("the channel does not have this")
-        return channel
+    def __init_subclass__(cls) -> None:
+        """Leaves out the tests of what the channel does not have."""
+        channel = cls().built().channel
+        values = {"page": cls.page}
+        for name, test in vars(ChannelContract).items():
+            for required in getattr(test, "required", ()):
+                own = getattr(channel, required, None) or getattr(cls.sample, required, None)
+                if not (own or values.get(required)):
+                    setattr(cls, name, None)
 
     def received(self, call: RawCall) -> Received:
         received: Received = self.built().receive(self.sample.config, call, self.sample.metadata, NOW)
@@ -86,14 +101,14 @@ class ChannelContract:
         assert definition.setup.docs_url.startswith("https://")
         assert definition.setup.webhook_path
 
+    @requires("page")
     def test_the_page_names_every_field(self) -> None:
-        self.needs(self.page)
         assert self.page is not None
         page = self.page.read_text()
         assert [field.name for field in self.built().definition.fields if f"`{field.name}`" not in page] == []
 
+    @requires("webhook", "genuine")
     def test_a_genuine_call_gives_an_event_that_can_be_stored(self) -> None:
-        self.needs("webhook", self.sample.genuine)
         for call in self.sample.genuine.values():
             (event,) = self.received(call).events
             assert event.session_id
@@ -102,26 +117,27 @@ class ChannelContract:
             stored = [event.text, dict(event.target), sources, dict(event.raw)]
             assert json.loads(json.dumps(stored)) == stored
 
+    @requires("webhook", "genuine")
     def test_the_same_delivery_is_the_same_event(self) -> None:
-        self.needs("webhook", self.sample.genuine)
         for call in self.sample.genuine.values():
             first = self.received(call).events[0]
             second = self.received(replace(call, id="00000000-0000-4000-8000-000000000001")).events[0]
             assert (first.key, first.session_id) == (second.key, second.session_id)
 
+    @requires("webhook", "genuine")
     def test_a_call_is_acknowledged(self) -> None:
-        self.needs("webhook", self.sample.genuine)
         for call in self.sample.genuine.values():
             answer = self.received(call).answer
             assert 200 <= answer.status < 300
             assert not answer.body or "content-type" in {name.lower() for name in answer.headers}
 
+    @requires("webhook", "forged")
     def test_a_forged_call_is_refused(self) -> None:
-        self.needs("webhook", self.sample.forged)
         for call in self.sample.forged.values():
             with pytest.raises(Refusal):
                 self.received(call)
 
+    @requires("webhook")
     @settings(max_examples=30, suppress_health_check=list(HealthCheck), deadline=None)
     @given(
         body=st.binary(max_size=60)
@@ -135,31 +151,33 @@ class ChannelContract:
     def test_hostile_calls_are_read_or_refused(
         self, body: bytes, method: str, callback: str, content_type: str
     ) -> None:
-        self.needs("webhook")
         url = f"https://switchboard.example/api/agent/channels/any/7/{callback}"
         try:
             self.received(RawCall("id", method, callback, url, {"content-type": content_type}, body))
         except Refusal:
             return
 
+    @requires("sender", "shown")
     @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
     def test_messages_are_within_the_limit_and_lose_nothing(self, text: str) -> None:
-        channel = self.needs("sender", self.sample.shown)
+        channel = self.built()
         assert self.sample.shown is not None
         shown = [self.sample.shown(message) for message in self.rendered(channel, Answer(text))]
         limit = channel.definition.text_limit or TextLimit(10**9)
         assert all(measured(each, limit.unit) <= limit.size for each in shown)
         assert " ".join(shown).split() == text.split()
 
+    @requires("sender")
     def test_messages_can_be_stored(self) -> None:
-        for message in self.rendered(self.needs("sender"), Answer("**Hello**")):
+        for message in self.rendered(self.built(), Answer("**Hello**")):
             assert json.loads(json.dumps(dict(message.payload))) == message.payload
 
     def rendered(self, channel: ChannelCalls, answer: Answer) -> list[OutboundMessage]:
         return list(channel.render(self.sample.config, self.sample.target, answer))
 
+    @requires("prompt_closer")
     def test_the_message_with_the_buttons_can_be_replaced_without_a_press(self) -> None:
-        channel = self.needs("prompt_closer")
+        channel = self.built()
         config, target = self.sample.config, self.sample.target
         for choices in ((), (Choice("Approve", "c:1"), Choice("Reject", "c:2"))):
             messages = self.rendered(channel, Answer("May I? " * 2000, choices=choices))
@@ -168,17 +186,18 @@ class ChannelContract:
             assert [each is not None for each in pressed] == expected
             assert json.loads(json.dumps(pressed)) == pressed
 
+    @requires("sender")
     def test_who_sends_names_the_account_that_limits_bind(self) -> None:
-        channel = self.needs("sender")
+        channel = self.built()
         limits = channel.limits(self.sample.config, self.sample.target)
         assert limits.account.strip()
         assert limits == channel.limits(self.sample.config, self.sample.target)
         without_target = channel.limits(self.sample.config, {}).account
         assert without_target == limits.account or self.sample.account_by_target
 
+    @requires("sender", "shown", "over_http")
     @pytest.mark.parametrize(("then", "outcomes"), ANSWERS, ids=str)
     async def test_failures_of_sending_are_classified(self, then: Any, outcomes: set[Outcome]) -> None:
-        self.needs("sender", self.sample.shown, self.sample.over_http)
         channel = self.built(then)
         message = self.rendered(channel, Answer("Hello"))[0]
         sent: Sent = await channel.send(self.sample.config, self.sample.target, message, "key-1")
@@ -195,14 +214,15 @@ class ChannelContract:
             if field.secret and field.name in config
         ]
 
+    @requires("typing")
     def test_typing_is_repeated_before_it_ends(self) -> None:
-        channel = self.needs("typing")
+        channel = self.built()
         shown = self.sample.typing_shown_seconds
         assert shown * 0.7 <= channel.typing_seconds <= shown
 
+    @requires("typing", "over_http")
     @pytest.mark.parametrize(("then", "outcome"), TYPING_ANSWERS, ids=str)
     async def test_failures_of_typing_are_classified(self, then: Any, outcome: Outcome) -> None:
-        self.needs("typing", self.sample.over_http)
         sent = await self.built(then).typing(self.sample.config, self.sample.target)
         assert sent is not None
         assert sent.outcome is outcome
