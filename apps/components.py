@@ -76,7 +76,7 @@ class WorkerComponent(Component):
         self._links, self._supervisor = container.channels().links, container.channels().supervisor
         self._resources = container.resources()
         traces, concurrency = container.foundation().traces, container.settings().worker_concurrency
-        self._loops: list[QueueWorker[Any]] = [
+        self.queue_workers: list[QueueWorker[Any]] = [
             self._conversations(traces, concurrency),
             self._deliveries(traces, concurrency),
         ]
@@ -85,7 +85,7 @@ class WorkerComponent(Component):
             self._storage.message_dispatch,
         ]
         self._periodic = PeriodicRunner([*self._lease_tasks(), *self._other_tasks()])
-        self._periodic_task: asyncio.Task[None] | None = None
+        self.periodic_task: asyncio.Task[None] | None = None
 
     def _conversations(self, traces: Traces, concurrency: int) -> QueueWorker[Any]:
         conversations = self._storage.conversations
@@ -134,7 +134,7 @@ class WorkerComponent(Component):
 
     async def start(self) -> None:
         self._resources.load()
-        for dispatch, loop in zip(self._dispatches, self._loops, strict=True):
+        for dispatch, loop in zip(self._dispatches, self.queue_workers, strict=True):
             dispatch.worker = loop
 
     def reload(self) -> None:
@@ -143,9 +143,9 @@ class WorkerComponent(Component):
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
-            for loop in self._loops:
+            for loop in self.queue_workers:
                 group.create_task(loop.run())
-            self._periodic_task = group.create_task(self._periodic.run())
+            self.periodic_task = group.create_task(self._periodic.run())
 
     async def _refresh_limits(self) -> None:
         """Every second, and at once when another worker found something."""
@@ -157,13 +157,13 @@ class WorkerComponent(Component):
         await self._storage.event_bus.limits.wait(1.0)
 
     async def _renew(self) -> None:
-        for queue, loop in zip((INBOUND, OUTBOUND), self._loops, strict=True):
+        for queue, loop in zip((INBOUND, OUTBOUND), self.queue_workers, strict=True):
             await self._storage.leases.renew(queue, loop.held)
 
     async def stop(self) -> None:
-        await asyncio.gather(*(loop.stop(GRACE) for loop in self._loops))
-        if self._periodic_task:
-            self._periodic_task.cancel()
+        await asyncio.gather(*(loop.stop(GRACE) for loop in self.queue_workers))
+        if self.periodic_task:
+            self.periodic_task.cancel()
         await self._resources.close()
 
 

@@ -28,9 +28,8 @@ class Resources:
         runners = Runners(http, self._channels, history, builtins, _retrying)
         self.rules = _rules(settings, runners.build)
         default = runners.for_url(settings.downstream_url) if settings.downstream_url else None
-        self.runner: Downstream = Timed(
-            Router(self.rules, builtins, default), float(settings.downstream_timeout)
-        )
+        self.router = Router(self.rules, builtins, default)
+        self.runner: Downstream = Timed(self.router, float(settings.downstream_timeout))
 
     def load(self) -> None:
         """Reads the rules. Raises `SettingsError`."""

@@ -43,7 +43,7 @@ class JobsComponent(Component):
         jobs = {"clean": clean, RUN: runs.run, REGISTER: self._registration.keep_registered}
         self._resumed = False
         self._periodic_task: asyncio.Task[None] | None = None
-        self._worker = SupervisedWorker(self._queue.redis, QUEUE, jobs)
+        self.arq_worker = SupervisedWorker(self._queue.redis, QUEUE, jobs)
         self._periodic = PeriodicRunner(
             [
                 PeriodicTask("what is due", 1.0, self._due),
@@ -67,11 +67,11 @@ class JobsComponent(Component):
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._worker.run())
+            group.create_task(self.arq_worker.run())
             self._periodic_task = group.create_task(self._periodic.run())
 
     async def stop(self) -> None:
-        await self._worker.stop(GRACE)
+        await self.arq_worker.stop(GRACE)
         await self._watchers.stop()
         if self._periodic_task:
             self._periodic_task.cancel()

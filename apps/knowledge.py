@@ -52,7 +52,7 @@ class KnowledgeComponent(Component):
         self._container = container
         self._periodic_task: asyncio.Task[None] | None = None
         ingest, news = container.uploads().ingest, container.uploads().news
-        self._uploads = UploadLoop(ingest.take, ingest.work, news, container.settings().upload_concurrency)
+        self.upload_loop = UploadLoop(ingest.take, ingest.work, news, container.settings().upload_concurrency)
         self._periodic = PeriodicRunner(
             [
                 PeriodicTask("memory nodes", 5.0, container.knowledge().memory.work),
@@ -63,10 +63,10 @@ class KnowledgeComponent(Component):
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._uploads.run())
+            group.create_task(self.upload_loop.run())
             self._periodic_task = group.create_task(self._periodic.run())
 
     async def stop(self) -> None:
         if self._periodic_task is not None:  # a process may be told to stop before its components run
             self._periodic_task.cancel()
-        await self._uploads.stop()
+        await self.upload_loop.stop()

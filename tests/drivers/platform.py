@@ -54,7 +54,7 @@ class PlatformDriver:
         platform = self.platform
         self._under_way += 1
         try:
-            answer = await platform._handle(request)
+            answer = await platform.handle(request)
             if isinstance(answer, web.Response):
                 with contextlib.suppress(ConnectionError):  # who asked is gone
                     await answer.prepare(request)

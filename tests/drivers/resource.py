@@ -21,7 +21,7 @@ class Resource:
         self.requests: list[RunRequest] = []
         self.hold: asyncio.Event | None = None
         self._news = threading.Condition()
-        world.container.resources().runner._inner._default = self
+        world.container.resources().router.default = self
 
     async def run(self, request: RunRequest) -> RunResult:
         with self._news:

@@ -197,7 +197,7 @@ class Rest:
             world.gateways[type(self)] = self._gateway()
         self.app = world.gateways[type(self)]
         transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
-        self._client = httpx.AsyncClient(transport=transport, base_url=BASE, timeout=40)
+        self.client = httpx.AsyncClient(transport=transport, base_url=BASE, timeout=40)
 
     def _gateway(self) -> Any:
         return build_gateway(self._world.container)
@@ -208,7 +208,7 @@ class Rest:
         if user is not None:
             role = Role.ADMIN if user == "admin" else Role.USER
             headers["authorization"] = f"Bearer {self._world.key_of(user, role)}"
-        return self._world.run(self._client.request(method, path, headers=headers, **options))
+        return self._world.run(self.client.request(method, path, headers=headers, **options))
 
     def _asked(self, method: str, path: str, user: str, body: Any = None) -> Reply:
         response = self.request(method, path, user, **({} if body is None else {"json": body}))
@@ -261,7 +261,7 @@ class Rest:
         return Reply(WORDS[response.status_code], _json(response.content), response.headers)
 
     def close(self) -> None:
-        self._world.run(self._client.aclose())
+        self._world.run(self.client.aclose())
 
 
 class PatientCore(CoreConnection):

@@ -108,12 +108,12 @@ class World:
         tasks: list[asyncio.Task[Any]] = []
         for part in self.parts:
             if isinstance(part, WorkerComponent):
-                tasks += [task for loop in part._loops for task in loop._tasks]
+                tasks += [task for worker in part.queue_workers for task in worker.tasks]
                 tasks += self.container.work().prompt_feedback.tasks
-            if isinstance(part, JobsComponent) and part._worker._worker is not None:
-                tasks += [task for task in part._worker._worker.tasks.values() if not task.done()]
+            if isinstance(part, JobsComponent):
+                tasks += [task for task in part.arq_worker.tasks if not task.done()]
             if isinstance(part, KnowledgeComponent):
-                tasks += part._uploads._running
+                tasks += part.upload_loop.tasks
         return tasks
 
     async def _delete_all(self) -> None:

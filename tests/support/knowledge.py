@@ -100,6 +100,7 @@ class Knowledge:
         self.database = database
         self.parser = PlainParser()
         self.embedder = embedder or HashedEmbedder()
+        self.folder = folder
         self.blobs = FileBlobs(folder)
         self.holds = PostgresBlobReferences(database)
         self.uploads = PostgresUploads(database)

@@ -25,7 +25,10 @@ async def test_a_worker_has_no_place_for_what_goes_over_another_ones_connection(
     container = Container(settings=settings, dsn="", solitary=True)
     container.channels().supervisor._held_by_other_process = {7: 0}
     worker = WorkerComponent(container)
-    assert [loop._slots.capacity().instances for loop in worker._loops] == [{7: 0}, {7: 0}]
+    assert [queue_worker.slots.capacity().instances for queue_worker in worker.queue_workers] == [
+        {7: 0},
+        {7: 0},
+    ]
 
 
 async def test_knowledge_bases_stop_also_where_they_never_ran() -> None:

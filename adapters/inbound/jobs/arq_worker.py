@@ -63,6 +63,11 @@ class SupervisedWorker:
                 return
             await asyncio.sleep(RESTART_SECONDS)
 
+    @property
+    def tasks(self) -> list[asyncio.Task[Any]]:
+        """The jobs under way."""
+        return list(self._worker.tasks.values()) if self._worker else []
+
     def _made(self) -> Worker:
         return Worker(
             functions=self._functions,
@@ -87,11 +92,10 @@ class SupervisedWorker:
         if worker is None:
             return
         worker.allow_pick_jobs = False
-        tasks = list(worker.tasks.values())
-        if tasks:
-            await asyncio.wait(tasks, timeout=grace)
+        if self.tasks:
+            await asyncio.wait(self.tasks, timeout=grace)
         if worker.main_task is not None:
-            await end([worker.main_task, *worker.tasks.values()], "jobs", END_SECONDS)
+            await end([worker.main_task, *self.tasks], "jobs", END_SECONDS)
 
 
 def _body(name: str, job: Job) -> Callable[[Mapping[str, Any], int], Awaitable[None]]:

@@ -38,7 +38,7 @@ class UploadLoop(Generic[W]):
         self._work = work
         self._news = news
         self._concurrency = concurrency
-        self._running: set[asyncio.Task[None]] = set()
+        self.tasks: set[asyncio.Task[None]] = set()
         self._stopping = False
 
     async def run(self) -> None:
@@ -61,17 +61,17 @@ class UploadLoop(Generic[W]):
         """Stops at once: what is under way is staged and taken up again by the next process."""
         self._stopping = True
         self._news.set()
-        await end(self._running, "uploads")
+        await end(self.tasks, "uploads")
 
     async def _take_one(self) -> bool:
         """Begins with the next upload that there is a slot for; whether there was one."""
-        if len(self._running) >= 2 * self._concurrency:
+        if len(self.tasks) >= 2 * self._concurrency:
             return False
-        work = await self._take(newcomers_only=len(self._running) >= self._concurrency)
+        work = await self._take(newcomers_only=len(self.tasks) >= self._concurrency)
         if work is None or self._stopping:
             return False
         task = asyncio.create_task(self._finish(work))
-        self._running.add(task)
+        self.tasks.add(task)
         task.add_done_callback(self._ended)
         return True
 
@@ -84,7 +84,7 @@ class UploadLoop(Generic[W]):
             log.exception("working on an upload failed")
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        self._running.discard(task)
+        self.tasks.discard(task)
         self._news.set()
 
     async def _wait(self, seconds: float) -> None:

@@ -23,15 +23,15 @@ log = logging.getLogger(__name__)
 
 class Router:
     """Runs each request where its resource lives. An id that nothing is connected to is answered with a plain
-    note: trying again would not help the sender."""
+    note: trying again would not help the sender. `default` runs what no rule and no built-in takes."""
 
     def __init__(self, rules: RulesFile, builtins: Builtins, default: Downstream | None = None) -> None:
         self._rules = rules
         self._builtins = builtins
-        self._default = default
+        self.default = default
 
     async def run(self, request: RunRequest) -> RunResult:
-        runner = self._rules.find(request.resource) or self._builtins.find(request.resource) or self._default
+        runner = self._rules.find(request.resource) or self._builtins.find(request.resource) or self.default
         if runner is None:
             return _nothing_connected(request.resource)
         return _without_nul(await runner.run(request))

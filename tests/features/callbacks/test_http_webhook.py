@@ -76,14 +76,14 @@ def synchronous(hook: Hook) -> None:
 def synchronous_failing(world: World, hook: Hook, receiver: Receiver) -> None:
     receiver.script = [(400, {}), (204, {})]
     runners = world.container.resources()
-    runners.runner._inner._default = runners_for(world, receiver)
+    runners.router.default = runners_for(world, receiver)
     hook.create({"syncResponse": True}, "agent::somewhere")
 
 
 @given("a synchronous http-webhook whose resource does not answer yet")
 def synchronous_waiting(world: World, hook: Hook, silent: Silent, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("domain.callbacks.service.LOOK_AGAIN", 0.05)
-    monkeypatch.setattr(world.container.resources().runner._inner, "_default", silent)
+    monkeypatch.setattr(world.container.resources().router, "default", silent)
     hook.create({"syncResponse": True}, "agent::somewhere")
 
 

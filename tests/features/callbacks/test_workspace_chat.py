@@ -68,7 +68,7 @@ class Slow:
 
     def __init__(self, world: World) -> None:
         self.ends = threading.Event()
-        world.container.resources().runner._inner._default = self
+        world.container.resources().router.default = self
 
     async def run(self, request: RunRequest) -> RunResult:
         assert request.progress

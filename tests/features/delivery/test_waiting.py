@@ -154,7 +154,7 @@ def refuses_typing(scene: Scene) -> None:
 @given("the platform does not answer when it is asked to show that somebody is writing")
 def hangs_on_typing(scene: Scene) -> None:
     platform = scene.driver.platform
-    handle = platform._handle
+    handle = platform.handle
 
     async def hang(request: Any) -> Any:
         body = await request.read()
@@ -162,7 +162,7 @@ def hangs_on_typing(scene: Scene) -> None:
             await asyncio.sleep(30)
         return await handle(request)
 
-    platform._handle = hang  # type: ignore[method-assign]
+    platform.handle = hang  # type: ignore[method-assign]
 
 
 @given("the platform refuses the answer")

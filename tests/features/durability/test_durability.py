@@ -194,9 +194,9 @@ def hangs(valve: Resource) -> None:
 
 async def _stop_periodic_tasks(worker: WorkerComponent) -> None:
     """A worker that hangs prolongs no lease."""
-    assert worker._periodic_task is not None
-    worker._periodic_task.cancel()
-    await asyncio.wait([worker._periodic_task])
+    assert worker.periodic_task is not None
+    worker.periodic_task.cancel()
+    await asyncio.wait([worker.periodic_task])
 
 
 @when("its lease runs out and a second worker takes the message up", target_fixture="other_valve")

@@ -39,7 +39,7 @@ class Scene:
         self.under_way = 0
         self.answered: asyncio.Queue[str] = asyncio.Queue()
         self.release = asyncio.Event()
-        world.container.resources().runner._inner._default = self
+        world.container.resources().router.default = self
         self.stuck_url = world.run(self._stuck())
 
     async def _stuck(self) -> str:
@@ -76,7 +76,7 @@ class Scene:
     def _held(self) -> int:
         """Conversations that the worker has leased."""
         worker = next(each for each in self.world.parts if isinstance(each, WorkerComponent))
-        return len(worker._loops[0].held)
+        return len(worker.queue_workers[0].held)
 
     def create(self, user: str, url: str | None = None) -> int:
         body = {

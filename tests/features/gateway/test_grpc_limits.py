@@ -196,7 +196,7 @@ def test_many_large_callbacks_at_once_cross_to_the_core(world: World, rest: Rest
     body = json.dumps({"message": "m" * 1_000_000}).encode()
 
     async def all_at_once() -> list[httpx.Response]:
-        return await asyncio.gather(*(rest._client.post(path, content=body) for _ in range(30)))
+        return await asyncio.gather(*(rest.client.post(path, content=body) for _ in range(30)))
 
     assert [each.status_code for each in world.run(all_at_once())] == [200] * 30
 

@@ -29,7 +29,7 @@ class Streaming:
     def __init__(self, world: World, *, ends: bool) -> None:
         self._ends = ends
         self.told = threading.Event()
-        world.container.resources().runner._inner._default = self
+        world.container.resources().router.default = self
 
     async def run(self, request: RunRequest) -> RunResult:
         assert request.progress

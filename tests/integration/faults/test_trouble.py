@@ -54,7 +54,7 @@ class Town(Telegram):
         self.asked: list[str] = []
         self.others_were_answered = asyncio.Event()
 
-    async def _handle(self, request: web.Request) -> web.StreamResponse:
+    async def handle(self, request: web.Request) -> web.StreamResponse:
         body = await request.read()
         if request.path == "/resource":
             return await self._resource(request, json.loads(body))
@@ -65,8 +65,8 @@ class Town(Telegram):
                 self.others_were_answered.set()
             return await self._reply(request, "http-webhook", reply["response"], self._receives)
         if request.path.endswith("/sendMessage"):
-            return await self._reply(request, "bot-messenger", json.loads(body)["text"], super()._handle)
-        return await super()._handle(request)
+            return await self._reply(request, "bot-messenger", json.loads(body)["text"], super().handle)
+        return await super().handle(request)
 
     async def _receives(self, request: web.Request) -> web.StreamResponse:
         return web.Response()

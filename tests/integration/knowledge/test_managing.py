@@ -130,7 +130,7 @@ async def test_deleting_leaves_nothing_behind(knowledge: Knowledge, ann: Caller)
     await knowledge.bases.delete(ann, base)
     for table in ("kb_file", "chunk", "chunk_index", "kb_term", "blob", "kb_upload", "memory_task"):
         assert await knowledge.count(table) == 0, table
-    assert list(Path(knowledge.blobs._root).glob("??/*")) == []
+    assert list(knowledge.folder.glob("??/*")) == []
     with pytest.raises(NotFound, match=r"^File not found$"):
         await knowledge.files.get(ann, uploaded.hash)
     with pytest.raises(NotFound, match=r"^Knowledge base not found$"):

@@ -89,7 +89,7 @@ async def test_one_bad_file_takes_all_of_the_request_back(knowledge: Knowledge, 
     with pytest.raises(Unreadable, match=r"^bad\.txt: is corrupt$"):
         await knowledge.upload(ann, base, good_txt=TEXT, bad_txt="corrupt")
     assert set((await counts(knowledge)).values()) == {0}
-    assert list(Path(knowledge.blobs._root).glob("??/*")) == []
+    assert list(knowledge.folder.glob("??/*")) == []
     assert await knowledge.search.search(ann, base, "turbine") == []
 
 
@@ -104,7 +104,7 @@ async def test_what_is_refused_at_the_door_leaves_nothing(
     with pytest.raises(refusal):
         await knowledge.files.upload(ann, base, incoming([("good.txt", TEXT), (name, content)]))
     assert set((await counts(knowledge)).values()) == {0}
-    assert list(Path(knowledge.blobs._root).glob("*/*")) == []
+    assert list(knowledge.folder.glob("*/*")) == []
 
 
 async def test_no_files_at_all(knowledge: Knowledge, ann: Caller) -> None:

@@ -50,10 +50,10 @@ class Discord(StandIn):
         self.shared = {"/attachments/1/engine.png": b"\x89PNG picture"}
         self.gateway = GatewayStandIn()
 
-    async def _handle(self, request: web.Request) -> web.StreamResponse:
+    async def handle(self, request: web.Request) -> web.StreamResponse:
         if request.path in ("/gateway/", "/resume/"):
             return await self.gateway.serve(request, self.url)
-        return await super()._handle(request)
+        return await super().handle(request)
 
     def answer(self, seen: Seen) -> Reply:
         if seen.path in self.shared:

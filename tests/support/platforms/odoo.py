@@ -149,11 +149,11 @@ class Odoo(StandIn):
 
     # what the server answers
 
-    async def _handle(self, request: web.Request) -> web.StreamResponse:
+    async def handle(self, request: web.Request) -> web.StreamResponse:
         try:
             with self.connection():
                 await asyncio.sleep(self.seconds)
-                return await super()._handle(request)
+                return await super().handle(request)
         except Refused as refused:
             reply = self._refusal(refused, request_id=1)
             return web.json_response(reply.json, status=reply.status)

@@ -81,7 +81,7 @@ class StandIn:
     @asynccontextmanager
     async def serve(self, port: int = 0) -> AsyncIterator[None]:
         """Serves on a port, 0 for a free one, until the block ends."""
-        async with serving(self._handle, port=port) as url:
+        async with serving(self.handle, port=port) as url:
             self.url = url
             yield
 
@@ -112,7 +112,7 @@ class StandIn:
         """Takes the next request and closes the connection without an answer."""
         self._steps.append(self._drop)
 
-    async def _handle(self, request: web.Request) -> web.StreamResponse:
+    async def handle(self, request: web.Request) -> web.StreamResponse:
         body = await request.read()
         headers = {name.lower(): value for name, value in request.headers.items()}
         seen = Seen(request.method, request.path, dict(request.query), headers, body)

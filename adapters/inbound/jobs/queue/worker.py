@@ -125,8 +125,8 @@ class QueueWorker(Generic[L]):
         self._releaser = LeaseReleaser(name, release)
         self._reclaim = reclaim
         self._wakeup = wakeup
-        self._slots = SlotAllocator(concurrency, throttled)
-        self._tasks: dict[asyncio.Task[None], QueueKey] = {}
+        self.slots = SlotAllocator(concurrency, throttled)
+        self.tasks: dict[asyncio.Task[None], QueueKey] = {}
         self._backoff = Backoff()
         self._away = False
         self._lease_uncertain = False
@@ -136,10 +136,10 @@ class QueueWorker(Generic[L]):
     @property
     def held(self) -> set[QueueKey]:
         """The queues that are worked on or about to be: the only leases of ours that may be prolonged."""
-        return {*self._tasks.values(), *self._slots.reserved}
+        return {*self.tasks.values(), *self.slots.reserved}
 
     def offer(self, key: QueueKey) -> bool:
-        return self._accepts_offers and not self._lease_uncertain and self._slots.reserve(key)
+        return self._accepts_offers and not self._lease_uncertain and self.slots.reserve(key)
 
     def take(self, leased: L) -> None:
         """Starts in a moment, so that those who wait for the commit come first."""
@@ -147,14 +147,14 @@ class QueueWorker(Generic[L]):
 
     def decline(self, keys: Iterable[QueueKey], *, lease_uncertain: bool) -> None:
         for key in keys:
-            if self._slots.cancel(key):
+            if self.slots.cancel(key):
                 self._wakeup.wake()
         if lease_uncertain:
             self._lease_uncertain = True
             self._wakeup.wake()
 
     def _start_reserved(self, leased: L) -> None:
-        self._slots.cancel(leased.key)
+        self.slots.cancel(leased.key)
         if self._stopping:
             self._releaser.release_soon(leased.key)
         else:
@@ -166,7 +166,7 @@ class QueueWorker(Generic[L]):
         while not (self._stopping or cancelled()):
             if pause := await self._next():
                 await self._wakeup.wait(pause)
-            if len(self._tasks) >= BUSY and not self._stopping:
+            if len(self.tasks) >= BUSY and not self._stopping:
                 await asyncio.sleep(GATHER_SECONDS)
 
     async def _next(self) -> float:
@@ -196,20 +196,20 @@ class QueueWorker(Generic[L]):
         self._accepts_offers = not self._stopping
 
     async def _lease_due(self) -> float:
-        capacity = self._slots.capacity()
+        capacity = self.slots.capacity()
         if capacity.total <= 0:
             return SWEEP_SECONDS
-        self._slots.request(capacity)
+        self.slots.request(capacity)
         leases: Leases[L] = Leases((), more=False)
         try:
             leases = await self._lease(capacity)
         finally:
             keys = [leased.key for leased in leases.leased]
-            freed = self._slots.fulfil(capacity, keys, more=leases.more)
+            freed = self.slots.fulfil(capacity, keys, more=leases.more)
         for leased in leases.leased:
             if self._stopping:
                 await self._releaser.release(leased.key)
-            elif self._slots.is_full(leased.key.instance_id, leased.key.user_id):
+            elif self.slots.is_full(leased.key.instance_id, leased.key.user_id):
                 self._releaser.release_soon(leased.key)
             else:
                 self._start(leased)
@@ -218,13 +218,13 @@ class QueueWorker(Generic[L]):
         return 0.0 if leases.leased or freed else CONTENDED_SECONDS
 
     def _start(self, leased: L) -> None:
-        self._slots.acquire(leased.key)
+        self.slots.acquire(leased.key)
         task = asyncio.create_task(self._work_on(leased))
-        self._tasks[task] = leased.key
+        self.tasks[task] = leased.key
         task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        if self._slots.release(self._tasks.pop(task)):
+        if self.slots.release(self.tasks.pop(task)):
             self._wakeup.wake()
 
     async def _work_on(self, leased: L) -> None:
@@ -247,7 +247,7 @@ class QueueWorker(Generic[L]):
         self._stopping = self._releaser.stopping = True
         self._accepts_offers = False
         self._wakeup.wake()
-        if self._tasks:
-            _, unfinished = await asyncio.wait(self._tasks, timeout=grace)
-            await end([*unfinished, *self._tasks], self._name, RELEASE_SECONDS)
+        if self.tasks:
+            _, unfinished = await asyncio.wait(self.tasks, timeout=grace)
+            await end([*unfinished, *self.tasks], self._name, RELEASE_SECONDS)
         await self._releaser.wait(RELEASE_SECONDS)
