@@ -7,7 +7,7 @@ Feature: Mattermost
     Scenario Outline: <what>
       Given a bot that echoes
       When the platform posts <update>
-      Then it is acknowledged with {}
+      Then it is acknowledged with an empty answer
       And "<answer>" is written to <place>
 
       Examples:
@@ -23,7 +23,7 @@ Feature: Mattermost
     Scenario: The same post twice
       Given a bot that echoes
       When the platform repeats outgoing_webhook
-      Then it is acknowledged with {}
+      Then it is acknowledged with an empty answer
       And it is written once
 
   Rule: The token of the payload must be one of the two that are configured
@@ -44,7 +44,7 @@ Feature: Mattermost
     Scenario Outline: <update>
       Given a bot that echoes
       When the platform posts <update>
-      Then it is acknowledged with {}
+      Then it is acknowledged with an empty answer
       And nobody is asked
 
       Examples:
@@ -68,7 +68,7 @@ Feature: Mattermost
       When the platform posts outgoing_webhook
       And the answer is on record as sent
       And the platform posts own_answer_of_a_person
-      Then it is acknowledged with {}
+      Then it is acknowledged with an empty answer
       And nothing else is asked
 
   Rule: A platform that asks to wait is not written to earlier

@@ -5,7 +5,6 @@ A module of such a feature says in `CHAT` what its platform is.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -168,12 +167,15 @@ def forges(world: World, instance: Instance, name: str) -> None:
     instance.post(instance.chat.forged(name, world.clock.now()))
 
 
-@then(parsers.re(r"it is acknowledged with (?P<body>.+)"))
-def acknowledged(instance: Instance, body: str) -> None:
+@then(parsers.parse("it is acknowledged with {acknowledgement}"))
+def acknowledged(request: pytest.FixtureRequest, instance: Instance, acknowledgement: str) -> None:
+    """`ACKNOWLEDGEMENTS` of the module has the bodies that its platform expects."""
     reply = instance.replies[-1]
     assert reply.outcome == "done", reply.body
     given = reply.body.decode() if isinstance(reply.body, bytes) else reply.body
-    assert given == (None if body == "nothing" else json.loads(body))
+    assert given == (
+        None if acknowledgement == "nothing" else request.module.ACKNOWLEDGEMENTS[acknowledgement]
+    )
 
 
 @then(parsers.parse('"{text}" is written to {place}'))

@@ -19,7 +19,7 @@ Feature: Microsoft Teams
     Scenario: A pressed button
       Given a bot that echoes
       When the platform posts invoke_choice
-      Then it is acknowledged with {"statusCode": 200, "type": "application/vnd.microsoft.activity.message", "value": "Received."}
+      Then it is acknowledged with the message "Received."
       And "Approve" is written to a:1kQ7mZ3xW9pT4nLs8RcGd2HfJv6Yb
 
   Rule: An activity that comes again is not answered again

@@ -18,6 +18,8 @@ from tests.support.platforms.mattermost import BOT, OTHER_BOT, TOKEN, Mattermost
 THROUGH = "way"
 scenarios("community_chat.feature")
 
+ACKNOWLEDGEMENTS = {"an empty answer": {}}
+
 FIXTURES = Path(__file__).parents[3] / "adapters/outbound/channels/community_chat/fixtures"
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "foreign_response_url": ("slash_command", {"response_url": "https://evil.example/hooks"}),

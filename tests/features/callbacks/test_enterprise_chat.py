@@ -18,6 +18,14 @@ from tests.support.platforms.teams import APP_ID, PASSWORD, TENANT, Teams, token
 THROUGH = "way"
 scenarios("enterprise_chat.feature")
 
+ACKNOWLEDGEMENTS = {
+    'the message "Received."': {
+        "statusCode": 200,
+        "type": "application/vnd.microsoft.activity.message",
+        "value": "Received.",
+    }
+}
+
 FIXTURES = Path(__file__).parents[3] / "adapters/outbound/channels/enterprise_chat/fixtures"
 ACTIVITIES: dict[str, dict[str, Any]] = {
     "message_of_another_channel": {"channelId": "webchat"},

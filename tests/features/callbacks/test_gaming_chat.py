@@ -16,6 +16,13 @@ from tests.support.platforms.discord import Discord
 THROUGH = "way"
 scenarios("gaming_chat.feature")
 
+ACKNOWLEDGEMENTS = {
+    "a pong": {"type": 1},
+    "thinking": {"type": 5},
+    "no change": {"type": 6},
+    "no suggestions": {"type": 8, "data": {"choices": []}},
+}
+
 
 def forged(name: str, at: datetime) -> RawCall:
     right = samples.posted(samples.fixture(name), at)

@@ -21,6 +21,11 @@ from tests.support.platforms.slack import Slack
 THROUGH = "way"
 scenarios("workspace_chat.feature")
 
+ACKNOWLEDGEMENTS = {
+    "the challenge": "3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P",
+    '"Working on it…" for the sender alone': {"response_type": "ephemeral", "text": "Working on it…"},
+}
+
 OWN_ANSWER = "own_answer_of_a_person"
 
 
