@@ -11,8 +11,8 @@ Feature: Channel instances
       And the instance shows its channel "http-webhook" named "HTTP webhook", its owner ann and the status "active"
 
     Scenario: Numbers, key order and unknown fields stay as they were
-      When ann creates an http-webhook with the configuration {"zebra": 993, "apple": [1.5, {"x": null}], "syncResponse": false, "müsli": "ß"}
-      Then the configuration comes back as {"zebra": 993, "apple": [1.5, {"x": null}], "syncResponse": false, "müsli": "ß"}
+      When ann creates an http-webhook with numbers, lists and unknown fields in its configuration
+      Then the configuration comes back as it was
 
   Rule: Among active instances the triple of user, name and channel is unique
 
@@ -86,7 +86,7 @@ Feature: Channel instances
   Rule: A wrong configuration is refused, and every field at fault is named
 
     Scenario: Several faults at once
-      When ann creates an email instance with the configuration {"smtpHost": "mail.example.com", "smtpPort": "587", "imapHost": "", "imapPort": 99999, "username": "u", "password": "p", "fromEmail": "nobody"}
+      When ann creates an email instance with a port as text, a port out of range, an empty host and a sender that is no address
       Then the answer is "invalid"
       And the error names "config.smtpPort", "config.imapHost", "config.imapPort" and "config.fromEmail"
       And ann has no instances
@@ -129,12 +129,12 @@ Feature: Channel instances
         | an email instance        | a port of 400 digits        | smtpPort        |
 
     Scenario: A channel that nobody knows
-      When ann creates a pigeon-post instance with the configuration {}
+      When ann creates a pigeon-post instance without a configuration
       Then the answer is "invalid"
       And the error names "channelId"
 
     Scenario: What should be given and is not, is said
-      When ann creates an enterprise-chat instance with the configuration {}
+      When ann creates an enterprise-chat instance without a configuration
       Then it is created
       And the message mentions "webhookUrl"
       And the instance's health mentions "webhookUrl"

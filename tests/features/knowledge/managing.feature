@@ -16,21 +16,21 @@ Feature: Managing knowledge bases
       And the base is named "Handbook" and was created by ann
 
     Scenario Outline: A name is needed
-      When ann creates a base with the body <body>
+      When ann creates a base with <what>
       Then the request is "invalid"
       And the error names "<field>"
 
       Examples:
-        | body                                  | field       |
-        | {}                                    | name        |
-        | {"name": ""}                          | name        |
-        | {"name": "  "}                        | name        |
-        | {"name": 7}                           | name        |
-        | {"name": "a", "kb_manifest": [1]}     | kb_manifest |
-        | {"name": "a", "description": 1}       | description |
-        | {"name": "a", "kb_manifest": {"a": 1e999}} | kb_manifest |
-        | {"name": "a\\u0000b"}                  | name        |
-        | not json                              | JSON        |
+        | what                                 | field       |
+        | no name                              | name        |
+        | an empty name                        | name        |
+        | a name of spaces                     | name        |
+        | a number as its name                 | name        |
+        | a list as its manifest               | kb_manifest |
+        | a number as its description          | description |
+        | an infinite number in its manifest   | kb_manifest |
+        | a NUL character in its name          | name        |
+        | text that is no object               | JSON        |
 
     Scenario: An update answers with nothing
       Given ann has the base "Handbook"

@@ -12,15 +12,27 @@ from tests.drivers.ways import Rest
 THROUGH = "rest"
 scenarios("managing.feature")
 
+WRONG_BASES = {
+    "no name": b"{}",
+    "an empty name": b'{"name": ""}',
+    "a name of spaces": b'{"name": "  "}',
+    "a number as its name": b'{"name": 7}',
+    "a list as its manifest": b'{"name": "a", "kb_manifest": [1]}',
+    "a number as its description": b'{"name": "a", "description": 1}',
+    "an infinite number in its manifest": b'{"name": "a", "kb_manifest": {"a": 1e999}}',
+    "a NUL character in its name": rb'{"name": "a\u0000b"}',
+    "text that is no object": b"not json",
+}
+
 
 @when(parsers.parse('ann creates the base "{name}" described as "{description}"'))
 def create(rest: Rest, scene: Scene, name: str, description: str) -> None:
     send(rest, scene, "POST", KB, json={"name": name, "description": description})
 
 
-@when(parsers.re(r"ann creates a base with the body (?P<body>.*)"))
-def create_with(rest: Rest, scene: Scene, body: str) -> None:
-    send(rest, scene, "POST", KB, content=body.encode(), headers={"content-type": "application/json"})
+@when(parsers.parse("ann creates a base with {what}"))
+def create_with(rest: Rest, scene: Scene, what: str) -> None:
+    send(rest, scene, "POST", KB, content=WRONG_BASES[what], headers={"content-type": "application/json"})
 
 
 @when("ann asks for the base")

@@ -173,6 +173,12 @@ def told(watch: Watch, event: str, name: str) -> None:
     assert f'"name": "{name}"' in watch.asked[0]
 
 
+@then("the resource is told of an unlink event with the id alone")
+def told_of_deletion(watch: Watch) -> None:
+    text = 'Odoo unlink event in res.partner (ID: 1): {"id": 1}'
+    assert watch.resource.wait_until(lambda: text in watch.asked), watch.asked
+
+
 @then(parsers.parse('the record gets the note "{words}"'))
 def note(watch: Watch, server: odoo.Odoo, words: str) -> None:
     assert watch.platform.wait_until(lambda: bool(server.notes))
