@@ -18,7 +18,7 @@ UNUSED: Any = None
 def carried(token: str, user: str | None) -> dict[str, str | bytes]:
     context = copy_context()
     context.run(connection.carry, token, user)
-    return dict(context[connection._credential])
+    return dict(context[connection.credential])
 
 
 @pytest.mark.parametrize("user", ["ann", "m\N{LATIN SMALL LETTER U WITH DIAERESIS}nchen"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from adapters.outbound.security.encryption import new_key
 from apps.components import WorkerComponent
 from apps.container import Container
@@ -20,10 +22,12 @@ def test_channels_get_the_addresses_of_the_settings() -> None:
     assert dependencies.address(SMS) == "https://api.twilio.com"
 
 
-async def test_a_worker_has_no_place_for_what_goes_over_another_ones_connection() -> None:
+async def test_a_worker_has_no_slot_for_what_goes_over_another_ones_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     settings = load({"CONFIG_ENCRYPTION_KEY": new_key(), "INTERNAL_SERVICE_KEY": "k" * 32}, None)
     container = Container(settings=settings, dsn="", solitary=True)
-    container.channels().supervisor._held_by_other_process = {7: 0}
+    monkeypatch.setattr(container.channels().supervisor, "held_by_other_process", lambda: {7: 0})
     worker = WorkerComponent(container)
     assert [queue_worker.slots.capacity().instances for queue_worker in worker.queue_workers] == [
         {7: 0},

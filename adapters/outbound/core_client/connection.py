@@ -31,7 +31,7 @@ OPTIONS = (
 LONGEST_TOKEN = 2000
 """gRPC servers take 8 KiB of metadata in all."""
 
-_credential: ContextVar[tuple[tuple[str, str | bytes], ...]] = ContextVar("credential", default=())
+credential: ContextVar[tuple[tuple[str, str | bytes], ...]] = ContextVar("credential", default=())
 
 
 def carry(token: str, acting_for: str | None) -> None:
@@ -44,7 +44,7 @@ def carry(token: str, acting_for: str | None) -> None:
     metadata: list[tuple[str, str | bytes]] = [("authorization", f"Bearer {token}")]
     if acting_for:
         metadata.append((ACTING_FOR, acting_for[: limits.USER_ID + 1].encode()))
-    _credential.set(tuple(metadata))
+    credential.set(tuple(metadata))
 
 
 class CoreConnection:
@@ -69,7 +69,7 @@ class CoreConnection:
     ) -> T:
         """The answer; a refusal of the core is raised as the same refusal here."""
         try:
-            return await method(request, timeout=deadline, metadata=_credential.get())
+            return await method(request, timeout=deadline, metadata=credential.get())
         except grpc.aio.AioRpcError as error:
             refusal = from_error(error)
             if refusal is None:
@@ -92,7 +92,7 @@ class CoreConnection:
     ) -> AsyncIterator[T]:
         """The answers one by one; a refusal of the core is raised as the same refusal here."""
         try:
-            async for answer in method(request, timeout=deadline, metadata=_credential.get()):
+            async for answer in method(request, timeout=deadline, metadata=credential.get()):
                 yield answer
         except grpc.aio.AioRpcError as error:
             refusal = from_error(error)

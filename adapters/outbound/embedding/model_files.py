@@ -66,7 +66,7 @@ class ModelFiles:
         """Tokens of a text, without the marks for start and end."""
         with self._lock:
             if self._tokenizer is None:
-                self._tokenizer = self._load_tokenizer()
+                self._tokenizer = self.load_tokenizer()
                 self._by_word = type(self._tokenizer.pre_tokenizer).__name__ == "BertPreTokenizer"
         if self._by_word:
             return self._sum_of_words(text.split())
@@ -84,7 +84,7 @@ class ModelFiles:
             counts.update(zip(new, map(len, made), strict=True))
         return sum([counts[word] for word in words])
 
-    def _load_tokenizer(self) -> Any:
+    def load_tokenizer(self) -> Any:
         from tokenizers import Tokenizer
 
         tokenizer = Tokenizer.from_file(str(self.folder / "tokenizer.json"))

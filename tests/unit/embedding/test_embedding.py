@@ -50,7 +50,7 @@ def test_tokens_are_counted_without_a_limit() -> None:
 def test_tokens_are_counted_as_the_tokenizer_does(monkeypatch: pytest.MonkeyPatch, remembered: int) -> None:
     monkeypatch.setattr(model_files, "REMEMBERED_WORDS", remembered)
     files = ModelFiles()
-    tokenizer = files._load_tokenizer()
+    tokenizer = files.load_tokenizer()
     for text in (
         "The pump (INV-2024-00317) isn't serviced; see https://example.org/a_b?c=1 ...",
         "naïve Müller\u2019s \u201cÜberprüfung\u201d \u2014 \ufb01ne",

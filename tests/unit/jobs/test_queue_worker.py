@@ -140,15 +140,15 @@ async def test_stopping_does_not_wait_for_a_database_that_is_away() -> None:
 
 
 async def test_what_is_leased_while_the_loop_stops_is_given_back() -> None:
-    world = World(None)
-    leasing, go_on, lease = asyncio.Event(), asyncio.Event(), world.lease
+    leasing, go_on = asyncio.Event(), asyncio.Event()
 
-    async def slowly(capacity: Capacity) -> Leases[Leased]:
-        leasing.set()
-        await go_on.wait()
-        return await lease(capacity)
+    class SlowlyLeasing(World):
+        async def lease(self, capacity: Capacity) -> Leases[Leased]:
+            leasing.set()
+            await go_on.wait()
+            return await super().lease(capacity)
 
-    world.loop._lease = slowly
+    world = SlowlyLeasing(None)
     running = asyncio.create_task(world.loop.run())
     await leasing.wait()
     await world.loop.stop(30)
