@@ -14,6 +14,7 @@ import pytest
 from adapters.outbound.channels.mail_api.config import GmailConfig
 from adapters.outbound.oauth.google import GoogleApi
 from adapters.outbound.oauth.tokens import TokenRefused, Tokens, TokenUnavailable
+from domain.channels.model import PlatformAddress
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
 from tests.support.channels import SetClock, dependencies
 
@@ -115,7 +116,7 @@ async def test_a_strange_life_is_survived(life: Any) -> None:
 
 def google(endpoint: Endpoint, token_url: str = URL) -> GoogleApi:
     addresses = {"GOOGLE_TOKEN_URL": token_url, "MAIL_API_URL": "https://gmail.example"}
-    return GoogleApi.build("Gmail", dependencies(endpoint, addresses), "MAIL_API_URL")
+    return GoogleApi.build("Gmail", dependencies(endpoint, addresses), PlatformAddress("MAIL_API_URL"))
 
 
 async def test_google_gets_a_refresh_grant() -> None:
