@@ -4,71 +4,71 @@ Feature: Mattermost
 
   Rule: What a person writes is answered in the same channel
 
-    Scenario Outline: <what>
+    Scenario Outline: Answered: <update>
       Given a bot that echoes
       When the platform posts <update>
-      Then it is acknowledged with an empty answer
+      Then it is acknowledged with an empty reply
       And "<answer>" is written to <place>
 
       Examples:
-        | what                     | update                | answer                   | place                         |
-        | a post as JSON           | outgoing_webhook      | ask what is on the menu? | c4n8hq2xw7z1m5kfr9ty3bdjpa    |
-        | a post as a form         | outgoing_webhook_form | what is on the menu?     | c4n8hq2xw7z1m5kfr9ty3bdjpa    |
-        | a slash command          | slash_command         | for tomorrow             | response_url                  |
-        | a command from elsewhere | foreign_response_url  | for tomorrow             | c4n8hq2xw7z1m5kfr9ty3bdjpa    |
-        | a post without a channel | without_channel       | ask what is on the menu? | d4n8hq2xw7z1m5kfr9ty3bdjpa    |
+        | update                                    | answer                   | place                     |
+        | a post in the usual form                  | ask what is on the menu? | the channel               |
+        | a post as a web form                      | what is on the menu?     | the channel               |
+        | a slash command                           | for tomorrow             | the command's own address |
+        | a command that names an address elsewhere | for tomorrow             | the channel               |
+        | a post without a channel                  | ask what is on the menu? | the configured channel    |
 
   Rule: A post that comes again is not answered again
 
     Scenario: The same post twice
       Given a bot that echoes
-      When the platform repeats outgoing_webhook
-      Then it is acknowledged with an empty answer
+      When the platform repeats a post in the usual form
+      Then it is acknowledged with an empty reply
       And it is written once
 
   Rule: The token of the payload must be one of the two that are configured
 
     Scenario: A forged post
       Given a bot that echoes
-      When somebody else posts outgoing_webhook
+      When somebody else posts a post in the usual form
       Then the call is refused as "not known"
       And nobody is asked
 
     Scenario: The token of the API is one of them
       Given a bot that echoes
-      When the platform posts with_the_api_token
-      Then "ask what is on the menu?" is written to c4n8hq2xw7z1m5kfr9ty3bdjpa
+      When the platform posts a post with the token of the API
+      Then "ask what is on the menu?" is written to the channel
 
   Rule: What nobody said to the bot is acknowledged and ignored
 
-    Scenario Outline: <update>
+    Scenario Outline: Ignored: <update>
       Given a bot that echoes
       When the platform posts <update>
-      Then it is acknowledged with an empty answer
+      Then it is acknowledged with an empty reply
       And nobody is asked
 
       Examples:
-        | update   |
-        | own_post |
-        | empty    |
+        | update                   |
+        | a post of the bot itself |
+        | an empty post            |
 
   Rule: Two bots do not answer each other for ever
 
     Scenario: A post of another bot
       Given a bot that echoes
-      When the platform posts other_bots_post
-      And the platform posts outgoing_webhook_form
-      Then "what is on the menu?" is written to c4n8hq2xw7z1m5kfr9ty3bdjpa
+      When the platform posts a post of another bot
+      And the platform posts a post as a web form
+      Then "what is on the menu?" is written to the channel
       And it is written once
 
   Rule: What the bot posted is no message, whoever seems to have posted it
 
     Scenario: An answer that comes back in the name of a person
       Given a bot that echoes
-      When the platform posts outgoing_webhook
+      When the platform posts a post in the usual form
       And the answer is on record as sent
-      And the platform posts own_answer_of_a_person
-      Then it is acknowledged with an empty answer
+      And the platform posts the bot's answer as a person's post
+      Then it is acknowledged with an empty reply
       And nothing else is asked
 
   Rule: A platform that asks to wait is not written to earlier
@@ -76,6 +76,6 @@ Feature: Mattermost
     Scenario: Too many posts
       Given a bot that echoes
       And the platform asks to wait 1 second once it is written to
-      When the platform posts outgoing_webhook_form
-      Then "what is on the menu?" is written to c4n8hq2xw7z1m5kfr9ty3bdjpa
+      When the platform posts a post as a web form
+      Then "what is on the menu?" is written to the channel
       And it is written once

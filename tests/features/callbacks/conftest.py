@@ -28,6 +28,9 @@ class Chat:
     `call` makes the call of a recorded body at a moment, the second one with a proof of origin that is
     wrong; `said` lists what was written on the platform, each with the place where it stands. `setting` names
     the settings that hold the platform's address, separated by spaces; `{platform}` stands for it in `config`.
+
+    The features speak in words: `events` gives the recorded body for each name of what the platform posts,
+    `replies` the JSON value for each name of an acknowledgement, `places` the name of each place.
     """
 
     channel_id: str
@@ -37,7 +40,13 @@ class Chat:
     call: Callable[[str, datetime], RawCall]
     forged: Callable[[str, datetime], RawCall]
     said: Callable[[Any], list[tuple[str, str]]]
+    events: Mapping[str, str]
+    places: Mapping[str, str] = field(default_factory=dict)
+    replies: Mapping[str, Any] = field(default_factory=dict)
     api: str = ""
+
+    def reply(self, name: str) -> Any:
+        return None if name == "nothing" else self.replies[name]
 
 
 @dataclass
@@ -57,7 +66,10 @@ class Instance:
         )
 
     def said(self) -> list[tuple[str, str]]:
-        return self.chat.said(self.driver.platform)
+        """What was written on the platform, each with the name of its place."""
+        return [
+            (self.chat.places.get(place, place), text) for place, text in self.chat.said(self.driver.platform)
+        ]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -140,13 +152,13 @@ def _forget(platform: StandIn) -> None:
 @given(parsers.parse("the platform posts {name}"))
 @when(parsers.parse("the platform posts {name}"))
 def posts(world: World, instance: Instance, name: str) -> None:
-    instance.post(instance.chat.call(name, world.clock.now()))
+    instance.post(instance.chat.call(instance.chat.events[name], world.clock.now()))
 
 
 @when(parsers.parse("the platform repeats {name}"))
 def repeats(world: World, instance: Instance, name: str) -> None:
     for _ in range(2):
-        instance.post(instance.chat.call(name, world.clock.now()))
+        instance.post(instance.chat.call(instance.chat.events[name], world.clock.now()))
 
 
 @when("the answer is on record as sent")
@@ -164,18 +176,15 @@ def nothing_else_asked(world: World) -> None:
 
 @when(parsers.parse("somebody else posts {name}"))
 def forges(world: World, instance: Instance, name: str) -> None:
-    instance.post(instance.chat.forged(name, world.clock.now()))
+    instance.post(instance.chat.forged(instance.chat.events[name], world.clock.now()))
 
 
-@then(parsers.parse("it is acknowledged with {acknowledgement}"))
-def acknowledged(request: pytest.FixtureRequest, instance: Instance, acknowledgement: str) -> None:
-    """`ACKNOWLEDGEMENTS` of the module has the bodies that its platform expects."""
+@then(parsers.re(r"(it is acknowledged with|(Discord|Slack|Teams) is told) (?P<name>.+)"))
+def acknowledged(instance: Instance, name: str) -> None:
     reply = instance.replies[-1]
     assert reply.outcome == "done", reply.body
     given = reply.body.decode() if isinstance(reply.body, bytes) else reply.body
-    assert given == (
-        None if acknowledgement == "nothing" else request.module.ACKNOWLEDGEMENTS[acknowledgement]
-    )
+    assert given == instance.chat.reply(name)
 
 
 @then(parsers.parse('"{text}" is written to {place}'))

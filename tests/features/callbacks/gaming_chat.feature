@@ -6,41 +6,41 @@ Feature: Discord
 
     Scenario: A ping
       Given a bot that echoes
-      When the platform posts ping
-      Then it is acknowledged with a pong
+      When the platform posts a ping
+      Then Discord is told that the ping arrived
       And nobody is asked
 
-    Scenario Outline: <what>
+    Scenario Outline: Answered: <interaction>
       Given a bot that echoes
       When the platform posts <interaction>
-      Then it is acknowledged with <acknowledgement>
+      Then Discord is told <reply>
       And "<answer>" is written to <place>
 
       Examples:
-        | what                 | interaction      | acknowledgement | answer            | place                 |
-        | a command            | command_guild    | thinking        | how hot is steam? | the place of thinking |
-        | a direct command     | command_dm       | thinking        | hello             | the place of thinking |
-        | a pressed button     | component_button | no change       | c:1:approve       | a follow-up           |
-        | chosen options       | component_select | no change       | f, c              | a follow-up           |
+        | interaction                         | reply                           | answer            | place                |
+        | a command                           | that the answer follows         | how hot is steam? | the command's answer |
+        | a direct command                    | that the answer follows         | hello             | the command's answer |
+        | a button with the value c:1:approve | that the message stays as it is | c:1:approve       | a follow-up          |
+        | two chosen options                  | that the message stays as it is | f, c              | a follow-up          |
 
   Rule: Messages that a forwarder hands on are answered in their channel, without mention tags
 
-    Scenario Outline: <what>
+    Scenario Outline: Answered: <message>
       Given a bot that echoes
       When the platform posts <message>
       Then it is acknowledged with nothing
       And "<answer>" is written to <place>
 
       Examples:
-        | what             | message         | answer                      | place              |
-        | a mention        | message_mention | is :steam: hot, @charles?   | 772908445358620702 |
-        | a direct message | message_dm      | Good morning                | 645027906669510667 |
+        | message          | answer                    | place           |
+        | a mention        | is :steam: hot, @charles? | the channel     |
+        | a direct message | Good morning              | the direct chat |
 
   Rule: An interaction that comes again is not answered again
 
     Scenario: The same interaction twice
       Given a bot that echoes
-      When the platform repeats command_guild
+      When the platform repeats a command
       Then it is written once
 
   Rule: Without Discord's signature nothing is accepted
@@ -52,31 +52,31 @@ Feature: Discord
       And nobody is asked
 
       Examples:
-        | interaction   |
-        | ping          |
-        | command_guild |
+        | interaction |
+        | a ping      |
+        | a command   |
 
   Rule: What nobody said to the bot is acknowledged and ignored
 
-    Scenario Outline: <body>
+    Scenario Outline: Ignored: <event>
       Given a bot that echoes
-      When the platform posts <body>
-      Then it is acknowledged with <acknowledgement>
+      When the platform posts <event>
+      Then Discord is told <reply>
       And nobody is asked
 
       Examples:
-        | body             | acknowledgement |
-        | message_other    | nothing         |
-        | message_from_bot | nothing         |
-        | message_own      | nothing         |
-        | modal_submit     | no change       |
-        | autocomplete     | no suggestions  |
+        | event                       | reply                            |
+        | a message to somebody else  | nothing                          |
+        | a message of another bot    | nothing                          |
+        | a message of the bot itself | nothing                          |
+        | a submitted form            | that the message stays as it is  |
+        | a half-typed command        | that there is nothing to suggest |
 
   Rule: A platform that asks to wait is not written to earlier
 
     Scenario: Too many messages
       Given a bot that echoes
       And the platform asks to wait 1 second once it is written to
-      When the platform posts command_guild
-      Then "how hot is steam?" is written to the place of thinking
+      When the platform posts a command
+      Then "how hot is steam?" is written to the command's answer
       And it is written once

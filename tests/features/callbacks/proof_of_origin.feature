@@ -11,15 +11,15 @@ Feature: Proof of origin
       And its message is stored
 
       Examples:
-        | channel            | check                                                                  |
-        | workspace-chat     | HMAC-SHA256 signature header using signingSecret                       |
-        | enterprise-chat    | token of the Bot Framework for appId                                   |
-        | community-chat     | token in the payload                                                   |
-        | gaming-chat        | Ed25519 signature using publicKey                                      |
-        | bot-messenger      | secret-token header, a SHA-256 of the bot token                        |
-        | business-messaging | X-Hub-Signature-256 with appSecret                                     |
-        | sms-provider       | AccountSid and X-Twilio-Signature                                      |
-        | http-webhook       | X-Webhook-Signature with webhookSecret                                 |
+        | channel            | check                                    |
+        | workspace-chat     | a signature with the signing secret      |
+        | enterprise-chat    | a token of the Bot Framework for the app |
+        | community-chat     | the token in the message                 |
+        | gaming-chat        | a signature that fits the public key     |
+        | bot-messenger      | a secret made from the bot's token       |
+        | business-messaging | a signature with the app's secret        |
+        | sms-provider       | the account and Twilio's signature       |
+        | http-webhook       | a signature with the webhook's secret    |
 
     Scenario Outline: <channel>, proved by <proof>
       Given an instance of <channel>
@@ -42,45 +42,45 @@ Feature: Proof of origin
       And nothing is stored
 
       Examples:
-        | channel            | fault                            | outcome     |
-        | workspace-chat     | no signature                     | not known   |
-        | workspace-chat     | a signature of another secret    | not known   |
-        | workspace-chat     | a signature of another body      | not known   |
-        | workspace-chat     | a signature of six minutes ago   | not known   |
-        | workspace-chat     | a signature of six minutes ahead | not known   |
-        | workspace-chat     | no time stamp                    | not known   |
-        | enterprise-chat    | no token                         | not known   |
-        | enterprise-chat    | a token of another key           | not known   |
-        | enterprise-chat    | a token for another app          | not known   |
-        | enterprise-chat    | a token of another issuer        | not known   |
-        | enterprise-chat    | a token that has ended           | not known   |
-        | enterprise-chat    | a token for another service      | forbidden   |
-        | community-chat     | no token                         | not known   |
-        | community-chat     | an empty token                   | not known   |
-        | community-chat     | another token                    | not known   |
-        | community-chat     | the beginning of the token       | not known   |
-        | gaming-chat        | no signature                     | not known   |
-        | gaming-chat        | a signature of another key       | not known   |
-        | gaming-chat        | a signature of another body      | not known   |
-        | gaming-chat        | a signature of six minutes ago   | not known   |
-        | gaming-chat        | no time stamp                    | not known   |
-        | bot-messenger      | no secret                        | not known   |
-        | bot-messenger      | the token itself                 | not known   |
-        | bot-messenger      | the secret of another bot        | not known   |
-        | business-messaging | no signature                     | not known   |
-        | business-messaging | a signature of another secret    | not known   |
-        | business-messaging | a signature of another body      | not known   |
-        | business-messaging | another verify token             | forbidden   |
-        | business-messaging | no verify token                  | forbidden   |
-        | sms-provider       | another account                  | not known   |
-        | sms-provider       | no account and no signature      | not known   |
-        | sms-provider       | a signature of another token     | not known   |
-        | sms-provider       | a signature of another text      | not known   |
-        | http-webhook       | no signature                     | not known   |
-        | http-webhook       | a signature of another secret    | not known   |
-        | http-webhook       | a signature of another body      | not known   |
-        | http-webhook       | a wrong X-Hub-Signature-256      | not known   |
-        | http-webhook       | a wrong X-Signature              | not known   |
+        | channel            | fault                            | outcome   |
+        | workspace-chat     | no signature                     | not known |
+        | workspace-chat     | a signature of another secret    | not known |
+        | workspace-chat     | a signature of another body      | not known |
+        | workspace-chat     | a signature of six minutes ago   | not known |
+        | workspace-chat     | a signature of six minutes ahead | not known |
+        | workspace-chat     | no time stamp                    | not known |
+        | enterprise-chat    | no token                         | not known |
+        | enterprise-chat    | a token of another key           | not known |
+        | enterprise-chat    | a token for another app          | not known |
+        | enterprise-chat    | a token of another issuer        | not known |
+        | enterprise-chat    | a token that has ended           | not known |
+        | enterprise-chat    | a token for another service      | forbidden |
+        | community-chat     | no token                         | not known |
+        | community-chat     | an empty token                   | not known |
+        | community-chat     | another token                    | not known |
+        | community-chat     | the beginning of the token       | not known |
+        | gaming-chat        | no signature                     | not known |
+        | gaming-chat        | a signature of another key       | not known |
+        | gaming-chat        | a signature of another body      | not known |
+        | gaming-chat        | a signature of six minutes ago   | not known |
+        | gaming-chat        | no time stamp                    | not known |
+        | bot-messenger      | no secret                        | not known |
+        | bot-messenger      | the token itself                 | not known |
+        | bot-messenger      | the secret of another bot        | not known |
+        | business-messaging | no signature                     | not known |
+        | business-messaging | a signature of another secret    | not known |
+        | business-messaging | a signature of another body      | not known |
+        | business-messaging | another verify token             | forbidden |
+        | business-messaging | no verify token                  | forbidden |
+        | sms-provider       | another account                  | not known |
+        | sms-provider       | no account and no signature      | not known |
+        | sms-provider       | a signature of another token     | not known |
+        | sms-provider       | a signature of another text      | not known |
+        | http-webhook       | no signature                     | not known |
+        | http-webhook       | a signature of another secret    | not known |
+        | http-webhook       | a signature of another body      | not known |
+        | http-webhook       | a wrong X-Hub-Signature-256      | not known |
+        | http-webhook       | a wrong X-Signature              | not known |
 
     Scenario: All faults are in the table
       Then no fault that the calls can have is left out

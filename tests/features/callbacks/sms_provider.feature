@@ -6,87 +6,87 @@ Feature: Twilio SMS
 
     Scenario: A message
       Given a bot that echoes
-      When the platform posts message
+      When the platform posts a message
       Then it is acknowledged with a message to the sender
-      And "Is the shop open? ☀ + & = %" is written to +4915112345678
+      And "Is the shop open? ☀ + & = %" is written to the sender's number
 
     Scenario: A message without a signature
       Given a bot that echoes
-      When the platform posts unsigned_message
+      When the platform posts a message without a signature
       Then it is acknowledged with a message to the sender
-      And "Is the shop open? ☀ + & = %" is written to +4915112345678
+      And "Is the shop open? ☀ + & = %" is written to the sender's number
       And its health says that calls are not proved
 
   Rule: A message that comes again is not answered again
 
     Scenario: The same message twice
       Given a bot that echoes
-      When the platform repeats message
+      When the platform repeats a message
       Then it is written once
 
   Rule: The account must be ours, and a signature must be right
 
-    Scenario Outline: <update>
+    Scenario Outline: Refused: <update>
       Given a bot that echoes
       When the platform posts <update>
       Then the call is refused as "not known"
       And nobody is asked
 
       Examples:
-        | update                     |
-        | message_of_another_account |
-        | message_without_account    |
+        | update                       |
+        | a message of another account |
+        | a message without an account |
 
     Scenario: A forged message
       Given a bot that echoes
-      When somebody else posts message
+      When somebody else posts a message
       Then the call is refused as "not known"
       And nobody is asked
 
   Rule: What must not be answered is acknowledged without a message
 
-    Scenario Outline: <update>
+    Scenario Outline: Ignored: <update>
       Given a bot that echoes
       When the platform posts <update>
       Then it is acknowledged without a message
       And nobody is asked
 
       Examples:
-        | update             |
-        | opt_out            |
-        | status_delivered   |
-        | status_undelivered |
+        | update                           |
+        | that the sender opted out        |
+        | that a message was delivered     |
+        | that a message was not delivered |
 
   Rule: Keywords of opting out, opting in and help belong to the carrier and are not handed on
 
-    Scenario Outline: <keyword>
+    Scenario Outline: Ignored: <keyword>
       Given a bot that echoes
       When the platform posts <keyword>
       Then it is acknowledged without a message
       And nobody is asked
 
       Examples:
-        | keyword             |
-        | stop_keyword        |
-        | unsubscribe_keyword |
-        | start_keyword       |
-        | help_keyword        |
+        | keyword                                |
+        | the keyword STOP                       |
+        | the keyword Unsubscribe between blanks |
+        | the keyword start                      |
+        | the keyword HELP                       |
 
     Scenario: A keyword within a sentence is a message
       Given a bot that echoes
-      When the platform posts keyword_in_a_sentence
-      Then "Stop the pump" is written to +4915112345678
+      When the platform posts a keyword in a sentence
+      Then "Stop the pump" is written to the sender's number
 
     Scenario: A keyword that also rejects an approval, without one
       Given a bot that asks before it uses a tool
-      When the platform posts rejection
+      When the platform posts the keyword cancel
       Then it is acknowledged without a message
       And it is worked off without an answer
 
     Scenario: A keyword that also rejects an approval
       Given a bot that asks before it uses a tool
-      When the platform posts message
-      And the question has arrived, the platform posts rejection
+      When the platform posts a message
+      And the question has arrived, the platform posts the keyword cancel
       Then it is acknowledged without a message
       And the resource is told that the tool was rejected
 
@@ -94,7 +94,7 @@ Feature: Twilio SMS
 
     Scenario: A long answer
       Given a bot that echoes
-      When the platform posts long_message
+      When the platform posts a long message
       Then the answer comes in messages of at most 1500 characters that lose nothing
 
   Rule: A platform that asks to wait is not written to earlier
@@ -102,6 +102,6 @@ Feature: Twilio SMS
     Scenario: Too many messages
       Given a bot that echoes
       And the platform asks to wait 1 second once it is written to
-      When the platform posts message
-      Then "Is the shop open? ☀ + & = %" is written to +4915112345678
+      When the platform posts a message
+      Then "Is the shop open? ☀ + & = %" is written to the sender's number
       And it is written once

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pytest_bdd import scenarios, then
@@ -13,6 +14,24 @@ from tests.support.platforms.telegram import TOKEN, Telegram
 
 THROUGH = "way"
 scenarios("bot_messenger.feature")
+
+EVENTS: Mapping[str, str] = {
+    "a message": "message_text",
+    "an edited message": "edited_message",
+    "a command": "message_command",
+    "a mention in a topic": "message_topic",
+    "a button with the value c:1:approve": "callback_query",
+    "/start": "message_start",
+    "/help": "message_help",
+    "a message of another bot": "message_from_bot",
+    "a note that somebody joined": "message_service",
+    "a button of a message elsewhere": "callback_query_inline",
+    "a search for the bot's suggestions": "inline_query",
+}
+PLACES: Mapping[str, str] = {
+    "-1002000300040 topic 7": "the topic of the group",
+    "5550001": "the chat",
+}
 
 
 def said(platform: Any) -> list[tuple[str, str]]:
@@ -32,6 +51,8 @@ CHAT = Chat(
     call=lambda name, at: samples.update(name),
     forged=lambda name, at: samples.update(name, "0" * 64),
     said=said,
+    events=EVENTS,
+    places=PLACES,
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -18,6 +19,24 @@ from tests.support.waiting import until
 
 THROUGH = "way"
 scenarios("business_messaging.feature")
+
+EVENTS: Mapping[str, str] = {
+    "a text": "text",
+    "a press of a reply button": "button_reply",
+    "a text of a sender who shows no number": "text_scoped",
+    "three messages at once": "several",
+    "that a message was delivered": "status_delivered",
+    "that a message was not delivered": "status_failed",
+    "a reaction": "reaction",
+    "a message of an unknown kind": "unsupported",
+    "a change of the account": "account_update",
+    "that the sender has a new number": "system",
+}
+PLACES: Mapping[str, str] = {
+    "441632960001": "the sender's number",
+    "441632960009": "the new number",
+    "GB.A1b2C3": "the sender's id",
+}
 
 
 def forged(name: str, at: datetime) -> RawCall:
@@ -36,6 +55,8 @@ CHAT = Chat(
     call=lambda name, at: samples.notification(name),
     forged=forged,
     said=said,
+    events=EVENTS,
+    places=PLACES,
 )
 
 
@@ -59,19 +80,25 @@ def _statuses(instance: Instance) -> list[str]:
 
 @then(parsers.parse('the reply is a dead letter for "{reason}"'))
 def dead_letter(instance: Instance, reason: str) -> None:
-    (found,) = instance.way.deliveries("ann", instance.id, None).body["deliveries"]
-    assert (found["status"], found["lastError"]) == ("dead", reason)
+    (delivery,) = instance.way.deliveries("ann", instance.id, None).body["deliveries"]
+    error = f"131047 {reason}"  # with WhatsApp's code
+    assert (delivery["status"], delivery["lastError"]) == ("dead", error)
     health = instance.way.health("ann", instance.id).body
-    assert (health["healthy"], health["lastError"]) == (False, f"sending a reply: {reason}")
+    assert (health["healthy"], health["lastError"]) == (False, f"sending a reply: {error}")
+
+
+def _session(number: str) -> str:
+    return next(session for session, name in PLACES.items() if name == number)
 
 
 @given(parsers.parse("something was said with {number}"))
 def was_said(world: World, instance: Instance, number: str) -> None:
+    session = _session(number)
     history = world.container.storage().chat_history
-    world.run(history.append(instance.id, number, "r1", [Turn(Role.USER, "hello")]))
+    world.run(history.append(instance.id, session, "r1", [Turn(Role.USER, "hello")]))
 
 
 @then(parsers.parse("it was said with {number}"))
 def said_with(world: World, instance: Instance, number: str) -> None:
-    turns = world.run(world.container.storage().chat_history.load(instance.id, number, "r2"))
+    turns = world.run(world.container.storage().chat_history.load(instance.id, _session(number), "r2"))
     assert [each.text for each in turns] == ["hello"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,26 @@ from tests.support.platforms.mattermost import BOT, OTHER_BOT, TOKEN, Mattermost
 THROUGH = "way"
 scenarios("community_chat.feature")
 
-ACKNOWLEDGEMENTS = {"an empty answer": {}}
+EVENTS: Mapping[str, str] = {
+    "a post in the usual form": "outgoing_webhook",
+    "a post as a web form": "outgoing_webhook_form",
+    "a slash command": "slash_command",
+    "a command that names an address elsewhere": "foreign_response_url",
+    "a post without a channel": "without_channel",
+    "a post with the token of the API": "with_the_api_token",
+    "a post of the bot itself": "own_post",
+    "an empty post": "empty",
+    "a post of another bot": "other_bots_post",
+    "the bot's answer as a person's post": "own_answer_of_a_person",
+}
+PLACES: Mapping[str, str] = {
+    "c4n8hq2xw7z1m5kfr9ty3bdjpa": "the channel",
+    "d4n8hq2xw7z1m5kfr9ty3bdjpa": "the configured channel",
+    "response_url": "the command's own address",
+}
+REPLIES: Mapping[str, Any] = {
+    "an empty reply": {},
+}
 
 FIXTURES = Path(__file__).parents[3] / "adapters/outbound/channels/community_chat/fixtures"
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -73,4 +93,7 @@ CHAT = Chat(
     call=posted,
     forged=lambda name, at: posted(name, at, token="p7w4xk1mq9d3f8zrh6tbnc5yax"),
     said=said,
+    events=EVENTS,
+    places=PLACES,
+    replies=REPLIES,
 )

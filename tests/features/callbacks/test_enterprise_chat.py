@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,29 @@ from tests.support.platforms.teams import APP_ID, PASSWORD, TENANT, Teams, token
 THROUGH = "way"
 scenarios("enterprise_chat.feature")
 
-ACKNOWLEDGEMENTS = {
-    'the message "Received."': {
+EVENTS: Mapping[str, str] = {
+    "a message": "message_personal",
+    "a mention in a channel": "message_channel_mention",
+    "a submitted card": "message_submit",
+    "a pressed button": "invoke_choice",
+    "a message without a token": "message_without_token",
+    "a message of another service": "message_of_another_service",
+    "a message of another channel": "message_of_another_channel",
+    "a message signed with an unknown key": "message_with_unknown_key",
+    "a message signed with the new key": "message_with_new_key",
+    "that somebody joined": "conversation_update",
+    "a message of another bot": "message_of_a_bot",
+}
+PLACES: Mapping[str, str] = {
+    "a:1kQ7mZ3xW9pT4nLs8RcGd2HfJv6Yb": "the direct chat",
+    "19:b3f0c1d2e4a5@thread.tacv2;messageid=1795176002345": "the thread of the channel",
+}
+REPLIES: Mapping[str, Any] = {
+    'to show "Received."': {
         "statusCode": 200,
         "type": "application/vnd.microsoft.activity.message",
         "value": "Received.",
-    }
+    },
 }
 
 FIXTURES = Path(__file__).parents[3] / "adapters/outbound/channels/enterprise_chat/fixtures"
@@ -68,6 +86,9 @@ CHAT = Chat(
     call=posted,
     forged=lambda name, at: posted(name, at, aud="another app"),
     said=said,
+    events=EVENTS,
+    places=PLACES,
+    replies=REPLIES,
 )
 
 

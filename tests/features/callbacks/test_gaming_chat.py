@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -16,11 +17,29 @@ from tests.support.platforms.discord import Discord
 THROUGH = "way"
 scenarios("gaming_chat.feature")
 
-ACKNOWLEDGEMENTS = {
-    "a pong": {"type": 1},
-    "thinking": {"type": 5},
-    "no change": {"type": 6},
-    "no suggestions": {"type": 8, "data": {"choices": []}},
+EVENTS: Mapping[str, str] = {
+    "a ping": "ping",
+    "a command": "command_guild",
+    "a direct command": "command_dm",
+    "a button with the value c:1:approve": "component_button",
+    "two chosen options": "component_select",
+    "a mention": "message_mention",
+    "a direct message": "message_dm",
+    "a message to somebody else": "message_other",
+    "a message of another bot": "message_from_bot",
+    "a message of the bot itself": "message_own",
+    "a submitted form": "modal_submit",
+    "a half-typed command": "autocomplete",
+}
+PLACES: Mapping[str, str] = {
+    "772908445358620702": "the channel",
+    "645027906669510667": "the direct chat",
+}
+REPLIES: Mapping[str, Any] = {
+    "that the ping arrived": {"type": 1},
+    "that the answer follows": {"type": 5},
+    "that the message stays as it is": {"type": 6},
+    "that there is nothing to suggest": {"type": 8, "data": {"choices": []}},
 }
 
 
@@ -31,7 +50,7 @@ def forged(name: str, at: datetime) -> RawCall:
 
 def said(platform: Any) -> list[tuple[str, str]]:
     return [
-        *(("the place of thinking", each["content"]) for each in platform.originals),
+        *(("the command's answer", each["content"]) for each in platform.originals),
         *(("a follow-up", each["content"]) for each in platform.follow_ups),
         *((each["channel"], _unescaped(each["content"])) for each in platform.messages),
     ]
@@ -50,4 +69,7 @@ CHAT = Chat(
     forged=forged,
     said=said,
     api="/api/v10",
+    events=EVENTS,
+    places=PLACES,
+    replies=REPLIES,
 )

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import hmac
 import json
+import re
 import threading
 import uuid
 from dataclasses import dataclass, field
@@ -21,12 +22,23 @@ from domain.routing.model import RunRequest, RunResult
 from tests.drivers.receiver import Receiver
 from tests.drivers.ways import Reply, Way
 from tests.drivers.world import World
+from tests.features.callbacks.calls import body_of
 from tests.support.waiting import until
 
 THROUGH = "way"
 scenarios("http_webhook.feature")
 
 BODY = b'{"message": "signed", "sessionId": "s"}'
+SECRETS = {
+    'the secret "s3cret"': "s3cret",
+    "a secret of Standard Webhooks": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+}
+UNREADABLE = {
+    "cut off": b'{"message":',
+    "plain words": b"plain words",
+    "empty": b"",
+    'a message that is "not a number"': b'{"message": NaN}',
+}
 
 
 @dataclass
@@ -37,6 +49,8 @@ class Hook:
     instance_id: int = 0
     settings: dict[str, Any] = field(default_factory=dict)
     replies: list[Reply] = field(default_factory=list)
+    body: bytes = b""
+    """What it was last called with."""
 
     @property
     def reply(self) -> Reply:
@@ -53,6 +67,7 @@ class Hook:
         self.instance_id = self.way.create("ann", body).body["instanceId"]
 
     def call(self, body: bytes, headers: dict[str, str] | None = None, callback: str = "webhook") -> None:
+        self.body = body
         self.replies.append(self.way.call("http-webhook", self.instance_id, body, headers or {}, callback))
 
 
@@ -61,18 +76,33 @@ def hook(way: Way) -> Hook:
     return Hook(way)
 
 
-@given(parsers.parse("an asynchronous http-webhook with the settings {settings}"))
-def asynchronous(hook: Hook, receiver: Receiver, settings: str) -> None:
-    hook.create({"responseWebhookUrl": receiver.url, **json.loads(settings)})
+@given(parsers.re(r"a webhook that answers later(, with (?P<secret>[^,]+))?,?( and (?P<option>.+))?"))
+def answers_later(hook: Hook, receiver: Receiver, secret: str | None, option: str | None) -> None:
+    hook.create({"responseWebhookUrl": receiver.url, **_secret(secret), **_option(option)})
 
 
-@given("a synchronous http-webhook")
+def _secret(words: str | None) -> dict[str, str]:
+    return {"webhookSecret": SECRETS[words]} if words else {}
+
+
+def _option(words: str | None) -> dict[str, str]:
+    """A setting in words: which header the answer gets, or where the message or the session is looked for."""
+    if words is None:
+        return {}
+    if header := re.fullmatch(r'adds the header "(.+)" with "(.+)"', words):
+        return {"responseHeaders": json.dumps({header[1]: header[2]})}
+    path = re.fullmatch(r'looks for the (message|session) at "(.+)"', words)
+    assert path, words
+    return {{"message": "messageField", "session": "sessionIdField"}[path[1]]: path[2]}
+
+
+@given("a webhook that answers in the call")
 def synchronous(hook: Hook) -> None:
     hook.create({"syncResponse": True})
 
 
-@given("a synchronous http-webhook whose resource fails")
-@given("a synchronous http-webhook whose resource fails once")
+@given("a webhook that answers in the call, whose resource fails")
+@given("a webhook that answers in the call, whose resource fails once")
 def synchronous_failing(world: World, hook: Hook, receiver: Receiver) -> None:
     receiver.script = [(400, {}), (204, {})]
     runners = world.container.resources()
@@ -80,7 +110,7 @@ def synchronous_failing(world: World, hook: Hook, receiver: Receiver) -> None:
     hook.create({"syncResponse": True}, "agent::somewhere")
 
 
-@given("a synchronous http-webhook whose resource does not answer yet")
+@given("a webhook that answers in the call, whose resource does not answer yet")
 def synchronous_waiting(world: World, hook: Hook, silent: Silent, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("domain.callbacks.service.LOOK_AGAIN", 0.05)
     monkeypatch.setattr(world.container.resources().router, "default", silent)
@@ -133,14 +163,14 @@ def runners_for(world: World, receiver: Receiver) -> Any:
     return HttpRunner(world.container.foundation().http, receiver.url)
 
 
-@when(parsers.re(r"it is called with (?P<body>[\[{].*)"))
-def called(hook: Hook, body: str) -> None:
-    hook.call(body.encode())
+@when(parsers.parse("it is called where {words}"))
+def called(hook: Hook, words: str) -> None:
+    hook.call(body_of(words))
 
 
-@when(parsers.parse("it is called with the bytes {body}"))
-def called_raw(hook: Hook, body: str) -> None:
-    hook.call(b"" if body == "(nothing)" else body.encode())
+@when(parsers.parse("it is called with a body that is {words}"))
+def called_unreadable(hook: Hook, words: str) -> None:
+    hook.call(UNREADABLE[words])
 
 
 @when(parsers.parse("it is called with a message that names another address as {key}"))
@@ -243,6 +273,11 @@ def asked(receiver: Receiver, message: str) -> None:
     assert receiver.wait_for(1)[0].json["response"] == message
 
 
+@then("the resource is asked the whole body")
+def asked_body(hook: Hook, receiver: Receiver) -> None:
+    assert receiver.wait_for(1)[0].json["response"] == hook.body.decode()
+
+
 @then(parsers.parse('the answer belongs to the session "{session}"'))
 def belongs(receiver: Receiver, session: str) -> None:
     assert receiver.wait_for(1)[0].json["sessionId"] == session
@@ -296,10 +331,10 @@ def in_call(hook: Hook) -> None:
     assert hook.reply.body["response"] == "hello"
 
 
-@then(parsers.parse('it says status "{status}" with a request id and a message'))
-def says(hook: Hook, status: str) -> None:
+@then("the caller is told of an error, with a request id and an explanation")
+def told_of_error(hook: Hook) -> None:
     assert set(hook.reply.body) == {"status", "requestId", "message"}
-    assert hook.reply.body["status"] == status
+    assert hook.reply.body["status"] == "error"
     assert hook.reply.body["message"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
@@ -22,6 +23,26 @@ from tests.support.waiting import until
 
 THROUGH = "way"
 scenarios("sms_provider.feature")
+
+EVENTS: Mapping[str, str] = {
+    "a message": "message",
+    "a message without a signature": "unsigned_message",
+    "a message of another account": "message_of_another_account",
+    "a message without an account": "message_without_account",
+    "that the sender opted out": "opt_out",
+    "that a message was delivered": "status_delivered",
+    "that a message was not delivered": "status_undelivered",
+    "the keyword STOP": "stop_keyword",
+    "the keyword Unsubscribe between blanks": "unsubscribe_keyword",
+    "the keyword start": "start_keyword",
+    "the keyword HELP": "help_keyword",
+    "a keyword in a sentence": "keyword_in_a_sentence",
+    "the keyword cancel": "rejection",
+    "a long message": "long_message",
+}
+PLACES: Mapping[str, str] = {
+    "+4915112345678": "the sender's number",
+}
 
 FIXTURES = Path(__file__).parents[3] / "adapters/outbound/channels/sms_provider/fixtures"
 LONG = " ".join(f"word{number}" for number in range(500))
@@ -74,6 +95,8 @@ CHAT = Chat(
     call=posted,
     forged=forged,
     said=lambda platform: [(message["To"], message["Body"]) for message in platform.messages],
+    events=EVENTS,
+    places=PLACES,
 )
 
 
@@ -117,7 +140,7 @@ def asking_bot(instance: Instance, resource: Resource) -> None:
 @when(parsers.parse("the question has arrived, the platform posts {name}"))
 def posts_after_question(instance: Instance, world: World, name: str) -> None:
     assert instance.driver.wait_until(lambda: any("open_valve" in words for _, words in instance.said()))
-    instance.post(posted(name, world.clock.now()))
+    instance.post(posted(EVENTS[name], world.clock.now()))
 
 
 @then("it is worked off without an answer")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -21,9 +22,30 @@ from tests.support.platforms.slack import Slack
 THROUGH = "way"
 scenarios("workspace_chat.feature")
 
-ACKNOWLEDGEMENTS = {
-    "the challenge": "3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P",
-    '"Working on it…" for the sender alone': {"response_type": "ephemeral", "text": "Working on it…"},
+EVENTS: Mapping[str, str] = {
+    "a check of the address": "url_verification",
+    "a mention in a thread": "app_mention_in_thread",
+    "a direct message": "message_im",
+    "a button with the value c:1:approve": "block_actions",
+    "a slash command": "slash_command",
+    "a mention": "app_mention",
+    "the message of that mention": "message_mention",
+    "a message to somebody else": "message_channel",
+    "a message of another bot": "message_from_bot",
+    "a message of the bot itself": "message_own",
+    "a change of a message": "message_changed",
+    "a deleted message": "message_deleted",
+    "an added reaction": "reaction_added",
+    "a shortcut": "shortcut",
+    "the bot's answer as a person's message": "own_answer_of_a_person",
+}
+PLACES: Mapping[str, str] = {
+    "C0ROOM thread 1800000001.000100": "the thread",
+    "D0ADA": "the direct chat",
+}
+REPLIES: Mapping[str, Any] = {
+    "its own challenge": "3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P",
+    'to show "Working on it…" to the sender alone': {"response_type": "ephemeral", "text": "Working on it…"},
 }
 
 OWN_ANSWER = "own_answer_of_a_person"
@@ -65,6 +87,9 @@ CHAT = Chat(
     forged=forged,
     said=said,
     api="/api",
+    events=EVENTS,
+    places=PLACES,
+    replies=REPLIES,
 )
 
 
