@@ -15,7 +15,7 @@ async def test_a_text_is_read_while_pictures_take_all_places(fork_server: ForkSe
     text.write_text("A short note.")
     parser = SandboxedParser(ParsingOptions(slots=1), fork_server)
     await parser.identify(picture, "picture.gif")
-    async with parser._recognising:  # as if a picture were being read
+    async with parser.recognising:  # as if a picture were being read
         waiting = asyncio.create_task(parser.parse(picture, "picture.gif"))
         assert (await parser.parse(text, "note.txt")).text == "A short note."
         assert not waiting.done()

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 STORAGE = "adapters.outbound.storage"
-INBOX = f"{STORAGE}.queue.inbox:PostgresInbox._flush"
+INBOX = f"{STORAGE}.queue.inbox:PostgresInbox.flush"
 WORK = "domain.routing.service:ConversationService.work"
-OUTCOME = f"{STORAGE}.queue.conversations:PostgresConversations._flush"
+OUTCOME = f"{STORAGE}.queue.conversations:PostgresConversations.flush"
 DELIVERY = "domain.delivery.service:DeliveryService.work"
 MARK = f"{STORAGE}.queue.outbox:PostgresOutbox.sent"
 CALL = "adapters.outbound.downstream.http_runner:HttpRunner.run"

@@ -8,8 +8,7 @@ from typing import Any
 import grpc
 import pytest
 from google.protobuf.message import DecodeError
-from grpc_health.v1 import health_pb2, health_pb2_grpc
-from grpc_health.v1._async import HealthServicer
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 from adapters.inbound.grpc.interceptors import Guard, caller
 from adapters.outbound.clock import RandomIds
@@ -46,7 +45,7 @@ class Server:
             name: grpc.unary_unary_rpc_method_handler(self._echo, request_deserializer=self._deserialized)
             for name in METHODS
         }
-        health_pb2_grpc.add_HealthServicer_to_server(HealthServicer(), self._server)
+        health_pb2_grpc.add_HealthServicer_to_server(health.aio.HealthServicer(), self._server)
         self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, handlers),))
         self.port = self._server.add_insecure_port("127.0.0.1:0")
         await self._server.start()

@@ -25,12 +25,12 @@ class Health:
         self._checks = checks
         self._needed = needed
         self._services: list[str] = [""]
-        self._servicer = HealthServicer()
+        self.servicer = HealthServicer()
 
     async def add_to(self, server: grpc.aio.Server, services: Sequence[str]) -> None:
         """Answers for these services from now on."""
         self._services += services
-        health_pb2_grpc.add_HealthServicer_to_server(self._servicer, server)
+        health_pb2_grpc.add_HealthServicer_to_server(self.servicer, server)
         await self.look()
 
     async def keep(self) -> None:
@@ -45,7 +45,7 @@ class Health:
         serving = all(states[name] for name in self._needed)
         for name, state in [*states.items(), *((name, serving) for name in self._services)]:
             status = HealthCheckResponse.SERVING if state else HealthCheckResponse.NOT_SERVING
-            await self._servicer.set(name, status)
+            await self.servicer.set(name, status)
 
 
 async def _answers(check: Check) -> bool:

@@ -55,7 +55,7 @@ class SentenceEmbedder:
             self._known.move_to_end(text)
             return self._known[text]
         loop = asyncio.get_running_loop()
-        vector = (await loop.run_in_executor(self._queries, self._encode, [text], True))[0]
+        vector = (await loop.run_in_executor(self._queries, self.encode, [text], True))[0]
         self._known[text] = vector
         if len(self._known) > REMEMBERED_QUERIES:
             self._known.popitem(last=False)
@@ -68,7 +68,7 @@ class SentenceEmbedder:
         for start in range(0, len(order), BATCH):  # one by one: other uploads get their turn between them
             places = order[start : start + BATCH]
             batch = [texts[place] for place in places]
-            made = await loop.run_in_executor(self._passages, self._encode, batch, False)
+            made = await loop.run_in_executor(self._passages, self.encode, batch, False)
             for place, vector in zip(places, made, strict=True):
                 vectors[place] = vector
         return vectors
@@ -78,7 +78,7 @@ class SentenceEmbedder:
         self._queries.shutdown(wait=False, cancel_futures=True)
         self._passages.shutdown(wait=False, cancel_futures=True)
 
-    def _encode(self, texts: list[str], is_query: bool) -> list[Vector]:
+    def encode(self, texts: list[str], is_query: bool) -> list[Vector]:
         import numpy
 
         model = self._loaded()
@@ -95,11 +95,11 @@ class SentenceEmbedder:
             if self._model is None:
                 logger.info("loading the embedding model from %s", self._files.folder)
                 started = time.monotonic()
-                self._model = self._load()
+                self._model = self.load()
                 logger.info("embedding model loaded in %.1f s", time.monotonic() - started)
         return self._model
 
-    def _load(self) -> Any:
+    def load(self) -> Any:
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         import torch

@@ -44,7 +44,7 @@ class SandboxedParser:
     def __init__(self, options: ParsingOptions | None = None, fork_server: ForkServer | None = None) -> None:
         self._options = options or ParsingOptions()
         self._fork_server = fork_server or ForkServer()
-        self._recognising = asyncio.Semaphore(self._options.slots)
+        self.recognising = asyncio.Semaphore(self._options.slots)
         self._reading = asyncio.Semaphore(self._options.slots)
         self._identifying = asyncio.Semaphore(_IDENTIFYING_SLOTS)
         self._threads = ThreadPoolExecutor(2 * self._options.slots + _IDENTIFYING_SLOTS + 1, "parsing")
@@ -73,7 +73,7 @@ class SandboxedParser:
 
     async def parse(self, path: Path, file_name: str, progress: Progress | None = None) -> Document:
         kind = await self.identify(path, file_name)
-        async with self._recognising if kind.format in RECOGNISING else self._reading:
+        async with self.recognising if kind.format in RECOGNISING else self._reading:
             return await self._with_retry(
                 lambda: self._parse(path, shown(file_name), kind, progress), file_name
             )

@@ -387,11 +387,10 @@ def dead_at_once(scene: Scene) -> None:
 
 @then(parsers.parse("the platform is not called again before {seconds:d} seconds have passed"))
 def not_called(scene: Scene, seconds: int) -> None:
+    registry = scene.world.container.foundation().meter.registry
+    waiting = {"channel": "bot-messenger", "reason": "conversation"}
     until(
-        lambda: (
-            scene.world.container.foundation().meter._throttled("bot-messenger", "conversation")._value.get()
-            > 0
-        ),
+        lambda: registry.get_sample_value("switchboard_throttled_total", waiting),
         "it waits",
     )
     assert len(scene.platform.tries) == 1

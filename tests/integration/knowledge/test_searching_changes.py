@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from psycopg import AsyncConnection
 
-from adapters.outbound.storage.knowledge import search
 from adapters.outbound.storage.knowledge.vector_indexes import VectorIndexes
 from adapters.outbound.storage.pool import Database
 from domain.access.model import Caller
@@ -49,13 +49,14 @@ async def test_a_large_base_gets_an_index_of_its_own_and_loses_it(
 async def test_a_query_far_from_all_chunks_is_searched_wider_in_a_vector_index(
     knowledge: Knowledge, base: int, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wider, widened = search._wider, []
+    execute, widened = AsyncConnection.execute, []
 
-    async def noted(*arguments: Any) -> Any:
-        widened.append(True)
-        return await wider(*arguments)
+    async def noted(connection: Any, statement: Any, *arguments: Any, **options: Any) -> Any:
+        if "hnsw.ef_search" in str(statement):
+            widened.append(True)
+        return await execute(connection, statement, *arguments, **options)
 
-    monkeypatch.setattr(search, "_wider", noted)
+    monkeypatch.setattr(AsyncConnection, "execute", noted)
     model = (await knowledge.embedder.model()).fingerprint
     near, far = [
         await knowledge.embedder.embed_query(text) for text in (DOCUMENTS["valves_txt"], "xylophone")

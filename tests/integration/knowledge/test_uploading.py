@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,8 @@ from domain.knowledge.files.service import UploadLimits
 from domain.knowledge.ingest.service import MAX_ATTEMPTS
 from domain.knowledge.model import FileStatus
 from domain.refusals import Forbidden, Invalid, NotFound, Refusal, TooLarge, Unreadable, Unsupported
+from ports.embedding import Vector
+from tests.support.hashed_embedder import HashedEmbedder
 from tests.support.knowledge import Knowledge, incoming, read
 
 TEXT = "The turbine hall\n\n" + " ".join(f"Turbine {i} is checked in week {i}." for i in range(200))
@@ -260,6 +264,19 @@ async def test_a_file_that_was_part_of_a_failing_upload_is_taken_up_by_the_one_t
     assert [record.name for record in await knowledge.files.list(ann, base)] == ["good.txt"]
 
 
+class Hanging(HashedEmbedder):
+    """Does not come to embed anything."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = asyncio.Event()
+
+    async def embed_passages(self, texts: Sequence[str]) -> Sequence[Vector]:
+        self.asked.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
 async def test_another_worker_takes_over_from_a_dead_one_where_it_stopped(
     knowledge: Knowledge, ann: Caller
 ) -> None:
@@ -269,9 +286,12 @@ async def test_another_worker_takes_over_from_a_dead_one_where_it_stopped(
     )
     work = await knowledge.uploads.claim(owner=77)  # a process whose lock is not held: it died
     assert work is not None
-    first = work.files[0]
-    dead = knowledge.worker(owner=77)
-    await dead._parse(work, first)
+    embedder, knowledge.embedder = knowledge.embedder, Hanging()
+    dead = asyncio.create_task(knowledge.worker(owner=77).work(replace(work, files=work.files[:1])))
+    await asyncio.wait_for(knowledge.embedder.asked.wait(), 60)
+    dead.cancel()
+    await asyncio.wait({dead})
+    knowledge.embedder = embedder
     pieces = await knowledge.staging.unembedded(work.upload_id, 100)
     vectors = await knowledge.embedder.embed_passages([piece.text for piece in pieces[:3]])
     await knowledge.staging.embedded(work.upload_id, list(zip(pieces[:3], vectors, strict=True)))

@@ -34,7 +34,7 @@ def refusal(data_dir: Path, **options: object) -> str:
 def shared_home(open_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Stands for /var/lib/switchboard."""
     folder = open_folder / "var lib"
-    monkeypatch.setattr(data_paths, "_SHARED_HOMES", (folder,))
+    monkeypatch.setattr(data_paths, "SHARED_HOMES", (folder,))
     return folder
 
 

@@ -26,7 +26,7 @@ OWNER = [sys.executable, "-m", "tests.support.owner"]
 @pytest.fixture(autouse=True)
 def _busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a first start may take longer than anybody would wait for it."""
-    monkeypatch.setattr(running, "_STARTING_S", 300.0)
+    monkeypatch.setattr(running, "STARTING_SECONDS", 300.0)
 
 
 def rows(dsn: str) -> list[int]:

@@ -142,5 +142,5 @@ async def test_the_core_serves_without_the_queue_and_not_without_the_database(
     await health.look()
     expected = {"queue": states[0] == "Y", "database": states[1] == "Y", "": states[1] == "Y"}
     for name, serving in expected.items():
-        answer = await health._servicer.Check(HealthCheckRequest(service=name), None)
+        answer = await health.servicer.Check(HealthCheckRequest(service=name), None)
         assert (answer.status == HealthCheckResponse.SERVING) is serving, name

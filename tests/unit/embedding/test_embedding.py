@@ -93,7 +93,7 @@ class Fake(SentenceEmbedder):
         super().__init__(ModelFiles())
         self.batches: list[list[str]] = []
 
-    def _encode(self, texts: list[str], is_query: bool) -> list[Sequence[float]]:
+    def encode(self, texts: list[str], is_query: bool) -> list[Sequence[float]]:
         self.batches.append(texts)
         return [[float(len(text))] for text in texts]
 
@@ -110,7 +110,7 @@ async def test_a_prepared_model_is_loaded_once_and_the_log_says_so(
 ) -> None:
     embedder = SentenceEmbedder(ModelFiles())
     loads: list[object] = []
-    monkeypatch.setattr(embedder, "_load", lambda: loads.append(embedder) or embedder)
+    monkeypatch.setattr(embedder, "load", lambda: loads.append(embedder) or embedder)
     with caplog.at_level(logging.INFO):
         await asyncio.gather(embedder.prepare(), embedder.prepare())
     assert len(loads) == 1

@@ -41,7 +41,7 @@ class Device:
     def __init__(self, database: str, lines: Lines) -> None:
         self._database = database
         self._lines = lines
-        self._client: Any = None
+        self.client: Any = None
         self._ready = threading.Event()
         self._numbers = itertools.count(1)
         commands = (self.connect, self.pair, self.logout, self.send, self.typing, self.download)
@@ -52,7 +52,7 @@ class Device:
         self._stop()
         self._ready.clear()
         self.create_client()
-        threading.Thread(target=self._run, args=(self._client,), daemon=True).start()
+        threading.Thread(target=self._run, args=(self.client,), daemon=True).start()
 
     def create_client(self) -> None:
         """Creates the client under a name of its own: the library ends whatever has the name of a discarded client,
@@ -71,23 +71,23 @@ class Device:
         for kind, reason in drops.items():
             client.event(kind)(lambda _, event, reason=reason: self._emit("dropped", reason=reason(event)))
         client.event(events.LoggedOutEv)(lambda _, event: self._emit("logged_out", reason=str(event.Reason)))
-        client.event(events.ConnectedEv)(lambda *_: self._on_linked())
+        client.event(events.ConnectedEv)(lambda *_: self.on_linked())
         client.event(events.MessageEv)(lambda _, event: self._on_message(event))
-        client.qr(lambda *_: self._on_qr_code())
-        self._client = client
+        client.qr(lambda *_: self.on_qr_code())
+        self.client = client
 
     def _run(self, client: Any) -> None:
         try:
             client.connect()
         except Exception as error:  # noqa: BLE001 - told to the parent
-            if client is self._client:
+            if client is self.client:
                 self._emit("dropped", reason=str(error)[:300])
 
-    def _on_linked(self) -> None:
+    def on_linked(self) -> None:
         self._ready.set()
         self._emit("linked")
 
-    def _on_qr_code(self) -> None:
+    def on_qr_code(self) -> None:
         """The library offers a QR code: the connection is up and no account is linked."""
         if not self._ready.is_set():
             self._ready.set()
@@ -95,23 +95,23 @@ class Device:
 
     def pair(self, request: dict[str, Any]) -> str:
         """The library disconnects when nobody has entered a code for some minutes, and does not say so."""
-        if self._client is not None and self._ready.is_set() and not self._client.is_connected:
+        if self.client is not None and self._ready.is_set() and not self.client.is_connected:
             self.connect({})
         if not self._ready.wait(READY_WAIT):
             raise RuntimeError("the messaging service cannot be reached")
-        return str(self._client.PairPhone(request["phone"], True))
+        return str(self.client.PairPhone(request["phone"], True))
 
     def logout(self, _: dict[str, Any]) -> None:
         """Unlinks the account and clears the state; starts again with a fresh device.
 
         Where the connection cannot be made, the state is cleared all the same.
         """
-        if self._client is None and Path(self._database).exists():
+        if self.client is None and Path(self._database).exists():
             self.connect({})
             self._ready.wait(READY_WAIT)
         try:
-            if self._client is not None and self._client.is_logged_in:
-                self._client.logout()
+            if self.client is not None and self.client.is_logged_in:
+                self.client.logout()
         finally:
             self._stop()
             for path in Path(self._database).parent.glob(Path(self._database).name + "*"):
@@ -119,23 +119,23 @@ class Device:
             self.connect({})
 
     def send(self, request: dict[str, Any]) -> str:
-        message = _file_message(self._client, request) if request.get("path") else request["text"]
-        return str(self._client.send_message(_address(request), message).ID)
+        message = _file_message(self.client, request) if request.get("path") else request["text"]
+        return str(self.client.send_message(_address(request), message).ID)
 
     def typing(self, request: dict[str, Any]) -> None:
         from neonize.utils.enum import ChatPresence, ChatPresenceMedia
 
         state, media = ChatPresence.CHAT_PRESENCE_COMPOSING, ChatPresenceMedia.CHAT_PRESENCE_MEDIA_TEXT
-        self._client.send_chat_presence(_address(request), state, media)
+        self.client.send_chat_presence(_address(request), state, media)
 
     def download(self, request: dict[str, Any]) -> None:
         from neonize.proto.waE2E.WAWebProtobufsE2E_pb2 import Message
 
         message = Message.FromString(base64.b64decode(request["message"]))
-        self._client.download_any(message, request["path"])
+        self.client.download_any(message, request["path"])
 
     def _stop(self) -> None:
-        client, self._client = self._client, None
+        client, self.client = self.client, None
         if client is not None:
             client.stop()
 
@@ -149,7 +149,7 @@ class Device:
             "message",
             id=info.ID,
             chat=f"{source.Chat.User}@{source.Chat.Server}",
-            sender_ids=_sender_ids(self._client, source),
+            sender_ids=_sender_ids(self.client, source),
             name=info.Pushname,
             text=text_of(received.Message),
             at=seconds(info.Timestamp),

@@ -107,7 +107,7 @@ class ChildDevice:
         assert process.stderr is not None
         self._instance_id = instance_id
         self._running = running
-        self._process = process
+        self.process = process
         self._input = process.stdin
         self._numbers = itertools.count(1)
         self._answers: dict[int, asyncio.Future[Any]] = {}
@@ -148,11 +148,11 @@ class ChildDevice:
         self._input.close()
         try:
             async with asyncio.timeout(CLOSE_SECONDS):
-                await self._process.wait()
+                await self.process.wait()
         except TimeoutError:
             with contextlib.suppress(ProcessLookupError):
-                self._process.kill()
-            await self._process.wait()
+                self.process.kill()
+            await self.process.wait()
         await self._reader
         await self._error_log
 

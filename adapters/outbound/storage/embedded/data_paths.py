@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 SOCKET_PATH_LIMIT = 103 if sys.platform == "darwin" else 107
 _SOCKET_PREFIX = "switchboard-pg-"
 # Folders that last and that every account may enter, by the Filesystem Hierarchy Standard.
-_SHARED_HOMES = (Path("/var/lib/switchboard"), Path("/srv/switchboard"))
+SHARED_HOMES = (Path("/var/lib/switchboard"), Path("/srv/switchboard"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def reachable_paths(paths: DataPaths, account: Account) -> DataPaths:
         raise EmbeddedPostgresError(
             f"the database user (uid {account.uid}) cannot reach {paths.home}: folder {closed} is closed to it"
         )
-    home = next(filter(None, (_make_home(shared, account) for shared in _SHARED_HOMES)), None)
+    home = next(filter(None, (_make_home(shared, account) for shared in SHARED_HOMES)), None)
     if home is None:
         raise EmbeddedPostgresError(
             f"the database user (uid {account.uid}) cannot reach DATA_DIR: folder {closed} is closed to it; "

@@ -15,7 +15,7 @@ from adapters.outbound.storage.embedded.ownership import is_owned
 
 DATABASE = "switchboard"
 SUPERUSER = "switchboard"
-_STARTING_S = 30.0
+STARTING_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def attach(data_dir: Path) -> str | None:
     Waits for a server that is just starting. Raises `EmbeddedPostgresError` if the folder cannot be read.
     """
     folder = data_dir.absolute() / "postgres"
-    deadline = time.monotonic() + _STARTING_S
+    deadline = time.monotonic() + STARTING_SECONDS
     try:
         while is_owned(folder / "owner.lock"):
             record = read_record(folder / "running.json")

@@ -98,7 +98,7 @@ class PostgresConversations:
         self._leases = leases
         self._wakeups = wakeups
         self._started = time.monotonic()
-        self._batcher: Batcher[EventOutcome, bool] = Batcher(self._flush)
+        self._batcher: Batcher[EventOutcome, bool] = Batcher(self.flush)
 
     async def lease(self, capacity: Capacity) -> Leases[Conversation]:
         leases = await self._leases.lease(INBOUND, capacity)
@@ -111,7 +111,7 @@ class PostgresConversations:
     async def record(self, outcome: EventOutcome) -> bool:
         return await through_outage(lambda: self._batcher.submit(outcome.key, outcome))
 
-    async def _flush(self, outcomes: Sequence[EventOutcome]) -> Sequence[bool]:
+    async def flush(self, outcomes: Sequence[EventOutcome]) -> Sequence[bool]:
         rows = [OutboxRows.of(outcome) for outcome in outcomes]
         keys = {outcome.key for outcome in outcomes if outcome.messages}
         with self._dispatch.offering(keys) as offer:

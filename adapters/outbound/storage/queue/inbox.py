@@ -111,7 +111,7 @@ class PostgresInbox:
         self._enqueued = enqueued
         self._owner = owner
         self._dispatch: DirectDispatch[Conversation] = dispatch or DirectDispatch()
-        self._batcher: Batcher[InboxRow, Accepted] = Batcher(self._flush)
+        self._batcher: Batcher[InboxRow, Accepted] = Batcher(self.flush)
 
     async def add(
         self, instance_id: int, events: Sequence[Event], wait: float | None = None
@@ -131,7 +131,7 @@ class PostgresInbox:
             raise failure
         return accepted
 
-    async def _flush(self, rows: Sequence[InboxRow]) -> Sequence[Accepted]:
+    async def flush(self, rows: Sequence[InboxRow]) -> Sequence[Accepted]:
         with self._dispatch.offering(_keys(rows)) as offer:
             parameters = {**columns_of(rows), **offer.parameters, "owner": self._owner}
             stored = await self._database.fetch(ENQUEUE, parameters)

@@ -105,8 +105,8 @@ async def test_a_process_that_is_just_ending_answers_nobody(device: ChildDevice)
     """Its output has ended, its exit status is not there yet."""
     await device.send("chat", "fall silent")
     assert [event async for event in device.events()] == []
-    assert device._process is not None
-    assert device._process.returncode is None
+    assert device.process is not None
+    assert device.process.returncode is None
     with pytest.raises(DeviceError, match="has ended") as failed:
         await device.pair("4915")
     assert failed.value.before_sending

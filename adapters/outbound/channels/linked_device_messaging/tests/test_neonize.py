@@ -63,7 +63,7 @@ def device(tmp_path: Path, heard: Heard) -> Device:
 def happen(device: Device, event: Any) -> None:
     """As the library calls the handler of an event."""
     code = events.EVENT_TO_INT[type(event)]
-    device._client.event.list_func[code](device._client, event)
+    device.client.event.list_func[code](device.client, event)
 
 
 @pytest.mark.parametrize(
@@ -84,8 +84,8 @@ def test_the_life_of_a_connection(device: Device, heard: Heard, event: Any, expe
 
 
 def test_a_qr_code_means_that_no_account_is_linked(device: Device, heard: Heard) -> None:
-    device._client.event._qr(device._client, b"2@abc")
-    device._client.event._qr(device._client, b"2@def")
+    device.client.event._qr(device.client, b"2@abc")
+    device.client.event._qr(device.client, b"2@def")
     assert [event_from(line) for line in heard.lines] == [Unlinked()]
 
 
@@ -326,7 +326,7 @@ def test_a_stored_account_is_connected_before_it_is_unlinked(
     monkeypatch.setattr(library.NewClient, "stop", lambda _: did.append("stop"))
     monkeypatch.setattr(library.NewClient, "logout", lambda _: did.append("logout"))
     device = Device(str(tmp_path / "7.db"), heard)  # type: ignore[arg-type]
-    monkeypatch.setattr(library.NewClient, "connect", lambda _: device._on_linked())
+    monkeypatch.setattr(library.NewClient, "connect", lambda _: device.on_linked())
     (tmp_path / "7.db").write_text("x")
     device.logout({})
     assert did == ["logout", "stop"]
@@ -336,10 +336,10 @@ def test_a_code_over_a_connection_that_was_hung_up_on(
     device: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     did: list[str] = []
-    device._on_qr_code()
+    device.on_qr_code()
     monkeypatch.setattr(library.NewClient, "is_connected", property(lambda _: False))
     monkeypatch.setattr(library.NewClient, "stop", lambda _: did.append("stop"))
-    monkeypatch.setattr(library.NewClient, "connect", lambda _: device._on_qr_code())
+    monkeypatch.setattr(library.NewClient, "connect", lambda _: device.on_qr_code())
     monkeypatch.setattr(library.NewClient, "PairPhone", lambda _, phone, push: f"{phone} {push}")
     assert device.pair({"phone": NUMBER}) == f"{NUMBER} True"
     assert did == ["stop"]
