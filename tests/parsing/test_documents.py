@@ -61,7 +61,8 @@ async def test_docx(parse):
     written.add_heading("Fees", 2)
     written.add_paragraph("Fees are due at once", style="List Bullet")
     table = written.add_table(2, 2)
-    for cell, text in zip(table._cells, ["Berth", "Price", "North", "40"], strict=True):
+    cells = [cell for row in table.rows for cell in row.cells]
+    for cell, text in zip(cells, ["Berth", "Price", "North", "40"], strict=True):
         cell.text = text
     written.sections[0].header.paragraphs[0].text = "Port authority"
     written.sections[0].footer.paragraphs[0].text = "Recycled paper"

@@ -113,7 +113,7 @@ async def test_merged_cells_of_docx_keep_values_under_their_names(parse):
     written = docx.Document()
     table = written.add_table(4, 3)
     for cell, text in zip(
-        table._cells,
+        [cell for row in table.rows for cell in row.cells],
         ["Region", "City", "Tonnes", "North", "Kiel", "1", "-", "Riga", "2", "Sum", "-", "3"],
         strict=True,
     ):
@@ -165,7 +165,8 @@ async def test_docx_keeps_inserted_text_controls_boxes_and_formulas_and_drops_de
         f"<w:r {W} {V}><w:pict>{box}</w:pict></w:r>",
         f"<m:oMath {M}><m:r><m:t>E=mc2</m:t></m:r></m:oMath>",
     ):
-        written.add_paragraph("Around: ")._p.append(parse_xml(inner))
+        written.add_paragraph("Around: ")
+        written.element.body.p_lst[-1].append(parse_xml(inner))
     block = f"<w:sdt {W}><w:sdtContent><w:p><w:r><w:t>Controlled paragraph.</w:t></w:r></w:p></w:sdtContent></w:sdt>"
     written.element.body.insert(0, parse_xml(block))
 
@@ -189,11 +190,13 @@ async def test_docx_keeps_comments(parse):
 
 async def test_docx_keeps_the_words_of_a_link_to_nowhere(parse):
     written = docx.Document()
-    paragraph = written.add_paragraph("See ")
+    written.add_paragraph("See ")
+    written.add_paragraph("the annex")
+    see, annex = written.element.body.p_lst
     link = OxmlElement("w:hyperlink")
     link.set(qn("r:id"), "rId999")
-    link.append(written.add_paragraph("the annex").runs[0]._element)
-    paragraph._element.append(link)
+    link.append(annex.r_lst[0])
+    see.append(link)
 
     assert "See the annex" in (await parse(_saved(written), "linked.docx")).text
 
