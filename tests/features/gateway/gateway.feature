@@ -275,7 +275,7 @@ Feature: The REST gateway
 
   Rule: What is refused anyway is refused before a byte of the body is read
 
-    Scenario Outline: <what>
+    Scenario Outline: Before the body of <what>
       Given ann has an http-webhook
       And ann has a knowledge base
       When <user> begins to send <method> <path>, announcing <size> bytes

@@ -4,7 +4,7 @@ Feature: What a resource writes is shown as it is meant
 
   Rule: Line breaks, tasks, footnotes and tags are shown as what they mean, on every channel
 
-    Scenario Outline: <what>
+    Scenario Outline: <what> is shown
       When a resource answers "<markdown>"
       Then every channel shows "<text>"
       And no channel shows "<mark>"
@@ -35,7 +35,7 @@ Feature: What a resource writes is shown as it is meant
 
   Rule: Nothing that is written is lost, on any channel
 
-    Scenario Outline: <what>
+    Scenario Outline: The text beside <what> is kept
       When a resource answers "<markdown>"
       Then every channel shows "hello"
 

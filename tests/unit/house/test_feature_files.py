@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 FEATURES = Path(__file__).parents[2] / "features"
-FILES = [path for path in sorted(FEATURES.rglob("*.feature")) if path.parent.name != "gateway"]
+ALL_FILES = sorted(FEATURES.rglob("*.feature"))
+FILES = [path for path in ALL_FILES if path.parent.name != "gateway"]
 """All but those of the gateway, which are about HTTP and JSON."""
+TITLE = re.compile(r"^\s*Scenario(?: Outline)?: (.*?)\s*$", re.MULTILINE)
 CODES = re.compile(r'\{"|\{\}|\b[0-9a-f]{32,}\b|\b(?:answer|status) (?:is )?[1-5]\d\d\b')
 
 
@@ -19,3 +22,11 @@ def test_steps_hold_no_json_no_hexadecimal_and_no_status_code(path: Path) -> Non
     reports = [f"{path.name}:{number}: {line}" for number, line in enumerate(lines, 1) if CODES.search(line)]
 
     assert not reports, "say what the step means: " + "\n".join(reports)
+
+
+@pytest.mark.parametrize("path", ALL_FILES, ids=lambda path: path.name)
+def test_scenarios_of_a_file_have_titles_of_their_own(path: Path) -> None:
+    """Of two scenarios with one title, pytest-bdd runs the last alone."""
+    titles = Counter(TITLE.findall(path.read_text(encoding="utf-8")))
+
+    assert [title for title, count in titles.items() if count > 1] == []
