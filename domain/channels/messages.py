@@ -3,18 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from domain.channels.limits import Scope
 
-Config = Mapping[str, Any]
+Config = Mapping[str, object]
 """An instance's configuration, a JSON object exactly as the user stored it."""
 
-ChannelMetadata = Mapping[str, Any]
+ChannelMetadata = Mapping[str, object]
 """What a channel fetched beforehand and needs to read a call: signing keys, the bot's own id."""
 
-Target = Mapping[str, Any]
+Target = Mapping[str, object]
 """Where a reply goes: a JSON object that only the channel itself reads (thread, address, token)."""
 
 
@@ -71,7 +70,7 @@ class Attachment:
 
     name: str
     mime_type: str
-    source: Mapping[str, Any]
+    source: Mapping[str, object]
     size: int | None = None
 
 
@@ -124,7 +123,7 @@ class Event:
     automated: bool = False
     correspondent: str = ""
     only_decides: bool = False
-    raw: Mapping[str, Any] = field(default_factory=dict)
+    raw: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +225,7 @@ class Answer:
 class OutboundMessage:
     """One message to the platform: a JSON object that only the channel itself reads."""
 
-    payload: Mapping[str, Any]
+    payload: Mapping[str, object]
 
 
 class Outcome(StrEnum):

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.files import FILE, send_file
 from adapters.outbound.channels.common.messages import (
     closed_text,
@@ -64,7 +65,9 @@ class Delivery:
         address = _address(target, reply=bool(payload.get("first")))
         if payload.get("kind") != FILE:
             body = {**address, "text": payload["text"], "parse_mode": payload["mode"], **_preview(config)}
-            attempt = await self._send(config, "sendMessage", body | _keyboard(payload), (), payload["plain"])
+            attempt = await self._send(
+                config, "sendMessage", body | _keyboard(payload), (), text(payload, "plain")
+            )
             return attempt.sent
 
         async def upload(artifact: Artifact, content: bytes) -> Sent | None:

@@ -56,7 +56,7 @@ class Delivery:
         if message.payload["kind"] == FILE:
             upload = partial(self._upload, config, target, key)
             return await send_file(self._artifacts, message.payload, MAX_FILE_BYTES, upload, send_text)
-        return await send_text(message.payload["message"])
+        return await send_text(text(message.payload, "message"))
 
     async def _send_text(
         self, config: MattermostConfig, target: MattermostTarget, key: str, content: str

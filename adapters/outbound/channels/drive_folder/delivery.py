@@ -69,7 +69,7 @@ class Delivery:
     async def _file(self, message: OutboundMessage) -> tuple[str, str, bytes]:
         """Name, type and bytes of the file to write; for a file that cannot be read, its link."""
         if message.payload["kind"] != FILE:
-            return message.payload["name"], TEXT, message.payload["text"].encode()
+            return text(message.payload, "name"), TEXT, text(message.payload, "text").encode()
         artifact = artifact_of(message.payload)
         try:
             return (

@@ -10,6 +10,7 @@ from typing import Any
 import anyio
 from aiosmtplib import SMTPException
 
+from adapters.outbound.channels.common.bodies import at
 from adapters.outbound.channels.common.files import pieces
 from adapters.outbound.channels.email.config import CONFIG, DEFINITION, TARGET, EmailConfig
 from adapters.outbound.channels.email.idle import IdleWatcher
@@ -57,7 +58,7 @@ class Inbox:
         def job(box: MailBox) -> None:
             validity = box.number_of("UIDVALIDITY")
             box.mark_seen(
-                int(event.raw["uid"]) for event in stored if event.raw.get("uidValidity") == validity
+                int(at(event.raw, "uid")) for event in stored if event.raw.get("uidValidity") == validity
             )
 
         if stored:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from adapters.outbound.channels.common.bodies import text
+from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.channels.common.messages import closed_text, split_question
 from adapters.outbound.channels.enterprise_chat import cards, incoming_webhook
 from adapters.outbound.channels.enterprise_chat.config import (
@@ -84,13 +84,13 @@ class Delivery:
         """Text that the service refuses as written is sent once more without markup."""
         payload = message.payload
         if payload["way"] == WEBHOOK:
-            return await incoming_webhook.post(self._http, config.webhook_url, payload["body"])
+            return await incoming_webhook.post(self._http, config.webhook_url, at(payload, "body"))
         if payload["way"] == NOWHERE:
             return Sent(
                 Outcome.PERMANENT,
                 "There is nowhere to answer: set webhookUrl, or appId with appPassword, in the configuration.",
             )
-        sent = await self._connector.send(config, target, cards.activity(target, **payload["content"]))
+        sent = await self._connector.send(config, target, cards.activity(target, **at(payload, "content")))
         refused = sent.outcome is Outcome.PERMANENT and sent.detail.startswith(_BAD_REQUEST)
         if not refused or not payload.get("plain"):
             return sent
@@ -135,7 +135,7 @@ class Delivery:
         ref: str,
         press: TeamsTarget | None,
     ) -> TeamsTarget | None:
-        attachments = message.payload.get("content", {}).get("attachments", ())
+        attachments = items(message.payload, "content", "attachments")
         is_prompt = any(
             attachment.get("contentType") == cards.ADAPTIVE and "actions" in attachment["content"]
             for attachment in attachments

@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from adapters.outbound.channels.common import outcomes
-from adapters.outbound.channels.common.bodies import at
+from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.erp_events.config import OdooConfig, RecordTarget
 from adapters.outbound.channels.erp_events.rpc import OdooError, Session, sign_in
 from adapters.outbound.channels.erp_events.watching import UNLINK
@@ -54,10 +54,10 @@ class Delivery:
     ) -> Sent:
         """Odoo has no idempotency key; a POST to webhookUrl has the event's key as webhook-id."""
         if message.payload["kind"] == EVENT:
-            return await self._post_event(config, target, message.payload["body"])
+            return await self._post_event(config, target, text(message.payload, "body"))
         try:
             session = await sign_in(self.http, config)
-            return await _post_note(session, target.model, target.record_id, message.payload["body"])
+            return await _post_note(session, target.model, target.record_id, text(message.payload, "body"))
         except OdooError as error:
             return _outcome(target.model, error)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.common.files import FILE, send_file
 from adapters.outbound.channels.common.messages import file_payloads, split_question, text_payloads
 from adapters.outbound.channels.common.outcomes import repeatable
@@ -82,13 +83,13 @@ class Delivery:
         deliver = partial(self._deliver, config, target, key, first)
 
         async def send_text(content: str) -> Sent:
-            return (await deliver(_message(content, payload.get("choices", ())))).sent
+            return (await deliver(_message(content, at(payload, "choices") or ()))).sent
 
         if payload.get("kind") == FILE:
             limit = min(target.max_file or MAX_FILE, _MAX_IN_MEMORY)
             sent = await send_file(self._artifacts, payload, limit, partial(_upload, deliver), send_text)
         else:
-            sent = await send_text(payload["text"])
+            sent = await send_text(text(payload, "text"))
         if first and sent.outcome is Outcome.PERMANENT and target.deferred:
             await self._withdraw(target)
         return sent

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from adapters.outbound.channels.common.bodies import at
 from adapters.outbound.rendering import Markup, render
 from domain.channels.limits import Limits
 from domain.channels.messages import Answer, Artifact, Attachment, OutboundMessage, Outcome, Sent
@@ -91,7 +92,7 @@ class LinkedDeviceMessaging:
     ) -> Sent:
         try:
             device = self._device(target.instance)
-            if file := message.payload.get("file"):
+            if file := at(message.payload, "file"):
                 ref = await self._send_file(device, target.chat, file)
             else:
                 ref = await device.send(target.chat, str(message.payload["text"]))
@@ -124,7 +125,7 @@ class LinkedDeviceMessaging:
         source = attachment.source
         with _temporary_file() as path:
             try:
-                await self._device(int(source["instance"])).download(source["message"], path)
+                await self._device(int(at(source, "instance"))).download(at(source, "message"), path)
             except DeviceError as error:
                 raise PlatformError(str(error)) from error
             with path.open("rb") as file:

@@ -62,7 +62,7 @@ class Delivery:
         sent = await self._post(config, _fields(config, target, payload, key))
         is_refused = sent.outcome is Outcome.PERMANENT and _code(sent.detail) in _MEDIA_REFUSED
         if is_refused and "media" in payload:
-            link = {"body": _link(payload["name"], payload["media"])}
+            link = {"body": _link(text(payload, "name"), text(payload, "media"))}
             return await self._post(config, _fields(config, target, link, key))
         return sent
 

@@ -83,7 +83,7 @@ class Delivery:
     ) -> Sent:
         payload = message.payload
         if payload.get("kind") == WITHDRAWN:
-            return await self._streaming.withdraw(config, payload["draft"])
+            return await self._streaming.withdraw(config, text(payload, "draft"))
         if payload.get("kind") == UNANSWERED:
             return await self._end_command(target)
         if payload.get("kind") == FILE:
