@@ -5,7 +5,6 @@ In characters, unless a name says bytes. The page docs/limits.md lists them.
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 USER_ID = 200
 CHANNEL_ID = 100
@@ -39,7 +38,7 @@ def text_fault(text: str, most: int) -> str | None:
     return None
 
 
-def json_fault(value: Mapping[str, Any]) -> str | None:
+def json_fault(value: Mapping[str, object]) -> str | None:
     """What is wrong with the size of a JSON object, None for nothing."""
     size = len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
     return f"must be at most {JSON_BYTES // 1024} KB of JSON" if size > JSON_BYTES else None

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from domain.channels.messages import (
     Answer,
@@ -92,7 +92,7 @@ class Polled:
     """
 
     events: Sequence[Event]
-    cursor: Mapping[str, Any]
+    cursor: Mapping[str, object]
     more: bool = False
 
 
@@ -103,7 +103,7 @@ class Poller(Protocol[C]):
     def default_interval_minutes(self) -> float: ...
 
     async def poll(
-        self, config: C, cursor: Mapping[str, Any] | None, now: datetime, since: datetime
+        self, config: C, cursor: Mapping[str, object] | None, now: datetime, since: datetime
     ) -> Polled:
         """What is new since `cursor`; on the first poll (None) since the instance was created at `since`.
 
@@ -144,7 +144,7 @@ class Scheduler(Protocol[C]):
         ...
 
 
-Registration = Mapping[str, Any]
+Registration = Mapping[str, object]
 """What a platform returned when a callback address was registered, as JSON: needed to unregister."""
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Protocol
 
 from domain.confirmations.model import (
     ApprovalResult,
@@ -35,7 +35,7 @@ class Approvals(Protocol):
         received: ReceivedText,
         original: str,
         tool: str,
-        parameters: Mapping[str, Any],
+        parameters: Mapping[str, object],
     ) -> Prompt:
         """Makes the pending confirmation of a session, replacing an older one."""
         ...

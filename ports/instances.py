@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Protocol
 
 from domain.channels.messages import Event
 from domain.instances.model import (
@@ -76,7 +76,7 @@ class HealthRecord:
     breaker: str = "closed"
     breaker_until: datetime | None = None
     breaker_reason: str | None = None
-    registration: Mapping[str, Any] = field(default_factory=dict)
+    registration: Mapping[str, object] = field(default_factory=dict)
     waiting_seconds: float = 0.0
     idle_seconds: float = 0.0
     looping: bool = False
@@ -108,7 +108,7 @@ class HealthStore(Protocol):
         """The instances with an error of their webhook or of the last try of their configuration."""
         ...
 
-    async def registration(self, instance_id: int, kept: Mapping[str, Any]) -> None:
+    async def registration(self, instance_id: int, kept: Mapping[str, object]) -> None:
         """Notes what the platform gave when the callback was registered."""
         ...
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Protocol
 
 from domain.channels.messages import Event
 from domain.instances.model import Instance
@@ -16,7 +16,7 @@ class Due:
 
     instance_id: int
     planned: datetime
-    cursor: Mapping[str, Any] | None
+    cursor: Mapping[str, object] | None
     failures: int
     began: datetime
 
@@ -67,7 +67,7 @@ class ScheduledRuns(Protocol):
         self,
         due: Due,
         events: Sequence[Event],
-        cursor: Mapping[str, Any] | None,
+        cursor: Mapping[str, object] | None,
         at: datetime | None,
         *,
         retire: bool = False,

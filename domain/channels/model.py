@@ -98,12 +98,12 @@ class ChannelDefinition:
         """The channel type identifier; the same as the id."""
         return self.id
 
-    def identifies(self, config: Mapping[str, Any]) -> bool:
+    def identifies(self, config: Mapping[str, object]) -> bool:
         """Whether senders of an instance are resolved to platform users."""
         asked = config.get(IDENTIFY_USERS.name) is True and self.field_named(IDENTIFY_USERS.name) is not None
         return asked or self.allows_only_known(config)
 
-    def allows_only_known(self, config: Mapping[str, Any]) -> bool:
+    def allows_only_known(self, config: Mapping[str, object]) -> bool:
         """Whether an instance serves verified users alone. Where the channel has no such field, what stands
         there is kept and means nothing."""
         return config.get(ACCESS_MODE.name) == ALLOWLIST and self.field_named(ACCESS_MODE.name) is not None

@@ -99,7 +99,7 @@ class JsonModel(Generic[V]):
     def _key(self, declared: Field[Any]) -> str:
         return declared.metadata.get("key") or declared.name
 
-    def load(self, values: Mapping[str, Any]) -> V:
+    def load(self, values: Mapping[str, object]) -> V:
         """Never raises for what stands in the JSON object."""
         members = self._defaults.copy()
         for key, value in values.items():
@@ -128,13 +128,13 @@ class ConfigModel(JsonModel[V]):
             *(each.metadata["declared"](self._key(each), _field_type(hints[each.name])) for each in own),
             *common,
         )
-        self._loaded: dict[int, tuple[Mapping[str, Any], V]] = {}
+        self._loaded: dict[int, tuple[Mapping[str, object], V]] = {}
 
     def _key(self, declared: Field[Any]) -> str:
         first, *others = declared.name.split("_")
         return declared.metadata.get("key") or first + "".join(each.capitalize() for each in others)
 
-    def load(self, values: Mapping[str, Any]) -> V:
+    def load(self, values: Mapping[str, object]) -> V:
         kept = self._loaded.get(id(values))
         if kept is not None and kept[0] is values:
             return kept[1]

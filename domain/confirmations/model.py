@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from domain.channels.messages import Choice, ClosedPrompt
 
@@ -19,7 +18,7 @@ class Pending:
 
     id: str
     tool: str
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, object]
     nonce: str
     asked_of: str
     asked_by: int

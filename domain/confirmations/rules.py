@@ -78,14 +78,14 @@ def decision_of_button(choice: str, nonce: str) -> str | None:
     return decisions.get(choice)
 
 
-def question(tool: str, parameters: Mapping[str, Any]) -> str:
+def question(tool: str, parameters: Mapping[str, object]) -> str:
     """The question in Markdown: the tool, its parameters, the three replies."""
     asked = f"The tool {_code(_cut(tool, SHOWN_NAME))} needs your approval."
     return "\n".join([asked, *_listed(parameters, SHOWN_PARAMETERS, SHOWN)]) + "\n\n" + ANSWERS
 
 
 def closed_prompt(
-    tool: str, parameters: Mapping[str, Any], decision: str | None = None, decider: str = ""
+    tool: str, parameters: Mapping[str, object], decision: str | None = None, decider: str = ""
 ) -> ClosedPrompt:
     """A question that is closed: its decision (None: it was not decided) and by whom, the tool, its parameters."""
     outcome = OUTCOMES[decision] if decision else NO_LONGER_OPEN
@@ -96,7 +96,7 @@ def closed_prompt(
     return ClosedPrompt("\n".join(whole), outcome, "\n".join(brief))
 
 
-def _listed(parameters: Mapping[str, Any], count: int, size: int) -> list[str]:
+def _listed(parameters: Mapping[str, object], count: int, size: int) -> list[str]:
     """The first parameters as lines of Markdown, names and values cut to `size` characters."""
     shown = list(parameters.items())[:count]
     lines = ["", "Parameters:", ""] if shown else []

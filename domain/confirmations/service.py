@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from domain.confirmations.model import (
     ApprovalResult,
@@ -121,7 +120,7 @@ class ConfirmationService:
         received: ReceivedText,
         original: str,
         tool: str,
-        parameters: Mapping[str, Any],
+        parameters: Mapping[str, object],
     ) -> Prompt:
         now = self.clock.now()
         pending = Pending(

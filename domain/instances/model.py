@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
 ACTIVE = "active"
 UNREADABLE = "unreadable"
@@ -22,7 +21,7 @@ class Instance:
     user_id: str
     channel_id: str
     channel_name: str
-    config: Mapping[str, Any]
+    config: Mapping[str, object]
     resource_id: str | None
     created_at: datetime
     updated_at: datetime
@@ -56,7 +55,7 @@ class NewInstance:
 
     channel_id: str
     channel_name: str
-    config: Mapping[str, Any]
+    config: Mapping[str, object]
     resource_id: str | None = None
     id: int | None = None
 
@@ -65,7 +64,7 @@ class NewInstance:
 class InstanceChange:
     """What an update asks for; None leaves a field as it is."""
 
-    config: Mapping[str, Any]
+    config: Mapping[str, object]
     resource_id: str | None = None
     channel_name: str | None = None
 

@@ -23,14 +23,14 @@ _ID = re.compile(rf"[^\s\x00-\x1f\x7f/\\?#%]{{1,{LONGEST_ID}}}")
 _HEX32 = re.compile(r"[0-9A-Fa-f]{64}")
 
 
-def check_config(definition: ChannelDefinition, config: Mapping[str, Any]) -> None:
+def check_config(definition: ChannelDefinition, config: Mapping[str, object]) -> None:
     """Raises `Invalid` that lists every field at fault, by its name in the configuration."""
     faults = [fault for field in definition.fields for fault in _check(field, config)]
     if faults:
         raise Invalid.of(faults)
 
 
-def advice(definition: ChannelDefinition, config: Mapping[str, Any]) -> list[str]:
+def advice(definition: ChannelDefinition, config: Mapping[str, object]) -> list[str]:
     """What the definition says should be given and is not; the instance works without it, in part."""
     return [
         "config: at least one should be given: "
@@ -44,7 +44,7 @@ def _given(value: Any) -> bool:
     return value is not None and value != ""
 
 
-def _check(field: ConfigField, config: Mapping[str, Any]) -> list[Fault]:
+def _check(field: ConfigField, config: Mapping[str, object]) -> list[Fault]:
     name = f"config.{field.name}"
     value = config.get(field.name)
     if not _given(value):

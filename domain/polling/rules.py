@@ -2,17 +2,17 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
 
 BACK_OFF = (5.0, 15.0, 60.0, 300.0, 900.0, 1800.0)
 """Seconds before the next try after the first, second, ... failed poll in a row."""
 
 
-def interval(config: Mapping[str, Any], default_minutes: float) -> timedelta:
+def interval(config: Mapping[str, object], default_minutes: float) -> timedelta:
     """The time between two polls: checkInterval, minutes with fractions, else the channel's default."""
     given = config.get("checkInterval")
-    good = isinstance(given, (int, float)) and not isinstance(given, bool) and given > 0
-    return timedelta(minutes=float(given) if good and given is not None else default_minutes)
+    if isinstance(given, bool) or not isinstance(given, (int, float)) or given <= 0:
+        return timedelta(minutes=default_minutes)
+    return timedelta(minutes=given)
 
 
 def back_off(failures: int, every: timedelta, retry_after: float | None) -> timedelta:

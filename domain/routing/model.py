@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
 
 
 class ResourceKind(StrEnum):
@@ -120,7 +119,7 @@ class Confirmation:
     """A tool that the resource wants to use and that a person has to approve first."""
 
     tool: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
