@@ -1,6 +1,7 @@
 """Runs the components of a process: starts them in order, stops them in phases, ends when one of them dies."""
 
 import asyncio
+import gc
 import logging
 import signal
 from collections.abc import Callable, Coroutine, Sequence
@@ -99,6 +100,7 @@ async def _run(
                 return INTERRUPTED
             started.append(component)
             running[asyncio.create_task(component.run())] = component.name
+        gc.freeze()  # what was loaded stays: going through it anew for cycles costs a quarter of a message's CPU
         ready()
         PROCESS.stage = "running"
         await asyncio.wait([stop_requested, *running], return_when=asyncio.FIRST_COMPLETED)
