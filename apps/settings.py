@@ -214,10 +214,9 @@ class Settings(BaseModel):
     def address(self, address: PlatformAddress) -> str:
         """A platform's base address as it is set, else its default. Raises `SettingsError`."""
         given = self.addresses.get(address.setting)
-        if given is None:
-            given = self.environment.get(address.setting) or address.default
-            return checked(address.setting, given)
-        return given
+        if given is not None:
+            return given
+        return checked(address.setting, self.environment.get(address.setting) or address.default)
 
     @property
     def embedded(self) -> bool:

@@ -1,5 +1,7 @@
 """The channels, and what keeps their instances going."""
 
+from functools import cache
+
 from adapters.inbound.sockets.supervisor import Supervisor
 from adapters.outbound.channels.registry import Registry
 from adapters.outbound.http.addresses import AllowedAddresses
@@ -24,7 +26,7 @@ class Channels:
         self.dependencies = _dependencies(foundation, files)
         self.registry = registry = Registry.build(self.dependencies)
         for address in (address for channel in registry.all() for address in channel.addresses):
-            foundation.settings.address(address)  # a wrong setting stops the start
+            self.dependencies.address(address)  # a wrong setting stops the start
         self.slots = ConcurrencyLimiter()
         self.reads = ReadLimiter(self.slots)
         self.files = MessageFilesService(files.shared, registry, health, self.reads)
@@ -53,7 +55,7 @@ def _dependencies(foundation: Foundation, files: Files) -> ChannelDependencies:
         artifacts=files.artifacts,
         clock=foundation.clock,
         ids=foundation.ids,
-        address=settings.address,
+        address=cache(settings.address),
         hosts=AllowedAddresses(foundation.policy),
         data_folder=settings.data_dir,
     )

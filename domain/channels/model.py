@@ -53,7 +53,7 @@ class SetupInstructions:
 
 @dataclass(frozen=True, slots=True)
 class PlatformAddress:
-    """A base address of a platform; the setting of this name replaces the default."""
+    """A base address of a platform, or another text that its channel asks for. `setting` replaces the default."""
 
     setting: str
     default: str = ""
