@@ -95,21 +95,21 @@ class ButtonAck(Protocol[C, T_in]):
     can do that: the button is none of our prompts, or somebody else was asked. The message stays as it is.
     """
 
-    async def noticed(self, config: C, target: T_in, notice: str) -> None: ...
+    async def acknowledge_press(self, config: C, target: T_in, notice: str) -> None: ...
 
 
 class PromptCloser(Protocol[C, T]):
     """Replaces a prompt that is over, so that its buttons cannot be pressed any more."""
 
-    async def decided(self, config: C, target: T, closed: ClosedPrompt) -> None:
+    async def close_prompt(self, config: C, target: T, closed: ClosedPrompt) -> None:
         """Shows what the prompt reads from now on; again where it does already. `target` is that of a press, or
-        what `as_pressed` returned. Best effort, never raises."""
+        what `prompt_target` returned. Best effort, never raises."""
         ...
 
-    def as_pressed(
+    def prompt_target(
         self, config: C, target: T, message: OutboundMessage, ref: str, press: T | None
     ) -> T | None:
-        """Pure: the target for `decided` of a prompt on record, whatever message the press of its button names.
+        """Pure: the target for `close_prompt` of a prompt on record, whatever message the press of its button names.
 
         `message` went to `target`, and its id at the platform is `ref`. `press` is the target of the press, None
         for a prompt that was decided by a typed reply. None where the message has no buttons.

@@ -100,7 +100,7 @@ def _works(
     if channel.has("typing") and target:
         yield lambda: channel.typing(config, target)
     if channel.has("prompt_closer") and target:
-        yield lambda: channel.decided(config, target, ClosedPrompt("Approved", "Approved", "Approved"))
+        yield lambda: channel.close_prompt(config, target, ClosedPrompt("Approved", "Approved", "Approved"))
     if channel.has("probe"):
         yield lambda: channel.probe(config)
     if channel.has("sender_filter") and target:

@@ -61,7 +61,7 @@ class PromptFeedback:
     def acknowledge(self, context: ConversationContext, event: Event, notice: str = "") -> None:
         context.acknowledged = True
         if ack := context.channel.button_ack:
-            self._call(partial(ack.noticed, context.config, context.target(event), notice))
+            self._call(partial(ack.acknowledge_press, context.config, context.target(event), notice))
 
     def close(self, context: ConversationContext, closed: ClosedQuestion | None) -> None:
         """Closes a prompt after a typed message, which names no prompt: the stored one is used."""
@@ -85,10 +85,10 @@ class PromptFeedback:
         config, load = context.config, context.channel.target.load
         asked = await self._prompts.asked(context.instance.id, closed.asked_by)
         stored = (
-            closer.as_pressed(config, load(sent.target), sent.message, sent.ref, press) for sent in asked
+            closer.prompt_target(config, load(sent.target), sent.message, sent.ref, press) for sent in asked
         )
         if target := next(filter(None, stored), press):
-            await closer.decided(config, target, closed.closed)
+            await closer.close_prompt(config, target, closed.closed)
 
     def _call(self, call: Callable[[], Awaitable[None]]) -> None:
         task = asyncio.create_task(_briefly(call))

@@ -87,7 +87,7 @@ class Delivery:
         body = {**_address(target), "action": "typing"}
         return (await self._api.send(config.bot_token, "sendChatAction", body)).sent
 
-    async def noticed(self, config: BotConfig, target: BotTarget, notice: str) -> None:
+    async def acknowledge_press(self, config: BotConfig, target: BotTarget, notice: str) -> None:
         """Answers the query of a pressed button: until then Telegram shows that it is being waited for."""
         if not target.callback_query_id:
             return
@@ -97,10 +97,10 @@ class Delivery:
         with contextlib.suppress(PlatformError):
             await self._api.call(config.bot_token, "answerCallbackQuery", payload)
 
-    async def decided(self, config: BotConfig, target: BotTarget, closed: ClosedPrompt) -> None:
+    async def close_prompt(self, config: BotConfig, target: BotTarget, closed: ClosedPrompt) -> None:
         """Shows the outcome to who pressed, and replaces the prompt; where its text cannot be changed, it loses at
         least its buttons."""
-        await self.noticed(config, target, closed.outcome)
+        await self.acknowledge_press(config, target, closed.outcome)
         if not target.prompt_id:
             return
         prompt: dict[str, Any] = {
@@ -114,7 +114,7 @@ class Delivery:
         if rejection is not None and not rejection.contains("not modified"):
             await self._api.send(config.bot_token, "editMessageReplyMarkup", prompt)
 
-    def as_pressed(
+    def prompt_target(
         self,
         config: BotConfig,
         target: BotTarget,

@@ -105,7 +105,7 @@ class Delivery:
         body = {"type": "typing", "from": target.bot, "conversation": conversation}
         return await self._connector.send(config, target, body, timeout=5.0)
 
-    async def noticed(self, config: TeamsConfig, target: TeamsTarget, notice: str) -> None:
+    async def acknowledge_press(self, config: TeamsConfig, target: TeamsTarget, notice: str) -> None:
         """Answers below the prompt, with the name of the person who pressed: Teams has no messages for one person of
         a conversation."""
         if not notice or way(config, target) != BOT:
@@ -115,7 +115,7 @@ class Delivery:
         body = cards.activity(below, text=f"{name}: {notice}" if name else notice, textFormat="plain")
         await self._connector.send(config, target, body, timeout=_SHORT_TIMEOUT)
 
-    async def decided(self, config: TeamsConfig, target: TeamsTarget, closed: ClosedPrompt) -> None:
+    async def close_prompt(self, config: TeamsConfig, target: TeamsTarget, closed: ClosedPrompt) -> None:
         """Replaces a prompt with its outcome. Best effort: the decision holds without it."""
         if not target.prompt or way(config, target) != BOT:
             return
@@ -127,7 +127,7 @@ class Delivery:
         if sent.outcome is not Outcome.SENT:
             log.warning("a decided prompt could not be replaced: %s", sent.detail)
 
-    def as_pressed(
+    def prompt_target(
         self,
         config: TeamsConfig,
         target: TeamsTarget,

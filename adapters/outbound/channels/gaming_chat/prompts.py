@@ -23,7 +23,7 @@ class Prompts:
     def __init__(self, api: DiscordApi) -> None:
         self._api = api
 
-    def as_pressed(
+    def prompt_target(
         self,
         config: DiscordConfig,
         target: DiscordTarget,
@@ -38,7 +38,7 @@ class Prompts:
         channel = channel_of(config, target)
         return press or replace(target, channel_id=channel, prompt_id=ref, prompt_message=ref)
 
-    async def noticed(self, config: DiscordConfig, target: DiscordTarget, notice: str) -> None:
+    async def acknowledge_press(self, config: DiscordConfig, target: DiscordTarget, notice: str) -> None:
         """Shows a text to the person who pressed and nobody else; a press without text needs no answer."""
         if not notice or not target.token:
             return
@@ -48,7 +48,7 @@ class Prompts:
             if (await self._api.by_token(target, "POST", "", body)).code not in TOKEN_GONE:
                 return
 
-    async def decided(self, config: DiscordConfig, target: DiscordTarget, closed: ClosedPrompt) -> None:
+    async def close_prompt(self, config: DiscordConfig, target: DiscordTarget, closed: ClosedPrompt) -> None:
         """Replaces a prompt and its buttons with the outcome."""
         prompt, named = target.prompt_id, target.prompt_message
         if not prompt:

@@ -22,9 +22,9 @@ TARGETED = {
     "shows_waiting": "waiting",
     "beginning": "streaming",
     "draft": "streaming",
-    "noticed": "button_ack",
-    "decided": "prompt_closer",
-    "as_pressed": "prompt_closer",
+    "acknowledge_press": "button_ack",
+    "close_prompt": "prompt_closer",
+    "prompt_target": "prompt_closer",
 }
 """Methods that take a config and a target, and the capability that has them."""
 CONFIGURED = {
@@ -94,12 +94,12 @@ class ChannelCalls:
         assert self.channel.connector
         await self.channel.connector.listen(instance_id, self.channel.config.load(config), *others)
 
-    def as_pressed(self, config: Any, target: Any, message: Any, ref: str, press: Any) -> Any:
+    def prompt_target(self, config: Any, target: Any, message: Any, ref: str, press: Any) -> Any:
         """The JSON object of the target; an empty `press` is that of a typed reply."""
         assert self.channel.prompt_closer
         load, dump = self.channel.target.load, self.channel.target.dump
         pressed = load(press) if press else None
-        found = self.channel.prompt_closer.as_pressed(
+        found = self.channel.prompt_closer.prompt_target(
             self.channel.config.load(config), load(target), message, ref, pressed
         )
         return None if found is None else dump(found)

@@ -181,7 +181,7 @@ class ChannelContract:
         config, target = self.sample.config, self.sample.target
         for choices in ((), (Choice("Approve", "c:1"), Choice("Reject", "c:2"))):
             messages = self.rendered(channel, Answer("May I? " * 2000, choices=choices))
-            pressed = [channel.as_pressed(config, target, message, "17", {}) for message in messages]
+            pressed = [channel.prompt_target(config, target, message, "17", {}) for message in messages]
             expected = [False] * (len(messages) - 1) + [bool(choices)]
             assert [each is not None for each in pressed] == expected
             assert json.loads(json.dumps(pressed)) == pressed

@@ -18,7 +18,7 @@ class Prompts:
     def __init__(self, api: WebApi) -> None:
         self._api = api
 
-    def as_pressed(
+    def prompt_target(
         self,
         config: SlackConfig,
         target: SlackTarget,
@@ -34,7 +34,7 @@ class Prompts:
             return None
         return press or SlackTarget(channel=channel, prompt_ts=ts)
 
-    async def decided(self, config: SlackConfig, target: SlackTarget, closed: ClosedPrompt) -> None:
+    async def close_prompt(self, config: SlackConfig, target: SlackTarget, closed: ClosedPrompt) -> None:
         prompt, channel = target.prompt_ts, target.channel
         if not prompt:
             return
@@ -43,7 +43,7 @@ class Prompts:
         if not await self._respond(target, {"replace_original": True, **message}):
             await self._api.post(config, "chat.update", channel=channel, ts=prompt, **message)
 
-    async def noticed(self, config: SlackConfig, target: SlackTarget, notice: str) -> None:
+    async def acknowledge_press(self, config: SlackConfig, target: SlackTarget, notice: str) -> None:
         """Shows a text to the person who pressed and nobody else; a press without text needs no answer."""
         if not notice:
             return

@@ -284,7 +284,7 @@ async def test_shows_that_it_writes(channel: ChannelCalls, server: Telegram) -> 
 
 async def test_a_pressed_prompt_loses_its_buttons(channel: ChannelCalls, server: Telegram) -> None:
     target = {"chat_id": 5550001, "callback_query_id": "99", "prompt_id": 30}
-    await channel.decided(CONFIG, target, CLOSED)
+    await channel.close_prompt(CONFIG, target, CLOSED)
     assert server.of("answerCallbackQuery") == [{"callback_query_id": "99", "text": "Approved"}]
     (edit,) = server.of("editMessageText")
     assert (edit["message_id"], edit["text"]) == (30, "<b>Approved</b> it")
@@ -292,8 +292,10 @@ async def test_a_pressed_prompt_loses_its_buttons(channel: ChannelCalls, server:
 
 
 async def test_another_button_stops_waiting(channel: ChannelCalls, server: Telegram) -> None:
-    await channel.noticed(CONFIG, {"chat_id": 5550001, "callback_query_id": "99", "prompt_id": 30}, "")
-    await channel.noticed(CONFIG, TARGET, "")
+    await channel.acknowledge_press(
+        CONFIG, {"chat_id": 5550001, "callback_query_id": "99", "prompt_id": 30}, ""
+    )
+    await channel.acknowledge_press(CONFIG, TARGET, "")
     assert server.calls == [("answerCallbackQuery", {"callback_query_id": "99"})]
 
 
@@ -304,9 +306,9 @@ async def test_a_prompt_that_nobody_pressed_loses_its_buttons(
     (sent,) = await deliver(channel, question)
     (part,) = channel.render(CONFIG, TARGET, question)
 
-    pressed = channel.as_pressed(CONFIG, TARGET, part, sent.ref, {})
+    pressed = channel.prompt_target(CONFIG, TARGET, part, sent.ref, {})
     assert pressed
-    await channel.decided(CONFIG, pressed, CLOSED)
+    await channel.close_prompt(CONFIG, pressed, CLOSED)
 
     assert server.of("answerCallbackQuery") == []
     (edit,) = server.of("editMessageText")
@@ -314,7 +316,7 @@ async def test_a_prompt_that_nobody_pressed_loses_its_buttons(
 
 
 async def test_without_a_prompt_there_is_nothing_to_change(channel: ChannelCalls, server: Telegram) -> None:
-    await channel.decided(CONFIG, TARGET, CLOSED)
+    await channel.close_prompt(CONFIG, TARGET, CLOSED)
     assert server.calls == []
 
 

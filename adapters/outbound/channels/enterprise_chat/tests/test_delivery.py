@@ -229,7 +229,7 @@ async def test_a_pressed_prompt_is_replaced(
     channel: ChannelCalls, teams: Teams, target: dict[str, Any]
 ) -> None:
     await deliver(channel, BOT, target, Answer("May I?", choices=CHOICES))
-    await channel.decided(BOT, {**target, "prompt": "1:1"}, CLOSED)
+    await channel.close_prompt(BOT, {**target, "prompt": "1:1"}, CLOSED)
     card = teams.activities["1:1"]["attachments"][0]["content"]
     assert "actions" not in card
     assert card["body"][0]["text"] == "**Approved** it"
@@ -242,9 +242,9 @@ async def test_a_prompt_that_nobody_pressed_is_replaced(
     (sent,) = await deliver(channel, BOT, target, question)
     (part,) = channel.render(BOT, target, question)
 
-    pressed = channel.as_pressed(BOT, target, part, sent.ref, {})
+    pressed = channel.prompt_target(BOT, target, part, sent.ref, {})
     assert pressed
-    await channel.decided(BOT, pressed, CLOSED)
+    await channel.close_prompt(BOT, pressed, CLOSED)
 
     card = teams.activities[sent.ref]["attachments"][0]["content"]
     assert "actions" not in card
@@ -254,7 +254,7 @@ async def test_a_prompt_that_nobody_pressed_is_replaced(
 async def test_without_a_prompt_there_is_nothing_to_replace(
     channel: ChannelCalls, teams: Teams, target: dict[str, Any]
 ) -> None:
-    await channel.decided(BOT, target, CLOSED)
+    await channel.close_prompt(BOT, target, CLOSED)
     assert teams.seen == []
 
 
@@ -263,5 +263,5 @@ async def test_a_prompt_that_cannot_be_replaced_is_no_failure(
 ) -> None:
     await deliver(channel, BOT, target, Answer("warm up"))
     teams.next_reply(404, {"error": {"code": "NotFound"}})
-    await channel.decided(BOT, {**target, "prompt": "9"}, CLOSED)
+    await channel.close_prompt(BOT, {**target, "prompt": "9"}, CLOSED)
     assert "NotFound" in caplog.text

@@ -66,7 +66,7 @@ async def test_nothing_is_advised_that_an_emulator_does_not_need(
 async def test_its_prompts_are_cards_that_are_replaced(channel: ChannelCalls, teams: Teams) -> None:
     target = received(channel, teams.url)
     (sent,) = await deliver(channel, {}, target, Answer("Delete it?", choices=CHOICES))
-    await channel.decided({}, {**target, "prompt": sent.ref}, ClosedPrompt("Approved", "Approved", ""))
+    await channel.close_prompt({}, {**target, "prompt": sent.ref}, ClosedPrompt("Approved", "Approved", ""))
     assert "Approved" in json.dumps(teams.activities[sent.ref])
 
 

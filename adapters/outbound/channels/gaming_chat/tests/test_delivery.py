@@ -247,7 +247,7 @@ async def test_shows_that_it_writes_where_nothing_else_does(channel: ChannelCall
 
 
 async def test_a_pressed_prompt_loses_its_buttons(channel: ChannelCalls, server: Discord) -> None:
-    await channel.decided(CONFIG, PRESSED, CLOSED)
+    await channel.close_prompt(CONFIG, PRESSED, CLOSED)
     (edit,) = server.originals
     assert (edit["components"], edit["content"]) == ([], "**Approved** it")
 
@@ -256,7 +256,7 @@ async def test_a_prompt_is_edited_by_the_bot_when_the_token_is_gone(
     channel: ChannelCalls, server: Discord
 ) -> None:
     server.token_gone = True
-    await channel.decided(CONFIG, PRESSED, CLOSED)
+    await channel.close_prompt(CONFIG, PRESSED, CLOSED)
     ((message_id, edit),) = server.edits
     assert message_id == "844397162624450620"
     assert edit == {"content": "**Approved** it", "components": [], "allowed_mentions": {"parse": []}}
@@ -271,9 +271,9 @@ async def test_a_prompt_that_nobody_pressed_loses_its_buttons(
     (part,) = channel.render(CONFIG, target, Answer("May I?", choices=(Choice("Yes", "y"),)))
     server.token_gone = token_gone
 
-    pressed = channel.as_pressed(CONFIG, target, part, sent.ref, {})
+    pressed = channel.prompt_target(CONFIG, target, part, sent.ref, {})
     assert pressed
-    await channel.decided(CONFIG, pressed, CLOSED)
+    await channel.close_prompt(CONFIG, pressed, CLOSED)
 
     ((message_id, edit),) = server.edits
     assert message_id == sent.ref
@@ -281,7 +281,7 @@ async def test_a_prompt_that_nobody_pressed_loses_its_buttons(
 
 
 async def test_without_a_prompt_there_is_nothing_to_change(channel: ChannelCalls, server: Discord) -> None:
-    await channel.decided(CONFIG, COMMAND, CLOSED)
+    await channel.close_prompt(CONFIG, COMMAND, CLOSED)
     assert server.seen == []
 
 
@@ -335,8 +335,8 @@ async def test_thinking_that_is_not_there_is_looked_for_while_it_may_come(
 
 
 async def test_who_pressed_is_told_and_nobody_else(channel: ChannelCalls, server: Discord) -> None:
-    await channel.noticed(CONFIG, PRESSED, "Not yours.")
+    await channel.acknowledge_press(CONFIG, PRESSED, "Not yours.")
     assert [(each["content"], each["flags"]) for each in server.whispers] == [("Not yours.", 64)]
-    await channel.noticed(CONFIG, PRESSED, "")
-    await channel.noticed(CONFIG, TARGET, "Not yours.")
+    await channel.acknowledge_press(CONFIG, PRESSED, "")
+    await channel.acknowledge_press(CONFIG, TARGET, "Not yours.")
     assert len(server.whispers) == 1

@@ -327,7 +327,7 @@ def pressed(**changed: Any) -> dict[str, Any]:
 
 
 async def test_a_pressed_prompt_loses_its_buttons(channel: ChannelCalls, server: Slack) -> None:
-    await channel.decided(CONFIG, pressed(prompt_url=server.response_url), CLOSED)
+    await channel.close_prompt(CONFIG, pressed(prompt_url=server.response_url), CLOSED)
     (response,) = server.responses
     assert response["replace_original"] is True
     assert [each["type"] for each in response["blocks"]] == ["section"]
@@ -340,7 +340,7 @@ async def test_without_its_address_a_prompt_is_updated_by_its_time_stamp(
     channel: ChannelCalls, server: Slack, address: bool
 ) -> None:
     server.response_uses_left = 0
-    await channel.decided(CONFIG, pressed(prompt_url=server.response_url if address else ""), CLOSED)
+    await channel.close_prompt(CONFIG, pressed(prompt_url=server.response_url if address else ""), CLOSED)
     (update,) = server.updates
     assert (update["channel"], update["ts"]) == ("C0ROOM", "1800000011.001100")
 
@@ -355,9 +355,9 @@ async def test_a_prompt_that_nobody_pressed_loses_its_buttons(
     (part,) = channel.render(CONFIG, THREAD, question)
     assert "blocks" in server.messages[0]
 
-    pressed = channel.as_pressed(CONFIG, THREAD, part, sent.ref, {})
+    pressed = channel.prompt_target(CONFIG, THREAD, part, sent.ref, {})
     assert pressed
-    await channel.decided(CONFIG, pressed, CLOSED)
+    await channel.close_prompt(CONFIG, pressed, CLOSED)
 
     (message,) = server.messages
     assert [each["type"] for each in message["blocks"]] == ["section"]
@@ -365,7 +365,7 @@ async def test_a_prompt_that_nobody_pressed_loses_its_buttons(
 
 
 async def test_without_a_prompt_there_is_nothing_to_change(channel: ChannelCalls, server: Slack) -> None:
-    await channel.decided(CONFIG, TARGET, CLOSED)
+    await channel.close_prompt(CONFIG, TARGET, CLOSED)
     assert server.seen == []
 
 
@@ -398,12 +398,12 @@ async def test_the_token_goes_to_slack_alone(channel: ChannelCalls, server: Slac
 
 
 async def test_who_pressed_is_told_and_nobody_else(channel: ChannelCalls, server: Slack) -> None:
-    await channel.noticed(CONFIG, pressed(prompt_url=server.response_url), "Not yours.")
+    await channel.acknowledge_press(CONFIG, pressed(prompt_url=server.response_url), "Not yours.")
     told = {"response_type": "ephemeral", "replace_original": False, "text": "Not yours."}
     assert server.responses == [told]
-    await channel.noticed(CONFIG, {**pressed(prompt_url=""), "user": "U0BOB"}, "Not yours.")
+    await channel.acknowledge_press(CONFIG, {**pressed(prompt_url=""), "user": "U0BOB"}, "Not yours.")
     assert [(each["user"], each["text"]) for each in server.whispers] == [("U0BOB", "Not yours.")]
-    await channel.noticed(CONFIG, pressed(prompt_url=server.response_url), "")
+    await channel.acknowledge_press(CONFIG, pressed(prompt_url=server.response_url), "")
     assert (len(server.responses), len(server.whispers)) == (1, 1)
 
 
