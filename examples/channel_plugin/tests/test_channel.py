@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from zulip_channel.channel import build
 
+from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.contract import ChannelContract
 from adapters.outbound.channels.tests.sample import Sample, Scripted
 from adapters.outbound.channels.tests.support import call, dependencies
@@ -38,17 +40,20 @@ class TestContract(ChannelContract):
     )
 
 
-async def test_an_answer_goes_to_the_topic_of_the_question() -> None:
+@pytest.mark.parametrize(
+    ("target", "place"),
+    [
+        (TARGET, {"type": "stream", "to": "5", "topic": "support"}),
+        ({"to": 5}, {"type": "stream", "to": "5", "topic": ""}),
+        ({"to": 10, "direct": True}, {"type": "direct", "to": "[10]"}),
+    ],
+)
+async def test_an_answer_goes_where_the_question_was(
+    target: dict[str, object], place: dict[str, str]
+) -> None:
     http = Scripted((), HttpAnswer(200, {}, b'{"id": 42, "msg": "", "result": "success"}'))
-    channel = build(dependencies(http))
-    assert channel.sender
-    config, target = channel.config.load(CONFIG), channel.target.load(TARGET)
-    (message,) = channel.sender.render(config, target, Answer("Two years."))
-    sent = await channel.sender.send(config, target, message, "key-1")
+    channel = ChannelCalls(build(dependencies(http)))
+    (message,) = channel.render(CONFIG, target, Answer("Two years."))
+    sent = await channel.send(CONFIG, target, message, "key-1")
     assert (sent.outcome, sent.ref) == (Outcome.SENT, "42")
-    assert http.requests[0].form == {
-        "type": "stream",
-        "topic": "support",
-        "to": "5",
-        "content": "Two years.",
-    }
+    assert http.requests[0].form == {**place, "content": "Two years."}

@@ -18,10 +18,11 @@ class ZulipConfig(CommonConfig):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZulipTarget(ChannelTarget):
-    """`to` is the id of a channel, or of the person in a direct conversation; `topic` is empty there."""
+    """`to` is the id of a channel, or of the person in a direct conversation, which has no topic."""
 
     to: int = 0
     topic: str = ""
+    direct: bool = False
 
 
 CONFIG = ConfigModel(ZulipConfig)

@@ -6,7 +6,7 @@ import base64
 import json
 from collections.abc import Sequence
 
-from adapters.outbound.channels.common.bodies import at
+from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.files import link_text
 from adapters.outbound.channels.common.outcomes import by_status, send
 from adapters.outbound.rendering import Markup, render
@@ -22,22 +22,23 @@ class Delivery:
 
     def render(self, config: ZulipConfig, target: ZulipTarget, answer: Answer) -> Sequence[OutboundMessage]:
         """Zulip's markup is close to Mattermost's. Files are sent as links."""
-        texts = [text.text for text in render(Markup.MATTERMOST, answer.text, DEFINITION.text_limit)]
+        texts = [rendered.text for rendered in render(Markup.MATTERMOST, answer.text, DEFINITION.text_limit)]
         texts += [link_text(artifact) for artifact in answer.artifacts]
-        return [OutboundMessage({"content": text}) for text in texts]
+        return [OutboundMessage({"content": content}) for content in texts]
 
     async def send(
         self, config: ZulipConfig, target: ZulipTarget, message: OutboundMessage, key: str
     ) -> Sent:
         """Zulip has no idempotency key."""
         credentials = base64.b64encode(f"{config.bot_email}:{config.api_key}".encode()).decode()
-        fields = {"type": "stream" if target.topic else "direct", "topic": target.topic}
-        to = str(target.to) if target.topic else json.dumps([target.to])
+        place = {"type": "stream", "to": str(target.to), "topic": target.topic}
+        if target.direct:
+            place = {"type": "direct", "to": json.dumps([target.to])}
         request = HttpRequest(
             "POST",
             f"{config.site.rstrip('/')}/api/v1/messages",
             headers={"authorization": f"Basic {credentials}"},
-            form={**fields, "to": to, "content": str(message.payload["content"])},
+            form={**place, "content": text(message.payload, "content")},
             user_address=True,
         )
         return await send(self._http, request, _outcome)
@@ -47,4 +48,5 @@ class Delivery:
 
 
 def _outcome(answer: HttpAnswer) -> Sent:
-    return by_status(answer, str(at(answer.json(), "msg") or ""), ref=str(at(answer.json(), "id") or ""))
+    body = answer.json()
+    return by_status(answer, text(body, "msg"), ref=text(body, "id"))

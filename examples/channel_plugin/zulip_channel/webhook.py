@@ -25,7 +25,7 @@ def _event(body: dict[str, object]) -> Event:
     if not isinstance(message_id, int) or not isinstance(sender_id, int):
         raise Invalid("message.id and message.sender_id must be numbers")
     channel = at(body, "message", "stream_id")
-    target = ZulipTarget(to=sender_id)
+    target = ZulipTarget(to=sender_id, direct=True)
     if isinstance(channel, int):
         target = ZulipTarget(to=channel, topic=text(body, "message", "subject"))
     email = text(body, "message", "sender_email")
@@ -36,5 +36,5 @@ def _event(body: dict[str, object]) -> Event:
         sender=Sender(str(sender_id), name, (Identity("email", email),) if email else ()),
         text=text(body, "data"),
         target=TARGET.dump(target),
-        is_direct=not target.topic,
+        is_direct=target.direct,
     )
