@@ -8,9 +8,10 @@ import pytest
 
 from adapters.outbound.channels.registry import BUILDERS
 from adapters.outbound.channels.tests.contract import ChannelContract
+from adapters.outbound.channels.tests.sample import Scripted
+from adapters.outbound.channels.tests.support import dependencies
 from ports.http import HttpAnswer
-from tests.support.channel_samples import ROOT, Scripted, sample_of
-from tests.support.channels import dependencies
+from tests.support.channel_samples import ROOT, sample_of
 
 CHANNELS = {
     builder(dependencies(Scripted((), HttpAnswer(200, {}, b"{}")))).definition.id: builder

@@ -11,6 +11,9 @@ import pytest
 
 from adapters.outbound.channels.erp_events.rpc import OdooError
 from adapters.outbound.channels.registry import Registry
+from adapters.outbound.channels.tests.calls import ChannelCalls, calls
+from adapters.outbound.channels.tests.sample import Sample, Scripted
+from adapters.outbound.channels.tests.support import NOW, dependencies
 from adapters.outbound.http.checks import checked_headers, checked_url
 from adapters.outbound.http.paths import base_address, segment
 from domain.channels.messages import Answer, Attachment, ClosedPrompt, Sender
@@ -23,9 +26,7 @@ from ports.capabilities import (
 )
 from ports.channels import Channel
 from ports.http import HttpAnswer, HttpFailed, HttpRequest, NoAddress
-from tests.support.channel_calls import ChannelCalls, calls
-from tests.support.channel_samples import Sample, Scripted, sample_of
-from tests.support.channels import NOW, dependencies
+from tests.support.channel_samples import sample_of
 from tests.support.hostile import Place, places, replaced
 
 HOSTILE = [

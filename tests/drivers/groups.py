@@ -11,9 +11,9 @@ from adapters.outbound.channels.bot_messenger.tests import samples as telegram_c
 from adapters.outbound.channels.business_messaging.tests import samples as whatsapp_calls
 from adapters.outbound.channels.community_chat.tests import samples as mattermost_calls
 from adapters.outbound.channels.gaming_chat.tests import samples as discord_calls
+from adapters.outbound.channels.tests.support import call
 from adapters.outbound.channels.workspace_chat.tests import samples as slack_calls
 from domain.channels.messages import RawCall
-from tests.support.channels import call
 from tests.support.platforms import discord, mattermost, slack, teams, telegram, whatsapp
 
 Shown = tuple[str, bool]

@@ -14,9 +14,9 @@ from twilio.request_validator import RequestValidator
 from adapters.outbound.channels.bot_messenger.tests import samples as telegram_calls
 from adapters.outbound.channels.business_messaging.tests import samples as whatsapp_calls
 from adapters.outbound.channels.gaming_chat.tests import samples as discord_calls
+from adapters.outbound.channels.tests.support import call
 from adapters.outbound.channels.workspace_chat.tests import samples as slack_calls
 from domain.channels.messages import RawCall
-from tests.support.channels import call
 from tests.support.platforms import discord, mattermost, slack, teams, telegram, twilio, whatsapp
 from tests.support.platforms.standin import StandIn
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
-from adapters.outbound.channels.tests.sample import Sample as Sample
-from adapters.outbound.channels.tests.sample import Scripted as Scripted
+from adapters.outbound.channels.tests.sample import Sample
 
 ROOT = Path(__file__).parents[2]
 

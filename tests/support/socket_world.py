@@ -9,6 +9,7 @@ from collections.abc import Callable
 from adapters.inbound.sockets.supervisor import Supervisor
 from adapters.outbound.channels.linked_device_messaging.channel import build
 from adapters.outbound.channels.registry import Registry
+from adapters.outbound.channels.tests.support import dependencies
 from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.instances import PostgresInstances
@@ -18,7 +19,6 @@ from adapters.outbound.storage.queue.inbox import PostgresInbox
 from domain.instances.model import Instance, NewInstance
 from domain.pairing.service import PairingService
 from ports.http import Http
-from tests.support.channels import dependencies
 from tests.support.linked_device import ScriptedDevice, ScriptedDevices
 
 CHANNEL = "linked-device-messaging"

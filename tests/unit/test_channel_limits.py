@@ -11,15 +11,15 @@ from adapters.outbound.channels.enterprise_chat.config import TeamsConfig, Teams
 from adapters.outbound.channels.enterprise_chat.delivery import limits as teams
 from adapters.outbound.channels.gaming_chat.api import result as discord_judged
 from adapters.outbound.channels.registry import Registry
+from adapters.outbound.channels.tests.calls import calls
+from adapters.outbound.channels.tests.sample import Scripted
+from adapters.outbound.channels.tests.support import dependencies
 from adapters.outbound.channels.workspace_chat.api import outcome as slack_judged
 from adapters.outbound.channels.workspace_chat.config import SlackConfig, SlackTarget
 from adapters.outbound.channels.workspace_chat.delivery import limits as slack
 from domain.channels.limits import Limits, Scope
 from domain.channels.messages import Outcome
 from ports.http import HttpAnswer
-from tests.support.channel_calls import calls
-from tests.support.channel_samples import Scripted
-from tests.support.channels import dependencies
 
 CHANNELS = Registry.build(dependencies(Scripted([], HttpAnswer(200, {}, b"{}"))))
 

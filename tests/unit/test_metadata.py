@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 import pytest
 
 from adapters.outbound import metadata as module
+from adapters.outbound.channels.tests.calls import a_channel
 from adapters.outbound.metadata import MemoryMetadata
 from domain.channels.messages import ChannelMetadata, Config
 from domain.instances.model import Instance
 from ports.capabilities import PlatformError
-from tests.support.channel_calls import a_channel
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 

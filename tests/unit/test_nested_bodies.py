@@ -12,14 +12,14 @@ from urllib.parse import urlencode
 import pytest
 
 from adapters.outbound.channels.registry import Registry
+from adapters.outbound.channels.tests.calls import calls
+from adapters.outbound.channels.tests.sample import Scripted
+from adapters.outbound.channels.tests.support import dependencies
 from adapters.outbound.verification.telegram_bot import TelegramVerificationBot
 from domain.channels.messages import RawCall
 from domain.json_text import MAX_DEPTH, TooDeep, is_too_deep, loads
 from domain.refusals import Invalid, Unauthenticated
 from ports.http import HttpAnswer
-from tests.support.channel_calls import calls
-from tests.support.channel_samples import Scripted
-from tests.support.channels import dependencies
 
 CHANNELS = Registry.build(dependencies(Scripted([], HttpAnswer(200, {}, b"{}"))))
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

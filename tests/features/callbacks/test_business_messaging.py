@@ -9,11 +9,11 @@ from typing import Any
 from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.outbound.channels.business_messaging.tests import samples
+from adapters.outbound.channels.tests.support import call
 from domain.channels.messages import RawCall
 from ports.downstream import Role, Turn
 from tests.drivers.world import World
 from tests.features.callbacks.conftest import Chat, Instance
-from tests.support.channels import call
 from tests.support.platforms.whatsapp import WhatsApp
 from tests.support.waiting import until
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from pytest_bdd import scenarios
 
+from adapters.outbound.channels.tests.support import call
 from domain.channels.messages import RawCall
 from tests.features.callbacks.conftest import Chat, Instance
-from tests.support.channels import call
 from tests.support.platforms.mattermost import BOT, OTHER_BOT, TOKEN, Mattermost
 
 THROUGH = "way"

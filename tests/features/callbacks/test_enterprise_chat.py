@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from pytest_bdd import scenarios, when
 
+from adapters.outbound.channels.tests.support import call
 from domain.channels.messages import RawCall
 from tests.features.callbacks.conftest import Chat, Instance
-from tests.support.channels import call
 from tests.support.platforms.teams import APP_ID, PASSWORD, TENANT, Teams, token
 
 THROUGH = "way"

@@ -9,9 +9,9 @@ from typing import Any
 from pytest_bdd import scenarios
 
 from adapters.outbound.channels.gaming_chat.tests import samples
+from adapters.outbound.channels.tests.support import call
 from domain.channels.messages import RawCall
 from tests.features.callbacks.conftest import Chat
-from tests.support.channels import call
 from tests.support.platforms.discord import Discord
 
 THROUGH = "way"

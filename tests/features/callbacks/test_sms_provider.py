@@ -11,13 +11,13 @@ import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 from twilio.request_validator import RequestValidator
 
+from adapters.outbound.channels.tests.support import call
 from domain.channels.messages import RawCall
 from domain.routing.model import Confirmation, RunRequest, RunResult
 from tests.drivers.resource import Resource
 from tests.drivers.ways import BASE
 from tests.drivers.world import World
 from tests.features.callbacks.conftest import Chat, Instance
-from tests.support.channels import call
 from tests.support.platforms.twilio import ACCOUNT, TOKEN, Twilio
 from tests.support.waiting import until
 

@@ -9,8 +9,8 @@ from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.outbound.channels.drive_folder import push
 from adapters.outbound.channels.drive_folder.config import CONFIG as MODEL
+from adapters.outbound.channels.tests.support import NOW
 from tests.features.polling.conftest import Watch
-from tests.support.channels import NOW
 from tests.support.platforms.drive import CLIENT, FOLDER, Drive
 from tests.support.waiting import until
 

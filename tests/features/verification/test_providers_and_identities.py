@@ -11,10 +11,10 @@ from pytest_bdd import given, parsers, scenarios, then, when
 from twilio.request_validator import RequestValidator
 
 from adapters.outbound.channels.business_messaging.tests import samples as whatsapp_samples
+from adapters.outbound.channels.tests.support import call
 from domain.channels.messages import RawCall
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.ways import BASE, INSTANCES, Rest
-from tests.support.channels import call
 from tests.support.platforms.standin import StandIn
 from tests.support.platforms.twilio import ACCOUNT, TOKEN, Twilio
 from tests.support.platforms.whatsapp import WhatsApp

@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from adapters.outbound.channels.linked_device_messaging.device import Incoming, Linked, Unlinked
+from adapters.outbound.channels.tests.support import NOW
 from adapters.outbound.security.encryption import ConfigCipher, new_key
 from adapters.outbound.storage.pool import Database
 from domain.instances.model import Instance
 from domain.pairing.service import PairingService
 from domain.refusals import TooMany
-from tests.support.channels import NOW
 from tests.support.socket_world import CHANNEL, SocketWorld
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from adapters.inbound.rest.app import build
 from adapters.inbound.rest.routing import GatewayOptions
+from adapters.outbound.channels.tests.support import SetClock
 from adapters.outbound.clock import RandomIds
 from adapters.outbound.http.addresses import AllowedAddresses
 from adapters.outbound.http.client import AioHttp
@@ -34,7 +35,6 @@ from domain.verification.service import (
     OAuthVerificationService,
 )
 from ports.use_cases import UseCases, Verification
-from tests.support.channels import SetClock
 from tests.support.mail import Postbox, smtp_server
 from tests.support.platforms.bot_api import BOT_TOKEN, VerificationBotApi
 from tests.support.platforms.sign_in import CLIENT_ID, CLIENT_SECRET, SignIn

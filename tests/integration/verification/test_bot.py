@@ -8,10 +8,10 @@ from typing import Any
 import httpx
 import pytest
 
+from adapters.outbound.channels.tests.support import SetClock
 from adapters.outbound.verification.telegram_bot import TelegramVerificationBot
 from ports.capabilities import PlatformError
 from tests.integration.verification.conftest import SERVICE_KEY, key
-from tests.support.channels import SetClock
 from tests.support.platforms.bot_api import BOT_TOKEN, VerificationBotApi
 
 SECRET = {"X-Telegram-Bot-Api-Secret-Token": hashlib.sha256(BOT_TOKEN.encode()).hexdigest()}

@@ -16,9 +16,9 @@ import pytest
 from aiohttp import web
 
 from adapters.inbound.rest.verification_page import closing_page
+from adapters.outbound.channels.tests.support import SetClock
 from domain.verification.model import OAuthResult
 from tests.integration.verification.conftest import Made, gateway, key
-from tests.support.channels import SetClock
 from tests.support.platforms.sign_in import SignIn
 from tests.support.servers import serving
 

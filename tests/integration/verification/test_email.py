@@ -7,6 +7,7 @@ import asyncio
 import httpx
 import pytest
 
+from adapters.outbound.channels.tests.support import SetClock
 from adapters.outbound.storage.pool import Database
 from domain.access.model import Caller
 from domain.channels.messages import Identity
@@ -14,7 +15,6 @@ from domain.refusals import Invalid
 from domain.verification.model import Provider
 from ports.use_cases import Verification
 from tests.integration.verification.conftest import Made, gateway, key
-from tests.support.channels import SetClock
 from tests.support.mail import Postbox, code_in
 
 ANN, BOB = Caller("ann"), Caller("bob")

@@ -8,8 +8,8 @@ import re
 import httpx
 import pytest
 
+from adapters.outbound.channels.tests.support import SetClock
 from tests.integration.verification.conftest import PLATFORM_URL, key
-from tests.support.channels import SetClock
 from tests.support.platforms.sign_in import SignIn
 
 USERS = {

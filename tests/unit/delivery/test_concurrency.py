@@ -6,11 +6,11 @@ import asyncio
 
 import pytest
 
+from adapters.outbound.channels.tests.support import SetClock
 from domain.channels.limits import Limits
 from domain.delivery.concurrency.service import ConcurrencyLimiter
 from domain.delivery.rate_limits.model import send_request
 from domain.delivery.rate_limits.service import RateLimiter
-from tests.support.channels import SetClock
 from tests.unit.delivery.test_rate_limiter import Counts, Shared
 
 LIMITS = Limits("odoo", max_concurrency=2)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from adapters.outbound.channels.tests.calls import a_channel
 from domain.channels.messages import OutboundMessage, Outcome, Sent
 from domain.delivery.sending.service import MessageSender
 from domain.delivery.service import MAX_FAULTS, DeliveryService
@@ -16,7 +17,6 @@ from domain.instances.model import Instance
 from domain.refusals import Invalid, StorageAway, Unavailable
 from ports.outbox import QueuedMessage, QueuedMessages
 from ports.queue import QueueKey
-from tests.support.channel_calls import a_channel
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 KEY = QueueKey(7, "s")

@@ -8,6 +8,7 @@ from collections.abc import Awaitable
 
 import pytest
 
+from adapters.outbound.channels.tests.support import SetClock
 from domain.channels.limits import Limits, Quota, Scope
 from domain.channels.messages import Outcome, Sent
 from domain.delivery.circuit_breakers.breaker import THRESHOLD
@@ -16,7 +17,6 @@ from domain.delivery.quotas.service import MANY_BUCKETS
 from domain.delivery.rate_limits.model import MAX_WAIT, OpenBreaker, SendRequest, SharedState, send_request
 from domain.delivery.rate_limits.service import RateLimiter
 from domain.refusals import Unavailable
-from tests.support.channels import SetClock
 
 OK = Sent(Outcome.SENT)
 DOWN = Sent(Outcome.TRANSIENT, "connection refused")

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from adapters.outbound.channels.erp_events.config import DEFINITION
+from adapters.outbound.channels.tests.calls import a_channel
 from domain.instances.health import health_of
 from domain.instances.model import Activity, ActivityHealth, Health, Instance
 from ports.instances import HealthRecord
-from tests.support.channel_calls import a_channel
 
 SAVED = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -13,9 +13,9 @@ from adapters.inbound.jobs.arq_worker import SupervisedWorker
 from adapters.inbound.jobs.periodic import PeriodicRunner, PeriodicTask
 from adapters.inbound.jobs.upload_loop import UploadLoop
 from adapters.inbound.sockets.supervisor import Supervisor
+from adapters.outbound.channels.tests.calls import a_channel
 from adapters.tasks import cancelled, end
 from domain.refusals import Unavailable
-from tests.support.channel_calls import a_channel
 
 INSTANCES = 140
 PATIENCE = 30.0

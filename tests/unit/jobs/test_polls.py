@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from adapters.inbound.jobs.polls import PollRuns
+from adapters.outbound.channels.tests.support import NOW
 from domain.instances.model import Instance
 from domain.refusals import Unavailable
-from tests.support.channels import NOW
 
 INSTANCE = Instance(7, "u", "email", "n", {}, None, NOW, NOW)
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from adapters.inbound.jobs.watching import Watchers
+from adapters.outbound.channels.tests.calls import a_channel
+from adapters.outbound.channels.tests.support import NOW
 from domain.instances.model import Instance
 from ports.capabilities import Polled, PollFailed
-from tests.support.channel_calls import a_channel
-from tests.support.channels import NOW
 
 
 class Mailbox:

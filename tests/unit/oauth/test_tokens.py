@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from adapters.outbound.channels.mail_api.config import GmailConfig
+from adapters.outbound.channels.tests.support import SetClock, dependencies
 from adapters.outbound.oauth.google import GoogleApi
 from adapters.outbound.oauth.tokens import TokenRefused, Tokens, TokenUnavailable
 from domain.channels.model import PlatformAddress
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
-from tests.support.channels import SetClock, dependencies
 
 URL = "https://login.example/token"
 GRANT = {"grant_type": "client_credentials", "client_id": "a", "client_secret": "b"}

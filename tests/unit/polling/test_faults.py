@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from adapters.outbound.channels.tests.calls import a_channel
 from domain.instances.model import Instance
 from domain.polling.rules import BACK_OFF
 from domain.polling.service import PollingService, ScheduleService
 from domain.refusals import StorageAway
 from ports.capabilities import Polled
 from ports.schedules import Due
-from tests.support.channel_calls import a_channel
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from adapters.outbound.channels.tests.calls import a_channel
+from adapters.outbound.channels.tests.support import NOW
 from domain.channels.messages import Event, Outcome, Sender, Sent
 from domain.instances.model import Instance
 from domain.refusals import Unavailable
 from domain.routing.drafting.service import Drafting
 from domain.routing.invocation.model import ConversationContext
-from tests.support.channel_calls import a_channel
-from tests.support.channels import NOW
 
 SENT = Sent(Outcome.SENT, ref="m1")
 EVENT = Event("k", "s", Sender("u"), "hello", {"channel": "C1"}, request_id="r1")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from adapters.outbound.channels.tests.calls import a_channel
 from domain.channels.messages import Answer, Event, OutboundMessage, Sender
 from domain.instances.model import Instance
 from domain.refusals import Invalid, StorageAway, Unavailable
@@ -18,7 +19,6 @@ from domain.routing.service import RETRIES, ConversationService
 from domain.routing.texts import PROCESSING_FAILED
 from ports.inbox import Conversation, EventOutcome, QueuedEvent
 from ports.queue import QueueKey
-from tests.support.channel_calls import a_channel
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 KEY = QueueKey(7, "s")

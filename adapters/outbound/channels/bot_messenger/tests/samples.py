@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from adapters.outbound.channels.bot_messenger.webhook import secret_of
+from adapters.outbound.channels.tests.sample import Sample
+from adapters.outbound.channels.tests.support import call
 from domain.channels.messages import Attachment, RawCall
-from tests.support.channel_samples import Sample
-from tests.support.channels import call
 from tests.support.platforms.telegram import TOKEN
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"

@@ -10,12 +10,12 @@ import pytest
 from adapters.outbound.channels.bot_messenger.channel import build
 from adapters.outbound.channels.bot_messenger.config import CONFIG as MODEL
 from adapters.outbound.channels.bot_messenger.webhook import secret_of
+from adapters.outbound.channels.tests.calls import ChannelCalls
+from adapters.outbound.channels.tests.support import Files, client, dependencies
 from domain.channels.messages import Answer, Artifact, Attachment, Choice, ClosedPrompt, Outcome, Sent
 from ports.capabilities import (
     PlatformError,
 )
-from tests.support.channel_calls import ChannelCalls
-from tests.support.channels import Files, client, dependencies
 from tests.support.platforms.telegram import TOKEN, USERNAME, Telegram, refusal
 
 from .samples import CONFIG, SETTING, TARGET

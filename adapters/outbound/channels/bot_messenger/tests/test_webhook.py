@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from adapters.outbound.channels.bot_messenger import webhook
 from adapters.outbound.channels.bot_messenger.config import CONFIG as MODEL
 from adapters.outbound.channels.bot_messenger.webhook import GREETING, secret_of
+from adapters.outbound.channels.tests.calls import receiver
+from adapters.outbound.channels.tests.support import call
 from domain.channels.messages import Attachment, Event, Identity, Merge, RawAnswer, RawCall, Received
 from domain.refusals import Invalid, NotFound, Unauthenticated
-from tests.support.channel_calls import receiver
-from tests.support.channels import call
 from tests.support.hostile import JSON, places, replaced
 from tests.support.platforms.telegram import TOKEN, USERNAME
 

@@ -8,9 +8,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 from adapters.outbound.channels.common.calls import signature
+from adapters.outbound.channels.tests.sample import Sample
+from adapters.outbound.channels.tests.support import call
 from domain.channels.messages import Attachment, RawCall
-from tests.support.channel_samples import Sample
-from tests.support.channels import call
 from tests.support.platforms.whatsapp import NUMBER_ID, SECRET, TOKEN
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from adapters.outbound.channels.business_messaging.channel import build
+from adapters.outbound.channels.tests.calls import ChannelCalls
+from adapters.outbound.channels.tests.support import Files, client, dependencies
 from domain.channels.messages import Answer, Artifact, Attachment, Choice, Outcome, Sent
 from ports.capabilities import PlatformError
-from tests.support.channel_calls import ChannelCalls
-from tests.support.channels import Files, client, dependencies
 from tests.support.platforms.whatsapp import WhatsApp, refusal
 
 from .samples import CONFIG, SETTING, TARGET

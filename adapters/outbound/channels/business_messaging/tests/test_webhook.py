@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from adapters.outbound.channels.business_messaging import webhook
 from adapters.outbound.channels.business_messaging.config import CONFIG as MODEL
+from adapters.outbound.channels.tests.calls import receiver
+from adapters.outbound.channels.tests.support import call
 from domain.channels.messages import (
     Attachment,
     DeliveryStatus,
@@ -22,8 +24,6 @@ from domain.channels.messages import (
     SessionRename,
 )
 from domain.refusals import Forbidden, Invalid, NotFound, Unauthenticated
-from tests.support.channel_calls import receiver
-from tests.support.channels import call
 from tests.support.hostile import JSON, places, replaced
 from tests.support.platforms.whatsapp import NUMBER_ID
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from adapters.outbound.channels.tests.sample import Sample
+from adapters.outbound.channels.tests.support import call
 from domain.channels.messages import Attachment
-from tests.support.channel_samples import Sample
-from tests.support.channels import call
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 POST = json.loads((FIXTURES / "outgoing_webhook.json").read_text())

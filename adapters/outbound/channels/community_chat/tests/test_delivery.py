@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from adapters.outbound.channels.community_chat.channel import build
+from adapters.outbound.channels.tests.calls import ChannelCalls
+from adapters.outbound.channels.tests.support import Files, SetClock, client, dependencies
 from domain.channels.messages import Answer, Artifact, Attachment, Outcome, Sender, Sent
 from ports.capabilities import (
     PlatformError,
 )
 from ports.http import HttpFailed
-from tests.support.channel_calls import ChannelCalls
-from tests.support.channels import Files, SetClock, client, dependencies
 from tests.support.platforms.mattermost import BOT, CHANNEL, OTHER_BOT, TOKEN, Mattermost
 
 TARGET = {"channel": CHANNEL, "root": ""}

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from adapters.outbound.channels.common.client import origin
 from adapters.outbound.channels.community_chat import config as models
 from adapters.outbound.channels.community_chat import webhook
+from adapters.outbound.channels.tests.support import NOW, call
 from domain.channels.messages import Event, Identity, RawCall, Received
 from domain.refusals import Invalid, NotFound, Refusal, Unauthenticated
-from tests.support.channels import NOW, call
 
 
 def receive(config: Mapping[str, Any], given: RawCall, metadata: Mapping[str, Any]) -> Received:

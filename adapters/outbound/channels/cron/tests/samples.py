@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.support.channel_samples import Sample
-from tests.support.channels import call
+from adapters.outbound.channels.tests.sample import Sample
+from adapters.outbound.channels.tests.support import call
 
 URL = "https://switchboard.example/api/agent/channels/cron/7/manual_trigger"
 SECRET = {"X-Webhook-Secret": "open sesame"}

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.outbound.channels.cron.channel import build
+from adapters.outbound.channels.tests.calls import ChannelCalls
+from adapters.outbound.channels.tests.support import NOW, call, dependencies
 from domain.channels.messages import RawCall, Received
 from domain.refusals import Invalid, NotFound, Refusal, Unauthenticated
-from tests.support.channel_calls import ChannelCalls
-from tests.support.channels import NOW, call, dependencies
 
 CONFIG = {"cronSchedule": "0 9 * * *", "message": "Good morning."}
 SECRET = {**CONFIG, "triggerSecret": "open sesame"}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from adapters.outbound.channels.drive_folder import push
 from adapters.outbound.channels.drive_folder.config import CONFIG as MODEL
+from adapters.outbound.channels.tests.sample import Sample
+from adapters.outbound.channels.tests.support import NOW, call
 from domain.channels.messages import Attachment
 from ports.http import HttpAnswer
-from tests.support.channel_samples import Sample
-from tests.support.channels import NOW, call
 from tests.support.platforms.drive import CLIENT, FOLDER
 
 CONFIG = {**CLIENT, "folderId": FOLDER}

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from adapters.outbound.channels.drive_folder.channel import build
+from adapters.outbound.channels.tests.calls import ChannelCalls
+from adapters.outbound.channels.tests.support import NOW, Files, client, dependencies
 from domain.channels.messages import Answer, Artifact, Outcome, Sent
-from tests.support.channel_calls import ChannelCalls
-from tests.support.channels import NOW, Files, client, dependencies
 from tests.support.platforms.drive import CLIENT, FOLDER, Drive, error
 
 CONFIG: dict[str, Any] = {**CLIENT, "folderId": FOLDER}

@@ -11,6 +11,8 @@ import pytest
 
 from adapters.outbound.channels.drive_folder import polling
 from adapters.outbound.channels.drive_folder.channel import build
+from adapters.outbound.channels.tests.calls import ChannelCalls
+from adapters.outbound.channels.tests.support import NOW, client, dependencies
 from domain.channels.messages import Answer, Event
 from ports.capabilities import (
     PlatformError,
@@ -18,8 +20,6 @@ from ports.capabilities import (
     PollFailed,
 )
 from ports.http import HttpFailed
-from tests.support.channel_calls import ChannelCalls
-from tests.support.channels import NOW, client, dependencies
 from tests.support.platforms.drive import CLIENT, DOCUMENT, FOLDER, Drive, error
 
 CONFIG: dict[str, Any] = {**CLIENT, "folderId": FOLDER}

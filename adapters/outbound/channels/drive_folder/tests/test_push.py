@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from adapters.outbound.channels.drive_folder import push
 from adapters.outbound.channels.drive_folder.channel import build
 from adapters.outbound.channels.drive_folder.config import CONFIG as MODEL
+from adapters.outbound.channels.tests.calls import ChannelCalls
+from adapters.outbound.channels.tests.support import NOW, SetClock, call, client, dependencies
 from domain.channels.messages import RawCall
 from domain.refusals import NotFound, Refusal, Unauthenticated
 from ports.capabilities import PlatformError
-from tests.support.channel_calls import ChannelCalls
-from tests.support.channels import NOW, SetClock, call, client, dependencies
 from tests.support.platforms.drive import CLIENT, FOLDER, Drive, error
 
 CONFIG: dict[str, Any] = {**CLIENT, "folderId": FOLDER}

@@ -11,9 +11,9 @@ import pytest
 from adapters.outbound.channels.email import channel as channel_module
 from adapters.outbound.channels.email import mailbox as mailbox_module
 from adapters.outbound.channels.email.channel import build
+from adapters.outbound.channels.tests.calls import ChannelCalls
+from adapters.outbound.channels.tests.support import dependencies
 from ports.http import Http
-from tests.support.channel_calls import ChannelCalls
-from tests.support.channels import dependencies
 from tests.support.mail import (
     PASSWORD,
     USER,

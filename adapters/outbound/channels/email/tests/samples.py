@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.channel_samples import Sample
+from adapters.outbound.channels.tests.sample import Sample
 
 SAMPLE = Sample(
     fields=(

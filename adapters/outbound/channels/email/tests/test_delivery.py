@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from adapters.outbound.channels.email.tests.conftest import settings
+from adapters.outbound.channels.tests.calls import ChannelCalls
 from domain.channels.messages import Answer, Artifact, Outcome, Sent
-from tests.support.channel_calls import ChannelCalls
 from tests.support.mail import USER, Certificate, Postbox, smtp_server
 
 TARGET = {

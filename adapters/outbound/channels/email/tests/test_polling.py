@@ -18,14 +18,14 @@ from adapters.outbound.channels.email.imap import MailBox
 from adapters.outbound.channels.email.mailbox import Mailboxes
 from adapters.outbound.channels.email.polling import MAX_MAILS, MAX_PER_THREAD
 from adapters.outbound.channels.email.tests.conftest import mail, settings
+from adapters.outbound.channels.tests.calls import ChannelCalls
+from adapters.outbound.channels.tests.support import NOW
 from adapters.outbound.http.addresses import AllowedAddresses
 from adapters.outbound.http.policy import AddressPolicy
 from ports.capabilities import (
     PlatformError,
     PollFailed,
 )
-from tests.support.channel_calls import ChannelCalls
-from tests.support.channels import NOW
 from tests.support.mail import Certificate, Mailbox, Postbox, imap_server
 from tests.support.servers import listening
 from tests.support.waiting import until

@@ -13,6 +13,8 @@ from email.message import EmailMessage
 import pytest
 
 from adapters.outbound.channels.email.tests.conftest import settings
+from adapters.outbound.channels.tests.calls import ChannelCalls
+from adapters.outbound.channels.tests.support import NOW
 from adapters.outbound.http.addresses import AllowedAddresses
 from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.mail import connections
@@ -20,8 +22,6 @@ from adapters.outbound.mail.connections import Security, plain_text_message
 from adapters.outbound.mail.smtp import SmtpServer, Submission
 from domain.channels.messages import Answer, Outcome, Sent
 from ports.capabilities import PlatformError, PollFailed
-from tests.support.channel_calls import ChannelCalls
-from tests.support.channels import NOW
 from tests.support.mail import Certificate, Mailbox, Postbox, smtp_server
 from tests.support.servers import listening
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from adapters.outbound.channels.tests.calls import ChannelCalls
 from domain.channels.messages import Answer, Artifact, Choice, Sent
-from tests.support.channel_calls import ChannelCalls
 from tests.support.platforms.teams import APP_ID, PASSWORD, TENANT
 
 BOT = {"appId": APP_ID, "appPassword": PASSWORD, "tenantId": TENANT}

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from adapters.outbound.channels.enterprise_chat.channel import build
-from tests.support.channel_calls import ChannelCalls
-from tests.support.channels import SetClock, client, dependencies
+from adapters.outbound.channels.tests.calls import ChannelCalls
+from adapters.outbound.channels.tests.support import SetClock, client, dependencies
 from tests.support.platforms.teams import APP_ID, Teams
 
 from .answering import CONVERSATION

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from adapters.outbound.channels.tests.sample import Sample
+from adapters.outbound.channels.tests.support import NOW, call
 from domain.channels.messages import RawCall
 from ports.http import HttpAnswer
-from tests.support.channel_samples import Sample
-from tests.support.channels import NOW, call
 from tests.support.platforms.teams import APP_ID, ISSUER, PASSWORD, private_key, public_jwk, token
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from adapters.outbound.channels.enterprise_chat.channel import build
+from adapters.outbound.channels.tests.calls import ChannelCalls
+from adapters.outbound.channels.tests.support import client, dependencies
 from domain.channels.messages import Attachment
 from ports.capabilities import PlatformError
 from ports.http import HttpFailed
-from tests.support.channel_calls import ChannelCalls
-from tests.support.channels import client, dependencies
 from tests.support.platforms.teams import ISSUER, KID, Teams
 
 from .answering import BOT, LEGACY

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from adapters.outbound.channels.tests.calls import ChannelCalls
+from adapters.outbound.channels.tests.support import SetClock
 from domain.channels.messages import Answer, ClosedPrompt, Outcome
-from tests.support.channel_calls import ChannelCalls
-from tests.support.channels import SetClock
 from tests.support.platforms.teams import APP_ID, PASSWORD, TENANT, Teams
 
 from .answering import BOT, CHOICES, LEGACY, PDF, PICTURE, deliver

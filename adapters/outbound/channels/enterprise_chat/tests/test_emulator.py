@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from adapters.outbound.channels.enterprise_chat.channel import build
+from adapters.outbound.channels.tests.calls import ChannelCalls
+from adapters.outbound.channels.tests.support import NOW, call, client, dependencies
 from domain.channels.messages import Answer, ClosedPrompt, Outcome, Target
 from ports.capabilities import PlatformError
-from tests.support.channel_calls import ChannelCalls
-from tests.support.channels import NOW, call, client, dependencies
 from tests.support.platforms.teams import Teams
 
 from .answering import BOT, CHOICES, deliver

@@ -10,10 +10,10 @@ import pytest
 
 from adapters.outbound.channels.enterprise_chat import incoming_webhook
 from adapters.outbound.channels.enterprise_chat.channel import build
+from adapters.outbound.channels.tests.calls import ChannelCalls
+from adapters.outbound.channels.tests.support import client, dependencies
 from domain.channels.messages import Answer, Outcome
 from ports.http import HttpAnswer
-from tests.support.channel_calls import ChannelCalls
-from tests.support.channels import client, dependencies
 from tests.support.platforms.teams import APP_ID, PASSWORD, Teams
 
 from .answering import BOT, LEGACY, PDF, deliver

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 
 from adapters.outbound.channels.enterprise_chat import config as models
 from adapters.outbound.channels.enterprise_chat import webhook
+from adapters.outbound.channels.tests.support import NOW, call
 from domain.channels.messages import ChannelMetadata, Event, Identity, RawCall, Received
 from domain.refusals import Forbidden, Invalid, NotFound, Refusal, Unauthenticated, Unavailable
 from ports.capabilities import StaleMetadata
-from tests.support.channels import NOW, call
 from tests.support.platforms.teams import APP_ID, ISSUER, KID, private_key, public_jwk, token
 
 

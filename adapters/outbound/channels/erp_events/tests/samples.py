@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from adapters.outbound.channels.tests.sample import Sample
 from ports.http import HttpAnswer
-from tests.support.channel_samples import Sample
 
 SAMPLE = Sample(
     fields=(

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from adapters.outbound.channels.erp_events.channel import build
+from adapters.outbound.channels.tests.calls import ChannelCalls
+from adapters.outbound.channels.tests.support import NOW, client, dependencies
 from domain.channels.messages import Answer, Artifact, Outcome, Sent
-from tests.support.channel_calls import ChannelCalls
-from tests.support.channels import NOW, client, dependencies
 from tests.support.platforms.odoo import DATABASE, KEY, LOGIN, Odoo
 from tests.support.platforms.standin import Reply, Seen, StandIn
 

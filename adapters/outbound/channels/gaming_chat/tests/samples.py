@@ -9,9 +9,9 @@ from typing import Any
 
 from nacl.signing import SigningKey
 
+from adapters.outbound.channels.tests.sample import Sample
+from adapters.outbound.channels.tests.support import NOW, call
 from domain.channels.messages import RawCall
-from tests.support.channel_samples import Sample
-from tests.support.channels import NOW, call
 from tests.support.platforms.discord import APPLICATION, CHANNELS, TOKEN
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"

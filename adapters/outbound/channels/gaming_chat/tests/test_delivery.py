@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from adapters.outbound.channels.gaming_chat.channel import build
+from adapters.outbound.channels.tests.calls import ChannelCalls
+from adapters.outbound.channels.tests.support import NOW, Files, SetClock, client, dependencies
 from domain.channels.messages import Answer, Artifact, Attachment, Choice, ClosedPrompt, Outcome, Sent
 from ports.capabilities import (
     PlatformError,
 )
-from tests.support.channel_calls import ChannelCalls
-from tests.support.channels import NOW, Files, SetClock, client, dependencies
 from tests.support.platforms.discord import APPLICATION, CHANNELS, INTERACTION, Discord, refusal
 
 from .samples import CONFIG, SETTING, TARGET

@@ -12,10 +12,10 @@ import pytest
 from adapters.outbound.channels.gaming_chat import gateway
 from adapters.outbound.channels.gaming_chat.channel import build
 from adapters.outbound.channels.gaming_chat.gateway import INTENTS
+from adapters.outbound.channels.tests.calls import ChannelCalls
+from adapters.outbound.channels.tests.support import client, dependencies
 from domain.channels.messages import Event
 from ports.capabilities import Emit, PlatformError
-from tests.support.channel_calls import ChannelCalls
-from tests.support.channels import client, dependencies
 from tests.support.platforms.discord import APPLICATION, INTERVAL, TOKEN, Discord
 from tests.support.waiting import let_pass
 

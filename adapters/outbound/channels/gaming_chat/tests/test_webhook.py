@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from adapters.outbound.channels.gaming_chat import config as models
 from adapters.outbound.channels.gaming_chat import webhook
+from adapters.outbound.channels.tests.support import NOW, call
 from domain.channels.messages import Attachment, Event, Identity, RawCall, Received
 from domain.refusals import Invalid, NotFound, Unauthenticated
-from tests.support.channels import NOW, call
 from tests.support.hostile import JSON, places, replaced
 from tests.support.platforms.discord import TOKEN
 

@@ -6,8 +6,8 @@ import hashlib
 import hmac
 from pathlib import Path
 
-from tests.support.channel_samples import Sample
-from tests.support.channels import call
+from adapters.outbound.channels.tests.sample import Sample
+from adapters.outbound.channels.tests.support import call
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 SECRET = "a-secret-of-the-user"

@@ -9,10 +9,10 @@ import pytest
 
 from adapters.outbound.channels.http_webhook.channel import build
 from adapters.outbound.channels.http_webhook.tests.samples import signature
+from adapters.outbound.channels.tests.calls import ChannelCalls
+from adapters.outbound.channels.tests.support import dependencies
 from domain.channels.messages import Answer, Artifact, CallOutcome, Event, Outcome, Sender
 from ports.http import AddressRefused, HttpAnswer, HttpFailed, HttpRequest
-from tests.support.channel_calls import ChannelCalls
-from tests.support.channels import dependencies
 
 TARGET = {"url": "https://app.example/answers"}
 ANSWER = Answer(

@@ -6,11 +6,11 @@ import pytest
 
 from adapters.outbound.channels.linked_device_messaging.channel import NO_DEVICE, build
 from adapters.outbound.channels.linked_device_messaging.device import DeviceError
+from adapters.outbound.channels.tests.calls import ChannelCalls
+from adapters.outbound.channels.tests.support import Files, dependencies
 from domain.channels.messages import Answer, Artifact, Attachment, OutboundMessage, Outcome, Sent
 from ports.capabilities import PlatformError
 from ports.http import Http
-from tests.support.channel_calls import ChannelCalls
-from tests.support.channels import Files, dependencies
 from tests.support.linked_device import Recorder, ScriptedDevice, ScriptedDevices
 
 NO_HTTP: Http = object()  # type: ignore[assignment]

@@ -19,8 +19,8 @@ from adapters.outbound.channels.linked_device_messaging.device import (
 )
 from adapters.outbound.channels.linked_device_messaging.messages import is_allowed
 from adapters.outbound.channels.linked_device_messaging.session import DeviceSession, LinkStatus
+from adapters.outbound.channels.tests.support import NOW, SetClock
 from domain.channels.messages import Event
-from tests.support.channels import NOW, SetClock
 from tests.support.linked_device import Recorder, ScriptedDevice
 
 PAIRING, CONNECTED, LOGGED_OUT = LinkStatus.PAIRING, LinkStatus.CONNECTED, LinkStatus.LOGGED_OUT

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from adapters.outbound.channels.tests.sample import Sample
 from domain.channels.messages import Attachment
 from ports.http import HttpAnswer
-from tests.support.channel_samples import Sample
 from tests.support.platforms.gmail import ADDRESS, CLIENT
 
 SAMPLE = Sample(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from adapters.outbound.channels.tests.calls import ChannelCalls
 from domain.channels.messages import Answer, Artifact, Outcome, Sent
 from ports.capabilities import PlatformError
-from tests.support.channel_calls import ChannelCalls
 from tests.support.platforms.gmail import ADDRESS, CLIENT, Gmail
 
 TARGET = {

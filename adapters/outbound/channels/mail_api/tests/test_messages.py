@@ -17,10 +17,10 @@ from adapters.outbound.channels.mail_api.messages import (
     is_answered,
     parts_of,
 )
+from adapters.outbound.channels.tests.calls import ChannelCalls
+from adapters.outbound.channels.tests.support import NOW
 from domain.channels.messages import Identity
 from ports.capabilities import PlatformError
-from tests.support.channel_calls import ChannelCalls
-from tests.support.channels import NOW
 from tests.support.platforms.gmail import ADDRESS, CLIENT, Gmail, b64
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from adapters.outbound.channels.tests.calls import ChannelCalls
+from adapters.outbound.channels.tests.support import NOW, SetClock
 from domain.channels.messages import Event
 from ports.capabilities import PollFailed
-from tests.support.channel_calls import ChannelCalls
-from tests.support.channels import NOW, SetClock
 from tests.support.platforms.gmail import CLIENT, Gmail
 
 LATER = str(int(NOW.timestamp() * 1000) + 1000)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from twilio.request_validator import RequestValidator
 
+from adapters.outbound.channels.tests.sample import Sample
+from adapters.outbound.channels.tests.support import call
 from domain.channels.messages import RawCall
-from tests.support.channel_samples import Sample
-from tests.support.channels import call
 
 URL = "https://switchboard.example/api/agent/channels/sms-provider/7/webhook"
 TOKEN = "0123456789abcdef0123456789abcdef"

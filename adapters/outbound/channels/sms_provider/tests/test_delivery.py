@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from adapters.outbound.channels.sms_provider.channel import build
+from adapters.outbound.channels.tests.calls import ChannelCalls
+from adapters.outbound.channels.tests.support import client, dependencies
 from domain.channels.messages import Answer, Artifact, Attachment, OutboundMessage, Outcome, Sent
 from ports.capabilities import PlatformError
 from ports.channels import ChannelDependencies
 from ports.http import HttpAnswer, HttpRequest
-from tests.support.channel_calls import ChannelCalls
-from tests.support.channels import client, dependencies
 from tests.support.platforms.twilio import ACCOUNT, TOKEN, Twilio
 
 CONFIG = {"accountSid": ACCOUNT, "authToken": TOKEN, "providerPhoneNumber": "+4915735980001"}

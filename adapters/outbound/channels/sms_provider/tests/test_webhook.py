@@ -17,10 +17,10 @@ from twilio.request_validator import RequestValidator
 
 from adapters.outbound.channels.sms_provider import webhook
 from adapters.outbound.channels.sms_provider.config import CONFIG as MODEL
+from adapters.outbound.channels.tests.calls import receiver
+from adapters.outbound.channels.tests.support import call
 from domain.channels.messages import DeliveryStatus, Identity, RawCall
 from domain.refusals import Invalid, NotFound, Refusal, Unauthenticated
-from tests.support.channel_calls import receiver
-from tests.support.channels import call
 
 receive = receiver(webhook, MODEL)
 FIXTURES = Path(__file__).parents[1] / "fixtures"

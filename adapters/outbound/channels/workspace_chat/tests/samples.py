@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from adapters.outbound.channels.tests.sample import Sample
+from adapters.outbound.channels.tests.support import NOW, call
 from adapters.outbound.channels.workspace_chat.webhook import sign
 from domain.channels.messages import RawCall
-from tests.support.channel_samples import Sample
-from tests.support.channels import NOW, call
 from tests.support.platforms.slack import SECRET, TOKEN
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"

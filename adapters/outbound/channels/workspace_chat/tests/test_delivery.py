@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from adapters.outbound.channels.tests.calls import ChannelCalls
+from adapters.outbound.channels.tests.support import NOW, Files, SetClock, client, dependencies
 from adapters.outbound.channels.workspace_chat.channel import build
 from domain.channels.messages import Answer, Artifact, Attachment, Choice, ClosedPrompt, Outcome, Sent
 from ports.capabilities import (
     PlatformError,
 )
-from tests.support.channel_calls import ChannelCalls
-from tests.support.channels import NOW, Files, SetClock, client, dependencies
 from tests.support.platforms.slack import BOT, Slack, refused
 
 from .samples import CONFIG, SETTING, TARGET

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from adapters.outbound.channels.tests.calls import ChannelCalls
+from adapters.outbound.channels.tests.support import Files, client, dependencies
 from adapters.outbound.channels.workspace_chat.channel import build
 from domain.channels.messages import Answer, Artifact, Choice, Outcome, Sent
-from tests.support.channel_calls import ChannelCalls
-from tests.support.channels import Files, client, dependencies
 from tests.support.platforms.slack import Slack, refused
 
 from .samples import CONFIG, SETTING

@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from slack_sdk.signature import Clock, SignatureVerifier
 
+from adapters.outbound.channels.tests.support import NOW, call
 from adapters.outbound.channels.workspace_chat import config as models
 from adapters.outbound.channels.workspace_chat import webhook
 from adapters.outbound.channels.workspace_chat.events import GREETING
 from adapters.outbound.channels.workspace_chat.webhook import sign
 from domain.channels.messages import Attachment, Event, Identity, RawAnswer, RawCall, Received
 from domain.refusals import Invalid, NotFound, Unauthenticated
-from tests.support.channels import NOW, call
 from tests.support.hostile import JSON, places, replaced
 from tests.support.platforms.slack import SECRET
 
