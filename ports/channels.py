@@ -28,11 +28,13 @@ from ports.clock import Clock, Ids
 from ports.http import Addresses, Http
 from ports.reply_capabilities import (
     ButtonAck,
+    ConversationOpener,
     PromptCloser,
     RateLimits,
     ReadLimits,
     ReplySender,
     StreamingReply,
+    TemplateRules,
     TypingIndicator,
     WaitingIndicator,
 )
@@ -56,6 +58,8 @@ class Channel(Generic[C, T]):
     metadata: MetadataSource[C] | None = None
     call_responder: CallResponder[C] | None = None
     sender: ReplySender[C, T] | None = None
+    opener: ConversationOpener[C, T] | None = None
+    template_rules: TemplateRules | None = None
     limits: RateLimits[C, T] | None = None
     read_limits: ReadLimits[C] | None = None
     poller: Poller[C] | None = None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Generic, Protocol, TypeVar
 
 from domain.channels.limits import Limits
 from domain.channels.messages import Answer, ClosedPrompt, OutboundMessage, Sent
@@ -26,6 +28,43 @@ class ReplySender(Protocol[C, T_in]):
         Never raises for what the platform or the network does: `Sent` tells.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Opened(Generic[T]):
+    """A conversation to which a message can be sent; `session_id` is the same as that of the answers to it."""
+
+    session_id: str
+    target: T
+
+
+class ConversationOpener(Protocol[C, T]):
+    """Opens conversations for messages that answer none."""
+
+    @property
+    def address(self) -> str:
+        """What an address is here, as errors and docs say it ("a channel id such as C0123456789, ...")."""
+        ...
+
+    def default_address(self, config: C) -> str:
+        """The configured address for messages of no conversation, empty for none. Pure."""
+        ...
+
+    async def open(self, config: C, to: str, subject: str) -> Opened[T]:
+        """Checks the platform's own address, and asks the platform only where it has to make a conversation first.
+        `subject` is for mail.
+
+        Raises `Invalid` with a fault of the field `to` for what is no address here, `PlatformError` for what the
+        platform refuses.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateRules:
+    """The platform takes templates, and other messages only within `window` of the person's last message."""
+
+    window: timedelta
 
 
 class RateLimits(Protocol[C, T_in]):

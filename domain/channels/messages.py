@@ -204,12 +204,22 @@ class ClosedPrompt:
 
 
 @dataclass(frozen=True, slots=True)
+class Template:
+    """A message that the platform has approved beforehand; `parameters` fill its placeholders in order."""
+
+    name: str
+    language: str
+    parameters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """What goes back to the sender: Markdown text, files, and choices where an approval is asked for.
+    """What goes to the sender: Markdown text, files, and choices where something is asked.
 
     `question` is the end of the text that the choices answer: a channel that can replace it when it is decided
     sends it as a message of its own.
     `draft` is the channel's name for the message that shows the unfinished answer: the answer takes its place.
+    `template` is sent in place of text and files, by a channel that has `TemplateRules`.
     """
 
     text: str
@@ -219,6 +229,7 @@ class Answer:
     session_id: str = ""
     draft: str = ""
     question: str = ""
+    template: Template | None = None
 
 
 @dataclass(frozen=True, slots=True)

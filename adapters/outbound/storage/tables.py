@@ -8,6 +8,7 @@ from sqlalchemy import (
     Boolean,
     Column,
     Double,
+    Identity,
     Integer,
     LargeBinary,
     PrimaryKeyConstraint,
@@ -100,8 +101,10 @@ queue = table(
     *optional(BigInteger, "owner"),
     *required(Timestamp, "due_at touched_at"),
     *optional(ARRAY(Timestamp), "rounds"),
-    *optional(Timestamp, "replied_at"),
+    *optional(Timestamp, "replied_at held_until"),
+    *optional(Integer, "handler_minutes"),
     PrimaryKeyConstraint("kind", "instance_id", "session_key"),
+    index("queue_conversations", "instance_id touched_at session_key", where="kind = 0"),
     index("queue_due", "kind due_at", where="pending > 0"),
     index("queue_owned", "owner", where="owner IS NOT NULL"),
     index("queue_touched", "touched_at", where="pending = 0"),
@@ -116,8 +119,10 @@ inbox = table(
     *required(Boolean, "taken"),
     *required(Timestamp, "received_at"),
     *optional(Timestamp, "await_until finished_at"),
-    *optional(Text, "error result draft"),
+    *optional(Text, "error result draft answer"),
     UniqueConstraint("instance_id", "event_key", name="inbox_event"),
+    index("inbox_by_session", "instance_id session_key id"),
+    index("inbox_failed", "instance_id id", where="status = 2"),
     index("inbox_queued", "instance_id session_key id", where="status = 0"),
     index("inbox_finished", "finished_at", where="status <> 0"),
     index("inbox_awaited", "await_until", where="await_until IS NOT NULL AND NOT taken"),
@@ -132,7 +137,8 @@ outbox = table(
     *required(Boolean, "apology prompt"),
     *required(Timestamp, "created_at"),
     *optional(Timestamp, "next_attempt_at finished_at"),
-    *optional(BigInteger, "inbox_id"),
+    *optional(BigInteger, "inbox_id send_id"),
+    *optional(SmallInteger, "delivery_state"),
     *optional(Text, "last_error ref"),
     index("outbox_queued", "instance_id session_key id", where="status = 0"),
     index("outbox_by_instance", "instance_id status id"),
@@ -141,8 +147,36 @@ outbox = table(
     ),
     index("outbox_finished", "finished_at", where="status = 1"),
     index("outbox_dead", "instance_id id", where="status = 2"),
-    index("outbox_prompts", "inbox_id", where="prompt"),
+    index("outbox_by_event", "inbox_id", where="inbox_id IS NOT NULL"),
+    index("outbox_by_send", "send_id", where="send_id IS NOT NULL"),
 )
+
+send = table(
+    "send",
+    identity(),
+    _instance(),
+    *required(Text, "session_key session_id content author"),
+    *optional(Text, "idempotency_key"),
+    *required(Timestamp, "created_at"),
+    unique_index("send_idempotency", "instance_id idempotency_key", where="idempotency_key IS NOT NULL"),
+    index("send_by_session", "instance_id session_key id"),
+    index("send_by_age", "created_at"),
+)
+
+event_log = table(
+    "event_log",
+    Column("seq", BigInteger, Identity(always=True), primary_key=True, nullable=False),
+    *optional(BigInteger, "id instance_id ref"),
+    *required(Text, "kind"),
+    *optional(Text, "session_key data user_id"),
+    *required(Timestamp, "at"),
+    unique_index("event_log_published", "id", where="id IS NOT NULL"),
+    index("event_log_unpublished", "seq", where="id IS NULL"),
+    index("event_log_by_session", "instance_id session_key", where="session_key IS NOT NULL"),
+    index("event_log_by_age", "at"),
+)
+
+event_listener = table("event_listener", key("id", Text), *required(Timestamp, "until"))
 
 chat_history = table(
     "chat_history",

@@ -108,7 +108,7 @@ ASKED = f"""
 SELECT message, target, ref FROM outbox
 WHERE inbox_id = %s AND prompt AND instance_id = %s AND status = {_SENT} AND ref IS NOT NULL ORDER BY id DESC
 """
-"""Index `outbox_prompts`."""
+"""Index `outbox_by_event`."""
 
 LIST = f"""
 SELECT id, status, attempts, last_error, created_at,

@@ -1,0 +1,29 @@
+"""Ids of messages survive the way to a caller and back; what cannot be one is none."""
+
+import pytest
+
+from domain.conversations.message_ids import MessageId, MessageKind, parse_message_id
+
+
+@pytest.mark.parametrize("kind", MessageKind)
+def test_an_id_is_read_as_it_was_written(kind: MessageKind) -> None:
+    id = MessageId(kind, 9_007_199_254_740_993)
+    assert parse_message_id(str(id)) == id
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "in-",
+        "in-0",
+        "in-01",
+        "in--1",
+        "other-1",
+        "in-1\n",
+        "in-\N{ARABIC-INDIC DIGIT ONE}",
+        "in-" + "9" * 19,
+    ],
+)
+def test_other_texts_are_no_ids(text: str) -> None:
+    assert parse_message_id(text) is None
