@@ -4,6 +4,9 @@ import pytest
 
 from domain.conversations.message_ids import MessageId, MessageKind, parse_message_id
 
+ARABIC_ONE = "\N{ARABIC-INDIC DIGIT ONE}"
+NO_IDS = ["", "in-", "in-0", "in-01", "in--1", "other-1", "in-1\n", f"in-{ARABIC_ONE}", "in-" + "9" * 19]
+
 
 @pytest.mark.parametrize("kind", MessageKind)
 def test_an_id_is_read_as_it_was_written(kind: MessageKind) -> None:
@@ -11,19 +14,6 @@ def test_an_id_is_read_as_it_was_written(kind: MessageKind) -> None:
     assert parse_message_id(str(id)) == id
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "in-",
-        "in-0",
-        "in-01",
-        "in--1",
-        "other-1",
-        "in-1\n",
-        "in-\N{ARABIC-INDIC DIGIT ONE}",
-        "in-" + "9" * 19,
-    ],
-)
+@pytest.mark.parametrize("text", NO_IDS)
 def test_other_texts_are_no_ids(text: str) -> None:
     assert parse_message_id(text) is None
