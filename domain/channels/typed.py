@@ -45,9 +45,11 @@ def setting(
     choices: tuple[str, ...] = (),
     check: Callable[[Any], str | None] | None = None,
     name: str = "",
+    default: object = None,
 ) -> Any:
-    """Declares a field of a config. Where a stored config lacks it, or has another type there, it is an empty text,
-    False, or None for a number. `name` is the key in the JSON object where camelCase does not give it."""
+    """Declares a field of a config. Where a stored config lacks it, or has another type there, it is `default`, and
+    without one an empty text, False, or None for a number. `name` is the key in the JSON object where camelCase does
+    not give it."""
     declared = partial(
         ConfigField,
         description=description,
@@ -57,7 +59,7 @@ def setting(
         secret=secret,
         check=check,
     )
-    return field(default=None, metadata={"declared": declared, "key": name})
+    return field(default=default, metadata={"declared": declared, "key": name})
 
 
 def stored_as(key: str, default: object = "") -> Any:

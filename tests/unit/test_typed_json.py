@@ -15,6 +15,7 @@ class PagerConfig(CommonConfig):
     phone_number: str = setting("The number.", required=True, secret=True)
     check_interval: float | None = setting("Minutes.")
     silent: bool = setting("Whether it rings.")
+    repeated: bool = setting("Whether it rings again.", default=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,7 @@ def test_the_declaration_gives_the_fields_of_the_catalogue() -> None:
         ("phoneNumber", "string", True, True),
         ("checkInterval", "number", False, False),
         ("silent", "boolean", False, False),
+        ("repeated", "boolean", False, False),
         ("identifyUsers", "boolean", False, False),
         ("accessMode", "string", False, False),
     ]
