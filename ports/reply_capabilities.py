@@ -30,6 +30,19 @@ class ReplySender(Protocol[C, T_in]):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenRequest:
+    """What a conversation is opened with: the platform's own address, and the subject of a mail.
+
+    `callback_address` is the public address of the instance's webhook, for platforms that report on messages there.
+    """
+
+    to: str
+    subject: str = ""
+    instance_id: int
+    callback_address: str
+
+
 @dataclass(frozen=True, slots=True)
 class Opened(Generic[T]):
     """A conversation to which a message can be sent; `session_id` is the same as that of the answers to it."""
@@ -50,9 +63,8 @@ class ConversationOpener(Protocol[C, T]):
         """The configured address for messages of no conversation, empty for none. Pure."""
         ...
 
-    async def open(self, config: C, to: str, subject: str) -> Opened[T]:
-        """Checks the platform's own address, and asks the platform only where it has to make a conversation first.
-        `subject` is for mail.
+    async def open(self, config: C, request: OpenRequest) -> Opened[T]:
+        """Checks the address, and asks the platform only where it has to make a conversation first.
 
         Raises `Invalid` with a fault of the field `to` for what is no address here, `PlatformError` for what the
         platform refuses.

@@ -32,6 +32,11 @@ class Instance:
         """Whether its owner may see, change and delete it."""
         return self.status in (ACTIVE, UNREADABLE)
 
+    @property
+    def webhook_path(self) -> str:
+        """What follows the public address in the address that the platform calls."""
+        return f"/api/agent/channels/{self.channel_id}/{self.id}/webhook"
+
 
 @dataclass(frozen=True, slots=True)
 class InstanceView:

@@ -93,7 +93,7 @@ class RegistrationService:
             await self.health.registration(instance.id, registration)
 
     def _webhook_address(self, instance: Instance) -> str:
-        return f"{self.callback_address}/api/agent/channels/{instance.channel_id}/{instance.id}/webhook"
+        return self.callback_address + instance.webhook_path
 
 
 def _must_register(channel: AnyChannel) -> bool:

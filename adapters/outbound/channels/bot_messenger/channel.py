@@ -12,6 +12,7 @@ from . import webhook
 from .api import BotApi
 from .config import CONFIG, DEFINITION, TARGET, BotConfig, BotTarget
 from .delivery import Delivery
+from .opening import Opener
 
 
 class Bot:
@@ -69,6 +70,7 @@ def build(dependencies: ChannelDependencies) -> Channel[BotConfig, BotTarget]:
         probe=bot,
         fetcher=bot,
         sender=delivery,
+        opener=Opener(api),
         limits=delivery,
         typing=delivery,
         button_ack=delivery,

@@ -123,6 +123,10 @@ def _session(chat: str, message: Mapping[str, Any]) -> str:
     thread: it belongs to the conversation of the group, and so does an answer to a prompt."""
     is_reply = message.get("is_topic_message") is not True and "reply_to_message" in message
     thread = "" if is_reply else text(message, "message_thread_id")
+    return session_of(chat, thread)
+
+
+def session_of(chat: str, thread: str) -> str:
     return f"{chat}:{thread}" if thread else chat
 
 

@@ -11,8 +11,11 @@ from domain.channels.messages import ChannelMetadata, RawCall, Received
 from domain.channels.model import ChannelDefinition, SetupInstructions
 from domain.channels.typed import JsonModel
 from ports.channels import Channel
+from ports.reply_capabilities import OpenRequest
 
 NO_METADATA: ChannelMetadata = {}
+INSTANCE = 7
+CALLBACK = f"https://switchboard.example/api/agent/channels/any/{INSTANCE}/webhook"
 
 TARGETED = {
     "render": "sender",
@@ -45,6 +48,7 @@ CONFIGURED = {
     "fetch": "fetcher",
     "described": "describer",
     "is_bot": "sender_filter",
+    "default_address": "opener",
 }
 """Methods that take a config first."""
 PLAIN = {
@@ -89,6 +93,13 @@ class ChannelCalls:
         assert self.channel.registrar
         load = self.channel.config.load
         return self.channel.registrar.supersedes(load(old), load(new))
+
+    async def open(self, config: Any, to: str, subject: str = "") -> tuple[str, dict[str, Any]]:
+        """The session id and the JSON object of the target."""
+        assert self.channel.opener
+        request = OpenRequest(to=to, subject=subject, instance_id=INSTANCE, callback_address=CALLBACK)
+        opened = await self.channel.opener.open(self.channel.config.load(config), request)
+        return opened.session_id, self.channel.target.dump(opened.target)
 
     async def listen(self, instance_id: int, config: Any, *others: Any) -> None:
         assert self.channel.connector

@@ -5,8 +5,34 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from domain.channels.messages import Attachment, ChannelMetadata, Config, OutboundMessage, RawCall, Target
+from domain.channels.messages import (
+    Attachment,
+    ChannelMetadata,
+    Config,
+    Event,
+    OutboundMessage,
+    RawCall,
+    Target,
+)
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
+
+
+@dataclass(frozen=True)
+class Opening:
+    """An address to which a message can be sent first, and what becomes of it.
+
+    `asked` are the platform's answers while it is opened. `sent_to` says where a request with a message goes, None
+    where messages do not go out over HTTP. `answered` gives the event of an answer, None where the platform does not
+    make it the same conversation. `config` replaces fields of the sample's config.
+    """
+
+    to: str
+    session_id: str
+    sent_to: Callable[[HttpRequest], bool] | None = None
+    asked: Sequence[HttpAnswer] = ()
+    answered: Callable[[], Event] | None = None
+    subject: str = ""
+    config: Config = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -18,6 +44,7 @@ class Sample:
     out, such as a token. `addresses` are the settings that the channel asks for. `over_http`: messages go out over
     HTTP, so that the suite can play the platform. `account_by_target`: the target decides whose account an answer
     counts against. `typing_shown_seconds`: how long the platform shows that somebody is writing.
+    `openings` are addresses to which messages can be sent first, `no_addresses` such of another kind.
     """
 
     config: Config
@@ -33,6 +60,8 @@ class Sample:
     account_by_target: bool = False
     typing_shown_seconds: float = 0.0
     attachment: Attachment | None = None
+    openings: Sequence[Opening] = ()
+    no_addresses: Sequence[str] = ()
 
 
 class Scripted:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from adapters.outbound.channels.bot_messenger import webhook
+from adapters.outbound.channels.bot_messenger.config import CONFIG as MODEL
 from adapters.outbound.channels.bot_messenger.webhook import secret_of
-from adapters.outbound.channels.tests.sample import Sample
-from adapters.outbound.channels.tests.support import call
-from domain.channels.messages import Attachment, RawCall
+from adapters.outbound.channels.common.bodies import at
+from adapters.outbound.channels.tests.sample import Opening, Sample
+from adapters.outbound.channels.tests.support import NOW, call
+from domain.channels.messages import Attachment, Event, RawCall
+from ports.http import HttpAnswer, HttpRequest
 from tests.support.platforms.telegram import TOKEN
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -44,6 +49,21 @@ def tampered() -> list[RawCall]:
     ]
 
 
+CHAT = HttpAnswer(200, {}, b'{"ok": true, "result": {"id": -1001234567890, "type": "supergroup"}}')
+
+
+def event(name: str) -> Event:
+    """The event of a recorded update."""
+    return webhook.receive(MODEL.load(CONFIG), update(name), {}, NOW).events[0]
+
+
+def sends_to(chat: int, topic: int | None = None) -> Callable[[HttpRequest], bool]:
+    """Whether a request sends to a chat, and to a topic of it."""
+    return lambda request: (
+        (at(request.json, "chat_id"), at(request.json, "message_thread_id")) == (chat, topic)
+    )
+
+
 SAMPLE = Sample(
     fields=(
         "botToken string R, parseMode string, disableWebPagePreview boolean, "
@@ -67,4 +87,15 @@ SAMPLE = Sample(
     target=TARGET,
     addresses={SETTING: "https://api.telegram.org"},
     shown=lambda part: str(part.payload["plain"]),
+    openings=(
+        Opening("5550001", "5550001", sends_to(5550001), answered=lambda: event("message_text")),
+        Opening(
+            "-1002000300040:7",
+            "-1002000300040:7",
+            sends_to(-1002000300040, 7),
+            answered=lambda: event("message_topic"),
+        ),
+        Opening("@our_team", "-1001234567890", sends_to(-1001234567890), asked=[CHAT]),
+    ),
+    no_addresses=("0", "--5", "5550001:0", "@ab", "@our team", "+4915112345678", "ann@example.com"),
 )
