@@ -95,6 +95,7 @@ class Conversation:
 class EventOutcome:
     """The outcome of one event: `messages` go to `target`; `error` is set when it failed.
 
+    `answer` is what the messages were made of; it is kept for the history of the conversation.
     `result` is for the HTTP call that waits for this event: then the messages are sent only when nobody waits any
     more. `last` releases the conversation. `request_id` is the event's: the keys of its messages are made from it.
     `require_sync_commit`: the event may have another outcome when it is processed again, so this one must survive a
@@ -109,6 +110,7 @@ class EventOutcome:
     messages: Sequence[OutboundMessage] = ()
     error: str | None = None
     result: CallResult | None = None
+    answer: Answer | None = None
     last: bool = False
     request_id: str = ""
     require_sync_commit: bool = False

@@ -212,6 +212,16 @@ class Template:
     parameters: tuple[str, ...] = ()
 
 
+class Author(StrEnum):
+    """Who wrote a message. `SYSTEM`: the service itself, as with apologies, notices, greetings and questions about
+    tools."""
+
+    SENDER = "sender"
+    RESOURCE = "resource"
+    PERSON = "person"
+    SYSTEM = "system"
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What goes to the sender: Markdown text, files, and choices where something is asked.
@@ -230,6 +240,7 @@ class Answer:
     draft: str = ""
     question: str = ""
     template: Template | None = None
+    author: Author = Author.SYSTEM
 
 
 @dataclass(frozen=True, slots=True)

@@ -212,6 +212,7 @@ async def _outcome(
         await render_messages(context, event, answer),
         error,
         result,
+        answer,
         work.last,
         event.request_id,
         require_sync_commit=context.has_open_approval,

@@ -6,9 +6,10 @@ from datetime import timedelta
 from sqlalchemy import delete, func, insert, select
 
 from adapters.outbound.storage.codec import key_of, storable
+from adapters.outbound.storage.conversation_tables import chat_history
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import BULK_SECONDS, Database
-from adapters.outbound.storage.tables import channel_instance, chat_history
+from adapters.outbound.storage.tables import channel_instance
 from ports.downstream import Role, Turn
 
 MAX_TURNS = 200

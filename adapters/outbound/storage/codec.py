@@ -170,6 +170,24 @@ def answer_to_document(answer: Answer) -> dict[str, Any]:
     }
 
 
+def content_to_json(answer: Answer) -> bytes:
+    """What a message says and who wrote it, as it is kept for the history of its conversation. A file of which we
+    hold a copy is kept by its key: its address expires."""
+    return dump_bytes(
+        {
+            "text": answer.text,
+            "files": [_file(artifact) for artifact in answer.artifacts],
+            "choices": [{"label": choice.label, "value": choice.value} for choice in answer.choices],
+            "author": answer.author,
+        }
+    )
+
+
+def _file(artifact: Artifact) -> dict[str, Any]:
+    place = {"blob": artifact.blob} if artifact.blob else {"url": artifact.url}
+    return {"name": artifact.name, "mimeType": artifact.mime_type, "size": artifact.size, **place}
+
+
 def answer_from_document(document: Mapping[str, Any]) -> Answer:
     return Answer(
         text=document["text"],

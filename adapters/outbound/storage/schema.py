@@ -17,7 +17,7 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.schema import SchemaItem
-from sqlalchemy.sql.elements import ColumnElement
+from sqlalchemy.sql.elements import ColumnElement, TextClause
 from sqlalchemy.types import TypeEngine
 
 Timestamp = DateTime(timezone=True)
@@ -52,7 +52,9 @@ def reference(name: str, target: str, *, primary_key: bool = False) -> Column[An
     return Column(name, ForeignKey(target, ondelete="CASCADE"), nullable=False, primary_key=primary_key)
 
 
-def index(name: str, columns: str, *expressions: ColumnElement[Any], where: str | None = None) -> Index:
+def index(
+    name: str, columns: str, *expressions: ColumnElement[Any] | TextClause, where: str | None = None
+) -> Index:
     return Index(
         name, *columns.split(), *expressions, postgresql_where=None if where is None else text(where)
     )

@@ -104,7 +104,12 @@ queue = table(
     *optional(Timestamp, "replied_at held_until"),
     *optional(Integer, "handler_minutes"),
     PrimaryKeyConstraint("kind", "instance_id", "session_key"),
-    index("queue_conversations", "instance_id touched_at session_key", where="kind = 0"),
+    index(
+        "queue_conversations",
+        "",
+        *map(text, ("(instance_id + 0)", "touched_at", "session_key")),
+        where="kind = 0",
+    ),
     index("queue_due", "kind due_at", where="pending > 0"),
     index("queue_owned", "owner", where="owner IS NOT NULL"),
     index("queue_touched", "touched_at", where="pending = 0"),
@@ -177,16 +182,6 @@ event_log = table(
 )
 
 event_listener = table("event_listener", key("id", Text), *required(Timestamp, "until"))
-
-chat_history = table(
-    "chat_history",
-    _instance(),
-    *required(Text, "session_key request_id role content"),
-    identity(primary_key=False),
-    *required(Timestamp, "created_at"),
-    PrimaryKeyConstraint("instance_id", "session_key", "id"),
-    index("chat_history_by_age", "created_at"),
-)
 
 verified_identity = table(
     "verified_identity",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from domain.channels.messages import Answer, Event
+from domain.channels.messages import Answer, Author, Event
 from domain.confirmations.model import ApprovalResult, ApprovalScope, Decision, ReceivedText
 from domain.confirmations.rules import unclear
 from domain.instances.model import Instance
@@ -73,7 +73,7 @@ class InvocationService:
         artifacts = tuple(await self.files.publish(result.artifacts))
         wanted = result.confirmation
         if wanted is None:
-            return Answer(result.text, artifacts)
+            return Answer(result.text, artifacts, author=Author.RESOURCE)
         scope = _scope(context, queued.event)
         prompt = await self.approvals.ask(
             scope, _received(queued), request.text, wanted.tool, wanted.parameters

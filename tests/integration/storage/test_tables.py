@@ -12,10 +12,11 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Connection, create_engine, inspect
 from sqlalchemy.pool import NullPool
 
-from adapters.outbound.storage import tables
+from adapters.outbound.storage import conversation_tables, tables
 from adapters.outbound.storage.knowledge import tables as knowledge_tables
 from adapters.outbound.storage.schema import metadata
 
+TABLES = (tables.inbox, conversation_tables.chat_history, knowledge_tables.chunk)
 OUTSIDE = re.compile(r"(chunk|chunk_index|kb_term)_p\d+|alembic_version")
 """Tables that have no definition: Alembic's own, and partitions, which are tables to the catalogue. Their own indexes
 go with them: `chunk_index_p*_terms` and `kb_term_p*_similar`, whose storage parameters a parent cannot set, and
@@ -37,7 +38,7 @@ def _is_compared(name: str | None, kind: str, _parents: object) -> bool:
 
 
 def test_migrations_and_tables_agree(connection: Connection) -> None:
-    assert {tables.inbox.metadata, knowledge_tables.chunk.metadata} == {metadata}
+    assert {table.metadata for table in TABLES} == {metadata}
     context = MigrationContext.configure(connection, opts={"include_name": _is_compared})
     assert compare_metadata(context, metadata) == []
 

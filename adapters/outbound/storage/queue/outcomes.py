@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from adapters.outbound.storage.arrays import Bigints, Bools, Texts
-from adapters.outbound.storage.codec import dump_bytes, result_to_json, storable_reason
+from adapters.outbound.storage.codec import content_to_json, dump_bytes, result_to_json, storable_reason
 from adapters.outbound.storage.queue.echoes import ECHOES, echo_columns
 from adapters.outbound.storage.queue.states import (
     ASYNC_COMMIT,
@@ -34,10 +34,10 @@ WITH {OFFERED}, {ECHOES}, r AS MATERIALIZED (
         AND h.status = {EventStatus.QUEUED} ORDER BY h.id LIMIT 1
     ) AS head
     FROM unnest(%(ids)s, %(merged_into)s, %(instances)s, %(sessions)s, %(errors)s, %(results)s, %(lasts)s,
-        %(prompts)s, %(persons)s, %(replied)s)
-      AS t(id, merged_into, instance_id, session_key, error, result, last, prompt, person, replied)
+        %(prompts)s, %(persons)s, %(replied)s, %(answers)s)
+      AS t(id, merged_into, instance_id, session_key, error, result, last, prompt, person, replied, answer)
 ), done AS (
-    UPDATE inbox i SET error = r.error, finished_at = now(),
+    UPDATE inbox i SET error = r.error, answer = r.answer, finished_at = now(),
         status = CASE WHEN r.error IS NULL THEN {EventStatus.DONE} ELSE {EventStatus.FAILED} END,
         result = CASE WHEN i.await_until > now() THEN r.result END
     FROM r WHERE i.id = r.id AND i.status = {EventStatus.QUEUED} AND r.head = r.merged_into
@@ -120,6 +120,7 @@ def columns_of(outcomes: Sequence[EventOutcome], rows: Sequence[OutboxRows]) -> 
         "prompts": Bools(own and outcome.prompt for _, outcome, own in events),
         "persons": Bools(own and outcome.by_person for _, outcome, own in events),
         "replied": Bools(own and _got_reply(outcome) for _, outcome, own in events),
+        "answers": Texts(_answer(outcome) if own else None for _, outcome, own in events),
         "message_ids": Bigints(row.inbox_id for row in rows for _ in row.messages),
         "messages": Texts(message for row in rows for message in row.messages),
         "targets": Texts(row.target for row in rows for _ in row.messages),
@@ -141,6 +142,12 @@ def _error(outcome: EventOutcome, own: bool) -> str | None:
 
 def _got_reply(outcome: EventOutcome) -> bool:
     return bool(outcome.messages) and not outcome.by_person
+
+
+def _answer(outcome: EventOutcome) -> bytes | None:
+    """None for one that says nothing: it only ends an indicator."""
+    answer = outcome.answer
+    return content_to_json(answer) if answer and (answer.text or answer.artifacts) else None
 
 
 def _result(outcome: EventOutcome) -> str | None:

@@ -1,0 +1,15 @@
+"""Tables of what is kept of conversations beside their messages."""
+
+from sqlalchemy import PrimaryKeyConstraint, Text
+
+from adapters.outbound.storage.schema import Timestamp, identity, index, reference, required, table
+
+chat_history = table(
+    "chat_history",
+    reference("instance_id", "channel_instance.id"),
+    *required(Text, "session_key request_id role content"),
+    identity(primary_key=False),
+    *required(Timestamp, "created_at"),
+    PrimaryKeyConstraint("instance_id", "session_key", "id"),
+    index("chat_history_by_age", "created_at"),
+)
