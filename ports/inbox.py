@@ -154,11 +154,3 @@ class Conversations(Protocol):
     async def postpone(self, key: QueueKey, delay: float) -> None:
         """Releases a conversation for `delay` seconds, and wakes a worker then."""
         ...
-
-
-class DraftStore(Protocol):
-    """Messages that show unfinished answers."""
-
-    async def drafted(self, inbox_id: int, draft: str) -> None:
-        """The answer to this event is shown in that message."""
-        ...

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Generic, Protocol, TypeVar
 
 from domain.channels.limits import Limits
-from domain.channels.messages import Answer, ClosedPrompt, OutboundMessage, Sent
+from domain.channels.messages import Answer, ClosedPrompt, OutboundMessage, Preview, Sent
 
 C = TypeVar("C", contravariant=True)
 T = TypeVar("T")
@@ -124,18 +124,13 @@ class StreamingReply(Protocol[C, T_in]):
     The finished answer replaces that message: `render` finds its id in `Answer.draft`.
     """
 
-    @property
-    def draft_seconds(self) -> float:
-        """The least time between two edits, and before the first."""
+    def preview(self, config: C, target: T_in) -> Preview | None:
+        """Pure: how the answer to one message is shown, None where this conversation cannot show it."""
         ...
 
-    def beginning(self, config: C, target: T_in, text: str) -> str:
-        """Pure: what is shown of an unfinished answer, in the platform's markup; empty for nothing."""
-        ...
-
-    async def draft(self, config: C, target: T_in, beginning: str, draft: str, key: str) -> Sent:
-        """Shows a beginning: edits the message `draft`, or sends one where that is empty. `Sent.ref` is the
-        message's id; `key` is the idempotency key of sending it. Never raises."""
+    async def draft(self, config: C, target: T_in, message: OutboundMessage, draft: str, key: str) -> Sent:
+        """Shows what `Preview.render` made: edits the message `draft`, or sends one where that is empty. `Sent.ref`
+        is the message's id; `key` is the idempotency key of sending it. Never raises."""
         ...
 
 

@@ -11,9 +11,11 @@ from apps.containers.knowledge import Knowledge
 from apps.containers.storage import Storage
 from apps.downstream import Resources
 from domain.confirmations.service import ConfirmationService
+from domain.delivery.drafts.service import LimitedDrafts
 from domain.delivery.rate_limits.service import RateLimiter
 from domain.delivery.sending.service import MessageSender
 from domain.delivery.service import DeliveryService
+from domain.routing.drafting.service import Drafts
 from domain.routing.events.service import EventService
 from domain.routing.invocation.service import InvocationService
 from domain.routing.prompts.service import PromptFeedback
@@ -45,7 +47,7 @@ class Work:
             ResourceRunner(downstream, clock, meter),
             self.approvals,
             channels.files,
-            storage.conversations,
+            Drafts(LimitedDrafts(self.rate_limiter), storage.conversations),
             self.prompt_feedback,
         )
         rounds = PostgresRounds(database)

@@ -50,6 +50,7 @@ class Limits:
     none). Either may hold a secret and is never stored or logged as it is. What a platform does not publish is left
     out: then only its answers say when to wait.
 
+    `edits` bind the account where changing a message has quotas of its own; it counts as a message besides.
     `max_concurrency` is how many calls at a time may be made with the credential, reads included.
     """
 
@@ -57,4 +58,5 @@ class Limits:
     conversation: str = ""
     per_account: tuple[Quota, ...] = ()
     per_conversation: tuple[Quota, ...] = ()
+    edits: tuple[Quota, ...] = ()
     max_concurrency: int = MAX_CONCURRENCY

@@ -1,6 +1,6 @@
 """What passes through a channel, in both directions, in words that no platform owns."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from urllib.parse import parse_qsl, urlsplit
@@ -248,6 +248,19 @@ class OutboundMessage:
     """One message to the platform: a JSON object that only the channel itself reads."""
 
     payload: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """How one unfinished answer is shown: edits of its draft are at least `seconds` apart.
+
+    `render` makes the draft of the first `size` characters of the text, None for nothing to show. It keeps what it
+    rendered before, so that it costs what was added.
+    """
+
+    seconds: float
+    size: int
+    render: Callable[[str], OutboundMessage | None]
 
 
 class Outcome(StrEnum):

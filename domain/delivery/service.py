@@ -4,14 +4,14 @@ import logging
 from dataclasses import dataclass
 
 from domain.channels.messages import Outcome, Sent
-from domain.delivery.rate_limits.model import SendRequest, send_request
 from domain.delivery.rate_limits.service import RateLimiter
+from domain.delivery.requests import request_for
 from domain.delivery.rules import next_delay
 from domain.delivery.sending.service import MessageSender
 from domain.faults import Faults, RowName
-from domain.instances.model import Activity, Instance
+from domain.instances.model import Activity
 from domain.refusals import StorageAway, Unavailable, reason_of
-from ports.channels import AnyChannel, Channels
+from ports.channels import Channels
 from ports.clock import Ids
 from ports.instances import HealthRecorder, InstanceLookup
 from ports.outbox import Outbox, QueuedMessage, QueuedMessages
@@ -88,7 +88,7 @@ class DeliveryService:
             return await self._give_up(delivery, f"it failed {MAX_FAULTS} times")
         if fault.outcome is not None:
             return await self._record_sent(delivery, fault.outcome)
-        request = _request(instance, channel, delivery)
+        request = request_for(instance, channel, delivery.key.session_key, message.target)
         if wait := await self._limiter.acquire(request):
             await self._outbox.release(delivery.key, wait)
             return False
@@ -147,18 +147,6 @@ class DeliveryService:
         if delivery.last:
             await self._outbox.release(delivery.key)
         return True
-
-
-def _request(instance: Instance, channel: AnyChannel, delivery: _Delivery) -> SendRequest:
-    """A channel that cannot tell its limits is taken for one without limits."""
-    limits = None
-    if channel.limits:
-        try:
-            target = channel.target.load(delivery.message.target)
-            limits = channel.limits.limits(channel.config.load(instance.config), target)
-        except Exception:
-            log.exception("a channel could not tell its limits", extra=_extra(delivery))
-    return send_request(instance.id, instance.channel_id, delivery.key.session_key, limits)
 
 
 def _extra(delivery: _Delivery) -> dict[str, int]:

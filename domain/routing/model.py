@@ -71,9 +71,9 @@ class Approval:
         return self.decision != REJECTED
 
 
-Progress = Callable[[str], None]
-"""Hears of an answer that is being made: its whole text so far, each time that there is more of it. A try that
-fails is followed by one that begins anew."""
+Progress = Callable[[Callable[[], str]], None]
+"""Hears of an answer that is being made, each time that there is more of it; what it gets gives the whole text so
+far. A try that fails is followed by one that begins anew."""
 
 
 @dataclass(frozen=True, slots=True)

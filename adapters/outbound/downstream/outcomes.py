@@ -39,6 +39,10 @@ async def gathered(deltas: AsyncIterator[RunDelta], progress: Progress | None = 
     artifacts: list[ResultArtifact] = []
     confirmation: Confirmation | None = None
     size = 0
+
+    def so_far() -> str:
+        return "".join(texts)
+
     try:
         async with aclosing(cast(AsyncGenerator[RunDelta, None], deltas)) as closing:
             async for delta in closing:
@@ -47,9 +51,9 @@ async def gathered(deltas: AsyncIterator[RunDelta], progress: Progress | None = 
                 confirmation = delta.confirmation or confirmation
                 size += len(delta.text)
                 if size > MAX_TEXT or delta.artifacts:
-                    checked_result(RunResult("".join(texts), tuple(artifacts)))
+                    checked_result(RunResult(so_far(), tuple(artifacts)))
                 if progress and delta.text:
-                    progress("".join(texts))
-        return RunResult("".join(texts), tuple(artifacts), confirmation)
+                    progress(so_far)
+        return RunResult(so_far(), tuple(artifacts), confirmation)
     except BadAnswer as error:
         raise DownstreamFailed(f"the resource's answer is unusable: {error}", retryable=False) from error

@@ -1,7 +1,8 @@
 """Markdown in each platform's own markup, split into messages."""
 
 from adapters.outbound.rendering.cards import literal_body
+from adapters.outbound.rendering.growing import GrowingText
 from adapters.outbound.rendering.model import Markup, Rendered
 from adapters.outbound.rendering.rendering import render
 
-__all__ = ["Markup", "Rendered", "literal_body", "render"]
+__all__ = ["GrowingText", "Markup", "Rendered", "literal_body", "render"]

@@ -33,27 +33,29 @@ class Quotas:
         if len(self._buckets) > MANY_BUCKETS:
             self._buckets = {key: bucket for key, bucket in self._buckets.items() if not bucket.is_full(now)}
 
-    async def reserve(self, budgets: Sequence[Budget], now: float) -> Mapping[str, float]:
-        """Reserves a slot of each budget. Seconds until the slot, by key; where one is over `MAX_WAIT`, that one is
+    async def reserve(
+        self, budgets: Sequence[Budget], now: float, patience: float = MAX_WAIT
+    ) -> Mapping[str, float]:
+        """Reserves a slot of each budget. Seconds until the slot, by key; where one is over `patience`, that one is
         not reserved."""
         if self.workers == 1:
-            return self._reserve_alone(budgets, now)
+            return self._reserve_alone(budgets, now, patience)
         waits: dict[str, float] = {}
         for budget in budgets:
-            waits[budget.key] = await self._reserve_among_workers(budget, now)
-            if waits[budget.key] > MAX_WAIT:
+            waits[budget.key] = await self._reserve_among_workers(budget, now, patience)
+            if waits[budget.key] > patience:
                 break
         return waits
 
-    def _reserve_alone(self, budgets: Sequence[Budget], now: float) -> Mapping[str, float]:
+    def _reserve_alone(self, budgets: Sequence[Budget], now: float, patience: float) -> Mapping[str, float]:
         """All slots, or none."""
         waits = {budget.key: self._bucket(budget).wait(now) for budget in budgets}
-        if max(waits.values()) <= MAX_WAIT:
+        if max(waits.values()) <= patience:
             for budget in budgets:
                 self._bucket(budget).take(now)
         return waits
 
-    async def _reserve_among_workers(self, budget: Budget, now: float) -> float:
+    async def _reserve_among_workers(self, budget: Budget, now: float, patience: float) -> float:
         bucket = self._bucket(budget)
         if bucket.wait(now) == 0:
             bucket.take(now)
@@ -62,7 +64,7 @@ class Quotas:
         if wait > MAX_WAIT:  # nobody asks again while the next slot is far off
             return wait
         quota = budget.quota.among(self.workers)
-        wait = await self._shared.reserve(budget.key, quota.interval / (1 - OWN_SHARE), quota.burst, MAX_WAIT)
+        wait = await self._shared.reserve(budget.key, quota.interval / (1 - OWN_SHARE), quota.burst, patience)
         if wait > MAX_WAIT:
             self._next_slot_at[budget.key] = now + wait + MIN_WAIT
         return wait

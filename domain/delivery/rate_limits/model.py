@@ -58,8 +58,13 @@ class SharedState:
     breakers: Sequence[OpenBreaker]
 
 
-def send_request(instance_id: int, channel_id: str, queue_key: str, limits: Limits | None) -> SendRequest:
-    """Makes keys of at most 80 characters, the same in every worker, as digests: they may be made from a secret."""
+def send_request(
+    instance_id: int, channel_id: str, queue_key: str, limits: Limits | None, *, edit: bool = False
+) -> SendRequest:
+    """Makes keys of at most 80 characters, the same in every worker, as digests: they may be made from a secret.
+
+    `edit`: a message is changed.
+    """
     if limits is None:
         account = f"instance:{instance_id}"
         return SendRequest(instance_id, channel_id, queue_key, account, f"{account}:{_digest(queue_key)}")
@@ -68,6 +73,8 @@ def send_request(instance_id: int, channel_id: str, queue_key: str, limits: Limi
     budgets = _budgets(account, limits.per_account)
     if conversation:
         budgets = _budgets(conversation, limits.per_conversation) + budgets
+    if edit:
+        budgets = _budgets(account, limits.edits, "edit") + budgets
     return SendRequest(
         instance_id, channel_id, queue_key, account, conversation, budgets, limits.max_concurrency
     )
@@ -78,8 +85,8 @@ def account_key(channel_id: str, limits: Limits) -> str:
     return f"{channel_id}:{_digest(limits.account)}"
 
 
-def _budgets(key: str, quotas: Sequence[Quota]) -> tuple[Budget, ...]:
-    return tuple(Budget(f"{key}#{number}", quota) for number, quota in enumerate(quotas))
+def _budgets(key: str, quotas: Sequence[Quota], kind: str = "") -> tuple[Budget, ...]:
+    return tuple(Budget(f"{key}#{kind}{number}", quota) for number, quota in enumerate(quotas))
 
 
 def _digest(text: str) -> str:

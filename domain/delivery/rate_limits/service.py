@@ -88,6 +88,19 @@ class RateLimiter:
                 return 0.0
             self.release(request)
 
+    async def acquire_now(self, request: SendRequest) -> float:
+        """As `acquire`, for a message that may be left out: it waits for nothing, and takes no slot that is due
+        later."""
+        wait = max(0.0, self._blocked(request)[0])
+        if not wait and self.enforce_quotas and request.budgets:
+            wait = max((await self.quotas.reserve(request.budgets, self._now(), patience=0.0)).values())
+        if wait or not request.max_concurrency:
+            return wait
+        if self._slots.is_full(request.account, request.max_concurrency):
+            return MIN_WAIT
+        await self._slots.acquire(request.account, request.max_concurrency)
+        return 0.0
+
     def release(self, request: SendRequest) -> None:
         """Frees the slot, whether the message was sent or not."""
         if request.max_concurrency:

@@ -4,43 +4,54 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
+from dataclasses import dataclass
 from types import TracebackType
 
-from domain.channels.messages import Event, Outcome, Sent
-from domain.channels.typed import ChannelConfig, ChannelTarget
+from domain.channels.messages import Event, OutboundMessage, Outcome, Preview, Sent
 from domain.routing.invocation.model import ConversationContext
-from ports.inbox import DraftStore
-from ports.reply_capabilities import StreamingReply
+from ports.drafts import DraftPlace, DraftSender, DraftStore
+from ports.inbox import QueuedEvent
 
 log = logging.getLogger(__name__)
 
 
+@dataclass(eq=False)
+class Drafts:
+    """Begins drafts. `sender` keeps the limits of platforms; `store` remembers which message a draft is."""
+
+    sender: DraftSender
+    store: DraftStore
+
+    def begin(self, context: ConversationContext, queued: QueuedEvent) -> Drafting | None:
+        """None where the channel or the conversation shows no unfinished answers."""
+        streaming = context.channel.streaming
+        preview = streaming.preview(context.config, context.target(queued.event)) if streaming else None
+        return Drafting(self, preview, context, queued) if preview else None
+
+
 class Drafting:
-    """Shows the answer to one event as it grows: `update` takes the text so far.
+    """Shows the answer to one event as it grows.
 
     The id of the message is stored before it is changed: after a crash the next worker continues with it, and the
-    finished answer replaces it. Leaving the context waits for the call under way, so that no unknown message stays.
+    finished answer replaces it. Leaving the context waits for the call under way, so that no edit comes after the
+    answer and no unknown message stays.
     """
 
     def __init__(
-        self,
-        channel: StreamingReply[ChannelConfig, ChannelTarget],
-        store: DraftStore,
-        context: ConversationContext,
-        event: Event,
-        event_id: int,
+        self, drafts: Drafts, preview: Preview, context: ConversationContext, queued: QueuedEvent
     ) -> None:
-        self._channel = channel
-        self._store = store
+        self._drafts = drafts
+        self._preview = preview
         self._context = context
-        self._event = event
-        self._event_id = event_id
-        self._text = ""
+        self._event_id = queued.id
+        self._place = _place(context, queued.event)
+        self._text: Callable[[], str] = str
         self._finished = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
-    def update(self, text: str) -> None:
-        """`text` is the whole answer so far."""
+    def update(self, text: Callable[[], str]) -> None:
+        """`text` gives the whole answer so far; it is called when an edit is due."""
         self._text = text
         if self._task is None:
             self._task = asyncio.create_task(self._show())
@@ -59,24 +70,28 @@ class Drafting:
             await self._task
 
     async def _show(self) -> None:
-        config, target = self._context.config, self._context.target(self._event)
-        shown, seconds = "", self._channel.draft_seconds
+        """Ends early where going on could show the answer twice or is useless."""
+        shown: OutboundMessage | None = None
+        rendered, seconds = "", self._preview.seconds
         while not await self._finishes_within(seconds):
-            beginning = self._channel.beginning(config, target, self._text)
-            if beginning in ("", shown):
+            text = self._text()[: self._preview.size]
+            message = shown if text == rendered else self._rendered(text)
+            if message is None or message == shown:
                 continue
-            key = f"draft:{self._event.request_id}"
-            try:
-                sent = await self._channel.draft(config, target, beginning, self._context.draft, key)
-            except Exception:
-                log.exception(
-                    "a channel failed to show a draft", extra={"instance": self._context.instance.id}
-                )
-                return
+            rendered = text
+            sent = await self._drafts.sender.show(self._place, message, self._context.draft)
             if not await self._continues(sent):
                 return
-            shown = beginning if sent.outcome is Outcome.SENT else shown
-            seconds = max(self._channel.draft_seconds, sent.retry_after or 0.0)
+            shown = message if sent.outcome is Outcome.SENT else None
+            rendered = rendered if shown else ""
+            seconds = max(self._preview.seconds, sent.retry_after or 0.0)
+
+    def _rendered(self, text: str) -> OutboundMessage | None:
+        try:
+            return self._preview.render(text)
+        except Exception:
+            log.exception("a draft could not be rendered", extra={"instance": self._context.instance.id})
+            return None
 
     async def _continues(self, sent: Sent) -> bool:
         """Stores the id of the message. A first message whose outcome is unknown is not tried again.
@@ -86,7 +101,7 @@ class Drafting:
         if sent.outcome is Outcome.SENT and sent.ref and sent.ref != self._context.draft:
             self._context.draft = sent.ref
             try:
-                await self._store.drafted(self._event_id, sent.ref)
+                await self._drafts.store.drafted(self._event_id, sent.ref)
             except Exception:
                 log.exception(
                     "the id of a draft could not be stored", extra={"instance": self._context.instance.id}
@@ -101,3 +116,9 @@ class Drafting:
         except TimeoutError:
             return False
         return True
+
+
+def _place(context: ConversationContext, event: Event) -> DraftPlace:
+    return DraftPlace(
+        context.instance, context.channel, event.session_id, event.target, f"draft:{event.request_id}"
+    )

@@ -8,7 +8,7 @@ from domain.confirmations.model import ApprovalResult, ApprovalScope, Decision, 
 from domain.confirmations.rules import unclear
 from domain.instances.model import Instance
 from domain.refusals import Invalid
-from domain.routing.drafting.service import Drafting
+from domain.routing.drafting.service import Drafts
 from domain.routing.invocation.model import ConversationContext, ProcessingFailed
 from domain.routing.model import Approval, InputFile, Resource, RunRequest, RunResult, RunSender
 from domain.routing.prompts.service import PromptFeedback, presses_prompt
@@ -17,7 +17,7 @@ from domain.routing.runner.service import ResourceRunner
 from domain.routing.texts import NO_RESOURCE
 from ports.confirmations import Approvals
 from ports.files import MessageFiles
-from ports.inbox import DraftStore, QueuedEvent
+from ports.inbox import QueuedEvent
 
 
 @dataclass(eq=False)
@@ -27,7 +27,7 @@ class InvocationService:
     runner: ResourceRunner
     approvals: Approvals
     files: MessageFiles
-    drafts: DraftStore
+    drafts: Drafts
     feedback: PromptFeedback
 
     async def answer(
@@ -85,10 +85,10 @@ class InvocationService:
 
     async def _run(self, context: ConversationContext, queued: QueuedEvent, request: RunRequest) -> RunResult:
         """The result, shown while it is being made where the channel can do that."""
-        streaming = context.channel.streaming
-        if streaming is None:
+        drafting = self.drafts.begin(context, queued)
+        if drafting is None:
             return await self.runner.run(request)
-        async with Drafting(streaming, self.drafts, context, queued.event, queued.id) as drafting:
+        async with drafting:
             return await self.runner.run(replace(request, progress=drafting.update))
 
 

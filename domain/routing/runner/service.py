@@ -61,4 +61,4 @@ def _after(text: str, progress: Progress | None) -> Progress | None:
     """Reports a text together with what follows it."""
     if progress is None or not text:
         return progress
-    return lambda more: progress(f"{text}\n\n{more}")
+    return lambda more: progress(lambda: f"{text}\n\n{more()}")

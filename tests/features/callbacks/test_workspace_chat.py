@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pytest_bdd import given, parsers, scenarios, then
 
-from adapters.outbound.channels.workspace_chat.streaming import SlackStreaming
+from adapters.outbound.channels.workspace_chat import streaming
 from adapters.outbound.channels.workspace_chat.tests import samples
 from domain.channels.messages import RawCall
 from domain.routing.model import RunRequest, RunResult
@@ -102,14 +102,14 @@ class Slow:
 
     async def run(self, request: RunRequest) -> RunResult:
         assert request.progress
-        request.progress("Steam is")
+        request.progress(lambda: "Steam is")
         await asyncio.to_thread(self.ends.wait, PATIENCE)
         return RunResult("Steam is **hot**.")
 
 
 @pytest.fixture
 def slow(world: World, monkeypatch: pytest.MonkeyPatch) -> Slow:
-    monkeypatch.setattr(SlackStreaming, "draft_seconds", 0.02)
+    monkeypatch.setattr(streaming, "DRAFT_SECONDS", 0.02)
     return Slow(world)
 
 

@@ -132,7 +132,7 @@ async def test_the_answer_is_heard_of_as_it_is_made(http: AioHttp, streams: bool
     server = Server(text("noon"))
     async with serving(server.handle) as base:
         runner = ChatCompletionsRunner(http, Remembered(), model(base, stream=streams))
-        await runner.run(a_request(progress=heard.append))
+        await runner.run(a_request(progress=lambda text: heard.append(text())))
     assert heard == (["n", "no", "noo", "noon"] if streams else ["noon"])
 
 

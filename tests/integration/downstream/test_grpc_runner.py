@@ -110,7 +110,7 @@ async def test_the_answer_is_heard_of_as_it_is_made(channels: GrpcChannels) -> N
     heard: list[str] = []
     messages = [pb.RunResponse(text_delta=each) for each in ("It ", "is ", "", "noon.")]
     async with running(saying(*messages)) as target:
-        await GrpcRunner(channels, target).run(a_request(progress=heard.append))
+        await GrpcRunner(channels, target).run(a_request(progress=lambda text: heard.append(text())))
     assert heard == ["It ", "It is ", "It is noon."]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.workspace_chat.streaming import SlackStreaming
+from adapters.outbound.channels.workspace_chat import streaming
 from adapters.outbound.channels.workspace_chat.tests import samples
 from adapters.outbound.security.encryption import new_key
 from apps.components import WorkerComponent
@@ -33,7 +33,7 @@ class Streaming:
 
     async def run(self, request: RunRequest) -> RunResult:
         assert request.progress
-        request.progress("A first")
+        request.progress(lambda: "A first")
         self.told.set()
         if not self._ends:
             await asyncio.Event().wait()
@@ -42,7 +42,7 @@ class Streaming:
 
 @pytest.fixture
 def platform(monkeypatch: pytest.MonkeyPatch) -> Iterator[PlatformDriver]:
-    monkeypatch.setattr(SlackStreaming, "draft_seconds", 0.02)
+    monkeypatch.setattr(streaming, "DRAFT_SECONDS", 0.02)
     driver = PlatformDriver()
     yield driver
     driver.close()

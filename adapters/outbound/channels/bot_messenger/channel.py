@@ -13,6 +13,7 @@ from .api import BotApi
 from .config import CONFIG, DEFINITION, TARGET, BotConfig, BotTarget
 from .delivery import Delivery
 from .opening import Opener
+from .streaming import TelegramStreaming
 
 
 class Bot:
@@ -58,7 +59,8 @@ class Bot:
 
 def build(dependencies: ChannelDependencies) -> Channel[BotConfig, BotTarget]:
     api = BotApi(dependencies)
-    bot, delivery = Bot(api), Delivery(api, dependencies.artifacts)
+    streaming = TelegramStreaming(api)
+    bot, delivery = Bot(api), Delivery(api, dependencies.artifacts, streaming)
     return Channel(
         definition=DEFINITION,
         addresses=(BASE,),
@@ -73,6 +75,7 @@ def build(dependencies: ChannelDependencies) -> Channel[BotConfig, BotTarget]:
         opener=Opener(api),
         limits=delivery,
         typing=delivery,
+        streaming=streaming,
         button_ack=delivery,
         prompt_closer=delivery,
     )

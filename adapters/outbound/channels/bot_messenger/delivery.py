@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import text
+from adapters.outbound.channels.common.drafts import WITHDRAWN, in_place_of_draft, replaced
 from adapters.outbound.channels.common.files import FILE, send_file
 from adapters.outbound.channels.common.messages import (
     closed_text,
@@ -22,14 +23,14 @@ from ports.capabilities import PlatformError
 from ports.channels import ArtifactReader
 from ports.http import FormFile
 
-from .api import Attempt, BotApi, Rejection
+from .api import BotApi
 from .config import MARKUPS, TEXT_LIMIT, BotConfig, BotTarget
+from .posting import address_of, is_group, link_preview, send_in_any_form, text_body
+from .streaming import TelegramStreaming
 
 MAX_PHOTO = 10 * 1024 * 1024
 MAX_DOCUMENT = 50 * 1024 * 1024
 MAX_NOTICE = 200
-_RETRIES = 4
-"""How often one message is sent in another form, each time for another reason."""
 _BOT_QUOTAS = (Quota(30, 1.0, burst=6),)
 _CHAT_QUOTAS = (Quota(1, 1.0),)
 _GROUP_QUOTAS = (Quota(20, 60.0, burst=5), *_CHAT_QUOTAS)
@@ -37,54 +38,68 @@ _GROUP_QUOTAS = (Quota(20, 60.0, burst=5), *_CHAT_QUOTAS)
 
 
 class Delivery:
-    """Sends messages; one that Telegram rejects for its form is sent again at once in another form."""
+    """Sends messages and replaces prompts."""
 
     typing_seconds = 4.0
     """Telegram shows it for five seconds."""
 
-    def __init__(self, api: BotApi, artifacts: ArtifactReader) -> None:
+    def __init__(self, api: BotApi, artifacts: ArtifactReader, streaming: TelegramStreaming) -> None:
         self._api = api
+        self._streaming = streaming
         self._artifacts = artifacts
 
     def render(self, config: BotConfig, target: BotTarget, answer: Answer) -> Sequence[OutboundMessage]:
         markup = MARKUPS[config.mode]
         texts = [piece for part in split_question(answer) for piece in render(markup, part, TEXT_LIMIT)]
-        payloads = text_payloads(texts, answer, with_plain=True, mode=config.mode) + file_payloads(answer)
+        payloads = text_payloads(texts, answer, with_plain=True, mode=config.mode)
+        payloads = in_place_of_draft(payloads, answer.draft, has_text=bool(payloads)) + file_payloads(answer)
         for payload in payloads[:1]:
             payload["first"] = True
         return [OutboundMessage(payload) for payload in payloads]
 
     def limits(self, config: BotConfig, target: BotTarget) -> Limits:
-        """Groups have negative ids (https://core.telegram.org/bots/api#chat); topics of a group count together."""
+        """Topics of a group count together, and edits as messages."""
         chat = "" if target.chat_id is None else str(target.chat_id)
-        quotas = _GROUP_QUOTAS if chat.startswith("-") else _CHAT_QUOTAS
+        quotas = _GROUP_QUOTAS if is_group(target) else _CHAT_QUOTAS
         return Limits(config.bot_token, chat, _BOT_QUOTAS, quotas)
 
     async def send(self, config: BotConfig, target: BotTarget, message: OutboundMessage, key: str) -> Sent:
         payload = message.payload
-        address = _address(target, reply=bool(payload.get("first")))
-        if payload.get("kind") != FILE:
-            body = {**address, "text": payload["text"], "parse_mode": payload["mode"], **_preview(config)}
-            attempt = await self._send(
-                config, "sendMessage", body | _keyboard(payload), (), text(payload, "plain")
+        if payload.get("kind") == WITHDRAWN:
+            return await self._streaming.withdraw(config, target, text(payload, "draft"))
+        if payload.get("kind") == FILE:
+            return await self._send_file(config, target, payload)
+        if draft := text(payload, "draft"):
+            return await replaced(
+                lambda: self._streaming.change(config, target, draft, payload),
+                lambda: self._streaming.withdraw(config, target, draft),
+                lambda: self._send_text(config, target, payload),
             )
-            return attempt.sent
+        return await self._send_text(config, target, payload)
+
+    async def _send_text(self, config: BotConfig, target: BotTarget, payload: Mapping[str, Any]) -> Sent:
+        body = {**address_of(target, reply=bool(payload.get("first"))), **text_body(config, payload)}
+        attempt = await send_in_any_form(self._api, config, "sendMessage", body, plain=text(payload, "plain"))
+        return attempt.sent
+
+    async def _send_file(self, config: BotConfig, target: BotTarget, payload: Mapping[str, Any]) -> Sent:
+        address = address_of(target, reply=bool(payload.get("first")))
 
         async def upload(artifact: Artifact, content: bytes) -> Sent | None:
             for method, field in _methods(artifact, len(content)):
                 file = FormFile(field, artifact.name, artifact.mime_type, content)
-                attempt = await self._send(config, method, address, (file,))
+                attempt = await send_in_any_form(self._api, config, method, address, (file,))
                 if attempt.rejection is None or not attempt.rejection.of_content:
                     return attempt.sent
             return None
 
         async def send_text(text: str) -> Sent:
-            return (await self._send(config, "sendMessage", {**address, "text": text})).sent
+            return (await send_in_any_form(self._api, config, "sendMessage", {**address, "text": text})).sent
 
         return await send_file(self._artifacts, payload, MAX_DOCUMENT, upload, send_text)
 
     async def typing(self, config: BotConfig, target: BotTarget) -> Sent:
-        body = {**_address(target), "action": "typing"}
+        body = {**address_of(target), "action": "typing"}
         return (await self._api.send(config.bot_token, "sendChatAction", body)).sent
 
     async def acknowledge_press(self, config: BotConfig, target: BotTarget, notice: str) -> None:
@@ -109,8 +124,9 @@ class Delivery:
             "reply_markup": {"inline_keyboard": []},
         }
         text = closed_text(MARKUPS[config.mode], closed, TEXT_LIMIT)
-        body = {**prompt, "text": text.text, "parse_mode": config.mode, **_preview(config)}
-        rejection = (await self._send(config, "editMessageText", body, (), text.plain)).rejection
+        body = {**prompt, "text": text.text, "parse_mode": config.mode, **link_preview(config)}
+        attempt = await send_in_any_form(self._api, config, "editMessageText", body, plain=text.plain)
+        rejection = attempt.rejection
         if rejection is not None and not rejection.contains("not modified"):
             await self._api.send(config.bot_token, "editMessageReplyMarkup", prompt)
 
@@ -126,61 +142,8 @@ class Delivery:
             return None
         return replace(press or BotTarget(), chat_id=target.chat_id, prompt_id=int(ref))
 
-    async def _send(
-        self,
-        config: BotConfig,
-        method: str,
-        body: dict[str, Any],
-        files: Sequence[FormFile] = (),
-        plain: str = "",
-    ) -> Attempt:
-        for _ in range(_RETRIES):
-            attempt = await self._api.send(config.bot_token, method, body, files)
-            amended = _amended(body, attempt.rejection, plain) if attempt.rejection else None
-            if amended is None:
-                break
-            body = amended
-        return attempt
-
 
 def _methods(artifact: Artifact, size: int) -> list[tuple[str, str]]:
     """Methods that may take the file, each with its field; a photo that Telegram rejects is sent as a document."""
     document = ("sendDocument", "document")
     return [("sendPhoto", "photo"), document] if artifact.is_image and size <= MAX_PHOTO else [document]
-
-
-def _amended(body: dict[str, Any], rejection: Rejection, plain: str) -> dict[str, Any] | None:
-    """The message in a form that Telegram may take after this rejection, None where there is none."""
-    if rejection.migrated_to is not None and body["chat_id"] != rejection.migrated_to:
-        return _without(body, "reply_parameters") | {"chat_id": rejection.migrated_to}
-    if rejection.contains("can't parse entities") and "parse_mode" in body:
-        return _without(body, "parse_mode") | {"text": plain}
-    if rejection.contains("replied not found") and "reply_parameters" in body:
-        return _without(body, "reply_parameters")
-    if rejection.contains("thread not found") and "message_thread_id" in body:
-        return _without(body, "message_thread_id")
-    return None
-
-
-def _without(body: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {key: value for key, value in body.items() if key != name}
-
-
-def _keyboard(payload: Mapping[str, Any]) -> dict[str, Any]:
-    if not payload.get("choices"):
-        return {}
-    buttons = [[{"text": label, "callback_data": value}] for label, value in payload["choices"]]
-    return {"reply_markup": {"inline_keyboard": buttons}}
-
-
-def _preview(config: BotConfig) -> dict[str, Any]:
-    return {"link_preview_options": {"is_disabled": True}} if config.disable_web_page_preview else {}
-
-
-def _address(target: BotTarget, *, reply: bool = False) -> dict[str, Any]:
-    address: dict[str, Any] = {"chat_id": target.chat_id}
-    if target.message_thread_id is not None:
-        address["message_thread_id"] = target.message_thread_id
-    if reply and target.reply_to is not None:
-        address["reply_parameters"] = {"message_id": target.reply_to, "allow_sending_without_reply": True}
-    return address

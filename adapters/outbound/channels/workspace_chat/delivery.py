@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import text
+from adapters.outbound.channels.common.drafts import WITHDRAWN, in_place_of_draft
 from adapters.outbound.channels.common.files import FILE, send_file
 from adapters.outbound.channels.common.messages import file_payloads, split_question, text_payloads
 from adapters.outbound.channels.common.outcomes import repeatable, send
@@ -27,10 +28,12 @@ RESPONSE_URL_USES = 4
 MAX_FILE = 100 * 1024 * 1024
 """Slack takes 1 GB; our limit bounds the memory that an upload takes."""
 UPLOAD_TIMEOUT = 120.0
-WITHDRAWN, UNANSWERED = "withdrawn", "unanswered"
+UNANSWERED = "unanswered"
 NO_ANSWER = "Done. There is no answer to show."
 _NOT_THERE = ("not_in_channel", "channel_not_found", "is_archived", "restricted_action")
 _OF_CHANNEL = (Quota(4, 4.0, burst=2),)
+_EDITS = (Quota(50, 60.0, burst=10),)
+"""https://docs.slack.dev/reference/methods/chat.update: tier 3, in a workspace."""
 
 
 def limits(config: SlackConfig, target: SlackTarget) -> Limits:
@@ -40,7 +43,7 @@ def limits(config: SlackConfig, target: SlackTarget) -> Limits:
     workspace ("several hundred a minute") has no number: Slack's answers say when it is reached.
     """
     conversation = _channel(config, target) or target.response_url
-    return Limits(config.bot_token, conversation, per_conversation=_OF_CHANNEL)
+    return Limits(config.bot_token, conversation, per_conversation=_OF_CHANNEL, edits=_EDITS)
 
 
 def shows_waiting(config: SlackConfig, target: SlackTarget) -> bool:
@@ -71,11 +74,8 @@ class Delivery:
         payloads = text_payloads(pieces, answer, with_plain=True)
         if not payloads and not answer.artifacts and shows_waiting(config, target):
             payloads = [{"kind": UNANSWERED}]
-        if answer.draft:
-            if not pieces and not answer.choices:
-                payloads.insert(0, {"kind": WITHDRAWN})
-            payloads[0]["draft"] = answer.draft
-        payloads += file_payloads(answer)
+        has_text = bool(pieces or answer.choices)
+        payloads = in_place_of_draft(payloads, answer.draft, has_text=has_text) + file_payloads(answer)
         return [OutboundMessage({**payload, "index": index}) for index, payload in enumerate(payloads)]
 
     async def send(

@@ -9,18 +9,16 @@ from dataclasses import replace
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import text
+from adapters.outbound.channels.common.drafts import DRAFT_TIMEOUT, preview
 from adapters.outbound.channels.common.outcomes import repeatable
-from adapters.outbound.rendering import Markup, render
-from domain.channels.messages import Outcome, Sent
-from domain.channels.model import TextLimit
+from adapters.outbound.rendering import Markup
+from domain.channels.messages import OutboundMessage, Outcome, Preview, Sent
 
 from .api import SEND_TIMEOUT, WebApi
 from .config import TEXT_LIMIT, SlackConfig, SlackTarget
 from .messages import posted
 
-DRAFT_TIMEOUT = 5.0
-_MORE = " …"
-_LIMIT = TextLimit(TEXT_LIMIT.size - len(_MORE))
+DRAFT_SECONDS = 1.5
 _GONE = ("message_not_found", "cant_update_message", "edit_window_closed", "channel_not_found", "is_archived")
 _DELETED = ("message_not_found", "cant_delete_message")
 
@@ -28,26 +26,24 @@ _DELETED = ("message_not_found", "cant_delete_message")
 class SlackStreaming:
     """The reference of a draft is 'channel:ts', with the channel that Slack's answer named: chat.update needs it."""
 
-    draft_seconds = 1.5
-
     def __init__(self, api: WebApi) -> None:
         self._api = api
 
-    def beginning(self, config: SlackConfig, target: SlackTarget, unfinished: str) -> str:
-        """The part that fits into one message. A slash command is answered at another address: nothing."""
+    def preview(self, config: SlackConfig, target: SlackTarget) -> Preview | None:
+        """A slash command is answered at another address: nothing is shown."""
         if target.response_url or not target.channel:
-            return ""
-        pieces = render(Markup.MRKDWN, unfinished, _LIMIT)
-        return f"{pieces[0].text}{_MORE}" if pieces else ""
+            return None
+        return preview(Markup.MRKDWN, TEXT_LIMIT, DRAFT_SECONDS)
 
     async def draft(
-        self, config: SlackConfig, target: SlackTarget, beginning: str, draft: str, key: str
+        self, config: SlackConfig, target: SlackTarget, message: OutboundMessage, draft: str, key: str
     ) -> Sent:
         """Sends a draft, or changes it; `ref` is its reference."""
+        shown = {"text": message.payload["text"]}
         if draft:
-            return await self.change(config, draft, {"text": beginning}, DRAFT_TIMEOUT)
+            return await self.change(config, draft, shown, DRAFT_TIMEOUT)
         channel = target.channel
-        body = posted(channel, target.thread_ts, {"text": beginning}, key)
+        body = posted(channel, target.thread_ts, shown, key)
         sent, answer = await self._api.call(config, "chat.postMessage", json=body, timeout=DRAFT_TIMEOUT)
         return replace(sent, ref=f"{text(answer, 'channel') or channel}:{sent.ref}") if sent.ref else sent
 

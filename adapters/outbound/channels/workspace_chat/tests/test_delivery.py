@@ -10,7 +10,16 @@ import pytest
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import NOW, Files, SetClock, client, dependencies
 from adapters.outbound.channels.workspace_chat.channel import build
-from domain.channels.messages import Answer, Artifact, Attachment, Choice, ClosedPrompt, Outcome, Sent
+from domain.channels.messages import (
+    Answer,
+    Artifact,
+    Attachment,
+    Choice,
+    ClosedPrompt,
+    OutboundMessage,
+    Outcome,
+    Sent,
+)
 from ports.capabilities import (
     PlatformError,
 )
@@ -349,7 +358,11 @@ async def test_without_its_address_a_prompt_is_updated_by_its_time_stamp(
 async def test_a_prompt_that_nobody_pressed_loses_its_buttons(
     channel: ChannelCalls, server: Slack, drafted: bool
 ) -> None:
-    draft = (await channel.draft(CONFIG, THREAD, "May", "", "key")).ref if drafted else ""
+    draft = (
+        (await channel.draft(CONFIG, THREAD, OutboundMessage({"text": "May"}), "", "key")).ref
+        if drafted
+        else ""
+    )
     question = Answer("May I?", choices=CHOICES, draft=draft)
     (sent,) = await deliver(channel, question, THREAD)
     (part,) = channel.render(CONFIG, THREAD, question)

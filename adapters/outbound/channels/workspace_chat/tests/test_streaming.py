@@ -10,7 +10,7 @@ import pytest
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import Files, client, dependencies
 from adapters.outbound.channels.workspace_chat.channel import build
-from domain.channels.messages import Answer, Artifact, Choice, Outcome, Sent
+from domain.channels.messages import Answer, Artifact, Choice, OutboundMessage, Outcome, Sent
 from tests.support.platforms.slack import Slack, refused
 
 from .samples import CONFIG, SETTING
@@ -34,7 +34,15 @@ async def channel(server: Slack) -> AsyncIterator[ChannelCalls]:
 
 
 async def shown(channel: ChannelCalls, words: str, draft: str = "") -> Sent:
-    return await channel.draft(CONFIG, THREAD, words, draft, "draft:r1")
+    message = OutboundMessage({"text": words, "plain": words})
+    return await channel.draft(CONFIG, THREAD, message, draft, "draft:r1")
+
+
+def begun(channel: ChannelCalls, target: Any, words: str) -> str:
+    """What is shown of an unfinished answer, empty for nothing."""
+    preview = channel.preview(CONFIG, target)
+    message = preview.render(words[: preview.size]) if preview else None
+    return message.payload["text"] if message else ""
 
 
 async def finished(channel: ChannelCalls, answer: Answer) -> list[Sent]:
@@ -43,8 +51,9 @@ async def finished(channel: ChannelCalls, answer: Answer) -> list[Sent]:
 
 
 async def test_has_the_capability(channel: ChannelCalls) -> None:
-    assert channel.has("streaming")
-    assert channel.draft_seconds >= 1
+    preview = channel.preview(CONFIG, THREAD)
+    assert preview
+    assert preview.seconds >= 1
 
 
 @pytest.mark.parametrize(
@@ -60,14 +69,14 @@ async def test_has_the_capability(channel: ChannelCalls) -> None:
 async def test_an_unfinished_answer_is_shown_in_its_conversation(
     channel: ChannelCalls, target: Any, words: str, begins: str
 ) -> None:
-    assert channel.beginning(CONFIG, target, words) == begins
+    assert begun(channel, target, words) == begins
 
 
 async def test_a_long_beginning_is_within_the_limit(channel: ChannelCalls) -> None:
     words = "word " * 3000
-    begins = channel.beginning(CONFIG, THREAD, words)
+    begins = begun(channel, THREAD, words)
     assert 3900 < len(begins) <= 4000
-    assert channel.beginning(CONFIG, THREAD, words + "more") == begins
+    assert begun(channel, THREAD, words + "more") == begins
 
 
 async def test_a_draft_grows_and_the_answer_takes_its_place(channel: ChannelCalls, server: Slack) -> None:

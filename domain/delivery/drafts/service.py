@@ -1,0 +1,48 @@
+"""Shows drafts within the limits of platforms."""
+
+import logging
+from dataclasses import dataclass
+
+from domain.channels.messages import OutboundMessage, Outcome, Sent
+from domain.delivery.rate_limits.service import RateLimiter
+from domain.delivery.requests import request_for
+from domain.refusals import reason_of
+from ports.drafts import DraftPlace
+
+log = logging.getLogger(__name__)
+
+_TELLING = (Outcome.SENT, Outcome.RETRY_AFTER)
+"""What the rate limiter learns from a draft. Whether a platform answers at all, it learns from the answers."""
+
+
+@dataclass(eq=False)
+class LimitedDrafts:
+    """`ports.drafts.DraftSender`. A draft counts as a message and waits for none: where the limits leave no room it
+    is left out. A pause that the platform asks for holds for the answer too."""
+
+    limiter: RateLimiter
+
+    async def show(self, place: DraftPlace, message: OutboundMessage, draft: str) -> Sent:
+        instance, channel = place.instance, place.channel
+        try:
+            request = request_for(instance, channel, place.session_key, place.target, edit=bool(draft))
+            if wait := await self.limiter.acquire_now(request):
+                return Sent(Outcome.RETRY_AFTER, "the platform's limits leave no room", retry_after=wait)
+            try:
+                sent = await _try(place, message, draft)
+            finally:
+                self.limiter.release(request)
+            if sent.outcome in _TELLING:
+                await self.limiter.record(request, sent)
+        except Exception as failure:
+            log.exception("a draft could not be shown", extra={"instance": instance.id})
+            return Sent(Outcome.PERMANENT, reason_of(failure))
+        return sent
+
+
+async def _try(place: DraftPlace, message: OutboundMessage, draft: str) -> Sent:
+    channel = place.channel
+    if channel.streaming is None:
+        return Sent(Outcome.PERMANENT, "the channel shows no drafts")
+    config, target = channel.config.load(place.instance.config), channel.target.load(place.target)
+    return await channel.streaming.draft(config, target, message, draft, place.key)
