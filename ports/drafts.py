@@ -1,4 +1,4 @@
-"""Drafts: messages that show unfinished answers."""
+"""DraftService: messages that show unfinished answers."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -9,7 +9,7 @@ from ports.channels import AnyChannel
 
 
 @dataclass(frozen=True, slots=True)
-class DraftPlace:
+class DraftAddress:
     """Where a draft is shown. `key` is the idempotency key of sending it."""
 
     instance: Instance
@@ -20,7 +20,7 @@ class DraftPlace:
 
 
 class DraftSender(Protocol):
-    async def show(self, place: DraftPlace, message: OutboundMessage, draft: str) -> Sent:
+    async def show(self, address: DraftAddress, message: OutboundMessage, draft: str) -> Sent:
         """Edits the message `draft`, or sends one where that is empty, if the platform's limits allow it now:
         `RETRY_AFTER` says when they do. Never raises."""
         ...

@@ -15,7 +15,7 @@ from domain.delivery.drafts.service import LimitedDrafts
 from domain.delivery.rate_limits.service import RateLimiter
 from domain.delivery.sending.service import MessageSender
 from domain.delivery.service import DeliveryService
-from domain.routing.drafting.service import Drafts
+from domain.routing.drafting.service import DraftService
 from domain.routing.events.service import EventService
 from domain.routing.invocation.service import InvocationService
 from domain.routing.prompts.service import PromptFeedback
@@ -47,7 +47,7 @@ class Work:
             ResourceRunner(downstream, clock, meter),
             self.approvals,
             channels.files,
-            Drafts(LimitedDrafts(self.rate_limiter), storage.conversations),
+            DraftService(LimitedDrafts(self.rate_limiter), storage.conversations),
             self.prompt_feedback,
         )
         rounds = PostgresRounds(database)

@@ -7,7 +7,7 @@ from domain.channels.messages import OutboundMessage, Outcome, Sent
 from domain.delivery.rate_limits.service import RateLimiter
 from domain.delivery.requests import request_for
 from domain.refusals import reason_of
-from ports.drafts import DraftPlace
+from ports.drafts import DraftAddress
 
 log = logging.getLogger(__name__)
 
@@ -22,14 +22,14 @@ class LimitedDrafts:
 
     limiter: RateLimiter
 
-    async def show(self, place: DraftPlace, message: OutboundMessage, draft: str) -> Sent:
-        instance, channel = place.instance, place.channel
+    async def show(self, address: DraftAddress, message: OutboundMessage, draft: str) -> Sent:
+        instance, channel = address.instance, address.channel
         try:
-            request = request_for(instance, channel, place.session_key, place.target, edit=bool(draft))
+            request = request_for(instance, channel, address.session_key, address.target, edit=bool(draft))
             if wait := await self.limiter.acquire_now(request):
                 return Sent(Outcome.RETRY_AFTER, "the platform's limits leave no room", retry_after=wait)
             try:
-                sent = await _try(place, message, draft)
+                sent = await _try(address, message, draft)
             finally:
                 self.limiter.release(request)
             if sent.outcome in _TELLING:
@@ -40,9 +40,9 @@ class LimitedDrafts:
         return sent
 
 
-async def _try(place: DraftPlace, message: OutboundMessage, draft: str) -> Sent:
-    channel = place.channel
+async def _try(address: DraftAddress, message: OutboundMessage, draft: str) -> Sent:
+    channel = address.channel
     if channel.streaming is None:
         return Sent(Outcome.PERMANENT, "the channel shows no drafts")
-    config, target = channel.config.load(place.instance.config), channel.target.load(place.target)
-    return await channel.streaming.draft(config, target, message, draft, place.key)
+    config, target = channel.config.load(address.instance.config), channel.target.load(address.target)
+    return await channel.streaming.draft(config, target, message, draft, address.key)

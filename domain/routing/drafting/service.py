@@ -10,14 +10,14 @@ from types import TracebackType
 
 from domain.channels.messages import Event, OutboundMessage, Outcome, Preview, Sent
 from domain.routing.invocation.model import ConversationContext
-from ports.drafts import DraftPlace, DraftSender, DraftStore
+from ports.drafts import DraftAddress, DraftSender, DraftStore
 from ports.inbox import QueuedEvent
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(eq=False)
-class Drafts:
+class DraftService:
     """Begins drafts. `sender` keeps the limits of platforms; `store` remembers which message a draft is."""
 
     sender: DraftSender
@@ -39,13 +39,13 @@ class Drafting:
     """
 
     def __init__(
-        self, drafts: Drafts, preview: Preview, context: ConversationContext, queued: QueuedEvent
+        self, drafts: DraftService, preview: Preview, context: ConversationContext, queued: QueuedEvent
     ) -> None:
         self._drafts = drafts
         self._preview = preview
         self._context = context
         self._event_id = queued.id
-        self._place = _place(context, queued.event)
+        self._address = _address(context, queued.event)
         self._text: Callable[[], str] = str
         self._finished = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -79,7 +79,7 @@ class Drafting:
             if message is None or message == shown:
                 continue
             rendered = text
-            sent = await self._drafts.sender.show(self._place, message, self._context.draft)
+            sent = await self._drafts.sender.show(self._address, message, self._context.draft)
             if not await self._continues(sent):
                 return
             shown = message if sent.outcome is Outcome.SENT else None
@@ -118,7 +118,7 @@ class Drafting:
         return True
 
 
-def _place(context: ConversationContext, event: Event) -> DraftPlace:
-    return DraftPlace(
+def _address(context: ConversationContext, event: Event) -> DraftAddress:
+    return DraftAddress(
         context.instance, context.channel, event.session_id, event.target, f"draft:{event.request_id}"
     )

@@ -8,7 +8,7 @@ from domain.confirmations.model import ApprovalResult, ApprovalScope, Decision, 
 from domain.confirmations.rules import unclear
 from domain.instances.model import Instance
 from domain.refusals import Invalid
-from domain.routing.drafting.service import Drafts
+from domain.routing.drafting.service import DraftService
 from domain.routing.invocation.model import ConversationContext, ProcessingFailed
 from domain.routing.model import Approval, InputFile, Resource, RunRequest, RunResult, RunSender
 from domain.routing.prompts.service import PromptFeedback, presses_prompt
@@ -27,7 +27,7 @@ class InvocationService:
     runner: ResourceRunner
     approvals: Approvals
     files: MessageFiles
-    drafts: Drafts
+    drafts: DraftService
     feedback: PromptFeedback
 
     async def answer(

@@ -13,9 +13,9 @@ from adapters.outbound.channels.tests.support import NOW
 from domain.channels.messages import Event, OutboundMessage, Outcome, Preview, Sender, Sent
 from domain.instances.model import Instance
 from domain.refusals import Unavailable
-from domain.routing.drafting.service import Drafting, Drafts
+from domain.routing.drafting.service import Drafting, DraftService
 from domain.routing.invocation.model import ConversationContext
-from ports.drafts import DraftPlace
+from ports.drafts import DraftAddress
 from ports.inbox import QueuedEvent
 
 SENT = Sent(Outcome.SENT, ref="m1")
@@ -43,8 +43,8 @@ class Platform:
     async def draft(self, config: Any, target: Any, message: OutboundMessage, draft: str, key: str) -> Sent:
         raise AssertionError("the sender of drafts asks")
 
-    async def show(self, place: DraftPlace, message: OutboundMessage, draft: str) -> Sent:
-        self.shown.append((message.payload["text"], draft, place.key))
+    async def show(self, address: DraftAddress, message: OutboundMessage, draft: str) -> Sent:
+        self.shown.append((message.payload["text"], draft, address.key))
         self.news.set()
         if self.hold:
             await self.hold.wait()
@@ -72,7 +72,7 @@ def a_context(platform: Platform, draft: str = "") -> ConversationContext:
 
 
 def drafting(platform: Platform, store: Store, context: ConversationContext) -> Drafting:
-    begun = Drafts(platform, store).begin(context, QueuedEvent(5, EVENT, 0, NOW))
+    begun = DraftService(platform, store).begin(context, QueuedEvent(5, EVENT, 0, NOW))
     assert begun
     return begun
 
@@ -190,5 +190,5 @@ async def test_an_outage_of_the_database_does_not_cost_the_answer() -> None:
         await platform.seen(1)
         draft.update(words("One two"))
         await platform.seen(2)
-    assert context.draft == "m1", "the finished answer takes its place"
+    assert context.draft == "m1", "the finished answer takes its address"
     assert [each[1] for each in platform.shown] == ["", "m1"]
