@@ -68,7 +68,7 @@ class QueuedEvent:
 
 @dataclass(frozen=True, slots=True)
 class Album:
-    """The queued events of a conversation that belong to one message.
+    """The queued events of a conversation that belong to one message, or all.
 
     `age`: seconds since the first of them came, `quiet`: since the latest. Both count from the start of this process
     at the earliest.
@@ -147,8 +147,8 @@ class Conversations(Protocol):
         """Releases a conversation; it may be leased again after `delay` seconds."""
         ...
 
-    async def album(self, key: QueueKey, merge: Merge) -> Album:
-        """All queued events of one message, also those beyond what was leased."""
+    async def album(self, key: QueueKey, merge: Merge | None) -> Album:
+        """The queued events of one message (None: of all), also those beyond what was leased."""
         ...
 
     async def postpone(self, key: QueueKey, delay: float) -> None:

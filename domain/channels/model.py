@@ -108,6 +108,16 @@ class ChannelDefinition:
         there is kept and means nothing."""
         return config.get(ACCESS_MODE.name) == ALLOWLIST and self.field_named(ACCESS_MODE.name) is not None
 
+    def merge_seconds(self, config: Mapping[str, object]) -> float:
+        """How long an instance waits for more messages of a sender before it hands them on as one; 0 for not."""
+        seconds = config.get(MERGE_SECONDS.name, 0)
+        has_field = self.field_named(MERGE_SECONDS.name) is not None
+        return float(seconds) if has_field and isinstance(seconds, (int, float)) else 0.0
+
+    def transcribes(self, config: Mapping[str, object]) -> bool:
+        """Whether voice messages are handed on as text too."""
+        return config.get(TRANSCRIBE.name) is not False and self.field_named(TRANSCRIBE.name) is not None
+
     def field_named(self, name: str) -> ConfigField | None:
         """The field of that name, or None."""
         return next((each for each in self.fields if each.name == name), None)
@@ -127,3 +137,22 @@ ACCESS_MODE = ConfigField(
 )
 COMMON_FIELDS = (IDENTIFY_USERS, ACCESS_MODE)
 """Optional fields of every channel except cron, drive-folder and erp-events."""
+
+MOST_MERGE_SECONDS = 60
+
+
+def _merge_seconds_fault(value: float) -> str | None:
+    return None if 0 <= value <= MOST_MERGE_SECONDS else f"must be seconds from 0 to {MOST_MERGE_SECONDS}"
+
+
+MERGE_SECONDS = ConfigField(
+    "mergeSeconds",
+    "number",
+    "Messages that a sender writes within so many seconds of each other are answered as one (default 0: each alone).",
+    check=_merge_seconds_fault,
+)
+TRANSCRIBE = ConfigField(
+    "transcribe",
+    "boolean",
+    "Hand voice messages on as text, beside the recording, where a speech model is set up (default true).",
+)

@@ -10,7 +10,15 @@ from functools import partial
 from types import NoneType, UnionType
 from typing import Any, Generic, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from domain.channels.model import ACCESS_MODE, IDENTIFY_USERS, ConfigField, FieldType, Format
+from domain.channels.model import (
+    ACCESS_MODE,
+    IDENTIFY_USERS,
+    MERGE_SECONDS,
+    TRANSCRIBE,
+    ConfigField,
+    FieldType,
+    Format,
+)
 
 V = TypeVar("V")
 
@@ -34,6 +42,14 @@ class CommonConfig(ChannelConfig):
 
     identify_users: bool = field(default=False, metadata={"field": IDENTIFY_USERS})
     access_mode: str = field(default="", metadata={"field": ACCESS_MODE})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatConfig(CommonConfig):
+    """The optional fields of channels where people chat."""
+
+    merge_seconds: float | None = field(default=None, metadata={"field": MERGE_SECONDS})
+    transcribe: bool = field(default=True, metadata={"field": TRANSCRIBE})
 
 
 def setting(

@@ -13,6 +13,7 @@ from domain.faults import Faults, RowName
 from domain.instances.model import Activity
 from domain.refusals import StorageAway, Unavailable, reason_of
 from domain.routing.albums import merged, settles_in
+from domain.routing.bursts import burst_of, burst_settles_in, is_joinable, joined
 from domain.routing.events.service import EventService
 from domain.routing.invocation.model import ConversationContext
 from domain.routing.texts import PROCESSING_FAILED, given_up
@@ -69,13 +70,11 @@ class ConversationService:
         while rows:
             queued = rows.popleft()
             try:
-                if queued.event.merge:
-                    album = await self._conversations.album(key, queued.event.merge)
-                    if (seconds := settles_in(album)) > 0:
-                        return await self._conversations.postpone(key, seconds)
-                    queued = merged(queued, album.rows)
-                    rows = deque(row for row in rows if row.id not in queued.merged)
                 context = context or await self._context(conversation)
+                queued, seconds = await self._gather(key, queued, context)
+                if seconds > 0:
+                    return await self._conversations.postpone(key, seconds)
+                rows = deque(row for row in rows if row.id not in queued.merged) if queued.merged else rows
                 recorded = await self._process(work := _Work(key, queued, context, last=not rows))
             except StorageAway:
                 raise
@@ -88,6 +87,20 @@ class ConversationService:
             if context is not None:
                 await self._succeeded(context, queued)
         return None
+
+    async def _gather(
+        self, key: QueueKey, queued: QueuedEvent, context: ConversationContext | None
+    ) -> tuple[QueuedEvent, float]:
+        """The event with those that belong to the same message, and the seconds until that is whole."""
+        if merge := queued.event.merge:
+            album = await self._conversations.album(key, merge)
+            return merged(queued, album.rows), settles_in(album)
+        seconds = context.merge_seconds if context and is_joinable(queued.event) else 0.0
+        if not seconds:
+            return queued, 0.0
+        waiting = await self._conversations.album(key, None)
+        burst = burst_of(waiting.rows)
+        return joined(burst) if burst else queued, burst_settles_in(waiting, burst, seconds)
 
     async def _succeeded(self, context: ConversationContext, queued: QueuedEvent) -> None:
         """After the outcome is stored, as no reply should wait for a note of success."""

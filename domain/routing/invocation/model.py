@@ -32,6 +32,10 @@ class ConversationContext:
     def config(self) -> ChannelConfig:
         return self.channel.config.load(self.instance.config)
 
+    @property
+    def merge_seconds(self) -> float:
+        return self.channel.definition.merge_seconds(self.instance.config)
+
     def target(self, event: Event) -> ChannelTarget:
         return self.channel.target.load(event.target)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from adapters.outbound.rendering import Markup
 from domain.channels.model import ChannelDefinition, SetupInstructions, TextLimit, Unit
-from domain.channels.typed import ChannelTarget, CommonConfig, ConfigModel, JsonModel, setting
+from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting
 
 TEXT_LIMIT = TextLimit(4096, Unit.UTF16)
 MARKUPS = {
@@ -15,7 +15,7 @@ MARKUPS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BotConfig(CommonConfig):
+class BotConfig(ChatConfig):
     bot_token: str = setting("Bot token from @BotFather, such as 123456789:AA...", required=True, secret=True)
     parse_mode: str = setting(
         "Markup in which answers are sent: 'HTML' (default), 'Markdown' or 'MarkdownV2'.",

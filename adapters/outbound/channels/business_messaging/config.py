@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
-from domain.channels.typed import ChannelTarget, CommonConfig, ConfigModel, JsonModel, setting
+from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting
 
 DEFAULT_API_VERSION = "v21.0"
 TEXT_LIMIT = TextLimit(4096)
@@ -11,7 +11,7 @@ BUTTONS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WhatsAppConfig(CommonConfig):
+class WhatsAppConfig(ChatConfig):
     phone_number_id: str = setting(
         "Phone number ID (not the number itself), from 'WhatsApp' > 'API Setup' of the Meta app.",
         required=True,

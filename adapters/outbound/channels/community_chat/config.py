@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
-from domain.channels.typed import ChannelTarget, CommonConfig, ConfigModel, JsonModel, setting, stored_as
+from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting, stored_as
 
 POST_LIMIT = TextLimit(16_383)
 """Characters of a post (`PostMessageMaxRunesV2` of the Mattermost server)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MattermostConfig(CommonConfig):
+class MattermostConfig(ChatConfig):
     server_url: str = setting(
         "Address of the Mattermost server, for example https://chat.example.com.",
         required=True,

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
-from domain.channels.typed import ChannelTarget, CommonConfig, ConfigModel, JsonModel, setting
+from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting
 
 TEXT_LIMIT = TextLimit(2000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DiscordConfig(CommonConfig):
+class DiscordConfig(ChatConfig):
     bot_token: str = setting(
         "Bot token, from the 'Bot' page of the application in the Discord Developer Portal.",
         required=True,

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from domain.channels.model import ChannelDefinition, SetupInstructions, TextLimit
-from domain.channels.typed import ChannelTarget, CommonConfig, ConfigModel, JsonModel, setting
+from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting
 
 TEXT_LIMIT = TextLimit(4096)
 
@@ -25,7 +25,7 @@ def _numbers_fault(numbers: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeviceConfig(CommonConfig):
+class DeviceConfig(ChatConfig):
     phone_number: str = setting(
         "Phone number of the WhatsApp account, digits with the country code, for example 4915112345678.",
         required=True,

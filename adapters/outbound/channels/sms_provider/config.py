@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
-from domain.channels.typed import ChannelTarget, CommonConfig, ConfigModel, JsonModel, setting
+from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting
 
 TEXT_LIMIT = TextLimit(1500)
 """Twilio itself refuses a body over 1600 characters (its error 21617)."""
@@ -18,7 +18,7 @@ def _number_fault(number: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SmsConfig(CommonConfig):
+class SmsConfig(ChatConfig):
     account_sid: str = setting(
         "Account SID of the Twilio account; begins with AC.", required=True, format=Format.ID
     )

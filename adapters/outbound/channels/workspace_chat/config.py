@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 
 from domain.channels.model import ChannelDefinition, SetupInstructions, TextLimit
-from domain.channels.typed import ChannelTarget, CommonConfig, ConfigModel, JsonModel, setting
+from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting
 
 TEXT_LIMIT = TextLimit(4000)
 """What Slack advises for a message; one in blocks has 3000."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SlackConfig(CommonConfig):
+class SlackConfig(ChatConfig):
     bot_token: str = setting(
         "Bot User OAuth Token (xoxb-...), from 'OAuth & Permissions' of the Slack app.",
         required=True,

@@ -25,7 +25,7 @@ from adapters.outbound.storage.queue.states import (
     complete_sql,
     enqueue_sql,
 )
-from domain.channels.messages import Merge
+from domain.channels.messages import Event, Merge
 from ports.inbox import Album, Conversation, EventOutcome, QueuedEvent
 from ports.outbox import QueuedMessages
 from ports.queue import Capacity, Leases, QueueKey
@@ -159,13 +159,12 @@ class PostgresConversations:
     async def release(self, key: QueueKey, delay: float = 0.0) -> None:
         await self._leases.release(INBOUND, key, delay)
 
-    async def album(self, key: QueueKey, merge: Merge) -> Album:
-        stored = f'"merge":[{dump(merge.key)},'  # as `event_to_json` writes it; no text of a sender has these quotes
+    async def album(self, key: QueueKey, merge: Merge | None) -> Album:
+        # As `event_to_json` writes it; no text of a sender has these quotes.
+        stored = f'"merge":[{dump(merge.key)},' if merge else ""
         rows = await self._database.fetch(ALBUM, (key.instance_id, key.session_key, stored))
         queued = [(_queued(*columns), age) for *columns, age in rows]
-        own = [
-            (event, age) for event, age in queued if event.event.merge and event.event.merge.key == merge.key
-        ]
+        own = [(event, age) for event, age in queued if merge is None or _belongs(event.event, merge)]
         up = time.monotonic() - self._started  # before that nobody may have been there to take in the others
         ages = [min(age, up) for _, age in own] or [math.inf]
         return Album([event for event, _ in own], max(ages), min(ages))
@@ -176,6 +175,10 @@ class PostgresConversations:
 
     async def close(self) -> None:
         await self._batcher.close()
+
+
+def _belongs(event: Event, merge: Merge) -> bool:
+    return event.merge is not None and event.merge.key == merge.key
 
 
 def _queued(

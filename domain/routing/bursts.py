@@ -1,0 +1,49 @@
+"""Messages that one sender writes in quick succession (`mergeSeconds`): which of them are handed on as one. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import takewhile
+
+from domain.channels.messages import Event
+from ports.inbox import Album, QueuedEvent
+
+LONGEST = 10
+"""After so many times `mergeSeconds` a burst is taken up as it is, however quickly its sender goes on."""
+
+
+def burst_of(rows: Sequence[QueuedEvent]) -> Sequence[QueuedEvent]:
+    """The messages at the head of a conversation that may be joined: of one sender, and nothing in between."""
+    sender = rows[0].event.sender.external_id if rows else ""
+    return list(
+        takewhile(lambda row: is_joinable(row.event) and row.event.sender.external_id == sender, rows)
+    )
+
+
+def is_joinable(event: Event) -> bool:
+    """Whether the event is something that a person wrote. Pressed buttons and what waits for its answer stay alone,
+    and albums have rules of their own."""
+    stays_alone = (event.choice, event.canned_reply, event.awaits_reply, event.unreadable, event.merge)
+    return not (any(stays_alone) or event.only_decides)
+
+
+def burst_settles_in(queued: Album, burst: Sequence[QueuedEvent], seconds: float) -> float:
+    """Seconds until the burst is whole; 0 or less when it is, as when something else follows it."""
+    if not burst or len(burst) < len(queued.rows):
+        return 0.0
+    return min(seconds - queued.quiet, LONGEST * seconds - queued.age)
+
+
+def joined(burst: Sequence[QueuedEvent]) -> QueuedEvent:
+    """One event for all, in the place of the first: the texts one below the other, and all files.
+
+    It has the request id and the target of the last one: a burst that has grown since an earlier try is another
+    request, and the answer goes to what was written last.
+    """
+    events = [row.event for row in burst]
+    whole = replace(
+        events[-1],
+        text="\n".join(event.text for event in events if event.text),
+        attachments=tuple(file for event in events for file in event.attachments),
+        ids=tuple(id for event in events for id in event.ids),
+    )
+    return replace(burst[0], event=whole, merged=tuple(row.id for row in burst[1:]))
