@@ -13,7 +13,7 @@ from apps.containers.core import build_access, build_callbacks, build_instances,
 from apps.containers.foundation import Foundation
 from apps.containers.knowledge import Knowledge, Uploads, build_embedder, build_model_files
 from apps.containers.storage import Files, Storage
-from apps.containers.work import Work, build_downstream, build_resources
+from apps.containers.work import Work, build_downstream, build_resources, build_transcriber
 from apps.readiness import checks_of
 from apps.settings import Settings
 
@@ -70,4 +70,10 @@ class Container(CoreContainer):
 
     resources = providers.Singleton(build_resources, foundation, storage, CommandContainer.knowledge)
     downstream = providers.Singleton(build_downstream, foundation, resources)
-    work = providers.Singleton(Work, foundation, storage, CoreContainer.channels, downstream)
+    transcriber = providers.Singleton(
+        build_transcriber,
+        CommandContainer.settings,
+        CommandContainer.files,
+        CommandContainer.uploads.provided.parser,
+    )
+    work = providers.Singleton(Work, foundation, storage, CoreContainer.channels, downstream, transcriber)

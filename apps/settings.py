@@ -161,6 +161,11 @@ class Settings(BaseModel):
         "folder of a CTranslate2 Whisper model for speech (needs the extra `whisper`); empty:"
         " PocketSphinx, English",
     )
+    voice_transcription: Literal["model", "built-in", "off"] = setting(
+        "model",
+        "voice messages are handed on as text too: `model` where WHISPER_MODEL_DIR is set, `built-in` with"
+        " PocketSphinx (English) otherwise, `off` never",
+    )
     embedding_model_dir: str = setting(
         "", "folder of a 384-dimension sentence-transformers model; empty: the bundled one"
     )

@@ -11,11 +11,31 @@ from domain.routing.model import InputFile, ResultArtifact
 
 
 @dataclass(frozen=True, slots=True)
+class SharedFile:
+    """A stored file behind a signed address: `blob` is its key in the blob store."""
+
+    blob: str
+    name: str
+    mime_type: str
+
+
+@dataclass(frozen=True, slots=True)
 class FetchedFiles:
-    """The attachments of an event that could be fetched; `complete`: none failed."""
+    """The attachments of an event that could be fetched; `complete`: none failed. `recordings` are those of `files`
+    that the sender spoke."""
 
     files: Sequence[InputFile] = ()
     complete: bool = True
+    recordings: Sequence[SharedFile] = ()
+
+
+class Transcriber(Protocol):
+    """Recognises speech."""
+
+    async def transcribe(self, recording: SharedFile) -> str:
+        """What was said, empty for nothing that can be recognised. Raises a `Refusal` that says why a recording
+        cannot be read."""
+        ...
 
 
 class MessageFiles(Protocol):
@@ -29,15 +49,6 @@ class MessageFiles(Protocol):
     async def publish(self, artifacts: Sequence[ResultArtifact]) -> Sequence[Artifact]:
         """A result's artifacts, each with an address that can be fetched; bytes are stored first."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class SharedFile:
-    """A stored file behind a signed address: `blob` is its key in the blob store."""
-
-    blob: str
-    name: str
-    mime_type: str
 
 
 class FileTokens(Protocol):

@@ -5,11 +5,13 @@ import asyncio
 from adapters.outbound.storage.confirmations import PostgresConfirmations
 from adapters.outbound.storage.queue.rounds import PostgresRounds
 from adapters.outbound.storage.shared_limits import PostgresSharedLimits
+from adapters.outbound.transcription import ParsedSpeech
 from apps.containers.channels import Channels
 from apps.containers.foundation import Foundation
 from apps.containers.knowledge import Knowledge
-from apps.containers.storage import Storage
+from apps.containers.storage import Files, Storage
 from apps.downstream import Resources
+from apps.settings import Settings
 from domain.confirmations.service import ConfirmationService
 from domain.delivery.drafts.service import LimitedDrafts
 from domain.delivery.rate_limits.service import RateLimiter
@@ -21,7 +23,10 @@ from domain.routing.invocation.service import InvocationService
 from domain.routing.prompts.service import PromptFeedback
 from domain.routing.runner.service import ResourceRunner
 from domain.routing.service import ConversationService
+from domain.routing.voice.service import VoiceService
 from ports.downstream import Downstream
+from ports.files import Transcriber
+from ports.parsing import Parser
 
 
 def build_resources(foundation: Foundation, storage: Storage, knowledge: Knowledge) -> Resources:
@@ -32,9 +37,21 @@ def build_downstream(foundation: Foundation, resources: Resources) -> Downstream
     return foundation.traces.downstream(resources.runner)
 
 
+def build_transcriber(settings: Settings, files: Files, parser: Parser) -> Transcriber | None:
+    """None where no speech is to be recognised in messages."""
+    wanted = settings.voice_transcription
+    has_engine = wanted == "built-in" or (wanted == "model" and bool(settings.whisper_model_dir))
+    return ParsedSpeech(parser, files.blobs) if has_engine else None
+
+
 class Work:
     def __init__(
-        self, foundation: Foundation, storage: Storage, channels: Channels, downstream: Downstream
+        self,
+        foundation: Foundation,
+        storage: Storage,
+        channels: Channels,
+        downstream: Downstream,
+        transcriber: Transcriber | None,
     ) -> None:
         clock, ids, meter = foundation.clock, foundation.ids, foundation.meter
         database, outbox, instances = storage.database, storage.outbox, storage.instances
@@ -49,6 +66,7 @@ class Work:
             channels.files,
             DraftService(LimitedDrafts(self.rate_limiter), storage.conversations),
             self.prompt_feedback,
+            VoiceService(transcriber),
         )
         rounds = PostgresRounds(database)
         events = EventService(

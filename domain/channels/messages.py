@@ -66,12 +66,14 @@ class Sender:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file that came with an event; `source` is what the channel needs to fetch it."""
+    """A file that came with an event; `source` is what the channel needs to fetch it. `is_voice`: the sender spoke it
+    as a message."""
 
     name: str
     mime_type: str
     source: Mapping[str, object]
     size: int | None = None
+    is_voice: bool = False
 
 
 @dataclass(frozen=True, slots=True)

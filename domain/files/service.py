@@ -84,10 +84,14 @@ class MessageFilesService:
         channel = self.channels.find(instance.channel_id) if event.attachments else None
         if channel is None or channel.fetcher is None:
             return FetchedFiles()
-        files, complete = [], True
+        files: list[InputFile] = []
+        recordings: list[SharedFile] = []
+        complete = True
         for attachment in event.attachments[:MOST_FILES]:
             try:
-                files.append(await self._fetch(channel, channel.fetcher, instance, attachment))
+                shared, size = await self._fetch(channel, channel.fetcher, instance, attachment)
+                files.append(InputFile(shared.name, shared.mime_type, size, self.stored.address(shared)))
+                recordings += [shared] if attachment.is_voice else []
             except Exception as error:
                 if isinstance(error, Unavailable) and not isinstance(error, StorageFull):
                     raise
@@ -96,7 +100,7 @@ class MessageFilesService:
                 failure = f"fetching an attachment: {reason}"
                 await self.health.failed(instance.id, Activity.PROCESSING, failure)
                 complete = False
-        return FetchedFiles(files, complete)
+        return FetchedFiles(files, complete, recordings)
 
     async def _fetch(
         self,
@@ -104,15 +108,15 @@ class MessageFilesService:
         fetcher: AttachmentFetcher[ChannelConfig],
         instance: Instance,
         attachment: Attachment,
-    ) -> InputFile:
+    ) -> tuple[SharedFile, int]:
+        """The stored file and its size in bytes."""
         config = channel.config.load(instance.config)
         async with self.reads.slot(instance, channel), asyncio.timeout(FETCH_SECONDS):
             if channel.describer:
                 attachment = await channel.describer.described(config, attachment)
             blob = await self.stored.store(fetcher.fetch(config, attachment))
         name, kind = file_name(attachment.name or "file"), mime_type(attachment.mime_type)
-        address = self.stored.address(SharedFile(blob.key, name, kind))
-        return InputFile(name, kind, blob.size, address)
+        return SharedFile(blob.key, name, kind), blob.size
 
     async def publish(self, artifacts: Sequence[ResultArtifact]) -> Sequence[Artifact]:
         return [await self._publish(artifact) for artifact in artifacts]

@@ -93,7 +93,7 @@ def event_to_json(event: Event, request_id: str) -> bytes:
     optional: dict[str, Any] = {
         "name": sender.display_name,
         "identities": [[identity.field, identity.value] for identity in sender.identities],
-        "files": [[file.name, file.mime_type, file.source, file.size] for file in event.attachments],
+        "files": [_attachment(file) for file in event.attachments],
         "choice": event.choice,
         "canned": event.canned_reply,
         "awaits": event.awaits_reply,
@@ -110,6 +110,11 @@ def event_to_json(event: Event, request_id: str) -> bytes:
     }
     document.update({name: value for name, value in optional.items() if value})
     return dump_bytes(document)
+
+
+def _attachment(file: Attachment) -> list[Any]:
+    fields = [file.name, file.mime_type, file.source, file.size]
+    return [*fields, True] if file.is_voice else fields
 
 
 def event_from_json(text: str | bytes) -> Event:

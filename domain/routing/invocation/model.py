@@ -36,6 +36,10 @@ class ConversationContext:
     def merge_seconds(self) -> float:
         return self.channel.definition.merge_seconds(self.instance.config)
 
+    @property
+    def transcribes(self) -> bool:
+        return self.channel.definition.transcribes(self.instance.config)
+
     def target(self, event: Event) -> ChannelTarget:
         return self.channel.target.load(event.target)
 

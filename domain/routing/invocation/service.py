@@ -15,6 +15,7 @@ from domain.routing.prompts.service import PromptFeedback, presses_prompt
 from domain.routing.resource import parse_resource
 from domain.routing.runner.service import ResourceRunner
 from domain.routing.texts import NO_RESOURCE
+from domain.routing.voice.service import VoiceService
 from ports.confirmations import Approvals
 from ports.files import MessageFiles
 from ports.inbox import QueuedEvent
@@ -29,6 +30,7 @@ class InvocationService:
     files: MessageFiles
     drafts: DraftService
     feedback: PromptFeedback
+    voice: VoiceService
 
     async def answer(
         self, context: ConversationContext, queued: QueuedEvent, user_id: str | None
@@ -49,6 +51,8 @@ class InvocationService:
         context.start_typing(event)
         fetched = await self.files.fetch(context.instance, event)
         request = _request(context.instance, event, user_id, approval_result, fetched.files)
+        if approval_result.decision is None:
+            request = replace(request, text=await self.voice.text(context, event.text, fetched.recordings))
         if decision is not None and not await self.approvals.begin(_scope(context, event), decision):
             return Answer(unclear(decision.tool))
         answer = await self._invoke(context, queued, request)

@@ -90,7 +90,7 @@ def _attachment(kind: str, file: Any) -> Attachment | None:
         return None
     mime_type = text(file, "mime_type") or _MIME_TYPES[kind]
     name = text(file, "file_name") or file_name(kind, mime_type)
-    return Attachment(name, mime_type, {"file_id": file_id}, size(file, "file_size"))
+    return Attachment(name, mime_type, {"file_id": file_id}, size(file, "file_size"), kind == "voice")
 
 
 def described(message: Mapping[str, Any]) -> str:

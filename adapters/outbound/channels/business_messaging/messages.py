@@ -90,7 +90,8 @@ def _attachments(message: Any) -> tuple[Attachment, ...]:
         return ()
     mime_type = text(file, "mime_type").partition(";")[0].strip() or _MIME_TYPES[kind]
     name = text(file, "filename") or file_name(kind, mime_type)
-    return (Attachment(name, mime_type, {"media_id": media_id}),)
+    is_voice = kind == "voice" or at(file, "voice") is True
+    return (Attachment(name, mime_type, {"media_id": media_id}, is_voice=is_voice),)
 
 
 def _contact(contact: Any) -> str:

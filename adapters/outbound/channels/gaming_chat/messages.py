@@ -92,4 +92,5 @@ def attachment_of(file: Any) -> Attachment | None:
         mime_type=text(file, "content_type").partition(";")[0] or "application/octet-stream",
         source={"url": address},
         size=size(file, "size"),
+        is_voice=isinstance(file, dict) and "waveform" in file,
     )

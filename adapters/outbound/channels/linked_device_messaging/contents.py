@@ -62,7 +62,15 @@ def media_of(message: Any) -> list[dict[str, Any]]:
         mime_type = media.mimetype.partition(";")[0].strip() or "application/octet-stream"
         name = getattr(media, "fileName", "") or file_name(kind, mime_type)
         ref = {"message": base64.b64encode(inner.SerializeToString()).decode()}
-        files.append({"name": name, "mime_type": mime_type, "ref": ref, "size": media.fileLength or None})
+        files.append(
+            {
+                "name": name,
+                "mime_type": mime_type,
+                "ref": ref,
+                "size": media.fileLength or None,
+                "is_voice": bool(getattr(media, "PTT", False)),
+            }
+        )
     return files
 
 

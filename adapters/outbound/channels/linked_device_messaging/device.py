@@ -45,6 +45,7 @@ class Media:
     mime_type: str
     ref: Mapping[str, Any]
     size: int | None = None
+    is_voice: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,11 @@ def event_of(instance_id: int, message: Incoming) -> Event:
         target=TARGET.dump(DeviceTarget(instance=instance_id, chat=message.chat)),
         attachments=tuple(
             Attachment(
-                file.name, file.mime_type, {"instance": instance_id, "message": dict(file.ref)}, file.size
+                file.name,
+                file.mime_type,
+                {"instance": instance_id, "message": dict(file.ref)},
+                file.size,
+                file.is_voice,
             )
             for file in message.media
         ),

@@ -108,6 +108,7 @@ def _attachment(file: Any) -> Attachment | None:
         mime_type=text(file, "mimetype") or "application/octet-stream",
         source={"id": file_id, "url": url},
         size=size(file, "size"),
+        is_voice=text(file, "subtype") == "slack_audio",
     )
 
 

@@ -67,7 +67,8 @@ def sends_to(chat: int, topic: int | None = None) -> Callable[[HttpRequest], boo
 SAMPLE = Sample(
     fields=(
         "botToken string R, parseMode string, disableWebPagePreview boolean, "
-        "identifyUsers boolean, accessMode string"
+        "identifyUsers boolean, accessMode string, "
+        "mergeSeconds number, transcribe boolean"
     ),
     typing_shown_seconds=5.0,
     attachment=Attachment("a.png", "image/png", {"file_id": "f1"}),

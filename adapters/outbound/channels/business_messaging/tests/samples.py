@@ -70,7 +70,8 @@ def tampered() -> list[RawCall]:
 SAMPLE = Sample(
     fields=(
         "phoneNumberId string R, accessToken string R, webhookVerifyToken string R, "
-        "appSecret string, apiVersion string, identifyUsers boolean, accessMode string"
+        "appSecret string, apiVersion string, identifyUsers boolean, accessMode string, "
+        "mergeSeconds number, transcribe boolean"
     ),
     typing_shown_seconds=25.0,
     attachment=Attachment("a.png", "image/png", {"id": "f1"}),

@@ -16,7 +16,8 @@ COMMAND = json.loads((FIXTURES / "slash_command.json").read_text())
 SAMPLE = Sample(
     fields=(
         "SERVER_URL string R, channelId string R, token string R, webhookToken string, "
-        "identifyUsers boolean, accessMode string"
+        "identifyUsers boolean, accessMode string, "
+        "mergeSeconds number, transcribe boolean"
     ),
     typing_shown_seconds=5.0,
     attachment=Attachment("a.png", "image/png", {"fileId": "f1"}),

@@ -29,7 +29,8 @@ def _signed(name: str, **options: Any) -> RawCall:
 SAMPLE = Sample(
     fields=(
         "webhookUrl string, appId string, appPassword string, tenantId string, "
-        "identifyUsers boolean, accessMode string"
+        "identifyUsers boolean, accessMode string, "
+        "mergeSeconds number, transcribe boolean"
     ),
     typing_shown_seconds=3.0,
     account_by_target=True,

@@ -76,7 +76,8 @@ def tampered() -> list[RawCall]:
 SAMPLE = Sample(
     fields=(
         "botToken string R, applicationId string R, publicKey string, defaultChannelId string, "
-        "identifyUsers boolean, accessMode string"
+        "identifyUsers boolean, accessMode string, "
+        "mergeSeconds number, transcribe boolean"
     ),
     typing_shown_seconds=10.0,
     config=CONFIG,

@@ -24,7 +24,8 @@ def _signed(fields: dict[str, str], signature_of: dict[str, str]) -> RawCall:
 SAMPLE = Sample(
     fields=(
         "accountSid string R, authToken string R, providerPhoneNumber string R, "
-        "messagingServiceSid string, identifyUsers boolean, accessMode string"
+        "messagingServiceSid string, identifyUsers boolean, accessMode string, "
+        "mergeSeconds number, transcribe boolean"
     ),
     config={
         "accountSid": "AC00000000000000000000000000000001",

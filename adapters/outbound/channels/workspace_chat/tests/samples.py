@@ -78,7 +78,8 @@ def tampered() -> list[RawCall]:
 SAMPLE = Sample(
     fields=(
         "botToken string R, signingSecret string R, defaultChannel string, appId string, "
-        "identifyUsers boolean, accessMode string"
+        "identifyUsers boolean, accessMode string, "
+        "mergeSeconds number, transcribe boolean"
     ),
     config=CONFIG,
     genuine={
