@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
+from domain.routing import bursts
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.world import World
 from tests.features.routing.scene import EDGE_SETTING, Scene
