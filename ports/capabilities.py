@@ -11,10 +11,12 @@ from domain.channels.messages import (
     CallOutcome,
     ChannelMetadata,
     Event,
+    Quoted,
     RawAnswer,
     RawCall,
     Received,
     Sender,
+    ThreadMessage,
 )
 from domain.refusals import Unauthenticated
 from ports.links import LinkRecorder
@@ -198,6 +200,23 @@ class SenderFilter(Protocol[C]):
 
     async def is_bot(self, config: C, sender: Sender) -> bool | None:
         """None where the platform does not tell. Never raises."""
+        ...
+
+
+class QuotedReader(Protocol[C, T_in]):
+    """Reads the message that an event replies to, where the platform gives no more than its id."""
+
+    async def read_quoted(self, config: C, target: T_in, quoted: Quoted) -> Quoted | None:
+        """`target` is that of the event. None where there is no such message. Raises `PlatformError`."""
+        ...
+
+
+class ThreadReader(Protocol[C, T_in]):
+    """Reads the thread into which the bot is called."""
+
+    async def read_thread(self, config: C, target: T_in, before: str, most: int) -> Sequence[ThreadMessage]:
+        """The latest messages before the one with the platform's id `before`, the oldest first; `target` is that of
+        the event. Raises `PlatformError`."""
         ...
 
 

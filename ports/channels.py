@@ -19,9 +19,11 @@ from ports.capabilities import (
     Poller,
     Probe,
     PushWatcher,
+    QuotedReader,
     Registrar,
     Scheduler,
     SenderFilter,
+    ThreadReader,
     Webhook,
 )
 from ports.clock import Clock, Ids
@@ -71,6 +73,8 @@ class Channel(Generic[C, T]):
     fetcher: AttachmentFetcher[C] | None = None
     describer: AttachmentDescriber[C] | None = None
     sender_filter: SenderFilter[C] | None = None
+    quoted_reader: QuotedReader[C, T] | None = None
+    thread_reader: ThreadReader[C, T] | None = None
     typing: TypingIndicator[C, T] | None = None
     waiting: WaitingIndicator[C, T] | None = None
     streaming: StreamingReply[C, T] | None = None

@@ -1,8 +1,11 @@
 """Downstream runs: domain to protobuf and back."""
 
+from collections.abc import Sequence
+
 from switchboard.downstream.v1 import runner_pb2 as pb
 
-from domain.routing.model import RunRequest
+from adapters.wire.timestamps import to_us
+from domain.routing.model import InputFile, RunRequest
 
 
 def run_request_to_pb(request: RunRequest) -> pb.RunRequest:
@@ -18,12 +21,15 @@ def run_request_to_pb(request: RunRequest) -> pb.RunRequest:
             external_id=sender.external_id, display_name=sender.display_name, user_id=sender.user_id
         ),
         text=request.text,
-        files=[
-            pb.InputFile(name=file.name, mime_type=file.mime_type, size=file.size, url=file.url)
-            for file in request.files
-        ],
+        files=_files(request.files),
         approved_tools=request.approved_tools,
+        thread=[
+            pb.ThreadMessage(text=earlier.text, author=earlier.author, at_us=to_us(earlier.at))
+            for earlier in request.thread
+        ],
     )
+    if (quoted := request.quoted) is not None:
+        message.quoted.CopyFrom(pb.Quoted(text=quoted.text, author=quoted.author, files=_files(quoted.files)))
     if request.approval is not None:
         message.approval.CopyFrom(
             pb.Approval(
@@ -33,3 +39,9 @@ def run_request_to_pb(request: RunRequest) -> pb.RunRequest:
             )
         )
     return message
+
+
+def _files(files: Sequence[InputFile]) -> list[pb.InputFile]:
+    return [
+        pb.InputFile(name=file.name, mime_type=file.mime_type, size=file.size, url=file.url) for file in files
+    ]

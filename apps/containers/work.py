@@ -3,6 +3,7 @@
 import asyncio
 
 from adapters.outbound.storage.confirmations import PostgresConfirmations
+from adapters.outbound.storage.queue.earlier_messages import PostgresEarlierMessages
 from adapters.outbound.storage.queue.rounds import PostgresRounds
 from adapters.outbound.storage.shared_limits import PostgresSharedLimits
 from adapters.outbound.transcription import ParsedSpeech
@@ -17,6 +18,7 @@ from domain.delivery.drafts.service import LimitedDrafts
 from domain.delivery.rate_limits.service import RateLimiter
 from domain.delivery.sending.service import MessageSender
 from domain.delivery.service import DeliveryService
+from domain.routing.context.service import ContextService
 from domain.routing.drafting.service import DraftService
 from domain.routing.events.service import EventService
 from domain.routing.invocation.service import InvocationService
@@ -67,6 +69,7 @@ class Work:
             DraftService(LimitedDrafts(self.rate_limiter), storage.conversations),
             self.prompt_feedback,
             VoiceService(transcriber),
+            ContextService(PostgresEarlierMessages(database), channels.files, channels.reads),
         )
         rounds = PostgresRounds(database)
         events = EventService(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from urllib.parse import parse_qsl, urlsplit
 
@@ -88,6 +89,42 @@ class Merge:
     place: int | None = None
 
 
+LONGEST_QUOTED = 4000
+"""Characters that are kept and handed on of a quoted message, and of each message of a thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """The message that an event replies to. `author` is a name, or the platform's id where there is no name, and
+    `Author.RESOURCE` for what the instance sent itself.
+
+    Where the platform gives its id alone, it is looked up among the stored messages and read from the platform: `ref`
+    is the id as `Sent.ref` gives it, `key` the key of its event, had it been one. `session`: the id is unique within
+    that session alone.
+    """
+
+    text: str = ""
+    author: str = ""
+    attachments: tuple[Attachment, ...] = ()
+    ref: str = ""
+    key: str = ""
+    session: str = ""
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the content is there, not the id alone."""
+        return bool(self.text or self.attachments)
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadMessage:
+    """An earlier message of a thread; `author` as in `Quoted`."""
+
+    text: str
+    author: str
+    at: datetime
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """One inbound message.
@@ -105,6 +142,9 @@ class Event:
     `correspondent` names whom a reply goes to where a machine may begin a new session with each message, as with
     mail: rounds are counted over all sessions with it too.
     `only_decides`: it is worked on where it decides an open question to the sender, and dropped otherwise.
+    `only_followed`: it is stored where the instance has answered in its session, and dropped otherwise.
+    `quoted` is what it replies to. `thread_post` is the platform's id of the message where it was posted in a thread:
+    the messages before it are read where the session is new.
     """
 
     key: str | None
@@ -125,6 +165,9 @@ class Event:
     automated: bool = False
     correspondent: str = ""
     only_decides: bool = False
+    only_followed: bool = False
+    quoted: Quoted | None = None
+    thread_post: str = ""
     raw: Mapping[str, object] = field(default_factory=dict)
 
 

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from domain.channels.messages import ThreadMessage
+
 
 class ResourceKind(StrEnum):
     """What a resource id may name."""
@@ -52,6 +54,16 @@ class InputFile:
     url: str
 
 
+@dataclass(frozen=True, slots=True)
+class QuotedMessage:
+    """The message that the sender replied to. `author` is a name, or the platform's id where there is none, and
+    'resource' for what the instance wrote itself."""
+
+    text: str
+    author: str
+    files: tuple[InputFile, ...] = ()
+
+
 APPROVED = "approved"
 APPROVED_FOR_SESSION = "approved_for_session"
 REJECTED = "rejected"
@@ -81,7 +93,8 @@ class RunRequest:
     """One message for a resource.
 
     `owner` is the user whom the instance belongs to: what a built-in resource may read is what this user may
-    read; it is not handed to resources outside. `timeout` bounds the whole run, retries included, in seconds.
+    read; it is not handed to resources outside. `thread` holds earlier messages of a thread into which the bot is
+    called, the oldest first. `timeout` bounds the whole run, retries included, in seconds.
     `progress` hears of the answer of a resource that gives it in pieces.
     """
 
@@ -94,6 +107,8 @@ class RunRequest:
     text: str
     owner: str
     files: tuple[InputFile, ...] = ()
+    quoted: QuotedMessage | None = None
+    thread: tuple[ThreadMessage, ...] = ()
     approval: Approval | None = None
     approved_tools: tuple[str, ...] = ()
     timeout: float = 120.0

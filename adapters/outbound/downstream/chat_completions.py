@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from adapters.outbound.downstream.chat_model import ChatModel, ModelClient
 from adapters.outbound.downstream.chat_tools import INTERRUPTED, REJECTED_BY_USER, UNDECIDED, call_tool
 from adapters.outbound.downstream.chat_wire import Reply, ToolCall, within_budget
-from adapters.outbound.downstream.messages import BadAnswer, checked_confirmation
+from adapters.outbound.downstream.messages import BadAnswer, checked_confirmation, timestamp
 from adapters.outbound.downstream.outcomes import gathered
-from domain.routing.model import Approval, Confirmation, RunDelta, RunRequest, RunResult
+from domain.routing.model import Approval, Confirmation, InputFile, RunDelta, RunRequest, RunResult
 from ports.downstream import ChatHistory, DownstreamFailed, Role, Turn
 from ports.http import Http
 
@@ -105,7 +105,7 @@ class ChatCompletionsRunner:
             run.added.append(undecided.turn())
             run.added.append(undecided.result(await self._decided(run, undecided, approval)))
             return
-        run.added.append(Turn(Role.USER, _message_text(run.request)))
+        run.added.append(Turn(Role.USER, message_text(run.request)))
 
     async def _decided(self, run: _Run, pending: ToolCall, approval: Approval) -> str:
         return await self._call(run, pending) if approval.permits else REJECTED_BY_USER
@@ -157,14 +157,34 @@ def _undecided_call(earlier: Sequence[Turn], tool: str) -> ToolCall | None:
     return None
 
 
-def _message_text(request: RunRequest) -> str:
-    """The message as the model reads it: its text, and the files that came with it as addresses."""
-    lines = [request.text] if request.text else []
-    lines += [
-        f"[file: {file.name} ({file.mime_type}, {file.size} bytes): {file.url}]" for file in request.files
-    ]
+def message_text(request: RunRequest) -> str:
+    """The message as the model reads it: what was said before it, its text, and the files that came with it as
+    addresses."""
+    lines = [*_earlier_lines(request), *([request.text] if request.text else []), *_file_lines(request.files)]
     if request.approval:
         lines.append(
             f"[the user's decision on the tool {request.approval.tool}: {request.approval.decision}]"
         )
     return "\n".join(lines)
+
+
+def _earlier_lines(request: RunRequest) -> list[str]:
+    """What was said before the message, each line of it marked as a quotation."""
+    lines = []
+    if request.thread:
+        lines.append("[earlier messages of this thread, which you have not seen:]")
+        for earlier in request.thread:
+            lines.append(f"> {earlier.author} at {timestamp(earlier.at)}:")
+            lines += _quotation(earlier.text)
+    if quoted := request.quoted:
+        lines.append(f"[the message replies to this one of {quoted.author or 'somebody'}:]")
+        lines += [*_quotation(quoted.text), *_file_lines(quoted.files)]
+    return [*lines, "[the message:]"] if lines else []
+
+
+def _quotation(text: str) -> list[str]:
+    return [f"> {line}" for line in text.splitlines()]
+
+
+def _file_lines(files: Sequence[InputFile]) -> list[str]:
+    return [f"[file: {file.name} ({file.mime_type}, {file.size} bytes): {file.url}]" for file in files]

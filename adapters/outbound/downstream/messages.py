@@ -2,11 +2,20 @@
 
 import base64
 import binascii
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from domain.routing.model import Approval, Confirmation, ResultArtifact, RunRequest, RunResult, RunSender
+from domain.routing.model import (
+    Approval,
+    Confirmation,
+    InputFile,
+    ResultArtifact,
+    RunRequest,
+    RunResult,
+    RunSender,
+)
 
 MAX_TEXT = 1_000_000
 """Characters of an answer's text."""
@@ -38,15 +47,31 @@ def request_json(request: RunRequest) -> dict[str, Any]:
         "sessionId": request.session_id,
         "sender": _sender_json(request.sender),
         "text": request.text,
-        "files": [
-            {"name": file.name, "mimeType": file.mime_type, "size": file.size, "url": file.url}
-            for file in request.files
-        ],
+        "files": _files_json(request.files),
         "approvedTools": list(request.approved_tools),
     }
+    if (quoted := request.quoted) is not None:
+        files = _files_json(quoted.files)
+        body["quoted"] = {"text": quoted.text, "author": quoted.author, "files": files}
+    if request.thread:
+        body["thread"] = [
+            {"text": message.text, "author": message.author, "at": timestamp(message.at)}
+            for message in request.thread
+        ]
     if request.approval is not None:
         body["approval"] = _approval_json(request.approval)
     return body
+
+
+def _files_json(files: Sequence[InputFile]) -> list[dict[str, Any]]:
+    return [
+        {"name": file.name, "mimeType": file.mime_type, "size": file.size, "url": file.url} for file in files
+    ]
+
+
+def timestamp(at: datetime) -> str:
+    """UTC in ISO 8601 with milliseconds."""
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _sender_json(sender: RunSender) -> dict[str, Any]:

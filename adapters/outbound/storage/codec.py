@@ -2,12 +2,13 @@
 
 import hashlib
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import orjson
 
 from domain.channels.messages import (
+    LONGEST_QUOTED,
     Answer,
     Artifact,
     Attachment,
@@ -16,6 +17,7 @@ from domain.channels.messages import (
     Event,
     Identity,
     Merge,
+    Quoted,
     Sender,
 )
 from ports.inbox import CallResult
@@ -93,7 +95,7 @@ def event_to_json(event: Event, request_id: str) -> bytes:
     optional: dict[str, Any] = {
         "name": sender.display_name,
         "identities": [[identity.field, identity.value] for identity in sender.identities],
-        "files": [_attachment(file) for file in event.attachments],
+        "files": _files(event.attachments),
         "choice": event.choice,
         "canned": event.canned_reply,
         "awaits": event.awaits_reply,
@@ -105,6 +107,8 @@ def event_to_json(event: Event, request_id: str) -> bytes:
         "automated": event.automated,
         "correspondent": event.correspondent,
         "only_decides": event.only_decides,
+        "quoted": event.quoted and _quoted_to_document(event.quoted),
+        "thread_post": event.thread_post,
         "raw": event.raw,
         "key": event.key,
     }
@@ -115,6 +119,30 @@ def event_to_json(event: Event, request_id: str) -> bytes:
 def _attachment(file: Attachment) -> list[Any]:
     fields = [file.name, file.mime_type, file.source, file.size]
     return [*fields, True] if file.is_voice else fields
+
+
+def _files(attachments: tuple[Attachment, ...]) -> list[list[Any]]:
+    return [_attachment(file) for file in attachments]
+
+
+def _attachments(files: Iterable[list[Any]]) -> tuple[Attachment, ...]:
+    return tuple(Attachment(*fields) for fields in files)
+
+
+def _quoted_to_document(quoted: Quoted) -> dict[str, Any]:
+    document = {
+        "text": quoted.text[:LONGEST_QUOTED],
+        "author": quoted.author,
+        "attachments": _files(quoted.attachments),
+        "ref": quoted.ref,
+        "key": quoted.key,
+        "session": quoted.session,
+    }
+    return {name: value for name, value in document.items() if value}
+
+
+def _quoted_from_document(document: Mapping[str, Any]) -> Quoted:
+    return Quoted(**{**document, "attachments": _attachments(document.get("attachments", ()))})
 
 
 def event_from_json(text: str | bytes) -> Event:
@@ -129,7 +157,7 @@ def event_from_json(text: str | bytes) -> Event:
         ),
         text=document["text"],
         target=document["target"],
-        attachments=tuple(Attachment(*fields) for fields in document.get("files", ())),
+        attachments=_attachments(document.get("files", ())),
         choice=document.get("choice"),
         canned_reply=document.get("canned"),
         awaits_reply=document.get("awaits", False),
@@ -142,6 +170,8 @@ def event_from_json(text: str | bytes) -> Event:
         automated=document.get("automated", False),
         correspondent=document.get("correspondent", ""),
         only_decides=document.get("only_decides", False),
+        quoted=_quoted_from_document(document["quoted"]) if "quoted" in document else None,
+        thread_post=document.get("thread_post", ""),
         raw=document.get("raw", {}),
     )
 

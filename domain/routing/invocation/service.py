@@ -8,6 +8,7 @@ from domain.confirmations.model import ApprovalResult, ApprovalScope, Decision, 
 from domain.confirmations.rules import unclear
 from domain.instances.model import Instance
 from domain.refusals import Invalid
+from domain.routing.context.service import ContextService
 from domain.routing.drafting.service import DraftService
 from domain.routing.invocation.model import ConversationContext, ProcessingFailed
 from domain.routing.model import Approval, InputFile, Resource, RunRequest, RunResult, RunSender
@@ -17,7 +18,7 @@ from domain.routing.runner.service import ResourceRunner
 from domain.routing.texts import NO_RESOURCE
 from domain.routing.voice.service import VoiceService
 from ports.confirmations import Approvals
-from ports.files import MessageFiles
+from ports.files import FetchedFiles, MessageFiles
 from ports.inbox import QueuedEvent
 
 
@@ -31,6 +32,7 @@ class InvocationService:
     drafts: DraftService
     feedback: PromptFeedback
     voice: VoiceService
+    contexts: ContextService
 
     async def answer(
         self, context: ConversationContext, queued: QueuedEvent, user_id: str | None
@@ -51,13 +53,25 @@ class InvocationService:
         context.start_typing(event)
         fetched = await self.files.fetch(context.instance, event)
         request = _request(context.instance, event, user_id, approval_result, fetched.files)
-        if approval_result.decision is None:
-            request = replace(request, text=await self.voice.text(context, event.text, fetched.recordings))
+        if decision is None:
+            request = await self._in_context(context, queued, request, fetched)
         if decision is not None and not await self.approvals.begin(_scope(context, event), decision):
             return Answer(unclear(decision.tool))
         answer = await self._invoke(context, queued, request)
         context.answered = fetched.complete
         return answer
+
+    async def _in_context(
+        self, context: ConversationContext, queued: QueuedEvent, request: RunRequest, fetched: FetchedFiles
+    ) -> RunRequest:
+        """The request with what was said before it, and with the words of recordings."""
+        event = queued.event
+        return replace(
+            request,
+            text=await self.voice.text(context, event.text, fetched.recordings),
+            quoted=await self.contexts.quoted(context, event),
+            thread=await self.contexts.thread(context, queued),
+        )
 
     async def skip(self, context: ConversationContext, queued: QueuedEvent) -> None:
         """A message that the channel answers itself clears the sender's question, like any other."""

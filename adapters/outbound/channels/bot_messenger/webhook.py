@@ -13,6 +13,7 @@ from domain.refusals import Unauthenticated
 
 from .config import TARGET, BotConfig, BotTarget
 from .content import Bot, addressed, attachments_of, described
+from .quoting import name_of, quoted_in
 
 _HEADER = "x-telegram-bot-api-secret-token"
 GREETING = "Hello! Send me a message, a question or a file, and I will answer here."
@@ -75,6 +76,7 @@ def _message(message: Mapping[str, Any], key: str | None, bot: Bot) -> Event | s
         canned_reply=GREETING if greeted else None,
         is_direct=at(message, "chat", "type") == "private",
         merge=_album(message),
+        quoted=quoted_in(message, bot),
     )
 
 
@@ -113,9 +115,7 @@ def _sender(source: Mapping[str, Any]) -> Sender | None:
     user = text(source, "from", "id")
     if not user:
         return None
-    names = (text(source, "from", "first_name"), text(source, "from", "last_name"))
-    name = " ".join(filter(None, names)) or text(source, "from", "username")
-    return Sender(user, name, (Identity("bot-messenger", user),))
+    return Sender(user, name_of(at(source, "from")), (Identity("bot-messenger", user),))
 
 
 def _session(chat: str, message: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from adapters.outbound.channels.bot_messenger.config import CONFIG as MODEL
 from adapters.outbound.channels.bot_messenger.webhook import GREETING, secret_of
 from adapters.outbound.channels.tests.calls import receiver
 from adapters.outbound.channels.tests.support import call
-from domain.channels.messages import Attachment, Event, Identity, Merge, RawAnswer, RawCall, Received
+from domain.channels.messages import Attachment, Event, Identity, Merge, Quoted, RawAnswer, RawCall, Received
 from domain.refusals import Invalid, NotFound, Unauthenticated
 from tests.support.hostile import JSON, places, replaced
 from tests.support.platforms.telegram import TOKEN, USERNAME
@@ -243,3 +243,64 @@ def test_wrong_types_anywhere_never_crash(name: str, data: st.DataObject) -> Non
     for found in received(posted(changed)).events:
         assert isinstance(found.session_id, str)
         assert isinstance(found.text, str)
+
+
+ORIGINAL = {
+    "message_id": 1,
+    "from": {"id": 7, "is_bot": False, "first_name": "Bob", "last_name": "Smith"},
+    "chat": {"id": 5550001, "type": "private"},
+    "date": 1780000000,
+}
+GROUP = {"id": -100, "title": "Engine room", "type": "supergroup"}
+
+
+@pytest.mark.parametrize(
+    ("added", "quoted"),
+    [
+        ({"reply_to_message": {**ORIGINAL, "text": "It is hot."}}, Quoted("It is hot.", "Bob Smith")),
+        (
+            {"reply_to_message": {**ORIGINAL, "caption": "The engine", "photo": [{"file_id": "f1"}]}},
+            Quoted(
+                "The engine", "Bob Smith", (Attachment("photo.jpg", "image/jpeg", {"file_id": "f1"}, None),)
+            ),
+        ),
+        (
+            {"reply_to_message": {**ORIGINAL, "text": "It is hot."}, "quote": {"text": "hot", "position": 6}},
+            Quoted("hot", "Bob Smith"),
+        ),
+        (
+            {
+                "reply_to_message": {
+                    **ORIGINAL,
+                    "text": "It is.",
+                    "from": {"id": int(TOKEN.partition(":")[0]), "is_bot": True},
+                }
+            },
+            Quoted("It is.", "resource"),
+        ),
+        (
+            {"reply_to_message": {"message_id": 1, "chat": GROUP, "sender_chat": GROUP, "text": "Hi"}},
+            Quoted("Hi", "Engine room"),
+        ),
+        (
+            {
+                "external_reply": {"origin": {"type": "hidden_user", "sender_user_name": "Eve"}},
+                "quote": {"text": "Look", "position": 0},
+            },
+            Quoted("Look", "Eve"),
+        ),
+        (
+            {"external_reply": {"origin": {"sender_user": {"id": 8, "first_name": "Eve"}}, "photo": []}},
+            None,
+        ),
+        ({"reply_to_message": {**ORIGINAL, "forum_topic_created": {"name": "Topic"}}}, None),
+        ({"reply_to_message": {**ORIGINAL, "pinned_message": {}}}, None),
+        ({"reply_to_message": "hostile", "quote": 7}, None),
+        ({}, None),
+    ],
+)
+def test_what_is_replied_to(added: dict[str, Any], quoted: Quoted | None) -> None:
+    body = fixture("message_text")
+    body["message"] |= added
+    (found,) = received(posted(body)).events
+    assert found.quoted == quoted

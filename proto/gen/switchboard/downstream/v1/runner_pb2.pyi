@@ -105,6 +105,64 @@ class InputFile(_message.Message):
 Global___InputFile: _TypeAlias = InputFile  # noqa: Y015
 
 @_typing.final
+class Quoted(_message.Message):
+    """The message that the sender replied to."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXT_FIELD_NUMBER: _builtins.int
+    AUTHOR_FIELD_NUMBER: _builtins.int
+    FILES_FIELD_NUMBER: _builtins.int
+    text: _builtins.str
+    author: _builtins.str
+    """A name, or the platform's id where there is none; "resource" for what the bot wrote itself."""
+    @_builtins.property
+    def files(self) -> _containers.RepeatedCompositeFieldContainer[Global___InputFile]: ...
+    def __init__(
+        self,
+        *,
+        text: _builtins.str = ...,
+        author: _builtins.str = ...,
+        files: _abc.Iterable[Global___InputFile] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "files", b"files", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Quoted: _TypeAlias = Quoted  # noqa: Y015
+
+@_typing.final
+class ThreadMessage(_message.Message):
+    """An earlier message of the thread into which the bot is called."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXT_FIELD_NUMBER: _builtins.int
+    AUTHOR_FIELD_NUMBER: _builtins.int
+    AT_US_FIELD_NUMBER: _builtins.int
+    text: _builtins.str
+    author: _builtins.str
+    """As in `Quoted`."""
+    at_us: _builtins.int
+    """Microseconds since 1970."""
+    def __init__(
+        self,
+        *,
+        text: _builtins.str = ...,
+        author: _builtins.str = ...,
+        at_us: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at_us", b"at_us", "author", b"author", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ThreadMessage: _TypeAlias = ThreadMessage  # noqa: Y015
+
+@_typing.final
 class Approval(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -144,6 +202,8 @@ class RunRequest(_message.Message):
     FILES_FIELD_NUMBER: _builtins.int
     APPROVAL_FIELD_NUMBER: _builtins.int
     APPROVED_TOOLS_FIELD_NUMBER: _builtins.int
+    QUOTED_FIELD_NUMBER: _builtins.int
+    THREAD_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     instance_id: _builtins.int
     channel_id: _builtins.str
@@ -159,6 +219,12 @@ class RunRequest(_message.Message):
     def approval(self) -> Global___Approval: ...
     @_builtins.property
     def approved_tools(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    @_builtins.property
+    def quoted(self) -> Global___Quoted: ...
+    @_builtins.property
+    def thread(self) -> _containers.RepeatedCompositeFieldContainer[Global___ThreadMessage]:
+        """Where the session is new; the oldest first."""
+
     def __init__(
         self,
         *,
@@ -172,14 +238,21 @@ class RunRequest(_message.Message):
         files: _abc.Iterable[Global___InputFile] | None = ...,
         approval: Global___Approval | None = ...,
         approved_tools: _abc.Iterable[_builtins.str] | None = ...,
+        quoted: Global___Quoted | None = ...,
+        thread: _abc.Iterable[Global___ThreadMessage] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_approval", b"_approval", "approval", b"approval", "resource", b"resource", "sender", b"sender"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_approval", b"_approval", "_quoted", b"_quoted", "approval", b"approval", "quoted", b"quoted", "resource", b"resource", "sender", b"sender"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_approval", b"_approval", "approval", b"approval", "approved_tools", b"approved_tools", "channel_id", b"channel_id", "files", b"files", "instance_id", b"instance_id", "request_id", b"request_id", "resource", b"resource", "sender", b"sender", "session_id", b"session_id", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_approval", b"_approval", "_quoted", b"_quoted", "approval", b"approval", "approved_tools", b"approved_tools", "channel_id", b"channel_id", "files", b"files", "instance_id", b"instance_id", "quoted", b"quoted", "request_id", b"request_id", "resource", b"resource", "sender", b"sender", "session_id", b"session_id", "text", b"text", "thread", b"thread"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__approval: _TypeAlias = _typing.Literal["approval"]  # noqa: Y015
     _WhichOneofArgType__approval: _TypeAlias = _typing.Literal["_approval", b"_approval"]  # noqa: Y015
+    _WhichOneofReturnType__quoted: _TypeAlias = _typing.Literal["quoted"]  # noqa: Y015
+    _WhichOneofArgType__quoted: _TypeAlias = _typing.Literal["_quoted", b"_quoted"]  # noqa: Y015
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__approval) -> _WhichOneofReturnType__approval | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__quoted) -> _WhichOneofReturnType__quoted | None: ...
 
 Global___RunRequest: _TypeAlias = RunRequest  # noqa: Y015
 

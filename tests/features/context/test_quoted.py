@@ -1,0 +1,140 @@
+"""The steps of quoted.feature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pytest_bdd import given, parsers, scenarios, then, when
+
+from domain.routing.model import QuotedMessage, RunRequest, RunResult
+from tests.drivers.platform import PlatformDriver
+from tests.drivers.resource import Resource
+from tests.drivers.ways import UseCases
+from tests.drivers.world import World
+from tests.features.context.chats import PICTURE, PLATFORMS, ChatPlatform, Original
+
+scenarios("quoted.feature")
+
+
+class Scene:
+    """A bot on a platform, and the resource behind it."""
+
+    def __init__(self, world: World, chat: ChatPlatform) -> None:
+        self.world, self.chat = world, chat
+        self.resource = Resource(world, lambda request: RunResult(f"heard {request.text}"))
+        self._way = UseCases(world)
+        self._instance_id = 0
+
+    def create(self, **settings: Any) -> None:
+        body = {
+            "channelId": self.chat.channel_id,
+            "channelName": "Bot",
+            "config": {**self.chat.config, **settings},
+            "downStreamResourceId": "agent::helper",
+        }
+        self._instance_id = self._way.create("ann", body).body["instanceId"]
+
+    def write(self, who: str, text: str, original: Original | None = None) -> None:
+        call = self.chat.post(who, text, original, self.world.clock.now())
+        reply = self._way.call(
+            self.chat.channel_id, self._instance_id, call.body, call.headers, call.callback
+        )
+        assert reply.outcome == "done", reply
+
+    @property
+    def asked(self) -> RunRequest:
+        return self.resource.wait_for(1)[0]
+
+    @property
+    def quoted(self) -> QuotedMessage:
+        assert self.asked.quoted is not None
+        return self.asked.quoted
+
+    def content(self, url: str) -> bytes:
+        """What stands behind a signed address."""
+        shared = self.world.container.files().shared
+
+        async def read() -> bytes:
+            return b"".join([piece async for piece in (await shared.open(url.split("/")[-2])).content])
+
+        return self.world.run(read())
+
+
+@pytest.fixture
+def on(make_world: Callable[..., World], request: pytest.FixtureRequest) -> Callable[[str], Scene]:
+    """Makes the service and the platform of that name."""
+
+    def scene(name: str) -> Scene:
+        chat = PLATFORMS[name]()
+        driver = PlatformDriver()
+        request.addfinalizer(driver.close)
+        driver.show(chat.platform)
+        settings = {chat.setting: driver.url + chat.api, "AGENT_URL": "https://agents.example"}
+        return Scene(make_world(**settings), chat)
+
+    return scene
+
+
+@given(parsers.parse("a bot on {platform}"), target_fixture="scene")
+def a_bot(on: Callable[[str], Scene], platform: str) -> Scene:
+    scene = on(platform)
+    scene.create()
+    return scene
+
+
+@when(parsers.parse('{who} answers "{text}" to a message of {author} that says "{original}"'))
+def answers(scene: Scene, who: str, text: str, author: str, original: str) -> None:
+    scene.write(who, text, Original(author, original))
+
+
+@when(
+    parsers.parse('{who} answers "{text}" to the words "{marked}" of a message of Bob that says "{original}"')
+)
+def answers_words(scene: Scene, who: str, text: str, marked: str, original: str) -> None:
+    scene.write(who, text, Original("Bob", original, marked))
+
+
+@when(parsers.parse('{who} answers "{text}" to a picture of Bob'))
+def answers_picture(scene: Scene, who: str, text: str) -> None:
+    scene.write(who, text, Original("Bob", picture=True))
+
+
+@when(parsers.parse('{who} answers "{text}" to a picture of Bob that the platform has lost'))
+def answers_lost_picture(scene: Scene, who: str, text: str) -> None:
+    scene.chat.lose_files()
+    scene.write(who, text, Original("Bob", picture=True))
+
+
+@when(parsers.parse('{who} writes "{text}"'))
+def writes(scene: Scene, who: str, text: str) -> None:
+    scene.write(who, text)
+
+
+@then(parsers.parse('the resource is asked "{text}"'))
+def asked(scene: Scene, text: str) -> None:
+    assert scene.asked.text == text
+
+
+@then(parsers.re(r'it is told that (the )?(?P<author>\w+) wrote "(?P<text>.*)"'))
+def told(scene: Scene, author: str, text: str) -> None:
+    assert scene.quoted == QuotedMessage(text, author)
+
+
+@then("it gets the picture of Bob beside the message")
+def gets_picture(scene: Scene) -> None:
+    assert scene.asked.files == ()
+    assert scene.quoted.author == "Bob"
+    assert [scene.content(file.url) for file in scene.quoted.files] == [PICTURE]
+
+
+@then("it is told of a message of Bob without files")
+def without_files(scene: Scene) -> None:
+    assert scene.quoted == QuotedMessage("", "Bob")
+
+
+@then("it is told of no earlier message")
+def nothing_quoted(scene: Scene) -> None:
+    assert scene.asked.quoted is None
+    assert scene.asked.thread == ()

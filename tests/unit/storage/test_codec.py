@@ -1,0 +1,54 @@
+"""Events survive their way into the database and back."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+from adapters.outbound.storage.codec import event_from_json, event_to_json
+from domain.channels.messages import LONGEST_QUOTED, Attachment, Event, Identity, Merge, Quoted, Sender
+
+PICTURE = Attachment("engine.png", "image/png", {"file_id": "f1"}, 12)
+FULL = Event(
+    key="k",
+    session_id="s",
+    sender=Sender("1", "Ada", (Identity("phone", "+49"),)),
+    text="Is it?",
+    target={"chat": 1},
+    attachments=(PICTURE,),
+    choice="c:1",
+    canned_reply="Hello",
+    awaits_reply=True,
+    request_id="r",
+    is_direct=False,
+    unreadable="broken",
+    merge=Merge("m", 3),
+    ids=("1", "2"),
+    ids_of_session=True,
+    automated=True,
+    correspondent="ada@example.com",
+    only_decides=True,
+    quoted=Quoted("It is hot.", "Bob", (PICTURE,), "ref", "key", "session"),
+    thread_post="17",
+    raw={"a": 1},
+)
+
+
+def test_each_field_comes_back() -> None:
+    assert event_from_json(event_to_json(FULL, "r")) == FULL
+
+
+def test_each_field_that_is_stored_is_tested() -> None:
+    empty = Event(None, "", Sender(""), "", {})
+    unset = {field.name for field in fields(Event) if getattr(FULL, field.name) == getattr(empty, field.name)}
+    assert unset == {"only_followed"}  # decided before the event is stored
+
+
+def test_a_long_quoted_text_is_cut() -> None:
+    long = replace(FULL, quoted=Quoted("x" * 100_000, "Bob"))
+    assert event_from_json(event_to_json(long, "r")).quoted == Quoted("x" * LONGEST_QUOTED, "Bob")
+
+
+def test_an_event_of_an_older_version_has_nothing_quoted() -> None:
+    old = b'{"session": "s", "sender": "1", "text": "t", "target": {}, "request": "r"}'
+    event = event_from_json(old)
+    assert (event.quoted, event.thread_post) == (None, "")
