@@ -1,6 +1,6 @@
 """What a channel can do besides replying: one small Protocol each. `C` is the channel's config type."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TypeVar
@@ -30,10 +30,12 @@ LONGEST_DETAIL = 2000
 
 
 class PlatformError(Exception):
-    """A platform refused. Holds the beginning of its own text, and no secret."""
+    """A platform refused. Holds the beginning of its own text, and no secret; `retry_after` in seconds where it said
+    so."""
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
         super().__init__(message[:LONGEST_DETAIL])
+        self.retry_after = retry_after
 
 
 class StaleMetadata(Unauthenticated):
@@ -220,12 +222,33 @@ class ThreadReader(Protocol[C, T_in]):
         ...
 
 
-Emit = Callable[[Event], Awaitable[None]]
-"""Returns once the event is stored."""
+class Emit(Protocol):
+    """Takes what a connection received. Raises `Unavailable` where it cannot be stored at present."""
+
+    async def __call__(self, event: Event) -> None:
+        """Returns once the event is stored."""
+        ...
+
+    async def batch(self, events: Sequence[Event], cursor: Mapping[str, object]) -> None:
+        """Stores events, and where the next connection goes on reading, in one transaction."""
+        ...
+
+    async def cursor(self) -> Mapping[str, object] | None:
+        """What the last `batch` stored, also that of another process; None before the first."""
+        ...
 
 
 class Connector(Protocol[C]):
     """Keeps a connection to the platform; the supervisor calls `listen` under a lease."""
+
+    def wants(self, config: C, registration: Registration) -> bool:
+        """Whether a connection is kept for the instance. `registration` is what the last registration of its webhook
+        returned, empty where there was none. Pure."""
+        ...
+
+    def note(self, config: C, registration: Registration) -> str:
+        """A sentence on the connection of an instance that wants one, empty where there is nothing to say. Pure."""
+        ...
 
     async def listen(self, instance_id: int, config: C, emit: Emit, recorder: LinkRecorder) -> None:
         """Runs until it is cancelled; raises when it cannot go on."""

@@ -46,11 +46,13 @@ class InstanceStore(Protocol):
 
     async def of_channels(self, channel_ids: Sequence[str]) -> Sequence[Instance]: ...
 
-    async def add(self, user_id: str, new: NewInstance) -> Instance:
-        """Raises `Conflict` when the triple is taken."""
+    async def add(self, user_id: str, new: NewInstance, *, connects: bool = False) -> Instance:
+        """`connects`: a connection is kept for it. Raises `Conflict` when the triple is taken."""
         ...
 
-    async def change(self, instance_id: int, change: InstanceChange) -> Instance | None:
+    async def change(
+        self, instance_id: int, change: InstanceChange, *, connects: bool = False
+    ) -> Instance | None:
         """None when it is gone. Raises `Conflict` when the new triple is taken."""
         ...
 

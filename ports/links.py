@@ -1,9 +1,11 @@
 """Connections that are kept for instances: who keeps them, what is recorded of them, and pairing codes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
+
+from domain.channels.messages import Event
 
 
 class LinkRecorder(Protocol):
@@ -47,6 +49,10 @@ class ConnectionLeases(Protocol):
 
     async def held_by_other_process(self, channel_ids: Sequence[str]) -> Sequence[int]: ...
 
+    async def release(self, instance_id: int) -> None:
+        """Gives up the lease of one instance, where this process has it."""
+        ...
+
     async def release_all(self) -> None: ...
 
     async def removed(self, instance_ids: Sequence[int]) -> Sequence[int]:
@@ -56,6 +62,28 @@ class ConnectionLeases(Protocol):
 
     def recorder(self, instance_id: int, status_field: str) -> LinkRecorder:
         """`status_field` is the config field for the status, empty for none."""
+        ...
+
+
+class ConnectionSwitch(Protocol):
+    async def set_connects(self, instance_id: int, connects: bool) -> None:
+        """Records whether a connection is kept for an instance."""
+        ...
+
+
+class ConnectionCursors(Protocol):
+    """Where connections go on reading, stored together with what was read."""
+
+    async def cursor(self, instance_id: int) -> Mapping[str, object] | None: ...
+
+    async def store(
+        self, instance_id: int, events: Sequence[Event], cursor: Mapping[str, object]
+    ) -> Sequence[bool | None] | None:
+        """Stores events and cursor in one transaction.
+
+        Whether each event is fresh, None for one that cannot be stored. None in place of all, with nothing stored,
+        when the lease was lost.
+        """
         ...
 
 

@@ -34,8 +34,10 @@ class Channels:
             storage.database, foundation.worker_id, instances, health, _notifier(foundation, storage)
         )
         self.pairings = PairingService(self.links, registry)
-        self.supervisor = Supervisor(self.links, instances, registry, storage.inbox)
-        self.registration = RegistrationService(instances, registry, health, foundation.settings.agent_url)
+        self.supervisor = Supervisor(self.links, instances, registry, storage.inbox, storage.cursors)
+        self.registration = RegistrationService(
+            instances, registry, health, instances, foundation.settings.agent_url
+        )
         self.schedules = ScheduleService(storage.schedules, instances, registry, foundation.clock)
         self.polling = PollingService(
             storage.scheduled_runs,

@@ -10,6 +10,7 @@ from adapters.outbound.metadata import MemoryMetadata
 from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.security.file_tokens import SignedTokens
 from adapters.outbound.storage.chat_history import PostgresChatHistory
+from adapters.outbound.storage.cursors import PostgresCursors
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.identities import PostgresIdentities
 from adapters.outbound.storage.instances import PostgresInstances
@@ -64,6 +65,7 @@ class Storage:
         self.scheduled_runs = PostgresRuns(
             database, worker_id, bus.inbound_enqueued, bus.changed, self.health
         )
+        self.cursors = PostgresCursors(database, worker_id, bus.inbound_enqueued)
         self.deactivation = PostgresDeactivation(database, bus.changed)
         self.chat_history = PostgresChatHistory(database)
 

@@ -34,6 +34,7 @@ def health_of(
         instance_id=instance.id,
         healthy=not warnings and all(activity.healthy for activity in activities.values()),
         warnings=tuple(warnings),
+        notes=tuple(filter(None, [connection_note(instance, channel, record)])),
         last_success=summary.last_success,
         last_error=summary.last_error,
         last_error_at=summary.last_error_at,
@@ -126,3 +127,13 @@ def _work_warnings(record: HealthRecord) -> list[str]:
 def _has_sent(instance: Instance, sending: ActivityHealth) -> bool:
     """Whether replies were sent with the present configuration."""
     return sending.last_success is not None and sending.last_success > instance.updated_at
+
+
+def connection_note(instance: Instance, channel: AnyChannel, record: HealthRecord) -> str:
+    """The sentence on the connection that is kept for an instance, empty where none is kept."""
+    if channel.connector is None or instance.status == UNREADABLE:
+        return ""
+    config = channel.config.load(instance.config)
+    if not channel.connector.wants(config, record.registration):
+        return ""
+    return channel.connector.note(config, record.registration)

@@ -125,7 +125,7 @@ class ActivityHealth:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """The health of an instance. `warnings` say what is wrong and what to do.
+    """The health of an instance. `warnings` say what is wrong and what to do, `notes` what is worth knowing.
 
     `last_success`, `last_error` and `last_error_at` are those of the activity that failed last, where one fails;
     else the latest of all activities.
@@ -136,6 +136,7 @@ class Health:
     instance_id: int
     healthy: bool
     warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     last_success: datetime | None = None
     last_error: str | None = None
     last_error_at: datetime | None = None

@@ -63,7 +63,8 @@ class InstanceService:
         _check(channel.definition, new.channel_name, new.config, new.resource_id)
         existing = await self.store.find(new.id) if new.id is not None else None
         if existing is None or not existing.exists:
-            return await self._saved(await self.store.add(owner, new), channel, "created")
+            connects = await self.registration.wants_connection(channel, new.config, None)
+            return await self._saved(await self.store.add(owner, new, connects=connects), channel, "created")
         if not caller.may_act_for(existing.user_id):
             raise Forbidden("the instance named by id belongs to another user")
         if existing.channel_id != new.channel_id:
@@ -79,7 +80,8 @@ class InstanceService:
         return await self._change(existing, channel, change)
 
     async def _change(self, existing: Instance, channel: AnyChannel, change: InstanceChange) -> SaveResult:
-        instance = await self.store.change(existing.id, change)
+        connects = await self.registration.wants_connection(channel, change.config, existing.id)
+        instance = await self.store.change(existing.id, change, connects=connects)
         if instance is None:
             raise unknown(existing.id)
         await self.registration.replaced(existing, instance, channel)
@@ -109,14 +111,15 @@ class InstanceService:
         """Connects a saved instance to its platform; what the platform says fails no create or update."""
         await self.schedules.saved(instance)
         await self.pairings.saved(instance)
-        registered, error = await self.registration.connect(instance, channel)
+        connected = await self.registration.connect(instance, channel)
+        advised = advice(channel.definition, instance.config)
         return SaveResult(
             instance_id=instance.id,
             operation=operation,
-            message=". ".join([f"Instance {operation}", *advice(channel.definition, instance.config)]),
+            message=". ".join(filter(None, [f"Instance {operation}", *advised, connected.note])),
             worker_alive=await self.processes.worker_alive(),
-            webhook_registered=registered,
-            webhook_error=error,
+            webhook_registered=connected.registered,
+            webhook_error=connected.error,
         )
 
 

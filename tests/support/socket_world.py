@@ -11,6 +11,7 @@ from adapters.outbound.channels.linked_device_messaging.channel import build
 from adapters.outbound.channels.registry import Registry
 from adapters.outbound.channels.tests.support import dependencies
 from adapters.outbound.security.encryption import ConfigCipher
+from adapters.outbound.storage.cursors import PostgresCursors
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.instances import PostgresInstances
 from adapters.outbound.storage.links import PairingStore
@@ -51,12 +52,15 @@ class SocketWorld:
         self.channels = channels
         inbox = PostgresInbox(database, lambda: None)
         self.inbox = inbox
-        self.supervisor = Supervisor(self.links, self.instances, channels, inbox, restart_after=0)
+        self.cursors = PostgresCursors(database, owner, lambda: None)
+        self.supervisor = Supervisor(
+            self.links, self.instances, channels, inbox, self.cursors, restart_after=0
+        )
         self.pairing = PairingService(self.links, channels, wait=60)
 
     async def create(self, user: str = "ann") -> Instance:
         new = NewInstance(CHANNEL, "wa", {"phoneNumber": "4915112345678"}, "agent::echo")
-        instance = await self.instances.add(user, new)
+        instance = await self.instances.add(user, new, connects=True)
         await self.pairing.saved(instance)
         self.created = instance
         return instance

@@ -63,6 +63,7 @@ FIELDS: dict[str, Any] = {
     "userId": "ann",
     "value": "ann@example.com",
     "warnings": [],
+    "notes": [],
 }
 """By the name of a field. Others have an example that follows from their type."""
 

@@ -150,6 +150,7 @@ class InstanceHealth(Answer):
     instanceId: int
     healthy: bool
     warnings: list[str]
+    notes: list[str] = Field(description="What is worth knowing and needs no action.")
     lastSuccess: OptionalTimestamp
     lastError: str | None
     lastErrorAt: OptionalTimestamp

@@ -7,15 +7,15 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from adapters.inbound.sockets.storing import Storing
 from adapters.tasks import cancelled, end
-from domain.channels.messages import Event
 from domain.channels.typed import ChannelConfig, JsonModel
 from domain.refusals import Unavailable
 from ports.capabilities import Connector
 from ports.channels import Channels
 from ports.inbox import Inbox
 from ports.instances import InstanceLookup
-from ports.links import ConnectionLeases, LinkRecorder
+from ports.links import ConnectionCursors, ConnectionLeases, LinkRecorder
 
 log = logging.getLogger(__name__)
 
@@ -49,11 +49,13 @@ class Supervisor:
         instances: InstanceLookup,
         channels: Channels,
         inbox: Inbox,
+        cursors: ConnectionCursors,
         restart_after: float = RESTART_AFTER,
     ) -> None:
         self._leases = leases
         self._instances = instances
         self._inbox = inbox
+        self._cursors = cursors
         self._restart_after = restart_after
         self._channels = {
             channel.definition.id: _Connected(
@@ -145,9 +147,10 @@ class Supervisor:
         self._connections[instance_id] = _Connection(channel, config, task)
 
     async def _end(self, instance_id: int) -> None:
-        """Ends a connection without recording it: another process has the lease, or the instance is removed."""
+        """Ends a connection: another process has the lease, or the instance is removed or wants none any more."""
         connection = self._connections[instance_id]
         await end([connection.task], "connections")
+        await self._leases.release(instance_id)
         if await self._instances.find(instance_id) is None:
             self._start_unlinking(instance_id, connection.channel)
         del self._connections[instance_id]
@@ -163,16 +166,7 @@ class Supervisor:
     ) -> None:
         """Runs until it is cancelled. Who cancels records that the connection is down: `stop` does so for all in
         one statement, as the database may not answer then."""
-
-        async def emit(event: Event) -> None:
-            try:
-                await self._inbox.add(instance_id, [event])
-            except Unavailable:
-                raise
-            except Exception as error:  # raised, it would end the connection, and come again with the next
-                log.exception("a message could not be stored", extra={"instance": instance_id})
-                await recorder.record_failure(f"a message could not be stored: {type(error).__name__}")
-
+        emit = Storing(instance_id, self._inbox, self._cursors, recorder)
         while True:
             failure = ""
             try:

@@ -76,20 +76,23 @@ class PostgresInstances:
         instances = [self._instance(*row) for row in rows]
         return [instance for instance in instances if instance.status != UNREADABLE]
 
-    async def add(self, user_id: str, new: NewInstance) -> Instance:
+    async def add(self, user_id: str, new: NewInstance, *, connects: bool = False) -> Instance:
         added = insert(channel_instance).values(
             user_id=user_id,
             channel_id=new.channel_id,
             channel_name=new.channel_name,
             config=self._cipher.encrypt(json.dumps(new.config)),
             resource_id=new.resource_id,
+            connects=connects,
         )
         instance = await self._saved(added)
         assert instance is not None
         self._notify(instance.id)
         return instance
 
-    async def change(self, instance_id: int, change: InstanceChange) -> Instance | None:
+    async def change(
+        self, instance_id: int, change: InstanceChange, *, connects: bool = False
+    ) -> Instance | None:
         changed = update(channel_instance).where(columns.id == instance_id)
         instance = await self._saved(
             changed.values(
@@ -97,6 +100,7 @@ class PostgresInstances:
                 resource_id=func.coalesce(change.resource_id, columns.resource_id),
                 channel_name=func.coalesce(change.channel_name, columns.channel_name),
                 updated_at=func.now(),
+                connects=connects,
             )
         )
         self._notify(instance_id)
@@ -107,6 +111,11 @@ class PostgresInstances:
             return self._optional(await self._database.fetch_one(statement.returning(*INSTANCE)))
         except psycopg.errors.UniqueViolation as error:
             raise Conflict("an instance of this channel with this channelName exists already") from error
+
+    async def set_connects(self, instance_id: int, connects: bool) -> None:
+        """`ports.links.ConnectionSwitch`."""
+        changed = update(channel_instance).where(columns.id == instance_id, columns.connects != connects)
+        await self._database.execute(changed.values(connects=connects))
 
     @retried
     async def annotate(self, instance_id: int, field: str, value: str) -> None:

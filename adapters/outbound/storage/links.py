@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import case, func, or_, select, update
+from sqlalchemy import case, exists, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from adapters.outbound.storage.codec import storable
@@ -23,6 +24,9 @@ POLL_SECONDS = 0.5
 """Seconds between two queries for a code request."""
 
 instance, row = channel_instance.c, link.c
+
+FREE: dict[str, Any] = {"owner": None, "lease_until": None, "up_since": None}
+"""The columns of a link that no process keeps."""
 
 REMOVED = """
 SELECT n FROM unnest(%s::bigint[]) AS t(n)
@@ -49,8 +53,11 @@ class PairingStore:
         self._notifier = notifier
 
     async def acquire(self, channel_ids: Sequence[str]) -> Sequence[int]:
-        active = select(instance.id).where(instance.channel_id.in_(channel_ids), instance.status == ACTIVE)
-        added = insert(link).from_select(["instance_id"], active)
+        active = select(instance.id).where(
+            instance.channel_id.in_(channel_ids), instance.status == ACTIVE, instance.connects
+        )
+        missing = active.where(~exists().where(row.instance_id == instance.id))
+        added = insert(link).from_select(["instance_id"], missing)
         ours, unowned = row.owner == self._owner, or_(row.owner.is_(None), row.lease_until < func.now())
         free = select(row.instance_id).where(row.instance_id.in_(active), or_(ours, unowned))
         locked = free.with_for_update(of=link, skip_locked=True).subquery()
@@ -70,12 +77,16 @@ class PairingStore:
             active.where(row.owner != self._owner, row.lease_until > func.now())
         )
 
+    async def release(self, instance_id: int) -> None:
+        ours = update(link).where(row.instance_id == instance_id, row.owner == self._owner)
+        await self._database.execute(ours.values(FREE))
+
     async def release_all(self) -> None:
         await self.release_of([self._owner])
 
     async def release_of(self, owners: Sequence[int]) -> None:
         released = update(link).where(row.owner.in_(owners))
-        await self._database.execute(released.values(owner=None, lease_until=None, up_since=None))
+        await self._database.execute(released.values(FREE))
 
     async def removed(self, instance_ids: Sequence[int]) -> Sequence[int]:
         return await self._database.fetch_column(REMOVED, (list(instance_ids),))

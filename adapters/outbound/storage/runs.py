@@ -24,10 +24,10 @@ from sqlalchemy import (
 )
 
 from adapters.outbound.storage.codec import dump
-from adapters.outbound.storage.failures import by_halves, is_of_rows, is_rolled_back, retried
-from adapters.outbound.storage.pool import Connection, Database
-from adapters.outbound.storage.queue.inbox import ENQUEUE, InboxRow, columns_of
-from adapters.outbound.storage.queue.states import NOT_OFFERED
+from adapters.outbound.storage.failures import by_halves, is_rolled_back, retried
+from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.queue.arrivals import add_arrivals
+from adapters.outbound.storage.queue.inbox import InboxRow
 from adapters.outbound.storage.schedules import FREE, deactivated
 from adapters.outbound.storage.tables import schedule
 from domain.channels.messages import Event
@@ -165,33 +165,14 @@ class PostgresRuns:
             finished = await connection.run(ours.values(cursor=stored, next_run_at=at, failures=0))
             if finished.rowcount == 0:
                 return None
-            fresh, lost = await self._added(connection, arrivals)
+            fresh = await add_arrivals(connection, arrivals)
             if retire:
                 await connection.run(deactivated(due.instance_id))
         if retire:
             self._removed(due.instance_id)
-        if fresh:
+        if any(fresh):
             self._arrived()
-        return [None if each.event_key in lost else each.event_key in fresh for each in arrivals]
-
-    async def _added(self, connection: Connection, arrivals: Sequence[InboxRow]) -> tuple[set[str], set[str]]:
-        """The keys of the events that are new, and of those that cannot be stored: these do not cost the others."""
-        if not arrivals:
-            return set(), set()
-        try:
-            async with connection.transaction():
-                rows = await connection.execute(ENQUEUE, {**columns_of(arrivals), **NOT_OFFERED})
-                return {row[1] for row in await rows.fetchall()}, set()
-        except Exception as error:
-            if not is_of_rows(error, lost=connection.closed):
-                raise
-            if len(arrivals) == 1:
-                log.exception("a polled event cannot be stored", extra={"instance": arrivals[0].instance_id})
-                return set(), {arrivals[0].event_key}
-        half = len(arrivals) // 2
-        fresh, lost = await self._added(connection, arrivals[:half])
-        more_fresh, more_lost = await self._added(connection, arrivals[half:])
-        return fresh | more_fresh, lost | more_lost
+        return fresh
 
     async def failed(self, due: Due, at: datetime | None) -> None:
         ours = self._of_run(update(schedule), due)

@@ -52,10 +52,12 @@ channel_instance = table(
     *required(LargeBinary, "config"),
     *optional(Text, "resource_id"),
     *required(Timestamp, "created_at updated_at"),
+    *required(Boolean, "connects"),
     unique_index("channel_instance_triple", "user_id channel_name channel_id", where="status = 'active'"),
     index("channel_instance_retiring", "id", where="status <> 'active'"),
     index("channel_instance_by_user", "user_id id"),
     index("channel_instance_by_channel", "channel_id id"),
+    index("channel_instance_connected", "channel_id id", where="connects"),
 )
 
 instance_health = table(
@@ -241,7 +243,7 @@ access_notice = table(
 link = table(
     "link",
     _instance(primary_key=True),
-    *optional(Text, "status code error"),
+    *optional(Text, "status code error cursor"),
     *optional(BigInteger, "owner"),
     *optional(Timestamp, "lease_until up_since"),
     *required(Integer, "wanted answered asked"),

@@ -4,14 +4,27 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from domain.channels.messages import Config
 from domain.channels.typed import ChannelConfig
+from domain.instances.health import connection_note
 from domain.instances.model import ACTIVE, UNREADABLE, Instance
 from domain.instances.validation import advice
 from ports.capabilities import PlatformError, Registrar
 from ports.channels import AnyChannel, Channels
-from ports.instances import HealthStore, InstanceStore
+from ports.instances import HealthRecord, HealthStore, InstanceStore
+from ports.links import ConnectionSwitch
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """How a saved instance is connected: whether a required webhook is registered (None where none is required), what
+    the platform refused, and a sentence on the connection that is kept instead of a webhook."""
+
+    registered: bool | None
+    error: str | None
+    note: str
 
 
 @dataclass(eq=False)
@@ -21,15 +34,22 @@ class RegistrationService:
     store: InstanceStore
     channels: Channels
     health: HealthStore
+    connections: ConnectionSwitch
     callback_address: str
 
-    async def connect(self, instance: Instance, channel: AnyChannel) -> tuple[bool | None, str | None]:
-        """Registers the webhook, or checks the credentials of a saved instance.
+    async def wants_connection(self, channel: AnyChannel, config: Config, instance_id: int | None) -> bool:
+        """Whether a connection is kept with this configuration, as far as is known before it is saved."""
+        if channel.connector is None:
+            return False
+        record = await self.health.find(instance_id) if instance_id is not None else HealthRecord()
+        return channel.connector.wants(channel.config.load(config), record.registration)
 
-        Whether a required webhook is registered, None where none is required; and what the platform refused.
-        """
-        error = await self._check(instance, channel, register=True)
-        return (error is None if _must_register(channel) else None), error
+    async def connect(self, instance: Instance, channel: AnyChannel) -> Connected:
+        """Registers the webhook, or checks the credentials of a saved instance."""
+        registered, error = await self._check(instance, channel, register=True)
+        record = await self.health.find(instance.id) if channel.connector else HealthRecord()
+        note = connection_note(instance, channel, record)
+        return Connected(registered if _must_register(channel) else None, error, note)
 
     async def keep_registered(self, instance_id: int) -> None:
         """Registers the webhook again where the platform calls another address, and checks a configuration again that
@@ -65,32 +85,44 @@ class RegistrationService:
         if record.registration:
             await self.health.registration(instance.id, {})
 
-    async def _check(self, instance: Instance, channel: AnyChannel, *, register: bool) -> str | None:
-        """Records and returns what the platform says against the webhook or the credentials."""
+    async def _check(
+        self, instance: Instance, channel: AnyChannel, *, register: bool
+    ) -> tuple[bool, str | None]:
+        """Whether the webhook is registered, and what the platform says against it or the credentials: both are
+        recorded."""
         registered, error = False, None
         config = channel.config.load(instance.config)
         try:
             if registrar := channel.registrar:
                 address = self._webhook_address(instance)
-                if register or not await registrar.registered(config, address):
-                    await self._register(instance, registrar, config)
-                registered = True
+                registered = not register and await registrar.registered(config, address)
+                if not registered:
+                    registered = await self._register(instance, channel, registrar, config)
             if channel.probe and _is_probed(instance, channel):
                 await channel.probe.probe(config)
         except PlatformError as refused:
-            error = str(refused)
+            registered, error = False, str(refused)
         if channel.registrar or channel.probe:
             await self.health.webhook(instance.id, registered, error)
-        return error
+        return registered, error
 
     async def _register(
-        self, instance: Instance, registrar: Registrar[ChannelConfig], config: ChannelConfig
-    ) -> None:
-        """Raises `PlatformError`."""
+        self,
+        instance: Instance,
+        channel: AnyChannel,
+        registrar: Registrar[ChannelConfig],
+        config: ChannelConfig,
+    ) -> bool:
+        """Whether the platform calls the webhook now, and needs no connection. Raises `PlatformError`."""
         former = (await self.health.find(instance.id)).registration
         registration = await registrar.register(config, self._webhook_address(instance), former)
         if registration != former:
             await self.health.registration(instance.id, registration)
+        if channel.connector is None:
+            return True
+        connects = channel.connector.wants(config, registration)
+        await self.connections.set_connects(instance.id, connects)
+        return not connects
 
     def _webhook_address(self, instance: Instance) -> str:
         return self.callback_address + instance.webhook_path

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable, Mapping
 from html.parser import HTMLParser
 from typing import Any
+
+from aiohttp import web
 
 from tests.support.platforms.forms import multipart
 from tests.support.platforms.standin import Reply, Seen, StandIn, expect
@@ -20,6 +23,7 @@ _FIELDS: Mapping[str, tuple[set[str], set[str]]] = {
     "setWebhook": ({"url"}, {"secret_token", "allowed_updates", "max_connections", "drop_pending_updates"}),
     "deleteWebhook": (set(), {"drop_pending_updates"}),
     "getWebhookInfo": (set(), set()),
+    "getUpdates": (set(), {"offset", "timeout", "allowed_updates"}),
     "sendMessage": ({"chat_id", "text"}, _PLACE | {"parse_mode", "link_preview_options"}),
     "sendPhoto": ({"chat_id", "photo"}, _PLACE | {"caption"}),
     "sendDocument": ({"chat_id", "document"}, _PLACE | {"caption"}),
@@ -36,7 +40,11 @@ _FIELDS: Mapping[str, tuple[set[str], set[str]]] = {
 
 
 class Telegram(StandIn):
-    """Keeps what was asked in `calls`; `refuse` holds texts for methods that are to fail with 400."""
+    """Keeps what was asked in `calls`; `refuse` holds texts for methods that are to fail with 400.
+
+    `pending` are the updates that nobody confirmed. A call of getUpdates waits while there are none; one that
+    waits is ended by the next, and counts in `conflicts` if somebody still waited for its answer.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,6 +52,50 @@ class Telegram(StandIn):
         self.files = {"AgFile1": b"\x89PNG picture"}
         self.webhook: dict[str, Any] = {"url": ""}
         self.refuse: dict[str, str] = {}
+        self.pending: list[dict[str, Any]] = []
+        self.conflicts = 0
+        self._poll: tuple[asyncio.AbstractEventLoop, asyncio.Future[str]] | None = None
+
+    def write(self, update: dict[str, Any]) -> None:
+        """An update for who fetches them, from any thread."""
+        self.pending.append(update)
+        if self._poll:
+            loop, poll = self._poll
+            loop.call_soon_threadsafe(lambda: poll.done() or poll.set_result("news"))
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        if request.path == f"/bot{TOKEN}/getUpdates":
+            ended = await self._long_poll(await request.json())
+            if ended == "ended":
+                self.conflicts += request.transport is not None and not request.transport.is_closing()
+                words = "Conflict: terminated by other getUpdates request"
+                return web.json_response({"ok": False, "error_code": 409, "description": words}, status=409)
+        return await super().handle(request)
+
+    async def _long_poll(self, payload: dict[str, Any]) -> str:
+        """Waits for an update as long as the caller wants; how that ended."""
+        if self._poll and not self._poll[1].done():
+            self._poll[1].set_result("ended")
+        self._confirm(payload)
+        loop = asyncio.get_running_loop()
+        self._poll = loop, loop.create_future()
+        if self.pending or self.webhook["url"] or not payload.get("timeout"):
+            self._poll[1].set_result("news")
+        done, _ = await asyncio.wait([self._poll[1]], timeout=payload.get("timeout", 0))
+        return next((poll.result() for poll in done), "nothing")
+
+    def _confirm(self, payload: dict[str, Any]) -> None:
+        offset = payload.get("offset", 0)
+        self.pending = [update for update in self.pending if update["update_id"] >= offset]
+
+    def _getUpdates(self, payload: dict[str, Any]) -> Reply:  # noqa: N802
+        if self.webhook["url"]:
+            words = (
+                "can't use getUpdates method while webhook is active; use deleteWebhook to delete it first"
+            )
+            return refusal(409, f"Conflict: {words}")
+        wanted = set(payload["allowed_updates"])
+        return result([update for update in self.pending if wanted & set(update)][:100])
 
     def of(self, method: str) -> list[dict[str, Any]]:
         """The payloads of one method, in order."""

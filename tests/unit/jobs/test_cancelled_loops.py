@@ -126,6 +126,7 @@ async def test_connections_end_whose_last_message_fails() -> None:
         SimpleNamespace(cached=cached),
         SimpleNamespace(all=lambda: [a_channel(connector=channel)]),
         SimpleNamespace(),
+        SimpleNamespace(),
     ]
     supervisor = Supervisor(*parts, restart_after=0.0)
     await supervisor.check()

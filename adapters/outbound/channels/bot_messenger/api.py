@@ -53,7 +53,7 @@ class BotApi:
 
     def __init__(self, dependencies: ChannelDependencies) -> None:
         self._dependencies = dependencies
-        self._client = PlatformClient(dependencies.http, "Telegram", _description, _succeeded)
+        self._client = PlatformClient(dependencies.http, "Telegram", _description, _succeeded, _wait)
 
     async def call(
         self, token: str, method: str, payload: Mapping[str, Any] | None = None, timeout: float = SEND_TIMEOUT
@@ -88,6 +88,11 @@ class BotApi:
             return Attempt(replace(answer, detail=masked(answer.detail, _secrets(token))))
         return outcome(answer, masked(text(answer.json(), "description"), _secrets(token)))
 
+    @property
+    def is_own_server(self) -> bool:
+        """Whether the operator named a Bot API server of their own."""
+        return self._base() != BASE.default
+
     def _url(self, token: str, method: str) -> str:
         return f"{self._base()}/bot{_in_path(token)}/{method}"
 
@@ -103,9 +108,7 @@ def outcome(answer: HttpAnswer, description: str) -> Attempt:
     if answer.ok and at(body, "ok") is True:
         return Attempt(Sent(Outcome.SENT, ref=text(body, "result", "message_id")))
     if answer.status == 429:
-        wait = at(body, "parameters", "retry_after")
-        seconds = wait if isinstance(wait, int | float) and wait >= 0 else answer.retry_after
-        return Attempt(Sent(Outcome.RETRY_AFTER, description or "HTTP 429", retry_after=seconds))
+        return Attempt(Sent(Outcome.RETRY_AFTER, description or "HTTP 429", retry_after=_wait(answer)))
     if answer.ok:
         detail = f"Telegram's answer does not say whether it succeeded: {description}"
         return Attempt(Sent(Outcome.UNKNOWN, detail))
@@ -116,6 +119,11 @@ def outcome(answer: HttpAnswer, description: str) -> Attempt:
 
 def _succeeded(answer: HttpAnswer) -> bool:
     return at(answer.json(), "ok") is True
+
+
+def _wait(answer: HttpAnswer) -> float | None:
+    wait = at(answer.json(), "parameters", "retry_after")
+    return wait if isinstance(wait, int | float) and wait >= 0 else answer.retry_after
 
 
 def _description(answer: HttpAnswer) -> str:

@@ -1,22 +1,28 @@
 """The bot-messenger channel: Telegram (https://core.telegram.org/bots/api)."""
 
 from collections.abc import AsyncIterator
+from urllib.parse import urlsplit
 
 from adapters.outbound.channels.bot_messenger.api import BASE
 from adapters.outbound.channels.common.bodies import items, text
+from adapters.outbound.http.policy import AddressPolicy, numeric_host
 from domain.channels.messages import Attachment, ChannelMetadata
-from ports.capabilities import Registration
+from ports.capabilities import PlatformError, Registration
 from ports.channels import Channel, ChannelDependencies
 
 from . import webhook
 from .api import BotApi
-from .config import CONFIG, DEFINITION, TARGET, BotConfig, BotTarget
+from .config import CONFIG, DEFINITION, POLLING, TARGET, BotConfig, BotTarget
 from .delivery import Delivery
 from .opening import Opener
+from .polling import Updates
 from .streaming import TelegramStreaming
 
+_BAD_ADDRESS = "bad webhook"
+"""How Telegram's description of an address that it does not call begins."""
 
-class Bot:
+
+class BotAccount:
     """The bot's account: its name, its webhook, its files."""
 
     metadata_seconds = 3600.0
@@ -30,13 +36,33 @@ class Bot:
         return {"username": text(me, "username")}
 
     async def register(self, config: BotConfig, address: str, kept: Registration) -> Registration:
+        """Where Telegram calls no webhook, what says that updates are fetched, and why."""
+        reason = self._no_webhook(address)
+        if config.connection != POLLING and not reason:
+            try:
+                await self._set_webhook(config, address)
+                return {}
+            except PlatformError as error:
+                if _BAD_ADDRESS not in str(error).lower():
+                    raise
+                reason = str(error)
+        await self.unregister(config, kept)
+        return {"connection": POLLING, "reason": "" if config.connection == POLLING else reason}
+
+    def _no_webhook(self, address: str) -> str:
+        """Why Telegram would not call an address, as far as the address alone tells; a Bot API server of one's own
+        may call any."""
+        if self._api.is_own_server or _is_public_https(address):
+            return ""
+        return "AGENT_URL is not a public https address"
+
+    async def _set_webhook(self, config: BotConfig, address: str) -> None:
         payload = {
             "url": address,
             "secret_token": webhook.secret_of(config.bot_token),
             "allowed_updates": list(webhook.ALLOWED_UPDATES),
         }
         await self._api.call(config.bot_token, "setWebhook", payload)
-        return {}
 
     async def unregister(self, config: BotConfig, kept: Registration) -> None:
         await self._api.call(config.bot_token, "deleteWebhook")
@@ -46,6 +72,8 @@ class Bot:
         return old.bot_token != new.bot_token
 
     async def registered(self, config: BotConfig, address: str) -> bool:
+        if config.connection == POLLING:
+            return False
         info = await self._api.call(config.bot_token, "getWebhookInfo")
         updates = items(info, "allowed_updates") or webhook.ALLOWED_UPDATES
         return text(info, "url") == address and set(webhook.ALLOWED_UPDATES) <= set(updates)
@@ -57,10 +85,22 @@ class Bot:
         return self._api.download(config.bot_token, text(attachment.source, "file_id"))
 
 
+def _is_public_https(address: str) -> bool:
+    """Whether an address may be one that Telegram calls, told without resolving its name."""
+    parts = urlsplit(address)
+    host = parts.hostname or ""
+    literal = numeric_host(host) or (host if ":" in host else None)
+    if literal is not None:
+        return parts.scheme == "https" and AddressPolicy("public-only").allows(str(literal))
+    return (
+        parts.scheme == "https" and "." in host and not host.endswith((".local", ".localhost", ".internal"))
+    )
+
+
 def build(dependencies: ChannelDependencies) -> Channel[BotConfig, BotTarget]:
     api = BotApi(dependencies)
     streaming = TelegramStreaming(api)
-    bot, delivery = Bot(api), Delivery(api, dependencies.artifacts, streaming)
+    bot, delivery = BotAccount(api), Delivery(api, dependencies.artifacts, streaming)
     return Channel(
         definition=DEFINITION,
         addresses=(BASE,),
@@ -78,4 +118,5 @@ def build(dependencies: ChannelDependencies) -> Channel[BotConfig, BotTarget]:
         streaming=streaming,
         button_ack=delivery,
         prompt_closer=delivery,
+        connector=Updates(dependencies, api),
     )

@@ -6,6 +6,8 @@ from adapters.outbound.rendering import Markup
 from domain.channels.model import ChannelDefinition, SetupInstructions, TextLimit, Unit
 from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting
 
+WEBHOOK = "webhook"
+POLLING = "polling"
 TEXT_LIMIT = TextLimit(4096, Unit.UTF16)
 MARKUPS = {
     "HTML": Markup.TELEGRAM_HTML,
@@ -20,6 +22,11 @@ class BotConfig(ChatConfig):
     parse_mode: str = setting(
         "Markup in which answers are sent: 'HTML' (default), 'Markdown' or 'MarkdownV2'.",
         choices=tuple(MARKUPS),
+    )
+    connection: str = setting(
+        "How updates come in: 'webhook' (default), or 'polling', which needs no public address. Where "
+        "Telegram refuses the webhook's address, updates are fetched as well.",
+        choices=(WEBHOOK, POLLING),
     )
     disable_web_page_preview: bool = setting("Send answers without a preview of the first link in them.")
 
@@ -53,13 +60,10 @@ DEFINITION = ChannelDefinition(
             "Open a chat with @BotFather in Telegram, send /newbot and choose a name and a username.",
             "Copy the token that BotFather gives into botToken.",
             (
-                "Make sure that the service's public address (AGENT_URL) is reachable over https on port 443, 80, "
-                "88 or 8443."
-            ),
-            (
-                "Create the channel instance: the webhook "
-                "{base_url}/api/agent/channels/bot-messenger/{instance_id}/webhook is registered with Telegram "
-                "automatically."
+                "Create the channel instance. Where AGENT_URL is a public https address on port 443, 80, 88 or 8443, "
+                "the webhook {base_url}/api/agent/channels/bot-messenger/{instance_id}/webhook is registered with "
+                "Telegram automatically. Anywhere else, such as behind a router, updates are fetched from Telegram: "
+                "nothing needs to be set up, and connection 'polling' asks for that in any case."
             ),
             (
                 "Optional, for groups: send /setprivacy to BotFather and choose 'Disable', so that the bot sees "

@@ -33,10 +33,11 @@ def receive(config: BotConfig, call: RawCall, metadata: ChannelMetadata, now: da
         raise Unauthenticated(
             "The header X-Telegram-Bot-Api-Secret-Token is not the one that was registered."
         )
-    return _read(json_object(call.body), Bot(token.partition(":")[0], text(metadata, "username")))
+    return read_update(json_object(call.body), Bot(token.partition(":")[0], text(metadata, "username")))
 
 
-def _read(update: Mapping[str, Any], bot: Bot) -> Received:
+def read_update(update: Mapping[str, Any], bot: Bot) -> Received:
+    """Reads an update, however it came."""
     kind = next((name for name in ALLOWED_UPDATES if isinstance(update.get(name), dict)), None)
     if kind is None:
         return Received(kind="ignored:other")

@@ -17,17 +17,23 @@ def is_object(answer: HttpAnswer) -> bool:
     return answer.ok and isinstance(answer.json(), dict)
 
 
+def retry_after(answer: HttpAnswer) -> float | None:
+    return answer.retry_after
+
+
 @dataclass(frozen=True, slots=True)
 class PlatformClient:
     """Reads from one platform.
 
-    `reason` gives the platform's own error message, empty without one; `succeeded` says whether an answer is one.
+    `reason` gives the platform's own error message, empty without one; `succeeded` says whether an answer is one,
+    `wait` after how many seconds to try again where the platform says that.
     """
 
     http: Http
     platform: str
     reason: Callable[[HttpAnswer], str]
     succeeded: Callable[[HttpAnswer], bool] = is_object
+    wait: Callable[[HttpAnswer], float | None] = retry_after
 
     async def read(self, request: HttpRequest, secrets: Sequence[str] = ()) -> dict[str, Any]:
         """The JSON object that answers a request. Raises `PlatformError`, with `secrets` masked."""
@@ -41,7 +47,9 @@ class PlatformClient:
         except HttpFailed as error:
             raise self._error(str(error), secrets) from None
         if not self.succeeded(answer):
-            raise self._error(self.reason(answer) or f"HTTP {answer.status}", secrets)
+            refused = self._error(self.reason(answer) or f"HTTP {answer.status}", secrets)
+            refused.retry_after = self.wait(answer)
+            raise refused
         return answer
 
     async def download(self, request: HttpRequest, secrets: Sequence[str] = ()) -> AsyncIterator[bytes]:

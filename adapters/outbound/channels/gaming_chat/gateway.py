@@ -4,9 +4,8 @@ https://docs.discord.com/developers/events/gateway
 """
 
 import asyncio
-import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
@@ -14,8 +13,9 @@ import aiohttp
 import orjson
 
 from adapters.outbound.channels.common.bodies import at, json_value, text
+from adapters.outbound.channels.common.reconnecting import Attempt, Refused, keep_connected
 from domain.refusals import Invalid
-from ports.capabilities import Emit, PlatformError
+from ports.capabilities import Emit, PlatformError, Registration
 from ports.channels import ChannelDependencies
 from ports.links import LinkRecorder
 
@@ -23,8 +23,6 @@ from .api import DiscordApi
 from .config import DiscordConfig
 from .interactions import read_interaction
 from .messages import read_message
-
-log = logging.getLogger(__name__)
 
 INTENTS = 1 << 9 | 1 << 12
 """Messages in servers and direct messages. The content of mentions and direct messages comes without the
@@ -38,8 +36,6 @@ _FATAL = {
     4014: "the intents are not allowed",
 }
 _NEW_SESSION = frozenset({1000, 1001, 4003, 4004, 4007, 4009, 4014})
-FIRST_PAUSE = 2.0
-LONGEST_PAUSE = 300.0
 _RESUMABLE = 4000
 _HELLO_SECONDS = 30.0
 _MAX_FRAME = 16 * 1024 * 1024
@@ -69,7 +65,7 @@ class _Session:
     address: str = ""
     bot_id: str = ""
     sequence: int | None = None
-    greeted: bool = False
+    attempt: Attempt = field(default_factory=Attempt)
 
     def forget(self) -> None:
         """The next connection begins anew."""
@@ -84,25 +80,23 @@ class Gateway:
         self._dependencies = dependencies
         self._api = api
 
+    def wants(self, config: DiscordConfig, registration: Registration) -> bool:
+        return True
+
+    def note(self, config: DiscordConfig, registration: Registration) -> str:
+        return ""
+
     async def listen(
         self, instance_id: int, config: DiscordConfig, emit: Emit, recorder: LinkRecorder
     ) -> None:
-        """Runs until it is cancelled: connects again after a growing pause, as long as the gateway fails."""
+        """Runs until it is cancelled."""
         session = _Session(config, emit, recorder)
-        failures = 0
-        while True:
-            try:
-                await self._connect(session)
-                failures = 0
-                await asyncio.sleep(FIRST_PAUSE)
-            except PlatformError as error:
-                failures = 1 if session.greeted else failures + 1
-                await recorder.set_connected_since(None)
-                if failures == 1:
-                    await recorder.record_failure(str(error))
-                log.warning("%s", error, extra={"instance": instance_id})
-                session.greeted = False
-                await asyncio.sleep(pause_seconds(failures, error))
+
+        async def connect(attempt: Attempt) -> None:
+            session.attempt = attempt
+            await self._connect(session)
+
+        await keep_connected(connect, instance_id, recorder)
 
     async def unlink(self, instance_id: int) -> None:
         return
@@ -127,17 +121,6 @@ class Gateway:
                 reason = type(error).__name__
                 raise PlatformError(f"Discord: the gateway cannot be reached: {reason}") from None
             await _Connection(self._dependencies, self._api, socket, session).run()
-
-
-class _Refused(PlatformError):
-    """The gateway does not accept this configuration; trying again is useless until it changes."""
-
-
-def pause_seconds(failures: int, error: PlatformError) -> float:
-    """Seconds to the next connection: Discord resets the token of a bot that identifies too often."""
-    if isinstance(error, _Refused):
-        return LONGEST_PAUSE
-    return min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(failures - 1, 20))
 
 
 @dataclass(slots=True)
@@ -187,7 +170,7 @@ class _Connection:
         if code in _NEW_SESSION:
             self.session.forget()
         if code in _FATAL:
-            raise _Refused(f"Discord: the gateway refuses the bot: {_FATAL[code]}")
+            raise Refused(f"Discord: the gateway refuses the bot: {_FATAL[code]}")
         raise PlatformError(f"Discord: the gateway connection broke: it was closed with {code}")
 
     async def _identify(self) -> None:
@@ -243,7 +226,7 @@ class _Connection:
             self.session.address = text(data, "resume_gateway_url")
             self.session.bot_id = text(data, "user", "id")
         if name in ("READY", "RESUMED"):
-            self.session.greeted = True
+            self.session.attempt.greeted = True
             await self.session.recorder.set_connected_since(self.dependencies.clock.now())
         elif name == "MESSAGE_CREATE":
             event = read_message(data, {self.session.config.application_id, self.session.bot_id})

@@ -13,7 +13,7 @@ from adapters.outbound.channels.common.bodies import at
 from adapters.outbound.rendering import Markup, render
 from domain.channels.limits import Limits
 from domain.channels.messages import Answer, Artifact, Attachment, OutboundMessage, Outcome, Sent
-from ports.capabilities import Emit, Pairing, PlatformError
+from ports.capabilities import Emit, Pairing, PlatformError, Registration
 from ports.channels import Channel, ChannelDependencies
 from ports.links import LinkRecorder
 
@@ -45,6 +45,12 @@ class LinkedDeviceMessaging:
 
     def lacks(self) -> str | None:
         return self._devices.missing()
+
+    def wants(self, config: DeviceConfig, registration: Registration) -> bool:
+        return True
+
+    def note(self, config: DeviceConfig, registration: Registration) -> str:
+        return ""
 
     async def probe(self, config: DeviceConfig) -> None:
         if missing := self._devices.missing():

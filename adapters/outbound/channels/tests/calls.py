@@ -49,6 +49,8 @@ CONFIGURED = {
     "described": "describer",
     "is_bot": "sender_filter",
     "default_address": "opener",
+    "wants": "connector",
+    "note": "connector",
 }
 """Methods that take a config first."""
 PLAIN = {

@@ -66,7 +66,7 @@ def sends_to(chat: int, topic: int | None = None) -> Callable[[HttpRequest], boo
 
 SAMPLE = Sample(
     fields=(
-        "botToken string R, parseMode string, disableWebPagePreview boolean, "
+        "botToken string R, parseMode string, connection string, disableWebPagePreview boolean, "
         "identifyUsers boolean, accessMode string, "
         "mergeSeconds number, transcribe boolean"
     ),

@@ -9,7 +9,6 @@ import pytest
 
 from adapters.outbound.channels.bot_messenger.channel import build
 from adapters.outbound.channels.bot_messenger.config import CONFIG as MODEL
-from adapters.outbound.channels.bot_messenger.webhook import secret_of
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import Files, client, dependencies
 from domain.channels.messages import Answer, Artifact, Attachment, Choice, ClosedPrompt, Outcome, Sent
@@ -238,33 +237,6 @@ async def test_a_server_that_is_not_there_can_be_tried_again() -> None:
         await lost.typing(CONFIG, TARGET)
         with pytest.raises(PlatformError):
             await lost.probe(CONFIG)
-
-
-async def test_registers_with_the_secret_and_the_updates(channel: ChannelCalls, server: Telegram) -> None:
-    address = "https://agents.example/api/agent/channels/bot-messenger/7/webhook"
-    assert not await channel.registered(CONFIG, address)
-    await channel.register(CONFIG, address, {})
-    assert server.webhook == {
-        "url": address,
-        "secret_token": secret_of(TOKEN),
-        "allowed_updates": ["message", "edited_message", "callback_query"],
-    }
-    assert await channel.registered(CONFIG, address)
-    assert not await channel.registered(CONFIG, address + "2")
-    server.webhook["allowed_updates"] = ["message"]
-    assert not await channel.registered(CONFIG, address)
-    await channel.unregister(CONFIG, {})
-    assert server.webhook == {"url": ""}
-
-
-async def test_another_bot_leaves_a_webhook_behind(channel: ChannelCalls) -> None:
-    assert channel.supersedes(CONFIG, {**CONFIG, "botToken": "8:another"})
-    assert not channel.supersedes(CONFIG, {**CONFIG, "parseMode": "Markdown"})
-
-
-async def test_a_refused_registration_says_why(channel: ChannelCalls) -> None:
-    with pytest.raises(PlatformError, match="HTTPS URL must be provided"):
-        await channel.register(CONFIG, "http://agents.example/webhook", {})
 
 
 async def test_probes_with_get_me(channel: ChannelCalls) -> None:

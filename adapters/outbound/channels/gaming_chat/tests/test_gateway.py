@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
-from datetime import datetime
 from typing import Any
 
 import pytest
 
-from adapters.outbound.channels.gaming_chat import gateway
+from adapters.outbound.channels.common import reconnecting
 from adapters.outbound.channels.gaming_chat.channel import build
 from adapters.outbound.channels.gaming_chat.gateway import INTENTS
 from adapters.outbound.channels.tests.calls import ChannelCalls
+from adapters.outbound.channels.tests.listening import Listener
 from adapters.outbound.channels.tests.support import client, dependencies
 from domain.channels.messages import Event
-from ports.capabilities import Emit, PlatformError
+from ports.capabilities import PlatformError
 from tests.support.platforms.discord import APPLICATION, INTERVAL, TOKEN, Discord
 from tests.support.waiting import let_pass
 
@@ -24,46 +23,10 @@ from .samples import CONFIG, SETTING, fixture
 READY = {"session_id": "session1", "user": {"id": APPLICATION}, "v": 10}
 
 
-class Recorder:
-    """What is put on record of a connection."""
-
-    def __init__(self) -> None:
-        self.ups: list[bool] = []
-        self.troubles: asyncio.Queue[str] = asyncio.Queue()
-
-    async def set_connected_since(self, since: datetime | None) -> None:
-        self.ups.append(since is not None)
-
-    async def record_failure(self, reason: str) -> None:
-        self.troubles.put_nowait(reason)
-
-
-class Listener:
-    """A running connection, the events that it gave, and its recorder."""
-
-    def __init__(self, channel: ChannelCalls) -> None:
-        self.channel = channel
-        self.events: asyncio.Queue[Event] = asyncio.Queue()
-        self.recorder = Recorder()
-        self.emit: Emit = self.events.put
-        self._running: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        self._running = asyncio.create_task(self.channel.listen(7, CONFIG, self._emit, self.recorder))
-
-    async def _emit(self, event: Event) -> None:
-        await self.emit(event)
-
-    async def stop(self) -> None:
-        if self._running:
-            self._running.cancel()
-            await asyncio.gather(self._running, return_exceptions=True)
-
-
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gateway, "FIRST_PAUSE", 0.001)
-    monkeypatch.setattr(gateway, "LONGEST_PAUSE", 0.01)
+    monkeypatch.setattr(reconnecting, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(reconnecting, "LONGEST_PAUSE", 0.01)
 
 
 @pytest.fixture
@@ -75,7 +38,7 @@ async def server() -> AsyncIterator[Discord]:
 @pytest.fixture
 async def listener(server: Discord) -> AsyncIterator[Listener]:
     async with client() as http:
-        found = Listener(ChannelCalls(build(dependencies(http, {SETTING: server.url + "/api/v10"}))))
+        found = Listener(ChannelCalls(build(dependencies(http, {SETTING: server.url + "/api/v10"}))), CONFIG)
         yield found
         await found.stop()
 
@@ -142,31 +105,21 @@ async def test_a_session_that_is_over_begins_anew(server: Discord, listener: Lis
 async def test_a_message_that_could_not_be_stored_is_not_counted_as_seen(
     server: Discord, listener: Listener
 ) -> None:
-    async def broken(event: Event) -> None:
-        listener.emit = listener.events.put
-        raise PlatformError("the database is away")
-
-    listener.emit = broken
+    listener.broken.append(PlatformError("the database is away"))
     await entered(server, listener)
     server.gateway.dispatch("MESSAGE_CREATE", fixture("message_dm"), 2)
     heard = await server.gateway.heard.get()
     assert (heard["op"], heard["d"]["seq"]) == (6, 1)
 
 
-async def test_an_error_of_our_own_ends_the_listening(server: Discord) -> None:
-    async def broken(event: Event) -> None:
-        raise ConnectionResetError(event.text)
-
-    recorder = Recorder()
-    async with client() as http:
-        channel = ChannelCalls(build(dependencies(http, {SETTING: server.url + "/api/v10"})))
-        running = asyncio.create_task(channel.listen(7, CONFIG, broken, recorder))
-        await server.gateway.heard.get()
-        server.gateway.dispatch("READY", dict(READY), 1)
-        server.gateway.dispatch("MESSAGE_CREATE", fixture("message_dm"), 2)
-        with pytest.raises(ConnectionResetError):
-            await running
-    assert recorder.ups == [True], "its end is put on record by whoever keeps the connection"
+async def test_an_error_of_our_own_ends_the_listening(server: Discord, listener: Listener) -> None:
+    listener.broken.append(ConnectionResetError("ours"))
+    await entered(server, listener)
+    server.gateway.dispatch("MESSAGE_CREATE", fixture("message_dm"), 2)
+    assert listener.running is not None
+    with pytest.raises(ConnectionResetError):
+        await listener.running
+    assert listener.recorder.ups == [True], "its end is put on record by whoever keeps the connection"
 
 
 @pytest.mark.parametrize(("code", "words"), [(4004, "bot token is not valid"), (4014, "intents")])
@@ -191,7 +144,7 @@ async def test_a_lasting_trouble_is_put_on_record_once(server: Discord, listener
 def test_pauses_grow_to_five_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     error = PlatformError("x")
-    assert [gateway.pause_seconds(failures, error) for failures in (1, 2, 3, 9, 10_000)] == [
+    assert [reconnecting.pause_seconds(failures, error) for failures in (1, 2, 3, 9, 10_000)] == [
         2,
         4,
         8,
@@ -240,7 +193,7 @@ async def test_odd_frames_are_passed_over(server: Discord, listener: Listener, f
 
 async def test_without_a_gateway_it_says_so() -> None:
     async with client() as http:
-        listener = Listener(ChannelCalls(build(dependencies(http, {SETTING: "http://127.0.0.1:1"}))))
+        listener = Listener(ChannelCalls(build(dependencies(http, {SETTING: "http://127.0.0.1:1"}))), CONFIG)
         listener.start()
         assert "127.0.0.1:1" in await listener.recorder.troubles.get()
         await listener.stop()

@@ -386,6 +386,7 @@ class Health(_message.Message):
     RECEIVING_FIELD_NUMBER: _builtins.int
     PROCESSING_FIELD_NUMBER: _builtins.int
     SENDING_FIELD_NUMBER: _builtins.int
+    NOTES_FIELD_NUMBER: _builtins.int
     instance_id: _builtins.int
     healthy: _builtins.bool
     last_success_us: _builtins.int
@@ -414,6 +415,10 @@ class Health(_message.Message):
     def sending(self) -> Global___ActivityHealth:
         """Handing replies to the platform."""
 
+    @_builtins.property
+    def notes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What is worth knowing and needs no action, such as how messages come in."""
+
     def __init__(
         self,
         *,
@@ -431,10 +436,11 @@ class Health(_message.Message):
         receiving: Global___ActivityHealth | None = ...,
         processing: Global___ActivityHealth | None = ...,
         sending: Global___ActivityHealth | None = ...,
+        notes: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_breaker_until_us", b"_breaker_until_us", "_last_error", b"_last_error", "_last_error_at_us", b"_last_error_at_us", "_last_success_us", b"_last_success_us", "_next_run_us", b"_next_run_us", "_pairing_code", b"_pairing_code", "breaker_until_us", b"breaker_until_us", "last_error", b"last_error", "last_error_at_us", b"last_error_at_us", "last_success_us", b"last_success_us", "next_run_us", b"next_run_us", "pairing_code", b"pairing_code", "processing", b"processing", "receiving", b"receiving", "sending", b"sending"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_breaker_until_us", b"_breaker_until_us", "_last_error", b"_last_error", "_last_error_at_us", b"_last_error_at_us", "_last_success_us", b"_last_success_us", "_next_run_us", b"_next_run_us", "_pairing_code", b"_pairing_code", "breaker", b"breaker", "breaker_until_us", b"breaker_until_us", "healthy", b"healthy", "instance_id", b"instance_id", "last_error", b"last_error", "last_error_at_us", b"last_error_at_us", "last_success_us", b"last_success_us", "next_run_us", b"next_run_us", "pairing_code", b"pairing_code", "processing", b"processing", "queue", b"queue", "receiving", b"receiving", "sending", b"sending", "warnings", b"warnings"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_breaker_until_us", b"_breaker_until_us", "_last_error", b"_last_error", "_last_error_at_us", b"_last_error_at_us", "_last_success_us", b"_last_success_us", "_next_run_us", b"_next_run_us", "_pairing_code", b"_pairing_code", "breaker", b"breaker", "breaker_until_us", b"breaker_until_us", "healthy", b"healthy", "instance_id", b"instance_id", "last_error", b"last_error", "last_error_at_us", b"last_error_at_us", "last_success_us", b"last_success_us", "next_run_us", b"next_run_us", "notes", b"notes", "pairing_code", b"pairing_code", "processing", b"processing", "queue", b"queue", "receiving", b"receiving", "sending", b"sending", "warnings", b"warnings"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__breaker_until_us: _TypeAlias = _typing.Literal["breaker_until_us"]  # noqa: Y015
     _WhichOneofArgType__breaker_until_us: _TypeAlias = _typing.Literal["_breaker_until_us", b"_breaker_until_us"]  # noqa: Y015

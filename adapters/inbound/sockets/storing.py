@@ -1,0 +1,45 @@
+"""Stores what the connection of an instance received."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from domain.channels.messages import Event
+from domain.refusals import Unavailable
+from ports.inbox import Inbox
+from ports.links import ConnectionCursors, LinkRecorder
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Storing:
+    """`ports.capabilities.Emit` of one instance. An event that cannot be stored is told in the instance's health:
+    raised, it would end the connection, and come again with the next."""
+
+    instance_id: int
+    inbox: Inbox
+    cursors: ConnectionCursors
+    recorder: LinkRecorder
+
+    async def __call__(self, event: Event) -> None:
+        try:
+            await self.inbox.add(self.instance_id, [event])
+        except Unavailable:
+            raise
+        except Exception as error:
+            log.exception("a message could not be stored", extra={"instance": self.instance_id})
+            await self.recorder.record_failure(f"a message could not be stored: {type(error).__name__}")
+
+    async def batch(self, events: Sequence[Event], cursor: Mapping[str, object]) -> None:
+        stored = await self.cursors.store(self.instance_id, events, cursor)
+        if stored is None:
+            raise Unavailable("another process keeps the connection now")
+        if lost := list(stored).count(None):
+            reason = f"{lost} of {len(stored)} new messages could not be stored and are skipped"
+            await self.recorder.record_failure(reason)
+
+    async def cursor(self) -> Mapping[str, object] | None:
+        return await self.cursors.cursor(self.instance_id)

@@ -1,0 +1,101 @@
+"""Fetches a bot's updates where Telegram calls no webhook (https://core.telegram.org/bots/api#getupdates)."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from adapters.outbound.channels.common.bodies import at, text
+from adapters.outbound.channels.common.reconnecting import Attempt, keep_connected
+from domain.channels.messages import Event
+from ports.capabilities import Emit, PlatformError, Registration
+from ports.channels import ChannelDependencies
+from ports.links import LinkRecorder
+
+from .api import BotApi
+from .config import POLLING, BotConfig
+from .content import Bot
+from .webhook import ALLOWED_UPDATES, read_update
+
+LONG_POLL = 30
+"""Seconds that Telegram may keep a call open while there is nothing new."""
+ANSWER_TIMEOUT = 15.0
+"""Seconds for an answer beyond that."""
+SETTLING = 5.0
+"""Seconds before a webhook that is set is removed: it may be a new one, and this poll about to end."""
+OFFSET_SECONDS = 6 * 86400.0
+"""After a week without updates Telegram may begin with any number; what was fetched before is confirmed by then."""
+_WEBHOOK_SET = ("webhook is active", "terminated by setwebhook")
+
+
+class Updates:
+    """One long poll after the other for each instance. The next call confirms what the last one returned; Telegram
+    keeps what is not confirmed for 24 hours."""
+
+    def __init__(self, dependencies: ChannelDependencies, api: BotApi) -> None:
+        self._clock = dependencies.clock
+        self._api = api
+
+    def wants(self, config: BotConfig, registration: Registration) -> bool:
+        return POLLING in (config.connection, registration.get("connection"))
+
+    def note(self, config: BotConfig, registration: Registration) -> str:
+        reason = text(registration, "reason") or "connection is 'polling'"
+        return f"Updates are fetched from Telegram (getUpdates) and no webhook is registered: {reason}"
+
+    async def listen(self, instance_id: int, config: BotConfig, emit: Emit, recorder: LinkRecorder) -> None:
+        await keep_connected(partial(self._fetch, config, emit, recorder), instance_id, recorder)
+
+    async def unlink(self, instance_id: int) -> None:
+        return
+
+    async def stored(self) -> Sequence[int]:
+        return ()
+
+    def lacks(self) -> str | None:
+        return None
+
+    async def _fetch(self, config: BotConfig, emit: Emit, recorder: LinkRecorder, attempt: Attempt) -> None:
+        """Fetches and stores until Telegram fails. Raises `PlatformError`."""
+        me = await self._api.call(config.bot_token, "getMe")
+        bot = Bot(config.bot_token.partition(":")[0], text(me, "username"))
+        cursor = await emit.cursor() or {}
+        while True:
+            offset = self._offset(cursor, bot)
+            updates = await self._updates(config, offset, LONG_POLL if attempt.greeted else 0)
+            if not attempt.greeted:
+                attempt.greeted = True
+                await recorder.set_connected_since(self._clock.now())
+            if updates:
+                cursor = {
+                    "bot": bot.id,
+                    "offset": max(update["update_id"] for update in updates) + 1,
+                    "at": self._clock.now().timestamp(),
+                }
+                await emit.batch(_events(updates, bot), cursor)
+
+    async def _updates(self, config: BotConfig, offset: int | None, wait: int) -> Sequence[Mapping[str, Any]]:
+        payload = {"timeout": wait, "allowed_updates": list(ALLOWED_UPDATES)}
+        if offset is not None:
+            payload["offset"] = offset
+        try:
+            updates = await self._api.call(config.bot_token, "getUpdates", payload, wait + ANSWER_TIMEOUT)
+        except PlatformError as error:
+            if not any(words in str(error).lower() for words in _WEBHOOK_SET):
+                raise
+            await asyncio.sleep(SETTLING)
+            await self._api.call(config.bot_token, "deleteWebhook")
+            return []
+        given = updates if isinstance(updates, list) else []
+        return [update for update in given if isinstance(at(update, "update_id"), int)]
+
+    def _offset(self, cursor: Mapping[str, object], bot: Bot) -> int | None:
+        """The number of the next update; None where the stored one is another bot's, or too old."""
+        offset, stored_at = cursor.get("offset"), cursor.get("at")
+        if cursor.get("bot") != bot.id or not isinstance(offset, int) or not isinstance(stored_at, float):
+            return None
+        return offset if self._clock.now().timestamp() - stored_at < OFFSET_SECONDS else None
+
+
+def _events(updates: Sequence[Mapping[str, Any]], bot: Bot) -> list[Event]:
+    return [event for update in updates for event in read_update(update, bot).events]

@@ -1,0 +1,46 @@
+"""Where connections go on reading, in PostgreSQL."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import orjson
+from sqlalchemy import select, update
+
+from adapters.outbound.storage.codec import dump
+from adapters.outbound.storage.failures import retried
+from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.queue.arrivals import add_arrivals
+from adapters.outbound.storage.queue.inbox import InboxRow
+from adapters.outbound.storage.tables import link
+from domain.channels.messages import Event
+
+row = link.c
+
+
+class PostgresCursors:
+    """`ports.links.ConnectionCursors` of the connections that `owner` keeps. `arrived` is called after a commit that
+    brought events."""
+
+    def __init__(self, database: Database, owner: int, arrived: Callable[[], None]) -> None:
+        self._database = database
+        self._owner = owner
+        self._arrived = arrived
+
+    async def cursor(self, instance_id: int) -> Mapping[str, object] | None:
+        stored = await self._database.fetch_value(select(row.cursor).filter_by(instance_id=instance_id))
+        cursor: Mapping[str, object] | None = orjson.loads(stored) if stored else None
+        return cursor
+
+    @retried
+    async def store(
+        self, instance_id: int, events: Sequence[Event], cursor: Mapping[str, Any]
+    ) -> Sequence[bool | None] | None:
+        arrivals = [InboxRow.of(instance_id, event) for event in events]
+        ours = update(link).where(row.instance_id == instance_id, row.owner == self._owner)
+        async with self._database.transaction() as connection:
+            if (await connection.run(ours.values(cursor=dump(cursor)))).rowcount == 0:
+                return None
+            fresh = await add_arrivals(connection, arrivals)
+        if any(fresh):
+            self._arrived()
+        return fresh

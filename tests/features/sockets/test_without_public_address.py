@@ -1,0 +1,145 @@
+"""The steps of without_public_address.feature that are Telegram's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pytest_bdd import given, parsers, scenarios, then, when
+
+from adapters.outbound.channels.bot_messenger.tests import samples
+from tests.features.sockets.conftest import Behind
+from tests.support.platforms.telegram import Telegram
+from tests.support.waiting import until
+
+SETTING = samples.SETTING
+PUBLIC = {"AGENT_URL": "https://agents.example"}
+CHANNEL = "bot-messenger"
+POLLED = {**samples.CONFIG, "connection": "polling"}
+
+scenarios("without_public_address.feature")
+
+
+@given("a service behind a router")
+def behind_router(behind: Behind) -> None:
+    behind.begin(Telegram(), SETTING)
+
+
+@given("a service with a public address")
+def public(behind: Behind) -> None:
+    behind.begin(Telegram(), SETTING, **PUBLIC)
+
+
+@given("a Telegram bot with a webhook elsewhere")
+def set_elsewhere(behind: Behind) -> None:
+    telegram(behind).webhook = {"url": "https://elsewhere.example/hook"}
+
+
+@given("Ann's Telegram bot that is polled")
+def polled_bot(behind: Behind) -> None:
+    behind.create(CHANNEL, POLLED)
+    behind.wait_live()
+
+
+@given("a second process")
+def second_process(behind: Behind) -> None:
+    behind.second_process()
+
+
+@when("Ann connects her Telegram bot")
+def connects(behind: Behind) -> None:
+    behind.create(CHANNEL, samples.CONFIG)
+
+
+@when("Ann connects her Telegram bot by polling")
+def connects_by_polling(behind: Behind) -> None:
+    behind.create(CHANNEL, POLLED)
+
+
+@when("Ann takes back that it is to be polled")
+def no_more_polling(behind: Behind) -> None:
+    behind.created = behind.way.update("ann", behind.id, {"config": samples.CONFIG}).body
+
+
+@when("the process that polls dies")
+def dies(behind: Behind) -> None:
+    behind.kill_the_first()
+
+
+@when(parsers.parse('Bob writes "{text}" to it'))
+def writes(behind: Behind, text: str) -> None:
+    behind.wait_live()
+    telegram(behind).write(update(text))
+
+
+@when(parsers.parse('Telegram delivers "{text}" to the webhook and to the poll'))
+def delivers_twice(behind: Behind, text: str) -> None:
+    body = update(text)
+    posted = samples.posted(body)
+    reply = behind.way.call(CHANNEL, behind.id, posted.body, posted.headers, "webhook")
+    assert reply.outcome == "done", reply.body
+    telegram(behind).write(body)
+
+
+@then("she is told that no webhook is registered, that nothing went wrong, and that updates are fetched")
+def told(behind: Behind) -> None:
+    assert behind.created["webhookRegistered"] is False
+    assert behind.created["webhookError"] is None
+    assert "Updates are fetched from Telegram" in behind.created["message"]
+
+
+@then("it becomes one of her live connections")
+def becomes_live(behind: Behind) -> None:
+    behind.wait_live()
+
+
+@then("it ends to be one of her live connections")
+def ends_to_be_live(behind: Behind) -> None:
+    until(lambda: not behind.is_live(), "the connection is down")
+
+
+@then("Telegram calls the webhook")
+def calls_webhook(behind: Behind) -> None:
+    assert behind.created["webhookRegistered"] is True
+    address = f"https://agents.example/api/agent/channels/bot-messenger/{behind.id}/webhook"
+    assert telegram(behind).webhook["url"] == address
+
+
+@then("Telegram knows no webhook")
+def knows_none(behind: Behind) -> None:
+    assert telegram(behind).webhook == {"url": ""}
+
+
+@then(parsers.re('Bob reads "(?P<text>[^"]+)"$'))
+def reads(behind: Behind, text: str) -> None:
+    assert behind.driver.wait_until(lambda: text in said(behind)), telegram(behind).calls
+
+
+@then(parsers.parse('Bob reads "{first}" and "{second}", each once'))
+def reads_once(behind: Behind, first: str, second: str) -> None:
+    assert behind.driver.wait_until(lambda: second in said(behind)), telegram(behind).calls
+    assert said(behind) == [first, second]
+
+
+@then("its health says that updates are fetched, and that all is well")
+def well(behind: Behind) -> None:
+    health = behind.way.health("ann", behind.id).body
+    assert health["healthy"], health
+    (note,) = health["notes"]
+    assert "Updates are fetched from Telegram" in note
+
+
+def telegram(behind: Behind) -> Telegram:
+    platform = behind.driver.platform
+    assert isinstance(platform, Telegram)
+    return platform
+
+
+def update(text: str) -> dict[str, Any]:
+    """A new update: the numbers of updates grow."""
+    body: dict[str, Any] = samples.fixture("message_text") | {"update_id": 1000 + len(text)}
+    body["message"] = {**body["message"], "text": text}
+    return body
+
+
+def said(behind: Behind) -> list[str]:
+    return [message["text"] for message in telegram(behind).of("sendMessage")]

@@ -1,0 +1,51 @@
+Feature: Without a public address
+  A service behind a router, which no platform can call, fetches messages or keeps a connection.
+
+  Rule: Telegram's updates are fetched where it calls no webhook
+
+    Scenario: A bot behind a router answers
+      Given a service behind a router
+      When Ann connects her Telegram bot
+      Then she is told that no webhook is registered, that nothing went wrong, and that updates are fetched
+      And it becomes one of her live connections
+      When Bob writes "Hello" to it
+      Then Bob reads "Hello"
+      And its health says that updates are fetched, and that all is well
+
+    Scenario: A webhook that was set before is removed
+      Given a service behind a router
+      And a Telegram bot with a webhook elsewhere
+      When Ann connects her Telegram bot
+      And Bob writes "Hello" to it
+      Then Bob reads "Hello"
+
+    Scenario: Polling is asked for although there is a public address
+      Given a service with a public address
+      When Ann connects her Telegram bot by polling
+      And Bob writes "Hello" to it
+      Then Bob reads "Hello"
+      And Telegram knows no webhook
+
+    Scenario: Back to the webhook
+      Given a service with a public address
+      And Ann's Telegram bot that is polled
+      When Ann takes back that it is to be polled
+      Then Telegram calls the webhook
+      And it ends to be one of her live connections
+
+    Scenario: The update that comes both ways is answered once
+      Given a service with a public address
+      And Ann's Telegram bot that is polled
+      When Telegram delivers "Hello" to the webhook and to the poll
+      And Bob writes "Anything else?" to it
+      Then Bob reads "Hello" and "Anything else?", each once
+
+  Rule: One process at a time keeps the connection of an instance
+
+    Scenario: Another process takes over
+      Given a service behind a router
+      And Ann's Telegram bot that is polled
+      And a second process
+      When the process that polls dies
+      And Bob writes "Still there?" to it
+      Then Bob reads "Still there?"
