@@ -101,7 +101,8 @@ class EventOutcome:
     `require_sync_commit`: the event may have another outcome when it is processed again, so this one must survive a
     crash of the database. `prompt`: a message has buttons, which a typed reply makes void. `merged`: other events of
     the conversation that have this outcome too. `event` is what was worked on: messages of an echo are not sent.
-    `by_person`: a person caused it, which ends any loop.
+    `by_person`: a person caused it, which ends any loop. `handler_minutes`: from now on a person has the
+    conversation, for so long.
     """
 
     key: QueueKey
@@ -118,6 +119,7 @@ class EventOutcome:
     merged: tuple[int, ...] = ()
     event: Event | None = None
     by_person: bool = False
+    handler_minutes: int | None = None
 
 
 class Conversations(Protocol):
@@ -131,7 +133,8 @@ class Conversations(Protocol):
         """Stores an outcome and its messages in one transaction.
 
         False: nothing was stored, as the event has an outcome or is gone, or as an earlier one of its conversation
-        has none. What was leased with it is out of date then.
+        has none, or the event was stored and a person has the conversation. What was leased with it is out of date
+        then.
         """
         ...
 

@@ -25,4 +25,4 @@ def test_psycopg_remembers_the_statements_of_each_message(statement: str) -> Non
 
 
 def test_a_compact_statement_stands_on_one_line() -> None:
-    assert compact("\n  SELECT 1,\n      'a b'\n") == "SELECT 1, 'a b'"
+    assert compact("\n  SELECT 1,\n      'a b'\n") == "SELECT 1,'a b'"

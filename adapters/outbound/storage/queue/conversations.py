@@ -51,7 +51,8 @@ WITH event AS (
     UPDATE inbox SET failures = failures + 1, error = %s WHERE id = %s AND status = {EventStatus.QUEUED}
     RETURNING instance_id, session_key
 )
-UPDATE queue q SET owner = NULL, due_at = now() + make_interval(secs => %s), touched_at = now() FROM event e
+UPDATE queue q SET owner = NULL, due_at = greatest(now() + make_interval(secs => %s), q.held_until),
+    touched_at = now() FROM event e
 WHERE q.kind = {QueueKind.INBOUND} AND q.instance_id = e.instance_id AND q.session_key = e.session_key
     AND q.owner = %s
 """
@@ -61,7 +62,8 @@ REMOVE = f"""
 WITH {OFFERED}, gone AS (
     DELETE FROM inbox WHERE id = ANY(%(ids)s) AND instance_id = %(instance_id)s AND session_key = %(session_key)s
     AND status = {EventStatus.QUEUED}
-    RETURNING id, instance_id, session_key, %(last)s AS last, false AS person, false AS replied
+    RETURNING id, instance_id, session_key, %(last)s AS last, false AS person, false AS replied,
+        NULL::bigint AS minutes
 ), sent AS (
     INSERT INTO outbox (instance_id, session_key, inbox_id, message, target, key, apology)
     SELECT g.instance_id, g.session_key, g.id, m.message, %(target)s, m.key, true
@@ -119,7 +121,7 @@ class PostgresConversations:
             completed = await self._database.fetch(COMPLETE, parameters)
             offer.leased = leased_messages(rows, completed)
         self._wake(completed)
-        recorded = {inbox_id for inbox_id, *_ in completed}
+        recorded = {inbox_id for inbox_id, *_, is_void, _ in completed if not is_void}
         return [outcome.inbox_id in recorded for outcome in outcomes]
 
     def _wake(self, completed: Sequence[tuple[Any, ...]]) -> None:
@@ -128,7 +130,7 @@ class PostgresConversations:
                 self._wakeups.answered(inbox_id)
         if any(is_open for _, _, is_open, *_ in completed):
             self._wakeups.outbound()
-        if completed and completed[0][4]:
+        if any(more and not is_held for *_, more, is_held, _ in completed):
             self._wakeups.inbound()
 
     async def drafted(self, inbox_id: int, draft: str) -> None:

@@ -38,6 +38,7 @@ LEASE = """
 WITH candidates AS (
     SELECT instance_id, session_key, due_at FROM queue
     WHERE kind = {kind} AND pending > 0 AND due_at <= now() AND instance_id <> ALL(%(full)s)
+    AND (held_until > now()) IS NOT TRUE
     AND (cardinality(%(full_users)s::text[]) = 0 OR NOT EXISTS (SELECT FROM channel_instance i
         WHERE i.id = queue.instance_id AND i.user_id = ANY(%(full_users)s)))
     ORDER BY due_at LIMIT %(count)s * {look_ahead}
@@ -79,7 +80,7 @@ leased; where none was leased, that is all. Indexes `queue_due`, then the primar
 table for empty, it would read the whole index for each candidate."""
 
 RECOUNT = """
-UPDATE queue SET owner = NULL, due_at = now(), pending = (
+UPDATE queue SET owner = NULL, due_at = greatest(now(), held_until), pending = (
     SELECT count(*) FROM {table} r
     WHERE r.instance_id = queue.instance_id AND r.session_key = queue.session_key AND r.status = {queued}
 ) WHERE kind = {kind} AND instance_id = %s AND session_key = %s AND owner = %s
@@ -94,7 +95,7 @@ SELECT DISTINCT instance_id FROM (
 """Index `queue_due`."""
 
 RELEASE = """
-UPDATE queue SET owner = NULL, due_at = now() + make_interval(secs => %s)
+UPDATE queue SET owner = NULL, due_at = greatest(now() + make_interval(secs => %s), held_until)
 WHERE kind = %s AND instance_id = %s AND session_key = %s AND owner = %s
 """
 """Primary key."""
@@ -113,7 +114,7 @@ AND (instance_id, session_key) NOT IN (SELECT * FROM unnest(%s::bigint[], %s::te
 """Index `queue_owned`."""
 
 RECLAIM = """
-UPDATE queue SET owner = NULL, due_at = now() FROM unnest(%s::bigint[], %s::text[]) AS h(id, key)
+UPDATE queue SET owner = NULL, due_at = greatest(now(), held_until) FROM unnest(%s::bigint[], %s::text[]) AS h(id, key)
 WHERE kind = %s AND owner = %s AND instance_id = h.id AND session_key = h.key
 """
 """Primary key."""
@@ -132,7 +133,8 @@ WHERE NOT EXISTS (
 
 FREE = f"""
 WITH freed AS (
-    UPDATE queue SET owner = NULL, due_at = now() WHERE owner = ANY(%s) RETURNING kind, instance_id, session_key
+    UPDATE queue SET owner = NULL, due_at = greatest(now(), held_until) WHERE owner = ANY(%s)
+    RETURNING kind, instance_id, session_key
 )
 UPDATE inbox SET attempts = attempts + 1 FROM (
     SELECT f.instance_id, f.session_key, (

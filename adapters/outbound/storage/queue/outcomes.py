@@ -34,8 +34,8 @@ WITH {OFFERED}, {ECHOES}, r AS MATERIALIZED (
         AND h.status = {EventStatus.QUEUED} ORDER BY h.id LIMIT 1
     ) AS head
     FROM unnest(%(ids)s, %(merged_into)s, %(instances)s, %(sessions)s, %(errors)s, %(results)s, %(lasts)s,
-        %(prompts)s, %(persons)s, %(replied)s, %(answers)s)
-      AS t(id, merged_into, instance_id, session_key, error, result, last, prompt, person, replied, answer)
+        %(prompts)s, %(persons)s, %(replied)s, %(answers)s, %(minutes)s)
+      AS t(id, merged_into, instance_id, session_key, error, result, last, prompt, person, replied, answer, minutes)
 ), done AS (
     UPDATE inbox i SET error = r.error, answer = r.answer, finished_at = now(),
         status = CASE WHEN r.error IS NULL THEN {EventStatus.DONE} ELSE {EventStatus.FAILED} END,
@@ -54,12 +54,13 @@ WITH {OFFERED}, {ECHOES}, r AS MATERIALIZED (
 ), outbound AS ({enqueue_sql(QueueKind.OUTBOUND, "sent")}), inbound AS ({complete_sql(QueueKind.INBOUND, "done")})
 SELECT d.id, d.awaited, o.open,
     CASE WHEN o.leased THEN (SELECT array_agg(s.id ORDER BY s.id) FROM sent s WHERE s.inbox_id = d.id) END,
-    (SELECT bool_or(more) FROM inbound), (SELECT CASE WHEN %(async)s THEN {ASYNC_COMMIT} END)
-FROM done d LEFT JOIN outbound o ON o.instance_id = d.instance_id AND o.session_key = d.session_key ORDER BY d.id
+    h.more, h.is_held AND NOT d.last, (SELECT CASE WHEN %(async)s THEN {ASYNC_COMMIT} END)
+FROM done d LEFT JOIN outbound o USING (instance_id, session_key) LEFT JOIN inbound h USING (instance_id, session_key)
+ORDER BY d.id
 """)
 """Of each event that has an outcome now: its id, whether a call takes the answer, whether the queue of its messages
-is to be leased, the ids of its messages where that was leased for this process, and whether any conversation has
-more.
+is to be leased, the ids of its messages where that was leased for this process, whether its conversation has more,
+and whether the rest of the lease is void, as a person has the conversation.
 Index `inbox_queued`, and the primary keys of `inbox` and `queue`.
 
 An outcome whose conversation has an earlier event without one is left out: a database that died has forgotten that
@@ -120,6 +121,7 @@ def columns_of(outcomes: Sequence[EventOutcome], rows: Sequence[OutboxRows]) -> 
         "prompts": Bools(own and outcome.prompt for _, outcome, own in events),
         "persons": Bools(own and outcome.by_person for _, outcome, own in events),
         "replied": Bools(own and _got_reply(outcome) for _, outcome, own in events),
+        "minutes": Bigints(outcome.handler_minutes if own else None for _, outcome, own in events),
         "answers": Texts(_answer(outcome) if own else None for _, outcome, own in events),
         "message_ids": Bigints(row.inbox_id for row in rows for _ in row.messages),
         "messages": Texts(message for row in rows for message in row.messages),

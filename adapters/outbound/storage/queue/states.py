@@ -56,29 +56,35 @@ def enqueue_sql(kind: QueueKind, rows: str) -> str:
 
     An offered queue that was idle is leased to `owner` at once (`leased`); `open`: somebody has to lease it. A queue
     that was freed after this transaction began stays open, as this statement cannot see what its last holder wrote:
-    its `due_at` tells.
+    its `due_at` tells. A conversation that a person has is left alone.
     """
+    held = " OR q.held_until > now()" if kind is QueueKind.INBOUND else ""
     lease_end = f"now() + interval '{LEASE_SECONDS} seconds'"
     return f"""
-        INSERT INTO queue (kind, instance_id, session_key, pending, owner, due_at)
+        INSERT INTO queue AS q (kind, instance_id, session_key, pending, owner, due_at)
         SELECT {kind}, instance_id, session_key, count(*),
             CASE WHEN count(o.session_key) > 0 THEN %(owner)s::bigint END,
             CASE WHEN count(o.session_key) > 0 THEN {lease_end} ELSE now() END
         FROM {rows} r LEFT JOIN offered o USING (instance_id, session_key)
         GROUP BY 2, 3 ORDER BY 2, 3
         ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET
-            pending = queue.pending + excluded.pending,
-            owner = CASE WHEN queue.pending <= 0 AND queue.owner IS NULL AND queue.due_at <= now()
-                THEN excluded.owner ELSE queue.owner END,
-            due_at = CASE WHEN queue.pending > 0 OR queue.owner IS NOT NULL THEN queue.due_at
-                WHEN queue.due_at <= now() THEN excluded.due_at ELSE now() END,
+            pending = q.pending + excluded.pending,
+            owner = CASE WHEN q.pending <= 0 AND q.owner IS NULL AND q.due_at <= now()
+                THEN excluded.owner ELSE q.owner END,
+            due_at = CASE WHEN q.pending > 0 OR q.owner IS NOT NULL{held} THEN q.due_at
+                WHEN q.due_at <= now() THEN excluded.due_at ELSE now() END,
             touched_at = now()
-        RETURNING instance_id, session_key, owner IS NULL AS open,
+        RETURNING instance_id, session_key,
+            owner IS NULL{" AND (held_until > now()) IS NOT TRUE" if held else ""} AS open,
             owner = %(owner)s AND due_at = {lease_end} AS leased
     """
 
 
-ROUNDS = """,
+HELD = "greatest(q.held_until, d.held)"
+EVENTS = """, bool_or(person) AS person, bool_or(replied) AS replied, max(minutes) AS minutes,
+    now() + max(minutes) * interval '1 min' AS held"""
+PROCESSED = f""",
+    held_until = {HELD}, handler_minutes = coalesce(d.minutes, q.handler_minutes),
     rounds = CASE WHEN NOT d.person THEN q.rounds END,
     replied_at = CASE WHEN NOT d.person THEN coalesce(q.replied_at, CASE WHEN d.replied THEN now() END) END"""
 
@@ -88,17 +94,20 @@ def complete_sql(kind: QueueKind, rows: str) -> str:
     queue has to be leased again. Primary key of `queue`.
 
     Of events it keeps what rounds are counted by: a person wrote (`person`), anybody else got a reply (`replied`).
+    A conversation that a person has is released with any event, until the time is over; `minutes`: from now on a
+    person has it for so long.
     """
     inbound = kind is QueueKind.INBOUND
+    released = f"q.owner = %(owner)s AND (d.last{f' OR {HELD} > now()' if inbound else ''})"
+    due = f"greatest(now(), q.held_until, d.held)" if inbound else "now()"
     return f"""
         UPDATE queue q SET pending = q.pending - d.n, touched_at = now(),
-            owner = CASE WHEN d.last AND q.owner = %(owner)s THEN NULL ELSE q.owner END,
-            due_at = CASE WHEN d.last AND q.owner = %(owner)s THEN now() ELSE q.due_at END{ROUNDS if inbound else ""}
+            owner = CASE WHEN {released} THEN NULL ELSE q.owner END,
+            due_at = CASE WHEN {released} THEN {due} ELSE q.due_at END{PROCESSED if inbound else ""}
         FROM (
-            SELECT instance_id, session_key, count(*) AS n, bool_or(last) AS last
-                {", bool_or(person) AS person, bool_or(replied) AS replied" if inbound else ""}
+            SELECT instance_id, session_key, count(*) AS n, bool_or(last) AS last{EVENTS if inbound else ""}
             FROM {rows} GROUP BY 1, 2 ORDER BY 1, 2
         ) d
         WHERE q.kind = {kind} AND q.instance_id = d.instance_id AND q.session_key = d.session_key
-        RETURNING d.last AND q.pending > 0 AS more
+        RETURNING d.last AND q.pending > 0 AS more{", d.*, q.held_until > now() AS is_held" if inbound else ""}
     """
