@@ -99,7 +99,7 @@ def complete_sql(kind: QueueKind, rows: str) -> str:
     """
     inbound = kind is QueueKind.INBOUND
     released = f"q.owner = %(owner)s AND (d.last{f' OR {HELD} > now()' if inbound else ''})"
-    due = f"greatest(now(), q.held_until, d.held)" if inbound else "now()"
+    due = "greatest(now(), q.held_until, d.held)" if inbound else "now()"
     return f"""
         UPDATE queue q SET pending = q.pending - d.n, touched_at = now(),
             owner = CASE WHEN {released} THEN NULL ELSE q.owner END,

@@ -1,0 +1,58 @@
+"""Who has a conversation: the resource, or a person until `queue.held_until`."""
+
+from adapters.outbound.storage.codec import key_of
+from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.queue.states import EventStatus, QueueKind
+
+HOLD = f"""
+UPDATE queue SET held_until = now() + make_interval(mins => %(minutes)s), handler_minutes = %(minutes)s,
+    due_at = CASE WHEN owner IS NULL THEN now() + make_interval(mins => %(minutes)s) ELSE due_at END
+WHERE kind = {QueueKind.INBOUND} AND instance_id = %(instance)s AND session_key = %(session)s
+"""
+"""A message that is being worked on is finished: its lease goes on. Primary key."""
+
+HAND_BACK = f"""
+UPDATE queue SET held_until = NULL, handler_minutes = NULL,
+    due_at = CASE WHEN owner IS NULL AND held_until > now() THEN now() ELSE due_at END
+WHERE kind = {QueueKind.INBOUND} AND instance_id = %(instance)s AND session_key = %(session)s
+"""
+"""Primary key."""
+
+ANSWERED_BY_PERSON = f"""
+answered AS (
+    UPDATE inbox i SET status = {EventStatus.DONE}, finished_at = now() FROM (
+        SELECT q.*, (
+            SELECT h.id FROM inbox h WHERE h.instance_id = q.instance_id AND h.session_key = q.session_key
+            AND h.status = {EventStatus.QUEUED} AND q.owner IS NOT NULL AND q.due_at > now() ORDER BY h.id LIMIT 1
+        ) AS under_way FROM queue q
+        WHERE q.kind = {QueueKind.INBOUND} AND q.instance_id = %(instance)s AND q.session_key = %(session)s
+        AND q.held_until > now() AND %(by_person)s
+    ) q
+    WHERE i.instance_id = q.instance_id AND i.session_key = q.session_key AND i.status = {EventStatus.QUEUED}
+    AND i.id IS DISTINCT FROM q.under_way RETURNING i.id
+), held AS (
+    UPDATE queue q SET pending = q.pending - (SELECT count(*) FROM answered), touched_at = now(),
+        held_until = now() + make_interval(mins => q.handler_minutes),
+        due_at = CASE WHEN q.owner IS NULL THEN now() + make_interval(mins => q.handler_minutes) ELSE q.due_at END
+    WHERE q.kind = {QueueKind.INBOUND} AND q.instance_id = %(instance)s AND q.session_key = %(session)s
+    AND q.held_until > now() AND %(by_person)s
+)
+"""
+"""Two CTEs for the statement that stores a message of a person: where a person has the conversation, its queued events
+count as answered by them, but for one that is being worked on, and the time begins anew. Indexes `inbox_queued`, and
+the primary key of `queue`."""
+
+
+class PostgresHandlers:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def hold(self, instance_id: int, session_id: str, minutes: int) -> bool:
+        """A person has the conversation for so long. False where there is none."""
+        parameters = {"minutes": minutes, "instance": instance_id, "session": key_of(session_id)}
+        return await self._database.execute(HOLD, parameters) > 0
+
+    async def hand_back(self, instance_id: int, session_id: str) -> bool:
+        """The resource has the conversation. False where there is none."""
+        parameters = {"instance": instance_id, "session": key_of(session_id)}
+        return await self._database.execute(HAND_BACK, parameters) > 0
