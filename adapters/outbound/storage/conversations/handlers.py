@@ -38,9 +38,9 @@ answered AS (
     AND q.held_until > now() AND %(by_person)s
 )
 """
-"""Two CTEs for the statement that stores a message of a person: where a person has the conversation, its queued events
-count as answered by them, but for one that is being worked on, and the time begins anew. Indexes `inbox_queued`, and
-the primary key of `queue`."""
+"""Two CTEs for the statement that stores a message of a person: where a person has the conversation, its queued
+events count as answered by them, but for one that is being worked on, and the time begins anew. Index `inbox_queued`,
+and the primary key of `queue`."""
 
 
 class PostgresHandlers:

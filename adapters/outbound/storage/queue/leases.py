@@ -115,7 +115,8 @@ AND (instance_id, session_key) NOT IN (SELECT * FROM unnest(%s::bigint[], %s::te
 
 RECLAIM = """
 UPDATE queue SET owner = NULL, due_at = greatest(now(), held_until)
-FROM unnest(%s::bigint[], %s::text[]) AS h(id, key) WHERE kind = %s AND owner = %s AND instance_id = h.id AND session_key = h.key
+FROM unnest(%s::bigint[], %s::text[]) AS h(id, key)
+WHERE kind = %s AND owner = %s AND instance_id = h.id AND session_key = h.key
 """
 """Primary key."""
 
