@@ -1,5 +1,6 @@
 """Shows drafts within the limits of platforms."""
 
+import asyncio
 import logging
 from dataclasses import dataclass
 
@@ -11,6 +12,8 @@ from ports.drafts import DraftAddress
 
 log = logging.getLogger(__name__)
 
+CALL_SECONDS = 5.0
+"""What a platform gets for one edit: the answer waits for the last one."""
 _TELLING = (Outcome.SENT, Outcome.RETRY_AFTER)
 """What the rate limiter learns from a draft. Whether a platform answers at all, it learns from the answers."""
 
@@ -45,4 +48,8 @@ async def _try(address: DraftAddress, message: OutboundMessage, draft: str) -> S
     if channel.streaming is None:
         return Sent(Outcome.PERMANENT, "the channel shows no drafts")
     config, target = channel.config.load(address.instance.config), channel.target.load(address.target)
-    return await channel.streaming.draft(config, target, message, draft, address.key)
+    try:
+        async with asyncio.timeout(CALL_SECONDS):
+            return await channel.streaming.draft(config, target, message, draft, address.key)
+    except TimeoutError:
+        return Sent(Outcome.UNKNOWN, f"the platform does not answer within {CALL_SECONDS:g} s")

@@ -190,5 +190,5 @@ async def test_an_outage_of_the_database_does_not_cost_the_answer() -> None:
         await platform.seen(1)
         draft.update(words("One two"))
         await platform.seen(2)
-    assert context.draft == "m1", "the finished answer takes its address"
+    assert context.draft == "m1", "the finished answer takes its place"
     assert [each[1] for each in platform.shown] == ["", "m1"]

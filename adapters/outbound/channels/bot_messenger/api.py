@@ -71,18 +71,13 @@ class BotApi:
             yield piece
 
     async def send(
-        self,
-        token: str,
-        method: str,
-        payload: Mapping[str, Any],
-        files: Sequence[FormFile] = (),
-        timeout: float = SEND_TIMEOUT,
+        self, token: str, method: str, payload: Mapping[str, Any], files: Sequence[FormFile] = ()
     ) -> Attempt:
         url = self._url(token, method)
         if files:
             request = HttpRequest("POST", url, fields=_fields(payload), files=files, timeout=TRANSFER_TIMEOUT)
         else:
-            request = HttpRequest("POST", url, json=dict(payload), timeout=timeout)
+            request = HttpRequest("POST", url, json=dict(payload), timeout=SEND_TIMEOUT)
         answer = await exchange(self._dependencies.http, request)
         if isinstance(answer, Sent):
             return Attempt(replace(answer, detail=masked(answer.detail, _secrets(token))))

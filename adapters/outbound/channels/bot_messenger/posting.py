@@ -5,7 +5,7 @@ from typing import Any
 
 from ports.http import FormFile
 
-from .api import SEND_TIMEOUT, Attempt, BotApi, Rejection
+from .api import Attempt, BotApi, Rejection
 from .config import BotConfig, BotTarget
 
 _RETRIES = 4
@@ -19,11 +19,10 @@ async def send_in_any_form(
     body: dict[str, Any],
     files: Sequence[FormFile] = (),
     plain: str = "",
-    timeout: float = SEND_TIMEOUT,
 ) -> Attempt:
     """Sends a message; one that Telegram rejects for its form is sent again at once in another form."""
     for _ in range(_RETRIES):
-        attempt = await api.send(config.bot_token, method, body, files, timeout)
+        attempt = await api.send(config.bot_token, method, body, files)
         amended = _amended(body, attempt.rejection, plain) if attempt.rejection else None
         if amended is None:
             break

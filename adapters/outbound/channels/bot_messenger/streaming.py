@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import text
-from adapters.outbound.channels.common.drafts import DRAFT_TIMEOUT, preview
+from adapters.outbound.channels.common.drafts import preview
 from adapters.outbound.channels.common.outcomes import repeatable
 from domain.channels.messages import OutboundMessage, Outcome, Preview, Sent
 
-from .api import SEND_TIMEOUT, BotApi
+from .api import BotApi
 from .config import MARKUPS, TEXT_LIMIT, BotConfig, BotTarget
 from .posting import address_of, is_group, send_in_any_form, text_body
 
@@ -37,25 +37,18 @@ class TelegramStreaming:
     ) -> Sent:
         payload = message.payload
         if draft:
-            return await self.change(config, target, draft, payload, DRAFT_TIMEOUT)
+            return await self.change(config, target, draft, payload)
         body = {**address_of(target, reply=True), **text_body(config, payload)}
-        attempt = await send_in_any_form(
-            self._api, config, "sendMessage", body, plain=text(payload, "plain"), timeout=DRAFT_TIMEOUT
-        )
+        attempt = await send_in_any_form(self._api, config, "sendMessage", body, plain=text(payload, "plain"))
         return attempt.sent
 
     async def change(
-        self,
-        config: BotConfig,
-        target: BotTarget,
-        draft: str,
-        payload: Mapping[str, Any],
-        timeout: float = SEND_TIMEOUT,
+        self, config: BotConfig, target: BotTarget, draft: str, payload: Mapping[str, Any]
     ) -> Sent:
         """Replaces a draft; doing it twice is harmless."""
         body = {**_message(target, draft), **text_body(config, payload)}
         attempt = await send_in_any_form(
-            self._api, config, "editMessageText", body, plain=text(payload, "plain"), timeout=timeout
+            self._api, config, "editMessageText", body, plain=text(payload, "plain")
         )
         if attempt.rejection is not None and attempt.rejection.contains("not modified"):
             return Sent(Outcome.SENT, ref=draft)

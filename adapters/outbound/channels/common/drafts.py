@@ -7,8 +7,6 @@ from adapters.outbound.rendering import GrowingText, Markup
 from domain.channels.messages import OutboundMessage, Outcome, Preview, Sent
 from domain.channels.model import TextLimit
 
-DRAFT_TIMEOUT = 5.0
-"""Seconds for one edit: the answer waits for the last one."""
 WITHDRAWN = "withdrawn"
 """The kind of a message that deletes a draft."""
 _MORE = " …"

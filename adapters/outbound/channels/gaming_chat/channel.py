@@ -10,12 +10,15 @@ from . import delivery, webhook
 from .api import DiscordApi
 from .config import CONFIG, DEFINITION, TARGET, DiscordConfig, DiscordTarget
 from .gateway import Gateway
+from .posting import Posting
 from .prompts import Prompts
+from .streaming import DiscordStreaming
 
 
 def build(dependencies: ChannelDependencies) -> Channel[DiscordConfig, DiscordTarget]:
     api = DiscordApi(dependencies)
-    sender = delivery.Delivery(dependencies, api)
+    posting = Posting(dependencies.clock, api)
+    sender = delivery.Delivery(dependencies, api, posting)
     prompts = Prompts(api)
     return Channel(
         definition=DEFINITION,
@@ -29,6 +32,7 @@ def build(dependencies: ChannelDependencies) -> Channel[DiscordConfig, DiscordTa
         fetcher=api,
         typing=sender,
         waiting=delivery,
+        streaming=DiscordStreaming(posting),
         button_ack=prompts,
         prompt_closer=prompts,
         connector=Gateway(dependencies, api),

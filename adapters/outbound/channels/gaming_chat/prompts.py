@@ -10,8 +10,8 @@ from domain.channels.messages import ClosedPrompt, OutboundMessage, Outcome
 
 from .api import TOKEN_GONE, DiscordApi
 from .config import TEXT_LIMIT, DiscordConfig, DiscordTarget
-from .delivery import NO_PINGS, channel_of
 from .interactions import EPHEMERAL
+from .posting import NO_PINGS, channel_of
 
 _SETTLING_PAUSES = (0.0, 0.5, 1.0, 2.0)
 """Seconds before each try to answer a press: the first may overtake our own acknowledgement."""

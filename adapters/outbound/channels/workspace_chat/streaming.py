@@ -9,12 +9,12 @@ from dataclasses import replace
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import text
-from adapters.outbound.channels.common.drafts import DRAFT_TIMEOUT, preview
+from adapters.outbound.channels.common.drafts import preview
 from adapters.outbound.channels.common.outcomes import repeatable
 from adapters.outbound.rendering import Markup
 from domain.channels.messages import OutboundMessage, Outcome, Preview, Sent
 
-from .api import SEND_TIMEOUT, WebApi
+from .api import WebApi
 from .config import TEXT_LIMIT, SlackConfig, SlackTarget
 from .messages import posted
 
@@ -41,19 +41,17 @@ class SlackStreaming:
         """Sends a draft, or changes it; `ref` is its reference."""
         shown = {"text": message.payload["text"]}
         if draft:
-            return await self.change(config, draft, shown, DRAFT_TIMEOUT)
+            return await self.change(config, draft, shown)
         channel = target.channel
         body = posted(channel, target.thread_ts, shown, key)
-        sent, answer = await self._api.call(config, "chat.postMessage", json=body, timeout=DRAFT_TIMEOUT)
+        sent, answer = await self._api.call(config, "chat.postMessage", json=body)
         return replace(sent, ref=f"{text(answer, 'channel') or channel}:{sent.ref}") if sent.ref else sent
 
-    async def change(
-        self, config: SlackConfig, draft: str, message: Mapping[str, Any], timeout: float = SEND_TIMEOUT
-    ) -> Sent:
+    async def change(self, config: SlackConfig, draft: str, message: Mapping[str, Any]) -> Sent:
         """Replaces a draft; doing it twice is harmless."""
         channel, _, ts = draft.rpartition(":")
         body = {"channel": channel, "ts": ts, **message}
-        sent, _ = await self._api.call(config, "chat.update", json=body, timeout=timeout)
+        sent, _ = await self._api.call(config, "chat.update", json=body)
         return replace(sent, ref=draft) if sent.outcome is Outcome.SENT else repeatable(sent)
 
     async def withdraw(self, config: SlackConfig, draft: str) -> Sent:
