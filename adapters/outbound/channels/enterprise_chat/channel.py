@@ -18,6 +18,7 @@ from adapters.outbound.channels.enterprise_chat.config import (
     TeamsTarget,
 )
 from adapters.outbound.channels.enterprise_chat.connector import EMULATOR, LOGIN, OPENID, Connector
+from adapters.outbound.channels.enterprise_chat.streaming import TeamsStreaming
 from domain.channels.messages import ChannelMetadata, Event, RawCall, Received
 from ports.channels import Channel, ChannelDependencies
 from ports.http import HttpRequest
@@ -66,7 +67,8 @@ class Calls:
 def build(dependencies: ChannelDependencies) -> Channel[TeamsConfig, TeamsTarget]:
     connector = Connector(dependencies)
     calls = Calls(dependencies, connector)
-    sender = delivery.Delivery(dependencies, connector)
+    streaming = TeamsStreaming(connector)
+    sender = delivery.Delivery(dependencies, connector, streaming)
     # An emulator is answered without webhookUrl and appId.
     definition = replace(DEFINITION, advice=()) if dependencies.address(EMULATOR) else DEFINITION
     return Channel(
@@ -81,6 +83,7 @@ def build(dependencies: ChannelDependencies) -> Channel[TeamsConfig, TeamsTarget
         probe=connector,
         fetcher=connector,
         typing=sender,
+        streaming=streaming,
         button_ack=sender,
         prompt_closer=sender,
     )

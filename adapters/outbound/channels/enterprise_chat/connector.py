@@ -84,8 +84,14 @@ class Connector:
         timeout: float = 30.0,
     ) -> Sent:
         """Posts an activity to its conversation, or replaces the one that `replaces` names."""
-        service_url = target.service_url
-        request = _request(service_url, target, body, replaces, timeout)
+        activity = replaces or text(body, "replyToId")
+        request = _request("PUT" if replaces else "POST", target, activity, json=body, timeout=timeout)
+        return await self._send(config, target.service_url, request)
+
+    async def delete(self, config: TeamsConfig, target: TeamsTarget, activity: str) -> Sent:
+        return await self._send(config, target.service_url, _request("DELETE", target, activity))
+
+    async def _send(self, config: TeamsConfig, service_url: str, request: HttpRequest) -> Sent:
         if self.is_emulator(config, service_url):
             return await send(self._http, request, outcome)
         if reason := self._why_not(config, service_url):
@@ -142,14 +148,11 @@ class Connector:
         }
 
 
-def _request(
-    service_url: str, target: TeamsTarget, body: Mapping[str, Any], replaces: str, timeout: float
-) -> HttpRequest:
+def _request(method: str, target: TeamsTarget, activity: str, **content: Any) -> HttpRequest:
     """An answer hangs below the activity that it answers."""
-    url = f"{base_address(service_url)}/v3/conversations/{segment(target.conversation)}/activities"
-    activity = replaces or str(body.get("replyToId") or "")
+    url = f"{base_address(target.service_url)}/v3/conversations/{segment(target.conversation)}/activities"
     url = f"{url}/{segment(activity)}" if activity else url
-    return HttpRequest("PUT" if replaces else "POST", url, json=body, timeout=timeout)
+    return HttpRequest(method, url, **content)
 
 
 def outcome(answer: HttpAnswer) -> Sent:

@@ -2,11 +2,13 @@
 
 import json
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, text
+from adapters.outbound.channels.common.drafts import WITHDRAWN, in_place_of_draft, replaced
 from adapters.outbound.channels.common.messages import closed_text, split_question
 from adapters.outbound.channels.enterprise_chat import cards, incoming_webhook
 from adapters.outbound.channels.enterprise_chat.config import (
@@ -16,6 +18,8 @@ from adapters.outbound.channels.enterprise_chat.config import (
     TeamsTarget,
 )
 from adapters.outbound.channels.enterprise_chat.connector import Connector
+from adapters.outbound.channels.enterprise_chat.streaming import TeamsStreaming
+from adapters.outbound.channels.enterprise_chat.ways import BOT, NOWHERE, WEBHOOK, way
 from adapters.outbound.rendering import Markup, Rendered, literal_body, render
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Answer, ClosedPrompt, OutboundMessage, Outcome, Sent
@@ -24,9 +28,6 @@ from ports.channels import ChannelDependencies
 
 log = logging.getLogger(__name__)
 
-BOT = "bot"
-WEBHOOK = "webhook"
-NOWHERE = "nowhere"
 _ENVELOPE = 4 * 1024
 """Bytes kept free for what stands around the text."""
 _BAD_REQUEST = "HTTP 400"
@@ -48,32 +49,26 @@ def limits(config: TeamsConfig, target: TeamsTarget) -> Limits:
     return Limits(config.webhook_url, per_account=OF_WEBHOOK)
 
 
-def way(config: TeamsConfig, target: TeamsTarget) -> str:
-    """How an answer reaches the sender: as the bot where it can, else through the incoming webhook.
-
-    A target of an emulator is answered as the bot although there is no app.
-    """
-    is_bot = config.has_app or target.emulator
-    if is_bot and target.service_url and target.conversation:
-        return BOT
-    return WEBHOOK if config.webhook_url else NOWHERE
-
-
 class Delivery:
     """Sends messages and replaces prompts. The Bot Connector has no idempotency key."""
 
     typing_seconds = 3.0
     """Teams shows it for about three seconds."""
 
-    def __init__(self, dependencies: ChannelDependencies, connector: Connector) -> None:
+    def __init__(
+        self, dependencies: ChannelDependencies, connector: Connector, streaming: TeamsStreaming
+    ) -> None:
         self._http = dependencies.http
         self._connector = connector
+        self._streaming = streaming
 
     def render(self, config: TeamsConfig, target: TeamsTarget, answer: Answer) -> list[OutboundMessage]:
         """The answer as messages, each within the limit of its way."""
         chosen = way(config, target)
         if chosen == BOT:
-            return [OutboundMessage({"way": BOT, **payload}) for payload in _bot_payloads(answer)]
+            has_text = bool(answer.text.strip() or answer.choices)
+            payloads = in_place_of_draft(list(_bot_payloads(answer)), answer.draft, has_text=has_text)
+            return [OutboundMessage({"way": BOT, **payload}) for payload in payloads]
         legacy = chosen == WEBHOOK and incoming_webhook.takes_message_cards(config.webhook_url)
         bodies = _message_cards(answer) if legacy else _adaptive_cards(answer)
         return [OutboundMessage({"way": chosen, "body": body}) for body in bodies]
@@ -90,12 +85,25 @@ class Delivery:
                 Outcome.PERMANENT,
                 "There is nowhere to answer: set webhookUrl, or appId with appPassword, in the configuration.",
             )
-        sent = await self._connector.send(config, target, cards.activity(target, **at(payload, "content")))
+        if payload.get("kind") == WITHDRAWN:
+            return await self._streaming.withdraw(config, target, text(payload, "draft"))
+        post = partial(self._send_as_bot, config, target, payload)
+        if not (draft := text(payload, "draft")):
+            return await post()
+        return await replaced(
+            partial(post, draft), partial(self._streaming.withdraw, config, target, draft), post
+        )
+
+    async def _send_as_bot(
+        self, config: TeamsConfig, target: TeamsTarget, payload: Mapping[str, Any], draft: str = ""
+    ) -> Sent:
+        """Sends a message, or changes the draft into it."""
+        send = partial(self._streaming.change, draft=draft) if draft else self._streaming.post
+        sent = await send(config, target, at(payload, "content"))
         refused = sent.outcome is Outcome.PERMANENT and sent.detail.startswith(_BAD_REQUEST)
         if not refused or not payload.get("plain"):
             return sent
-        plain = cards.activity(target, text=payload["plain"], textFormat="plain")
-        again = await self._connector.send(config, target, plain)
+        again = await send(config, target, {"text": payload["plain"], "textFormat": "plain"})
         return again if again.outcome is not Outcome.PERMANENT else replace(again, detail=sent.detail)
 
     async def typing(self, config: TeamsConfig, target: TeamsTarget) -> Sent | None:
