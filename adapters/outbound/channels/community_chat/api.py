@@ -39,6 +39,14 @@ class MattermostApi:
     ) -> Sent:
         return await send(self._http, _request(config, "POST", path, json=body, timeout=timeout), outcome)
 
+    async def change(self, config: MattermostConfig, post_id: str, body: Mapping[str, Any]) -> Sent:
+        """Changes what `body` names of a post."""
+        path = f"/posts/{segment(post_id)}/patch"
+        return await send(self._http, _request(config, "PUT", path, json=body), outcome)
+
+    async def delete(self, config: MattermostConfig, post_id: str) -> Sent:
+        return await send(self._http, _request(config, "DELETE", f"/posts/{segment(post_id)}"), outcome)
+
     async def respond(self, config: MattermostConfig, url: str, body: Mapping[str, Any]) -> Sent:
         """Posts to a response_url, which the caller has checked to be on this server."""
         return await send(self._http, replace(_request(config, "POST", "", json=body), url=url), outcome)

@@ -6,11 +6,14 @@ from . import delivery, webhook
 from .api import MattermostApi
 from .bots import Bots
 from .config import CONFIG, DEFINITION, TARGET, MattermostConfig, MattermostTarget
+from .posting import Posting
+from .streaming import MattermostStreaming
 
 
 def build(dependencies: ChannelDependencies) -> Channel[MattermostConfig, MattermostTarget]:
     api = MattermostApi(dependencies)
-    sender = delivery.Delivery(dependencies, api)
+    posting = Posting(api)
+    sender = delivery.Delivery(dependencies, api, posting)
     return Channel(
         definition=DEFINITION,
         config=CONFIG,
@@ -24,4 +27,5 @@ def build(dependencies: ChannelDependencies) -> Channel[MattermostConfig, Matter
         describer=api,
         sender_filter=Bots(dependencies.clock, api),
         typing=sender,
+        streaming=MattermostStreaming(posting),
     )

@@ -1,15 +1,15 @@
 """Posts answers: text as posts, files uploaded and then posted."""
 
-from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from adapters.outbound.channels.common.bodies import items, text
+from adapters.outbound.channels.common.drafts import WITHDRAWN, in_place_of_draft, replaced
 from adapters.outbound.channels.common.files import FILE, send_file
 from adapters.outbound.channels.common.messages import file_payloads
 from adapters.outbound.channels.common.outcomes import repeatable
 from adapters.outbound.channels.community_chat.api import MattermostApi, outcome
 from adapters.outbound.channels.community_chat.config import POST_LIMIT, MattermostConfig, MattermostTarget
+from adapters.outbound.channels.community_chat.posting import Posting, in_channel
 from adapters.outbound.rendering import Markup, render
 from domain.channels.limits import Limits
 from domain.channels.messages import Answer, Artifact, OutboundMessage, Outcome, Sent
@@ -35,9 +35,10 @@ class Delivery:
     typing_seconds = 4.0
     """Clients show it for five seconds, unless the server's TimeBetweenUserTypingUpdatesMilliseconds is changed."""
 
-    def __init__(self, dependencies: ChannelDependencies, api: MattermostApi) -> None:
+    def __init__(self, dependencies: ChannelDependencies, api: MattermostApi, posting: Posting) -> None:
         self._artifacts = dependencies.artifacts
         self._api = api
+        self._posting = posting
 
     def render(
         self, config: MattermostConfig, target: MattermostTarget, answer: Answer
@@ -45,18 +46,27 @@ class Delivery:
         """The text split within the limit, then one post for each file."""
         rendered = render(Markup.MATTERMOST, answer.text, POST_LIMIT) if answer.text.strip() else []
         payloads = [{"kind": "text", "message": piece.text} for piece in rendered]
+        payloads = in_place_of_draft(payloads, answer.draft, has_text=bool(payloads))
         return [OutboundMessage(payload) for payload in payloads + file_payloads(answer)]
 
     async def send(
         self, config: MattermostConfig, target: MattermostTarget, message: OutboundMessage, key: str
     ) -> Sent:
         """`key` keeps the server from making the same post twice."""
-        target = _in_channel(config, target)
+        target = in_channel(config, target)
+        payload = message.payload
+        draft, content = text(payload, "draft"), text(payload, "message")
+        withdraw = partial(self._posting.withdraw, config, draft)
+        if payload["kind"] == WITHDRAWN:
+            return await withdraw()
         send_text = partial(self._send_text, config, target, key)
-        if message.payload["kind"] == FILE:
+        if payload["kind"] == FILE:
             upload = partial(self._upload, config, target, key)
-            return await send_file(self._artifacts, message.payload, MAX_FILE_BYTES, upload, send_text)
-        return await send_text(text(message.payload, "message"))
+            return await send_file(self._artifacts, payload, MAX_FILE_BYTES, upload, send_text)
+        if not draft:
+            return await send_text(content)
+        change = partial(self._posting.change, config, draft, {"message": content})
+        return await replaced(change, withdraw, partial(send_text, content))
 
     async def _send_text(
         self, config: MattermostConfig, target: MattermostTarget, key: str, content: str
@@ -66,7 +76,7 @@ class Delivery:
             sent = await self._api.respond(config, target.response_url, body)
             if sent.outcome is not Outcome.PERMANENT:  # it ends after 30 minutes or five answers
                 return sent
-        return await self._post(config, target, key, content)
+        return await self._posting.post(config, target, key, content)
 
     async def _upload(
         self, config: MattermostConfig, target: MattermostTarget, key: str, artifact: Artifact, content: bytes
@@ -81,23 +91,8 @@ class Delivery:
         ids = [text(info, "id") for info in items(answer.json(), "file_infos")]
         if not ids:
             return Sent(Outcome.PERMANENT, "The upload gave no file id.")
-        return await self._post(config, target, key, "", file_ids=ids)
-
-    async def _post(
-        self, config: MattermostConfig, target: MattermostTarget, key: str, message: str, **more: Any
-    ) -> Sent:
-        body = {"channel_id": target.channel, "message": message, "pending_post_id": key, **more}
-        if target.root:
-            sent = await self._api.post(config, "/posts", {**body, "root_id": target.root})
-            thread_is_gone = sent.outcome is Outcome.PERMANENT and "root" in sent.detail.lower()
-            if not thread_is_gone:
-                return sent
-        return await self._api.post(config, "/posts", body)
+        return await self._posting.post(config, target, key, "", file_ids=ids)
 
     async def typing(self, config: MattermostConfig, target: MattermostTarget) -> Sent:
-        body = {"channel_id": _in_channel(config, target).channel, "parent_id": target.root}
+        body = {"channel_id": in_channel(config, target).channel, "parent_id": target.root}
         return await self._api.post(config, "/users/me/typing", body, timeout=5.0)
-
-
-def _in_channel(config: MattermostConfig, target: MattermostTarget) -> MattermostTarget:
-    return replace(target, channel=target.channel or config.channel_id)
