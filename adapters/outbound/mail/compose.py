@@ -10,6 +10,7 @@ from email.headerregistry import Address, BaseHeader, HeaderRegistry, Unstructur
 from email.message import EmailMessage
 from email.policy import SMTP, Policy
 from email.utils import format_datetime
+from textwrap import shorten
 from typing import TypeVar
 from urllib.parse import quote
 
@@ -24,6 +25,7 @@ from domain.channels.typed import ChannelTarget, stored_as
 MAX_REFERENCES = 30
 """Ids kept in References: the first and the newest."""
 
+MAX_FIRST_SUBJECT = 200
 _MARKS = re.compile(r"([\\\[\]*_`<>&])")
 _URL_SAFE = "%/:=&?~#+!$,;'@()*[]"
 
@@ -46,13 +48,17 @@ _POLICY = SMTP.clone(header_factory=_HEADERS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailTarget(ChannelTarget):
-    """The mail that is answered: `to` and `name` of its sender, its subject and its thread."""
+    """The mail that is answered: `to` and `name` of its sender, its subject and its thread.
+
+    `opened`: there is none, and the mail begins the thread that `references` names.
+    """
 
     to: str = ""
     name: str = ""
     subject: str = ""
     in_reply_to: str = stored_as("inReplyTo")
     references: tuple[str, ...] = ()
+    opened: bool = False
 
 
 R = TypeVar("R", bound=MailTarget)
@@ -97,21 +103,29 @@ def message_id(key: str, own_address: str) -> str:
 def compose_reply(
     own_address: str, target: MailTarget, message: OutboundMessage, key: str, at: datetime
 ) -> EmailMessage:
-    """The reply to the mail of `target`. Raises `ValueError` for an invalid address."""
+    """The reply to the mail of `target`, or the mail that begins its thread. Raises `ValueError` for an invalid
+    address."""
+    plain = str(message.payload["plain"])
     mail = EmailMessage(policy=_POLICY)
     mail["From"] = header_address(own_address.strip())
     mail["To"] = header_address(target.to, target.name[:200])
-    mail["Subject"] = reply_subject(target.subject)
+    mail["Subject"] = _first_subject(target, plain) if target.opened else reply_subject(target.subject)
     mail["Date"] = format_datetime(at)
     mail["Message-ID"] = message_id(key, own_address)
     if in_reply_to := _ascii_ids([target.in_reply_to]):
         mail["In-Reply-To"] = in_reply_to
     if references := _ascii_ids(target.references):
         mail["References"] = references
-    mail["Auto-Submitted"] = "auto-replied"
+    mail["Auto-Submitted"] = "auto-generated" if target.opened else "auto-replied"
     mail["X-Auto-Response-Suppress"] = "All"
-    set_body(mail, str(message.payload["plain"]), str(message.payload["html"]))
+    set_body(mail, plain, str(message.payload["html"]))
     return mail
+
+
+def _first_subject(target: MailTarget, plain: str) -> str:
+    """The subject of a mail that answers none: as given, else the beginning of its text."""
+    text = target.subject or plain.strip().partition("\n")[0]
+    return shorten(" ".join(text.split()), MAX_FIRST_SUBJECT, placeholder="\N{HORIZONTAL ELLIPSIS}")
 
 
 def set_body(mail: EmailMessage, plain: str, html: str) -> None:

@@ -64,7 +64,7 @@ Feature: WhatsApp
       Given a bot that echoes
       And the platform posts a text
       When the platform says that it could not be handed over
-      Then the reply is a dead letter for "More than 24 hours have passed"
+      Then the reply is a dead letter for "More than 24 hours have passed since the person last wrote: WhatsApp takes only a template now."
 
   Rule: A person who gets another number goes on with the conversation
 

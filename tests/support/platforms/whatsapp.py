@@ -15,7 +15,7 @@ NUMBER_ID = "106540000000001"
 TOKEN = "EAAtest"
 SECRET = "0123456789abcdef0123456789abcdef"
 
-_KINDS = {"text", "image", "video", "audio", "document", "interactive"}
+_KINDS = {"template", "text", "image", "video", "audio", "document", "interactive"}
 _SCOPED = re.compile(r"[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128}")
 _DOCUMENTS = ("image/", "video/", "audio/", "text/plain", "application/pdf")
 
@@ -112,6 +112,14 @@ def _check(kind: str, content: dict[str, Any], media: dict[str, Uploaded]) -> No
         for each in buttons:
             expect(each["type"] == "reply" and 1 <= len(each["reply"]["id"]) <= 256, "reply.id")
             expect(1 <= len(each["reply"]["title"]) <= 20, "reply.title")
+    elif kind == "template":
+        expect(
+            {"name", "language"} <= set(content) <= {"name", "language", "components"}, "fields of template"
+        )
+        expect(set(content["language"]) == {"code"}, "template.language")
+        for component in content.get("components", []):
+            expect(component["type"] == "body" and component["parameters"], "components")
+            expect(all(set(each) == {"type", "text"} for each in component["parameters"]), "parameters")
     else:
         expect(content["id"] in media, "media id")
         expect(set(content) <= {"id", "caption", "filename"}, "fields of media")

@@ -37,6 +37,10 @@ _WAITS: Mapping[int, float] = {
 }
 """Error codes of throttling, with the seconds to wait: the API gives no Retry-After
 (https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes)."""
+_REASONS = {
+    "131047": "More than 24 hours have passed since the person last wrote: WhatsApp takes only a template now.",
+}
+"""What to say of errors whose own text does not say what to do."""
 _TRY_AGAIN = frozenset({1, 2, 131000, 131016, 131057, 133004, 135000})
 
 
@@ -124,6 +128,11 @@ def outcome(answer: HttpAnswer) -> Sent:
 
 
 def error_of(answer: HttpAnswer) -> str:
-    error = at(answer.json(), "error")
-    detail = text(error, "error_data", "details") or text(error, "message")
-    return " ".join(filter(None, (text(error, "code"), detail)))
+    return error_text(at(answer.json(), "error"))
+
+
+def error_text(error: object) -> str:
+    """The code of an error and what it means, of an answer as of a status."""
+    code = text(error, "code")
+    detail = text(error, "error_data", "details") or text(error, "message") or text(error, "title")
+    return " ".join(filter(None, (code, _REASONS.get(code) or detail)))

@@ -2,11 +2,13 @@
 
 from adapters.outbound.channels.business_messaging.api import BASE
 from ports.channels import Channel, ChannelDependencies
+from ports.reply_capabilities import TemplateRules
 
 from . import webhook
 from .api import GraphApi
-from .config import CONFIG, DEFINITION, TARGET, WhatsAppConfig, WhatsAppTarget
+from .config import CONFIG, DEFINITION, TARGET, WINDOW, WhatsAppConfig, WhatsAppTarget
 from .delivery import Delivery
+from .opening import Opener
 
 
 def build(dependencies: ChannelDependencies) -> Channel[WhatsAppConfig, WhatsAppTarget]:
@@ -18,6 +20,8 @@ def build(dependencies: ChannelDependencies) -> Channel[WhatsAppConfig, WhatsApp
         target=TARGET,
         webhook=webhook,
         sender=delivery,
+        opener=Opener(),
+        template_rules=TemplateRules(WINDOW),
         limits=delivery,
         typing=delivery,
         probe=delivery,

@@ -1,6 +1,7 @@
 """What business-messaging (WhatsApp Business, Cloud API) is: its configuration, targets, set-up and limits."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
 from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting
@@ -8,6 +9,9 @@ from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonMo
 DEFAULT_API_VERSION = "v21.0"
 TEXT_LIMIT = TextLimit(4096)
 BUTTONS = 3
+WINDOW = timedelta(hours=24)
+"""How long after a person's last message anything but a template is taken
+(https://developers.facebook.com/docs/whatsapp/cloud-api/guides/send-messages#customer-service-windows)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

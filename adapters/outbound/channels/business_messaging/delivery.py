@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import text
@@ -21,6 +21,7 @@ from .config import BUTTONS, TEXT_LIMIT, WhatsAppConfig, WhatsAppTarget
 
 _BUTTON_BODY = TextLimit(1024)
 _TITLE = 20
+TEMPLATE = "template"
 _MB = 1024 * 1024
 _KINDS = {
     "image": (frozenset({"image/jpeg", "image/png"}), 5 * _MB),
@@ -49,6 +50,8 @@ class Delivery:
         self, config: WhatsAppConfig, target: WhatsAppTarget, answer: Answer
     ) -> Sequence[OutboundMessage]:
         """A message has at most three buttons: more choices are listed in the text."""
+        if answer.template:
+            return [OutboundMessage({"kind": TEMPLATE, **asdict(answer.template)})]
         has_buttons = 0 < len(answer.choices) <= BUTTONS
         if answer.choices and not has_buttons:
             listed = "\n".join(f"- {choice.label}" for choice in answer.choices)
@@ -108,6 +111,8 @@ def _message(target: WhatsAppTarget, content: Mapping[str, Any], key: str) -> di
 
 
 def _content(payload: Mapping[str, Any]) -> dict[str, Any]:
+    if payload.get("kind") == TEMPLATE:
+        return {"type": "template", "template": _template(payload)}
     if not payload.get("choices"):
         return {"type": "text", "text": {"preview_url": False, "body": payload["text"]}}
     buttons = [
@@ -116,6 +121,14 @@ def _content(payload: Mapping[str, Any]) -> dict[str, Any]:
     ]
     interactive = {"type": "button", "body": {"text": payload["text"]}, "action": {"buttons": buttons}}
     return {"type": "interactive", "interactive": interactive}
+
+
+def _template(payload: Mapping[str, Any]) -> dict[str, Any]:
+    template = {"name": payload["name"], "language": {"code": payload["language"]}}
+    if not payload["parameters"]:
+        return template
+    parameters = [{"type": "text", "text": parameter} for parameter in payload["parameters"]]
+    return {**template, "components": [{"type": "body", "parameters": parameters}]}
 
 
 def _media(artifact: Artifact, size: int, media_id: str) -> dict[str, Any]:

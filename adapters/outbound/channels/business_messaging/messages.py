@@ -42,13 +42,18 @@ def read_message(message: Any, value: Mapping[str, Any]) -> Event | str:
     target = WhatsAppTarget(to=phone, recipient="" if phone else scoped, message_id=wamid)
     return Event(
         key=wamid or None,
-        session_id=phone or scoped,
+        session_id=session_of(phone, scoped),
         sender=Sender(phone or scoped, _name(value, phone, scoped), _identities(phone, scoped)),
         text=body,
         target=TARGET.dump(target),
         attachments=attachments,
         choice=choice,
     )
+
+
+def session_of(phone: str, scoped: str) -> str:
+    """A person, by phone number where it is known, else by the business-scoped id."""
+    return phone or scoped
 
 
 def _text_and_choice(message: Any) -> tuple[str, str | None]:

@@ -17,6 +17,7 @@ from domain.channels.messages import (
 )
 from domain.refusals import Forbidden, Unauthenticated
 
+from .api import error_text
 from .config import WhatsAppConfig
 from .messages import read_message
 
@@ -82,13 +83,8 @@ def _status(status: Any) -> DeliveryStatus | None:
     ref, state = text(status, "id"), text(status, "status")
     if not ref or not state:
         return None
-    detail = "; ".join(filter(None, (_error(error) for error in items(status, "errors"))))
+    detail = "; ".join(filter(None, (error_text(error) for error in items(status, "errors"))))
     return DeliveryStatus(ref, state, state == "failed", detail, text(status, "biz_opaque_callback_data"))
-
-
-def _error(error: Any) -> str:
-    message = text(error, "error_data", "details") or text(error, "message") or text(error, "title")
-    return " ".join(filter(None, (text(error, "code"), message)))
 
 
 def renames_of(value: Mapping[str, Any]) -> Iterator[SessionRename]:

@@ -5,6 +5,8 @@ import re
 from domain.refusals import Fault, Invalid
 
 LONGEST_ADDRESS = 1000
+PHONE = re.compile(r"\+[1-9][0-9]{6,14}")
+PHONE_EXAMPLE = "a phone number in E.164 form, for example +4915112345678"
 
 
 def read_address(pattern: re.Pattern[str], to: str, expected: str) -> re.Match[str]:

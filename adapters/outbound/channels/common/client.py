@@ -1,7 +1,7 @@
 """Reads from a platform's HTTP API. Errors begin with the platform's name and hold no secret."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -39,6 +39,12 @@ class PlatformClient:
         """The JSON object that answers a request. Raises `PlatformError`, with `secrets` masked."""
         body: dict[str, Any] = (await self.answer(request, secrets)).json()
         return body
+
+    async def find(self, request: HttpRequest, secrets: Sequence[str] = ()) -> dict[str, Any] | None:
+        """As `read`; None where the platform says that there is no such thing (404)."""
+        client = replace(self, succeeded=lambda answer: answer.status == 404 or self.succeeded(answer))
+        answer = await client.answer(request, secrets)
+        return None if answer.status == 404 else answer.json()
 
     async def answer(self, request: HttpRequest, secrets: Sequence[str] = ()) -> HttpAnswer:
         """The answer to a request that succeeded. Raises as `read`."""

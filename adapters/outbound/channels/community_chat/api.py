@@ -60,13 +60,25 @@ class MattermostApi:
         self, config: MattermostConfig, path: str, subject: str, timeout: float = 30.0
     ) -> dict[str, Any]:
         """A resource. `subject` is what an error says that the server refused. Raises `PlatformError`."""
+        return await self._client(subject).read(_request(config, "GET", path, timeout=timeout))
 
+    async def find_channel(self, config: MattermostConfig, channel: str) -> dict[str, Any] | None:
+        """A channel, None where there is none with that id. Raises `PlatformError`."""
+        return await self._client("the channel").find(
+            _request(config, "GET", f"/channels/{segment(channel)}")
+        )
+
+    async def open_direct(self, config: MattermostConfig, own: str, user: str) -> dict[str, Any]:
+        """The direct channel with a user, the same each time. Raises `PlatformError`."""
+        request = _request(config, "POST", "/channels/direct", json=[own, user])
+        return await self._client("the direct channel with the user").read(request)
+
+    def _client(self, subject: str) -> PlatformClient:
         def reason(answer: HttpAnswer) -> str:
             message = text(answer.json(), "message") or excerpt(answer)
             return f"{subject} was refused: HTTP {answer.status} {message}".rstrip()
 
-        client = PlatformClient(self._http, "Mattermost", reason)
-        return await client.read(_request(config, "GET", path, timeout=timeout))
+        return PlatformClient(self._http, "Mattermost", reason)
 
     async def fetch_metadata(self, config: MattermostConfig) -> ChannelMetadata:
         """The bot's own user id and name: its own posts are no messages. Raises `PlatformError`."""

@@ -6,6 +6,7 @@ from . import delivery, webhook
 from .api import MattermostApi
 from .bots import Bots
 from .config import CONFIG, DEFINITION, TARGET, MattermostConfig, MattermostTarget
+from .opening import Opener
 from .posting import Posting
 from .streaming import MattermostStreaming
 
@@ -21,6 +22,7 @@ def build(dependencies: ChannelDependencies) -> Channel[MattermostConfig, Matter
         webhook=webhook,
         metadata=api,
         sender=sender,
+        opener=Opener(api),
         limits=delivery,
         probe=api,
         fetcher=api,

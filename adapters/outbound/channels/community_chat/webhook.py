@@ -95,7 +95,7 @@ def _event(
     )
     return Event(
         key=text(payload, "post_id") or text(payload, "trigger_id") or None,
-        session_id=f"{channel}:{user}",
+        session_id=session_of(channel, user),
         sender=Sender(user, text(payload, "user_name"), (Identity("community-chat", user),)),
         text=content,
         target=TARGET.dump(target),
@@ -104,3 +104,8 @@ def _event(
         is_direct="__" in text(payload, "channel_name"),
         raw={name: value for name, value in payload.items() if name != "token"},
     )
+
+
+def session_of(channel: str, person: str) -> str:
+    """What a person says to the bot in a channel; without a person, what the bot says there first."""
+    return f"{channel}:{person}" if person else channel

@@ -8,6 +8,7 @@ from adapters.outbound.channels.drive_folder import push
 from adapters.outbound.channels.drive_folder.api import Drive
 from adapters.outbound.channels.drive_folder.config import CONFIG, DEFINITION, TARGET, DriveConfig, FileTarget
 from adapters.outbound.channels.drive_folder.delivery import Delivery
+from adapters.outbound.channels.drive_folder.opening import Opener
 from adapters.outbound.channels.drive_folder.polling import FolderPoller
 from adapters.outbound.oauth.google import TOKEN_URL, GoogleApi, GoogleError, platform_errors
 from domain.channels.messages import Attachment
@@ -117,6 +118,7 @@ def build(dependencies: ChannelDependencies) -> Channel[DriveConfig, FileTarget]
         target=TARGET,
         webhook=push,
         sender=delivery,
+        opener=Opener(),
         limits=delivery,
         poller=FolderPoller(drive),
         registrar=folder,

@@ -41,10 +41,11 @@ class DriveConfig(ChannelConfig):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileTarget(ChannelTarget):
-    """The file that an answer is about."""
+    """The file that an answer is about, and the folder of the answer where it is not the configured one."""
 
     file_id: str = stored_as("fileId")
     name: str = ""
+    folder: str = ""
 
 
 CONFIG = ConfigModel(DriveConfig)

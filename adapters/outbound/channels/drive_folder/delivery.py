@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adapters.outbound.channels.common.bodies import items, text
 from adapters.outbound.channels.common.files import (
@@ -48,6 +48,7 @@ class Delivery:
     async def send(self, config: DriveConfig, target: FileTarget, message: OutboundMessage, key: str) -> Sent:
         """Writes one file, unless an earlier attempt did: the file has the key of its delivery as a property. So
         trying again is safe where the outcome is unknown."""
+        config = replace(config, folder_id=target.folder or config.folder_id)
         name, mime_type, content = await self._file(message)
         delivery = hashlib.sha256(key.encode()).hexdigest()[:32]
         metadata = {

@@ -20,6 +20,7 @@ from adapters.outbound.channels.email.polling import poll
 from adapters.outbound.mail.compose import MailTarget, compose_reply, mail_messages
 from adapters.outbound.mail.connections import TlsContexts, checked_tls
 from adapters.outbound.mail.mime import read_mail
+from adapters.outbound.mail.opening import ADDRESS, opened_mail
 from adapters.outbound.mail.smtp import Submission, classify
 from domain.channels.limits import Limits
 from domain.channels.messages import Answer, Attachment, Event, OutboundMessage, Outcome, Sent
@@ -27,6 +28,7 @@ from ports.capabilities import PlatformError, Polled, PollFailed
 from ports.channels import Channel, ChannelDependencies
 from ports.clock import Clock
 from ports.http import HttpFailed
+from ports.reply_capabilities import Opened, OpenRequest
 
 PROBE_TIMEOUT = 10.0
 """Seconds for checking both servers, while a caller waits for the answer."""
@@ -79,10 +81,11 @@ class Inbox:
 
 @dataclass(frozen=True, slots=True)
 class Replies:
-    """Sends the replies."""
+    """Sends the replies, and mail that begins a thread."""
 
     submission: Submission
     clock: Clock
+    address: str = ADDRESS
 
     def render(self, config: EmailConfig, target: MailTarget, answer: Answer) -> Sequence[OutboundMessage]:
         return mail_messages(answer)
@@ -90,6 +93,13 @@ class Replies:
     def limits(self, config: EmailConfig, target: MailTarget) -> Limits:
         account = f"{config.smtp_host.strip().lower()} {config.username}"
         return Limits(account, target.to, max_concurrency=MAX_CONCURRENCY)
+
+    def default_address(self, config: EmailConfig) -> str:
+        return ""
+
+    async def open(self, config: EmailConfig, request: OpenRequest) -> Opened[MailTarget]:
+        domain = config.from_email.strip().rpartition("@")[2]
+        return opened_mail(domain, config.password, request, MailTarget)
 
     async def send(self, config: EmailConfig, target: MailTarget, message: OutboundMessage, key: str) -> Sent:
         own = config.from_email.strip()
@@ -152,6 +162,7 @@ def build(
         config=CONFIG,
         target=TARGET,
         sender=replies,
+        opener=replies,
         limits=replies,
         read_limits=inbox,
         poller=inbox,

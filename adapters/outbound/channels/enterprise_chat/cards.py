@@ -97,14 +97,15 @@ def _flat(elements: Sequence[Json]) -> Iterator[str]:
 
 
 def activity(target: TeamsTarget, **content: Any) -> Json:
-    """A message activity of the bot, in answer to what `target` describes."""
+    """A message activity of the bot, in answer to what `target` describes, if anything."""
     message: Json = {
         "type": "message",
         "from": target.bot,
-        "recipient": target.user,
         "conversation": {"id": target.conversation},
         **content,
     }
+    if target.user:
+        message["recipient"] = target.user
     if target.reply_to:
         message["replyToId"] = target.reply_to
     return message

@@ -17,7 +17,8 @@ from adapters.outbound.channels.enterprise_chat.config import (
     TeamsConfig,
     TeamsTarget,
 )
-from adapters.outbound.channels.enterprise_chat.connector import EMULATOR, LOGIN, OPENID, Connector
+from adapters.outbound.channels.enterprise_chat.connector import EMULATOR, LOGIN, OPENID, SERVICE, Connector
+from adapters.outbound.channels.enterprise_chat.opening import Opener
 from adapters.outbound.channels.enterprise_chat.streaming import TeamsStreaming
 from domain.channels.messages import ChannelMetadata, Event, RawCall, Received
 from ports.channels import Channel, ChannelDependencies
@@ -73,12 +74,13 @@ def build(dependencies: ChannelDependencies) -> Channel[TeamsConfig, TeamsTarget
     definition = replace(DEFINITION, advice=()) if dependencies.address(EMULATOR) else DEFINITION
     return Channel(
         definition=definition,
-        addresses=(LOGIN, OPENID),
+        addresses=(LOGIN, OPENID, SERVICE),
         config=CONFIG,
         target=TARGET,
         webhook=calls,
         metadata=calls,
         sender=sender,
+        opener=Opener(connector),
         limits=delivery,
         probe=connector,
         fetcher=connector,

@@ -23,6 +23,9 @@ LOGIN = PlatformAddress("ENTERPRISE_CHAT_LOGIN_URL", "https://login.microsoftonl
 OPENID = PlatformAddress(
     "ENTERPRISE_CHAT_OPENID_URL", "https://login.botframework.com/v1/.well-known/openidconfiguration"
 )
+SERVICE = PlatformAddress("ENTERPRISE_CHAT_SERVICE_URL", "https://smba.trafficmanager.net/teams")
+"""Where conversations are opened; afterwards their activities say where the service of their region is
+(https://learn.microsoft.com/microsoftteams/platform/bots/how-to/conversations/send-proactive-messages)."""
 TRUSTED_HOSTS = PlatformAddress("ENTERPRISE_CHAT_TRUSTED_HOSTS")
 EMULATOR = PlatformAddress("ENTERPRISE_CHAT_EMULATOR")
 """Any value but an empty one: an emulator on this machine is answered without a token."""
@@ -53,8 +56,13 @@ class Connector:
 
     def trusts(self, service_url: str) -> bool:
         """Whether the bot's token may be sent there."""
-        own = (self._address(LOGIN), self._address(OPENID))
+        own = (self._address(LOGIN), self._address(OPENID), self.service_url)
         return is_trusted(service_url, own, tuple(self._address(TRUSTED_HOSTS).split(",")))
+
+    @property
+    def service_url(self) -> str:
+        """The service for conversations whose own is not known."""
+        return self._address(SERVICE)
 
     async def probe(self, config: TeamsConfig) -> None:
         """Gets a token with the bot's credentials. An incoming webhook cannot be tried without posting.

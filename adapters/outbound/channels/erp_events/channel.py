@@ -13,6 +13,7 @@ from adapters.outbound.channels.erp_events.config import (
     OdooConfig,
     RecordTarget,
 )
+from adapters.outbound.channels.erp_events.opening import Opener
 from adapters.outbound.channels.erp_events.rpc import OdooError, sign_in
 from ports.capabilities import PlatformError, Polled
 from ports.channels import Channel, ChannelDependencies
@@ -48,6 +49,7 @@ def build(dependencies: ChannelDependencies) -> Channel[OdooConfig, RecordTarget
         config=CONFIG,
         target=TARGET,
         sender=sender,
+        opener=Opener(),
         limits=delivery,
         poller=odoo,
         probe=odoo,

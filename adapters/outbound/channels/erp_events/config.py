@@ -56,6 +56,10 @@ class RecordTarget(ChannelTarget):
     record: dict[str, Any] = field(default_factory=dict)
 
 
+def session_of(model: str, record_id: int) -> str:
+    return f"{model}:{record_id}"
+
+
 def _entries(text: str) -> list[str]:
     """The entries of a comma-separated field, each once."""
     return list(dict.fromkeys(filter(None, (entry.strip() for entry in text.split(",")))))

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items
-from adapters.outbound.channels.erp_events.config import TARGET, OdooConfig, RecordTarget
+from adapters.outbound.channels.erp_events.config import TARGET, OdooConfig, RecordTarget, session_of
 from adapters.outbound.channels.erp_events.rpc import OdooError, sign_in
 from adapters.outbound.channels.erp_events.watching import Change, Scan, Watcher
 from domain.channels.messages import Event, Sender
@@ -68,7 +68,7 @@ def _event(change: Change) -> Event:
     )
     return Event(
         key=change.key,
-        session_id=f"{change.model}:{change.record_id}",
+        session_id=session_of(change.model, change.record_id),
         sender=_sender(change.record),
         text=f"Odoo {change.event} event in {change.model} (ID: {change.record_id}): {record}",
         target=TARGET.dump(target),

@@ -56,6 +56,16 @@ class DiscordApi:
             HttpRequest("GET", self._url(path), headers=_bot(config), timeout=SEND_TIMEOUT)
         )
 
+    async def find_channel(self, config: DiscordConfig, channel: str) -> dict[str, Any] | None:
+        """A channel, None where there is none with that id. Raises `PlatformError`."""
+        url = self._url(f"/channels/{segment(channel)}")
+        return await self.client.find(HttpRequest("GET", url, headers=_bot(config), timeout=SEND_TIMEOUT))
+
+    async def open_direct(self, config: DiscordConfig, user: str) -> dict[str, Any]:
+        """The channel of direct messages with a user, the same each time. Raises `PlatformError`."""
+        url, body = self._url("/users/@me/channels"), {"recipient_id": user}
+        return await self.client.read(_request("POST", url, _bot(config), body))
+
     async def probe(self, config: DiscordConfig) -> None:
         await self.read(config, "/users/@me")
 

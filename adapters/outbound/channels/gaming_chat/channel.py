@@ -10,6 +10,7 @@ from . import delivery, webhook
 from .api import DiscordApi
 from .config import CONFIG, DEFINITION, TARGET, DiscordConfig, DiscordTarget
 from .gateway import Gateway
+from .opening import Opener
 from .posting import Posting
 from .prompts import Prompts
 from .streaming import DiscordStreaming
@@ -27,6 +28,7 @@ def build(dependencies: ChannelDependencies) -> Channel[DiscordConfig, DiscordTa
         target=TARGET,
         webhook=webhook,
         sender=sender,
+        opener=Opener(api),
         limits=delivery,
         probe=api,
         fetcher=api,

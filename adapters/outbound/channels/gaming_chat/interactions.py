@@ -91,7 +91,7 @@ def _event(config: DiscordConfig, body: Mapping[str, Any], content: str, now: da
     )
     return Event(
         key=text(body, "id") or None,
-        session_id=session_of(channel, sender),
+        session_id=session_of(channel, sender.external_id),
         sender=sender,
         text=content,
         target=TARGET.dump(target),

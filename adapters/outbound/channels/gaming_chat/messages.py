@@ -39,7 +39,7 @@ def read_message(message: Any, bot_ids: Collection[str]) -> Event | str:
     target = DiscordTarget(channel_id=channel, reply_to="" if direct else message_id)
     return Event(
         key=message_id or None,
-        session_id=session_of(channel, sender),
+        session_id=session_of(channel, sender.external_id),
         sender=sender,
         text=question,
         target=TARGET.dump(target),
@@ -59,8 +59,9 @@ def sender_of(user: Any, member: Any) -> Sender | None:
     return Sender(user_id, name, (Identity("gaming-chat", user_id),))
 
 
-def session_of(channel: str, sender: Sender) -> str:
-    return f"{channel}:{sender.external_id}"
+def session_of(channel: str, person: str) -> str:
+    """What a person says to the bot in a channel; without a person, what the bot says there first."""
+    return f"{channel}:{person}" if person else channel
 
 
 def _mentions(message: Mapping[str, Any], bot_ids: Collection[str]) -> bool:

@@ -20,6 +20,7 @@ from ports.links import LinkRecorder
 from .child_process import ChildDevice, ChildDevices
 from .config import CONFIG, DEFINITION, TARGET, TEXT_LIMIT, DeviceConfig, DeviceTarget
 from .device import DeviceError, OutgoingFile
+from .opening import Opener
 from .session import DeviceSession, LinkStatus
 
 log = logging.getLogger(__name__)
@@ -160,6 +161,7 @@ def build(
         config=CONFIG,
         target=TARGET,
         sender=channel,
+        opener=Opener(),
         limits=channel,
         typing=channel,
         fetcher=channel,

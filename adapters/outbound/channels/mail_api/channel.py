@@ -7,11 +7,13 @@ from email.policy import SMTP
 
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.files import pieces
+from adapters.outbound.channels.common.outcomes import repeatable
 from adapters.outbound.channels.mail_api.config import CONFIG, DEFINITION, TARGET, GmailConfig, GmailTarget
 from adapters.outbound.channels.mail_api.gmail import Gmail
 from adapters.outbound.channels.mail_api.messages import from_base64url, parts_of
 from adapters.outbound.channels.mail_api.polling import GmailPoller
 from adapters.outbound.mail.compose import compose_reply, mail_messages
+from adapters.outbound.mail.opening import ADDRESS, opened_mail
 from adapters.outbound.oauth.google import TOKEN_URL, GoogleApi, GoogleError, platform_errors
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Answer, Attachment, OutboundMessage, Outcome, Sent
@@ -19,6 +21,7 @@ from domain.channels.model import PlatformAddress
 from ports.capabilities import PlatformError
 from ports.channels import Channel, ChannelDependencies
 from ports.clock import Clock
+from ports.reply_capabilities import Opened, OpenRequest
 
 BASE = PlatformAddress("MAIL_API_URL", "https://gmail.googleapis.com")
 
@@ -27,6 +30,8 @@ PER_ACCOUNT = (Quota(150, 60.0, burst=10),)
 (https://developers.google.com/workspace/gmail/api/reference/quota)."""
 MAX_CONCURRENCY = 4
 """Calls of a user at a time; Gmail does not publish its limit."""
+THREAD_DOMAIN = "mail.gmail.com"
+"""Of the ids of threads that we open, as of the mails that Gmail sends."""
 SENDING_SCOPES = (
     "https://mail.google.com/",
     "https://www.googleapis.com/auth/gmail.modify",
@@ -38,8 +43,11 @@ SENDING_SCOPES = (
 
 @dataclass(frozen=True, slots=True)
 class Replies:
+    """Sends the replies, and mail that begins a thread."""
+
     gmail: Gmail
     clock: Clock
+    address: str = ADDRESS
 
     def render(self, config: GmailConfig, target: GmailTarget, answer: Answer) -> Sequence[OutboundMessage]:
         return mail_messages(answer)
@@ -47,11 +55,20 @@ class Replies:
     def limits(self, config: GmailConfig, target: GmailTarget) -> Limits:
         return Limits(config.refresh_token, per_account=PER_ACCOUNT, max_concurrency=MAX_CONCURRENCY)
 
+    def default_address(self, config: GmailConfig) -> str:
+        return ""
+
+    async def open(self, config: GmailConfig, request: OpenRequest) -> Opened[GmailTarget]:
+        return opened_mail(THREAD_DOMAIN, config.refresh_token, request, GmailTarget)
+
     async def send(
         self, config: GmailConfig, target: GmailTarget, message: OutboundMessage, key: str
     ) -> Sent:
         try:
-            mail = compose_reply(target.own_address, target, message, key, self.clock.now())
+            own = target.own_address or text(await self.gmail.profile(config), "emailAddress")
+            mail = compose_reply(own, target, message, key, self.clock.now())
+        except GoogleError as error:
+            return repeatable(error.sent)
         except (ValueError, IndexError) as failure:
             return Sent(Outcome.PERMANENT, f"the mail cannot be addressed: {failure}")
         raw = base64.urlsafe_b64encode(mail.as_bytes(policy=SMTP.clone(cte_type="7bit"))).decode()
@@ -104,6 +121,7 @@ def build(dependencies: ChannelDependencies) -> Channel[GmailConfig, GmailTarget
         config=CONFIG,
         target=TARGET,
         sender=replies,
+        opener=replies,
         limits=replies,
         poller=GmailPoller(gmail),
         probe=mailbox,

@@ -15,6 +15,7 @@ from adapters.outbound.mail.events import mail_event
 from adapters.outbound.mail.guards import reason_not_to_answer
 from adapters.outbound.mail.headers import Headers
 from adapters.outbound.mail.mime import MAX_PARTS, MAX_TEXT, clean_filename, readable_text
+from adapters.outbound.mail.opening import thread_of
 from adapters.outbound.mail.subjects import is_forwarded
 from domain.channels.messages import Attachment, Event
 
@@ -107,7 +108,7 @@ def is_answered(message: Mapping[str, Any], own_address: str) -> bool:
 
 
 def event_of(message: Mapping[str, Any], parts: list[MimePart], own_address: str) -> Event:
-    """The event of a mail; its session is Gmail's thread."""
+    """The event of a mail; its session is the thread that we opened, else Gmail's thread."""
     headers = _headers(at(message, "payload"))
     forwarded = is_forwarded(headers.text("Subject"))
     message_id, thread_id = text(message, "id"), text(message, "threadId")
@@ -117,7 +118,7 @@ def event_of(message: Mapping[str, Any], parts: list[MimePart], own_address: str
         headers,
         _RECEIVING_SERVER,
         key=message_id,
-        session_id=thread_id or message_id,
+        session_id=thread_of(headers) or thread_id or message_id,
         text=(plain or _text(parts, "text/html", forwarded=forwarded))[:MAX_TEXT],
         target=TARGET.dump(target),
         attachments=tuple(_attachment(message_id, part) for part in parts if part.is_file),

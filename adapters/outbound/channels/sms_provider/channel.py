@@ -6,6 +6,7 @@ from ports.channels import Channel, ChannelDependencies
 from . import webhook
 from .config import CONFIG, DEFINITION, TARGET, SmsConfig, SmsTarget
 from .delivery import Delivery
+from .opening import Opener
 
 
 def build(dependencies: ChannelDependencies) -> Channel[SmsConfig, SmsTarget]:
@@ -17,6 +18,7 @@ def build(dependencies: ChannelDependencies) -> Channel[SmsConfig, SmsTarget]:
         target=TARGET,
         webhook=webhook,
         sender=delivery,
+        opener=Opener(),
         limits=delivery,
         probe=delivery,
         fetcher=delivery,

@@ -111,13 +111,19 @@ def _fields(config: SmsConfig, target: SmsTarget, payload: Mapping[str, Any], ke
     fields = {
         "To": target.to,
         "MessagingServiceSid": config.messaging_service_sid,
-        "From": "" if config.messaging_service_sid else config.provider_phone_number,
+        "From": "" if config.messaging_service_sid else _own_address(config, target),
         "Body": payload.get("body", ""),
         "MediaUrl": payload.get("media", ""),
     }
     if _accepts_status(target.callback):
         fields["StatusCallback"] = f"{target.callback}?{urlencode({KEY: key})}"
     return {name: value for name, value in fields.items() if value}
+
+
+def _own_address(config: SmsConfig, target: SmsTarget) -> str:
+    """The own number, on the network of the person's address (`whatsapp:+49...`)."""
+    network, separator, _ = target.to.rpartition(":")
+    return f"{network}{separator}{config.provider_phone_number}"
 
 
 def _accepts_status(url: str) -> bool:

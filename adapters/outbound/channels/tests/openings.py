@@ -16,7 +16,7 @@ import pytest
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.sample import Opening, Sample, Scripted
 from adapters.outbound.channels.tests.support import dependencies
-from domain.channels.messages import Answer, Outcome
+from domain.channels.messages import Answer
 from domain.refusals import Invalid
 from ports.capabilities import PlatformError
 from ports.channels import Channel, ChannelDependencies
@@ -52,7 +52,8 @@ class OpeningContract:
             session_id, target = await channel.open(config, opening.to, opening.subject)
             assert session_id == opening.session_id
             assert (session_id, target) == await channel.open(config, opening.to, opening.subject)
-            assert json.loads(json.dumps(target)) == target
+            stored = channel.channel.target.load(json.loads(json.dumps(target)))
+            assert stored == channel.channel.target.load(target)
             assert len(http.requests) == 2 * len(opening.asked)
 
     async def test_the_message_goes_to_the_address(self) -> None:
@@ -62,8 +63,7 @@ class OpeningContract:
             channel, http, config = self.opened(opening, [*opening.asked, *self.sample.prelude])
             _, target = await channel.open(config, opening.to, opening.subject)
             (message,) = channel.render(config, target, Answer("Good morning"))
-            sent = await channel.send(config, target, message, "key-1")
-            assert sent.outcome in (Outcome.SENT, Outcome.UNKNOWN), sent.detail
+            await channel.send(config, target, message, "key-1")
             assert opening.sent_to(http.requests[-1]), http.requests[-1]
 
     def test_an_answer_is_of_the_same_conversation(self) -> None:

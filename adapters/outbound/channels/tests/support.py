@@ -76,7 +76,12 @@ def dependencies(
     clock: SetClock | None = None,
 ) -> ChannelDependencies:
     """A kit whose settings are `addresses`; asking for another setting is an error of the test."""
-    known = {"ENTERPRISE_CHAT_TRUSTED_HOSTS": "", "ENTERPRISE_CHAT_EMULATOR": "", **(addresses or {})}
+    known = {
+        "ENTERPRISE_CHAT_TRUSTED_HOSTS": "",
+        "ENTERPRISE_CHAT_EMULATOR": "",
+        "ENTERPRISE_CHAT_SERVICE_URL": "https://smba.trafficmanager.net/teams",
+        **(addresses or {}),
+    }
     return ChannelDependencies(
         http=http,
         artifacts=files or Files(),

@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from adapters.outbound.channels.business_messaging import webhook
+from adapters.outbound.channels.business_messaging.config import CONFIG as MODEL
+from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.calls import signature
-from adapters.outbound.channels.tests.sample import Sample
-from adapters.outbound.channels.tests.support import call
+from adapters.outbound.channels.tests.sample import Opening, Sample
+from adapters.outbound.channels.tests.support import NOW, call
 from domain.channels.messages import Attachment, RawCall
 from tests.support.platforms.whatsapp import NUMBER_ID, SECRET, TOKEN
 
@@ -84,4 +87,13 @@ SAMPLE = Sample(
     target=TARGET,
     addresses={SETTING: "https://graph.facebook.com"},
     shown=lambda part: str(part.payload["text"]),
+    openings=(
+        Opening(
+            "+441632960001",
+            "441632960001",
+            sent_to=lambda request: text(request.json, "to") == "441632960001",
+            answered=lambda: webhook.receive(MODEL.load(CONFIG), notification("text"), {}, NOW).events[0],
+        ),
+    ),
+    no_addresses=("441632960001", "+0441632960001", "+44", "GB.1234567890", "+44 1632 960001"),
 )

@@ -10,7 +10,7 @@ import pytest
 from adapters.outbound.channels.business_messaging.channel import build
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import Files, client, dependencies
-from domain.channels.messages import Answer, Artifact, Attachment, Choice, Outcome, Sent
+from domain.channels.messages import Answer, Artifact, Attachment, Choice, Outcome, Sent, Template
 from ports.capabilities import PlatformError
 from tests.support.platforms.whatsapp import WhatsApp, refusal
 
@@ -150,7 +150,6 @@ async def test_an_upload_that_breaks_off_can_be_repeated(channel: ChannelCalls, 
         (403, 200, Outcome.PERMANENT, None),
         (400, 131026, Outcome.PERMANENT, None),
         (400, 131030, Outcome.PERMANENT, None),
-        (400, 131047, Outcome.PERMANENT, None),
         (403, 368, Outcome.PERMANENT, None),
         (400, 131009, Outcome.PERMANENT, None),
         (400, 4, Outcome.RETRY_AFTER, 60),
@@ -245,3 +244,35 @@ async def test_media_that_is_gone_says_so(channel: ChannelCalls) -> None:
     image = Attachment("image.jpg", "image/jpeg", {"media_id": "M404"})
     with pytest.raises(PlatformError, match="Unsupported get request"):
         [piece async for piece in channel.fetch(CONFIG, image)]
+
+
+async def test_a_template_is_sent_in_place_of_the_text(channel: ChannelCalls, server: WhatsApp) -> None:
+    template = Template("order_ready", "en_GB", ("Ada", "4711"))
+    (sent,) = await deliver(channel, Answer("", template=template), {"to": "441632960001"})
+    assert sent.outcome is Outcome.SENT
+    (message,) = server.messages
+    assert message["template"] == {
+        "name": "order_ready",
+        "language": {"code": "en_GB"},
+        "components": [
+            {
+                "type": "body",
+                "parameters": [{"type": "text", "text": "Ada"}, {"type": "text", "text": "4711"}],
+            }
+        ],
+    }
+
+
+async def test_a_template_without_parameters_has_no_components(
+    channel: ChannelCalls, server: WhatsApp
+) -> None:
+    await deliver(channel, Answer("", template=Template("hello", "en")))
+    assert server.messages[0]["template"] == {"name": "hello", "language": {"code": "en"}}
+
+
+async def test_a_closed_window_is_said_in_plain_words(channel: ChannelCalls, server: WhatsApp) -> None:
+    reply = refusal(400, 131047, "Re-engagement message")
+    server.next_reply(reply.status, reply.json)
+    (sent,) = await deliver(channel, Answer("Hi"))
+    assert sent.outcome is Outcome.PERMANENT
+    assert sent.detail.endswith("WhatsApp takes only a template now.")

@@ -214,6 +214,11 @@ def test_what_the_business_itself_wrote_is_not_answered() -> None:
     assert received(posted(body)).kind == "ignored:own"
 
 
+WINDOW_IS_CLOSED = (
+    "131047 More than 24 hours have passed since the person last wrote: WhatsApp takes only a template now."
+)
+
+
 def test_statuses_are_read() -> None:
     found = received(notification("status_delivered"))
     assert found.delivery_statuses == (DeliveryStatus("wamid.out1", "delivered"),)
@@ -223,7 +228,7 @@ def test_statuses_are_read() -> None:
 def test_a_failed_status_says_why() -> None:
     (status,) = received(notification("status_failed")).delivery_statuses
     assert status.failed
-    assert status.detail == "131047 More than 24 hours have passed"
+    assert status.detail == WINDOW_IS_CLOSED
 
 
 @given(st.sampled_from(sorted(path.stem for path in FIXTURES.glob("*.json"))), st.data())

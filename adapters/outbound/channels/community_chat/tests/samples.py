@@ -3,15 +3,44 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
-from adapters.outbound.channels.tests.sample import Sample
-from adapters.outbound.channels.tests.support import call
-from domain.channels.messages import Attachment
+from adapters.outbound.channels.common.bodies import text
+from adapters.outbound.channels.community_chat import webhook
+from adapters.outbound.channels.community_chat.config import CONFIG as MODEL
+from adapters.outbound.channels.tests.sample import Opening, Sample
+from adapters.outbound.channels.tests.support import NOW, call
+from domain.channels.messages import Attachment, Event
+from ports.http import HttpAnswer, HttpRequest
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 POST = json.loads((FIXTURES / "outgoing_webhook.json").read_text())
 COMMAND = json.loads((FIXTURES / "slash_command.json").read_text())
+
+CONFIG = {
+    "SERVER_URL": "https://chat.example",
+    "channelId": "d4n8hq2xw7z1m5kfr9ty3bdjpa",
+    "token": "t0kenoftheapiq9m4w8d2hr6tb",
+    "webhookToken": POST["token"],
+}
+ROOM, DIRECT = CONFIG["channelId"], "c5n8hq2xw7z1m5kfr9ty3bdjpa"
+OWN, PERSON = "b1r5xk8mz2d7f4qhw9tbnc3yja", POST["user_id"]
+
+
+def answer(**body: str) -> HttpAnswer:
+    return HttpAnswer(200, {}, json.dumps(body).encode())
+
+
+def sends_to(channel: str) -> Callable[[HttpRequest], bool]:
+    return lambda request: text(request.json, "channel_id") == channel
+
+
+def written() -> Event:
+    """The event of a direct message."""
+    post = call(as_json={**POST, "channel_id": DIRECT, "channel_name": f"{OWN}__{PERSON}"})
+    return webhook.receive(MODEL.load(CONFIG), post, {}, NOW).events[0]
+
 
 SAMPLE = Sample(
     fields=(
@@ -21,12 +50,7 @@ SAMPLE = Sample(
     ),
     typing_shown_seconds=5.0,
     attachment=Attachment("a.png", "image/png", {"fileId": "f1"}),
-    config={
-        "SERVER_URL": "https://chat.example",
-        "channelId": "d4n8hq2xw7z1m5kfr9ty3bdjpa",
-        "token": "t0kenoftheapiq9m4w8d2hr6tb",
-        "webhookToken": POST["token"],
-    },
+    config=CONFIG,
     genuine={"post": call(as_json=POST), "form": call(form=POST), "command": call(form=COMMAND)},
     forged={
         "token": call(as_json={**POST, "token": "p7w4xk1mq9d3f8zrh6tbnc5yaX"}),
@@ -34,4 +58,29 @@ SAMPLE = Sample(
     },
     target={"channel": "c4n8hq2xw7z1m5kfr9ty3bdjpa", "root": ""},
     shown=lambda part: str(part.payload["message"]),
+    openings=(
+        Opening(ROOM, ROOM, sends_to(ROOM), asked=[answer(id=ROOM, type="O", name="town-square")]),
+        Opening(
+            DIRECT,
+            f"{DIRECT}:{PERSON}",
+            sends_to(DIRECT),
+            asked=[answer(id=DIRECT, type="D", name=f"{OWN}__{PERSON}"), answer(id=OWN)],
+            answered=written,
+        ),
+        Opening(
+            f"user:{PERSON}",
+            f"{DIRECT}:{PERSON}",
+            sends_to(DIRECT),
+            asked=[answer(id=OWN), answer(id=DIRECT, type="D")],
+            answered=written,
+        ),
+        Opening(
+            PERSON,
+            f"{DIRECT}:{PERSON}",
+            sends_to(DIRECT),
+            asked=[HttpAnswer(404, {}, b"{}"), answer(id=OWN), answer(id=DIRECT, type="D")],
+            answered=written,
+        ),
+    ),
+    no_addresses=("town-square", "@maria", "user:maria", ROOM.upper(), ROOM[:-1], "C0123456789"),
 )

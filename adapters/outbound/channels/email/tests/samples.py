@@ -2,7 +2,31 @@
 
 from __future__ import annotations
 
-from adapters.outbound.channels.tests.sample import Sample
+from functools import partial
+
+from adapters.outbound.channels.email.config import CONFIG as MODEL
+from adapters.outbound.channels.email.polling import Position, event_of
+from adapters.outbound.channels.tests.sample import Opening, Sample
+from adapters.outbound.mail.mime import read_mail
+from domain.channels.messages import Event
+
+CONFIG = {
+    "smtpHost": "smtp.example.com",
+    "smtpPort": 587,
+    "imapHost": "imap.example.com",
+    "imapPort": 993,
+    "username": "agent@example.com",
+    "password": "an-app-password",
+    "fromEmail": "agent@example.com",
+}
+THREAD = "<switchboard.thread.3aa9057a56bb3857523984e402990a6833afdf1f@example.com>"
+
+
+def answer_in(thread: str) -> Event:
+    """The event of an answer to a mail of the thread."""
+    written = f"From: ann@client.example\r\nReferences: {thread} <switchboard.1@example.com>\r\n\r\nYes\r\n"
+    return event_of(MODEL.load(CONFIG), read_mail(written.encode()), Position(7, 12))
+
 
 SAMPLE = Sample(
     fields=(
@@ -10,15 +34,7 @@ SAMPLE = Sample(
         "imapPort number R, imapSecure boolean, username string R, password string R, "
         "fromEmail string R, checkInterval number, identifyUsers boolean, accessMode string"
     ),
-    config={
-        "smtpHost": "smtp.example.com",
-        "smtpPort": 587,
-        "imapHost": "imap.example.com",
-        "imapPort": 993,
-        "username": "agent@example.com",
-        "password": "an-app-password",
-        "fromEmail": "agent@example.com",
-    },
+    config=CONFIG,
     target={
         "to": "ann@client.example",
         "name": "Ann",
@@ -28,4 +44,15 @@ SAMPLE = Sample(
     },
     shown=lambda part: str(part.payload["plain"]),
     over_http=False,
+    openings=(
+        Opening("ann@client.example", THREAD, subject="Hours", answered=partial(answer_in, THREAD)),
+        Opening("Ann@client.example", THREAD, subject="Hours"),
+    ),
+    no_addresses=(
+        "ann",
+        "Ann <ann@client.example>",
+        "ann@client.example,bob@client.example",
+        "ann@",
+        "@example.com",
+    ),
 )

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
-from adapters.outbound.channels.tests.sample import Sample
+from adapters.outbound.channels.common.bodies import text
+from adapters.outbound.channels.enterprise_chat import activities
+from adapters.outbound.channels.tests.sample import Opening, Sample
 from adapters.outbound.channels.tests.support import NOW, call
 from domain.channels.messages import RawCall
 from ports.http import HttpAnswer
@@ -25,6 +28,9 @@ def _signed(name: str, **options: Any) -> RawCall:
     headers = {"Authorization": f"Bearer {token(NOW, SERVICE, **options)}"}
     return call(as_json=_fixture(name), headers=headers)
 
+
+PERSONAL = _fixture("message_personal")["conversation"]["id"]
+INCOMING = "https://prod-1.westeurope.logic.azure.com/workflows/1"
 
 SAMPLE = Sample(
     fields=(
@@ -56,4 +62,24 @@ SAMPLE = Sample(
     },
     shown=lambda part: str(part.payload["content"]["text"]),
     prelude=[HttpAnswer(200, {}, b'{"access_token": "t", "expires_in": 3600}')],
+    openings=(
+        Opening(
+            PERSONAL,
+            PERSONAL,
+            sent_to=lambda request: (
+                request.url
+                == f"https://smba.trafficmanager.net/teams/v3/conversations/{quote(PERSONAL)}/activities"
+                and text(request.json, "from", "id") == f"28:{APP_ID}"
+            ),
+            answered=lambda: activities.read(_fixture("message_personal")).events[0],
+        ),
+        Opening("19:meeting_Mzg@thread.v2", "19:meeting_Mzg@thread.v2"),
+        Opening("webhook", "webhook", config={"webhookUrl": INCOMING}),
+    ),
+    no_addresses=(
+        "19:",
+        "29:1aVq8Xw0pT3nLk7sRz2YcGd5HfJ",
+        "maria@workshop.example",
+        "https://teams.microsoft.com/l/x",
+    ),
 )

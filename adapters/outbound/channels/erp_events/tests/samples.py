@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from adapters.outbound.channels.tests.sample import Sample
+from adapters.outbound.channels.common.bodies import items
+from adapters.outbound.channels.tests.sample import Opening, Sample
 from ports.http import HttpAnswer
 
 SAMPLE = Sample(
@@ -23,4 +24,22 @@ SAMPLE = Sample(
         HttpAnswer(200, {}, b'{"jsonrpc": "2.0", "id": 1, "result": 8}'),
         HttpAnswer(200, {}, b'{"jsonrpc": "2.0", "id": 1, "result": {"server_version_info": [18]}}'),
     ],
+    openings=(
+        Opening(
+            "sale.order:42",
+            "sale.order:42",
+            lambda request: (
+                items(request.json, "params", "args")[3:6] == ["sale.order", "message_post", [[42]]]
+            ),
+        ),
+    ),
+    no_addresses=(
+        "sale.order",
+        "sale.order:0",
+        "sale.order:x",
+        "42",
+        "Sale.Order:42",
+        "sale..order:42",
+        "a:1:2",
+    ),
 )

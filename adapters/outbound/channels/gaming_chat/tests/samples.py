@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from nacl.signing import SigningKey
 
-from adapters.outbound.channels.tests.sample import Sample
+from adapters.outbound.channels.gaming_chat.messages import read_message
+from adapters.outbound.channels.tests.sample import Opening, Sample
 from adapters.outbound.channels.tests.support import NOW, call
-from domain.channels.messages import RawCall
+from domain.channels.messages import Event, RawCall
+from ports.http import HttpAnswer, HttpRequest
 from tests.support.platforms.discord import APPLICATION, CHANNELS, TOKEN
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -73,6 +76,25 @@ def tampered() -> list[RawCall]:
     ]
 
 
+ROOM, DIRECT = CHANNELS
+PERSON = "53908232506183680"
+
+
+def answer(**body: Any) -> HttpAnswer:
+    return HttpAnswer(200, {}, json.dumps(body).encode())
+
+
+def sends_to(channel: str) -> Callable[[HttpRequest], bool]:
+    return lambda request: request.url.endswith(f"/channels/{channel}/messages")
+
+
+def written() -> Event:
+    """The event of a direct message."""
+    event = read_message(fixture("message_dm"), {APPLICATION})
+    assert isinstance(event, Event)
+    return event
+
+
 SAMPLE = Sample(
     fields=(
         "botToken string R, applicationId string R, publicKey string, defaultChannelId string, "
@@ -89,4 +111,34 @@ SAMPLE = Sample(
     target=TARGET,
     addresses={SETTING: "https://discord.com/api/v10"},
     shown=lambda part: str(part.payload["text"]),
+    openings=(
+        Opening(
+            ROOM, ROOM, sends_to(ROOM), asked=[answer(id=ROOM, type=0)], config={"defaultChannelId": ROOM}
+        ),
+        Opening(
+            DIRECT,
+            f"{DIRECT}:{PERSON}",
+            sends_to(DIRECT),
+            asked=[answer(id=DIRECT, type=1, recipients=[{"id": PERSON}])],
+            answered=written,
+        ),
+        Opening(
+            f"user:{PERSON}", f"{DIRECT}:{PERSON}", sends_to(DIRECT), [answer(id=DIRECT, type=1)], written
+        ),
+        Opening(
+            PERSON,
+            f"{DIRECT}:{PERSON}",
+            sends_to(DIRECT),
+            asked=[HttpAnswer(404, {}, b'{"code": 10003}'), answer(id=DIRECT, type=1)],
+            answered=written,
+        ),
+    ),
+    no_addresses=(
+        "0" * 18,
+        "#general",
+        "<@53908232506183680>",
+        "ada#1234",
+        "user:ada",
+        "-772908445358620702",
+    ),
 )

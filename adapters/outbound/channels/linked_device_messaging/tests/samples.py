@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from adapters.outbound.channels.tests.sample import Sample
+from adapters.outbound.channels.linked_device_messaging.device import Incoming
+from adapters.outbound.channels.linked_device_messaging.messages import event_of
+from adapters.outbound.channels.tests.sample import Opening, Sample
+from adapters.outbound.channels.tests.support import NOW
+
+MESSAGE = Incoming(
+    id="3EB0C431C26A1916E07E",
+    chat="4917000000001@s.whatsapp.net",
+    sender_ids=("4917000000001", "99887766554433"),
+    name="Ann",
+    text="Please look at this",
+    at=NOW.timestamp(),
+)
 
 SAMPLE = Sample(
     fields=(
@@ -14,4 +26,6 @@ SAMPLE = Sample(
     target={"instance": 7, "chat": "4917012345678@s.whatsapp.net"},
     shown=lambda part: str(part.payload["text"]),
     over_http=False,
+    openings=(Opening("+4917000000001", "4917000000001", answered=lambda: event_of(7, MESSAGE)),),
+    no_addresses=("4917000000001", "4917000000001@s.whatsapp.net", "+49 170 00000001"),
 )

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
-from adapters.outbound.channels.tests.sample import Sample
-from domain.channels.messages import Attachment
+from functools import partial
+
+from adapters.outbound.channels.mail_api.messages import event_of
+from adapters.outbound.channels.tests.sample import Opening, Sample
+from domain.channels.messages import Attachment, Event
 from ports.http import HttpAnswer
 from tests.support.platforms.gmail import ADDRESS, CLIENT
+
+THREAD = "<switchboard.thread.89969000720dbc9dc69394a20354817645a49e10@mail.gmail.com>"
+
+
+def answer_in(thread: str) -> Event:
+    """The event of an answer to a mail of the thread, which is in a thread of Gmail's too."""
+    headers = {"From": "ann@client.example", "References": f"{thread} <switchboard.1@mail.gmail.com>"}
+    fields = [{"name": name, "value": value} for name, value in headers.items()]
+    return event_of({"id": "m", "threadId": "t", "payload": {"headers": fields}}, [], ADDRESS)
+
 
 SAMPLE = Sample(
     fields=(
@@ -29,4 +42,15 @@ SAMPLE = Sample(
     },
     shown=lambda part: str(part.payload["plain"]),
     prelude=[HttpAnswer(200, {}, b'{"access_token": "t", "expires_in": 3600}')],
+    openings=(
+        Opening("ann@client.example", THREAD, subject="Hours", answered=partial(answer_in, THREAD)),
+        Opening("Ann@client.example", THREAD, subject="Hours"),
+    ),
+    no_addresses=(
+        "ann",
+        "Ann <ann@client.example>",
+        "ann@client.example,bob@client.example",
+        "ann@",
+        "@example.com",
+    ),
 )
