@@ -6,13 +6,16 @@ import json
 from pathlib import Path
 
 import pytest
+from zulip_channel import webhook
 from zulip_channel.channel import build
+from zulip_channel.config import CONFIG as CONFIG_MODEL
 
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.contract import ChannelContract
-from adapters.outbound.channels.tests.sample import Sample, Scripted
-from adapters.outbound.channels.tests.support import call, dependencies
-from domain.channels.messages import Answer, Outcome
+from adapters.outbound.channels.tests.openings import OpeningContract
+from adapters.outbound.channels.tests.sample import Opening, Sample, Scripted
+from adapters.outbound.channels.tests.support import NOW, call, dependencies
+from domain.channels.messages import Answer, Event, Outcome
 from ports.http import HttpAnswer
 
 MENTION = json.loads((Path(__file__).parent / "fixtures/mention.json").read_text())
@@ -25,19 +28,37 @@ CONFIG = {
 TARGET = {"to": 5, "topic": "support"}
 
 
+DIRECT = {**MENTION, "message": {**MENTION["message"], "stream_id": None, "subject": ""}}
+
+
+def answered() -> Event:
+    config = CONFIG_MODEL.load(CONFIG)
+    return webhook.receive(config, call(as_json=DIRECT), {}, NOW).events[0]
+
+
+SAMPLE = Sample(
+    fields=(
+        "site string R, botEmail string R, apiKey string R, token string R,"
+        " identifyUsers boolean, accessMode string"
+    ),
+    config=CONFIG,
+    genuine={"mention": call(as_json=MENTION)},
+    forged={"token": call(as_json={**MENTION, "token": "another"}), "no token": call(as_json={})},
+    target=TARGET,
+    shown=lambda message: str(message.payload["content"]),
+    openings=[Opening("10", "10::10", lambda request: request.form["to"] == "[10]", answered=answered)],
+    no_addresses=["0", "ann@example.com", "Ann"],
+)
+
+
 class TestContract(ChannelContract):
     build = staticmethod(build)
-    sample = Sample(
-        fields=(
-            "site string R, botEmail string R, apiKey string R, token string R,"
-            " identifyUsers boolean, accessMode string"
-        ),
-        config=CONFIG,
-        genuine={"mention": call(as_json=MENTION)},
-        forged={"token": call(as_json={**MENTION, "token": "another"}), "no token": call(as_json={})},
-        target=TARGET,
-        shown=lambda message: str(message.payload["content"]),
-    )
+    sample = SAMPLE
+
+
+class TestOpenings(OpeningContract):
+    build = staticmethod(build)
+    sample = SAMPLE
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from ports.channels import Channel, ChannelDependencies
 from zulip_channel import webhook
 from zulip_channel.config import CONFIG, DEFINITION, TARGET, ZulipConfig, ZulipTarget
 from zulip_channel.delivery import Delivery
+from zulip_channel.opening import Opener
 
 
 def build(dependencies: ChannelDependencies) -> Channel[ZulipConfig, ZulipTarget]:
@@ -16,5 +17,6 @@ def build(dependencies: ChannelDependencies) -> Channel[ZulipConfig, ZulipTarget
         target=TARGET,
         webhook=webhook,
         sender=delivery,
+        opener=Opener(),
         limits=delivery,
     )

@@ -32,9 +32,13 @@ def _event(body: dict[str, object]) -> Event:
     name = text(body, "message", "sender_full_name")
     return Event(
         key=str(message_id),
-        session_id=f"{target.to}:{target.topic}:{sender_id}",
+        session_id=session_of(target, sender_id),
         sender=Sender(str(sender_id), name, (Identity("email", email),) if email else ()),
         text=text(body, "data"),
         target=TARGET.dump(target),
         is_direct=target.direct,
     )
+
+
+def session_of(target: ZulipTarget, user: int) -> str:
+    return f"{target.to}:{target.topic}:{user}"
