@@ -40,6 +40,7 @@ from ports.reply_capabilities import (
     TypingIndicator,
     WaitingIndicator,
 )
+from ports.websockets import WebSockets
 
 C = TypeVar("C")
 T = TypeVar("T")
@@ -110,6 +111,7 @@ class ChannelDependencies:
     resolves the hosts that a user gave for protocols other than HTTP; channels keep files below `data_folder`."""
 
     http: Http
+    websockets: WebSockets
     artifacts: ArtifactReader
     clock: Clock
     ids: Ids

@@ -5,6 +5,7 @@ from functools import cache
 from adapters.inbound.sockets.supervisor import Supervisor
 from adapters.outbound.channels.registry import Registry
 from adapters.outbound.http.addresses import AllowedAddresses
+from adapters.outbound.http.websockets import AioWebSockets
 from adapters.outbound.notifier import OwnerNotifier
 from adapters.outbound.storage.links import PairingStore
 from apps import verification
@@ -54,6 +55,7 @@ def _dependencies(foundation: Foundation, files: Files) -> ChannelDependencies:
     settings = foundation.settings
     return ChannelDependencies(
         http=foundation.traced_http,
+        websockets=AioWebSockets(foundation.policy),
         artifacts=files.artifacts,
         clock=foundation.clock,
         ids=foundation.ids,

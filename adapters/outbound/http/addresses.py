@@ -5,6 +5,7 @@ import socket
 from collections.abc import Sequence
 from typing import Any
 
+import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.resolver import ThreadedResolver
 
@@ -58,6 +59,17 @@ class PolicedSockets:
         if not self._policy.allows(str(address[0])):
             raise Forbidden("the address is not allowed")
         return socket.socket(family, kind, protocol)
+
+
+def policed_connector(policy: AddressPolicy, limit: int = 100, per_host: int = 32) -> aiohttp.TCPConnector:
+    """A connection pool whose every connection passed the policy."""
+    return aiohttp.TCPConnector(
+        limit=limit,
+        limit_per_host=per_host,
+        ttl_dns_cache=30,
+        resolver=PolicedResolver(policy),
+        socket_factory=PolicedSockets(policy),
+    )
 
 
 class AllowedAddresses:

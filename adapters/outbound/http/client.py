@@ -7,13 +7,12 @@ from collections.abc import AsyncIterator, Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 from urllib.parse import urljoin
 
 import aiohttp
 from yarl import URL
 
-from adapters.outbound.http.addresses import PolicedResolver, PolicedSockets, refused
+from adapters.outbound.http.addresses import policed_connector, refused
 from adapters.outbound.http.bodies import Source, body_of
 from adapters.outbound.http.checks import checked_headers, checked_url, for_hop
 from adapters.outbound.http.failures import failure, outcome_of
@@ -172,15 +171,12 @@ class AioHttp:
         return session
 
     def _new_session(self, policed: bool) -> aiohttp.ClientSession:
-        guards: dict[str, Any] = {}
         if policed:
-            guards = {
-                "resolver": PolicedResolver(self._policy),
-                "socket_factory": PolicedSockets(self._policy),
-                "limit_per_host": 32,
-            }
+            connector = policed_connector(self._policy, self._max_connections)
+        else:
+            connector = aiohttp.TCPConnector(limit=self._max_connections, ttl_dns_cache=30)
         return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=self._max_connections, ttl_dns_cache=30, **guards),
+            connector=connector,
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._connect_timeout),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers={"User-Agent": _USER_AGENT},

@@ -38,7 +38,7 @@ Feature: The catalogue of channels
 
       Examples:
         | channel                 | required                                                                                              | optional                                                                                                            |
-        | workspace-chat          | botToken:string signingSecret:string                                                                  | defaultChannel:string appId:string identifyUsers:boolean accessMode:string                                          |
+        | workspace-chat          | botToken:string signingSecret:string                                                                  | defaultChannel:string appToken:string appId:string identifyUsers:boolean accessMode:string                                          |
         | enterprise-chat         |                                                                                                       | webhookUrl:string appId:string appPassword:string tenantId:string identifyUsers:boolean accessMode:string           |
         | community-chat          | SERVER_URL:string channelId:string token:string                                                       | webhookToken:string identifyUsers:boolean accessMode:string                                                         |
         | gaming-chat             | botToken:string applicationId:string                                                                  | publicKey:string defaultChannelId:string identifyUsers:boolean accessMode:string                                    |

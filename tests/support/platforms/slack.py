@@ -8,9 +8,13 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
+from aiohttp import web
+
 from tests.support.platforms.standin import Reply, Seen, StandIn, expect
+from tests.support.platforms.websocket import Peers
 
 TOKEN = "xoxb-test-token"
+APP_TOKEN = "xapp-test-token"
 SECRET = "8f742231b10e8888abcd99yyyzzz85a5"
 BOT = "U0BOT"
 MEMBER_OF = ("C0ROOM", "D0ADA", "U0ADA")
@@ -29,9 +33,15 @@ class Slack(StandIn):
         self.responses: list[dict[str, Any]] = []
         self.whispers: list[dict[str, Any]] = []
         self.response_uses_left = 5
+        self.sockets = Peers()
         self.uploads: dict[str, bytes] = {}
         self.files: list[dict[str, str]] = []
         self.shared = {"/files-pri/F1/engine.png": b"\x89PNG picture", "/files-pri/F2/x": b"<!DOCTYPE html>"}
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        if request.path == "/link/":
+            return await self.sockets.take(request, {"type": "hello", "num_connections": 1})
+        return await super().handle(request)
 
     @property
     def response_url(self) -> str:
@@ -44,6 +54,10 @@ class Slack(StandIn):
             expect(seen.method == "POST", "an upload is a POST")
             self.uploads[seen.path.rsplit("/", 1)[-1]] = seen.body
             return Reply(body=b"OK - 10")
+        if seen.path == "/api/apps.connections.open":
+            if seen.headers.get("authorization") != f"Bearer {APP_TOKEN}":
+                return refused("not_allowed_token_type")
+            return Reply(json={"ok": True, "url": f"{self.url.replace('http', 'ws', 1)}/link/?ticket=secret"})
         if seen.headers.get("authorization") != f"Bearer {TOKEN}":
             return refused("invalid_auth")
         if seen.path in self.shared:

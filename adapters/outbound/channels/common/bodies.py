@@ -39,6 +39,15 @@ def json_value(body: bytes) -> Any:
     return _cleaned(value) if b"\\u0000" in body else value
 
 
+def frame_object(frame: str | bytes) -> Mapping[str, Any]:
+    """A message of a WebSocket as JSON object, empty where it is none."""
+    try:
+        body = json_value(frame.encode() if isinstance(frame, str) else frame)
+    except Invalid:
+        return {}
+    return body if isinstance(body, dict) else {}
+
+
 def _exact(body: bytes) -> Any:
     """Parses half surrogate pairs, which orjson refuses and platforms send, and integers of over 64 bits, which
     orjson rounds so that two ids could become one."""

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
-import aiohttp
 import orjson
 
-from adapters.outbound.channels.common.bodies import at, json_value, text
+from adapters.outbound.channels.common.bodies import at, frame_object, text
 from adapters.outbound.channels.common.reconnecting import Attempt, Refused, keep_connected
-from domain.refusals import Invalid
 from ports.capabilities import Emit, PlatformError, Registration
 from ports.channels import ChannelDependencies
+from ports.http import HttpFailed
 from ports.links import LinkRecorder
+from ports.websockets import ConnectionClosed, Handshake, WebSocket
 
 from .api import DiscordApi
 from .config import DiscordConfig
@@ -38,9 +38,6 @@ _FATAL = {
 _NEW_SESSION = frozenset({1000, 1001, 4003, 4004, 4007, 4009, 4014})
 _RESUMABLE = 4000
 _HELLO_SECONDS = 30.0
-_MAX_FRAME = 16 * 1024 * 1024
-_CLOSING = aiohttp.ClientWSTimeout(ws_close=0.5)
-"""How long the gateway may take to answer the closing of a connection."""
 
 
 class _Op(IntEnum):
@@ -110,24 +107,27 @@ class Gateway:
     async def _connect(self, session: _Session) -> None:
         """One connection. Raises `PlatformError` when it breaks; ends when Discord asks for a new one."""
         address = session.address or text(await self._api.read(session.config, "/gateway/bot"), "url")
-        timeout = aiohttp.ClientTimeout(total=None, sock_connect=_HELLO_SECONDS)
-        async with aiohttp.ClientSession(timeout=timeout) as client:
-            try:
-                socket = await client.ws_connect(
-                    f"{address}/?v=10&encoding=json", max_msg_size=_MAX_FRAME, timeout=_CLOSING
-                )
-            except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
-                session.address = ""
-                reason = type(error).__name__
-                raise PlatformError(f"Discord: the gateway cannot be reached: {reason}") from None
-            await _Connection(self._dependencies, self._api, socket, session).run()
+        try:
+            async with self._dependencies.websockets.open(
+                Handshake(f"{address}/?v=10&encoding=json", heartbeat=None)
+            ) as socket:
+                await _Connection(self._dependencies, self._api, socket, session).run()
+        except HttpFailed as failed:
+            session.address = ""
+            raise PlatformError(f"Discord: the gateway cannot be reached: {failed}") from None
+        except ConnectionClosed as closed:
+            if closed.code in _NEW_SESSION:
+                session.forget()
+            if closed.code in _FATAL:
+                raise Refused(f"Discord: the gateway refuses the bot: {_FATAL[closed.code]}") from None
+            raise PlatformError(f"Discord: the gateway connection broke: {closed}") from None
 
 
 @dataclass(slots=True)
 class _Connection:
     dependencies: ChannelDependencies
     api: DiscordApi
-    socket: aiohttp.ClientWebSocketResponse
+    socket: WebSocket
     session: _Session
     acknowledged: bool = True
 
@@ -158,20 +158,8 @@ class _Connection:
         return interval / 1000
 
     async def _receive(self) -> Mapping[str, Any]:
-        """The next frame. Raises `PlatformError` when the connection is closed."""
-        frame = await self.socket.receive()
-        if frame.type in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
-            try:
-                body = json_value(frame.data.encode() if isinstance(frame.data, str) else frame.data)
-            except Invalid:
-                return {}
-            return body if isinstance(body, dict) else {}
-        code = self.socket.close_code or 0
-        if code in _NEW_SESSION:
-            self.session.forget()
-        if code in _FATAL:
-            raise Refused(f"Discord: the gateway refuses the bot: {_FATAL[code]}")
-        raise PlatformError(f"Discord: the gateway connection broke: it was closed with {code}")
+        """The next frame. Raises `ConnectionClosed`."""
+        return frame_object(await self.socket.receive())
 
     async def _identify(self) -> None:
         token = self.session.config.bot_token
@@ -194,10 +182,7 @@ class _Connection:
             await self.socket.close(code=_RESUMABLE)
 
     async def _send(self, op: _Op, data: Any) -> None:
-        try:
-            await self.socket.send_str(orjson.dumps({"op": op, "d": data}).decode())
-        except ConnectionError:
-            raise PlatformError("Discord: the gateway connection broke while sending.") from None
+        await self.socket.send(orjson.dumps({"op": op, "d": data}).decode())
 
     async def _handle(self, frame: Mapping[str, Any]) -> bool:
         """Whether the connection goes on after this frame."""

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 from adapters.outbound.http.addresses import AllowedAddresses
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.http.websockets import AioWebSockets
 from domain.channels.messages import Artifact, RawCall
 from ports.channels import ChannelDependencies
 from ports.http import Http, HttpAnswer, HttpRequest
@@ -74,6 +75,7 @@ def dependencies(
     addresses: Mapping[str, str] | None = None,
     files: Files | None = None,
     clock: SetClock | None = None,
+    policy: str = "open",
 ) -> ChannelDependencies:
     """A kit whose settings are `addresses`; asking for another setting is an error of the test."""
     known = {
@@ -84,6 +86,7 @@ def dependencies(
     }
     return ChannelDependencies(
         http=http,
+        websockets=AioWebSockets(AddressPolicy.parse(policy)),
         artifacts=files or Files(),
         clock=clock or SetClock(),
         ids=CountingIds(),

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, text
-from adapters.outbound.channels.common.client import PlatformClient
+from adapters.outbound.channels.common.client import PlatformClient, is_address_of
 from adapters.outbound.channels.common.outcomes import by_status, exchange
 from domain.channels.limits import Scope
 from domain.channels.messages import ChannelMetadata, Outcome, Sent
@@ -19,6 +19,8 @@ from .config import SlackConfig
 BASE = PlatformAddress("WORKSPACE_CHAT_API_URL", "https://slack.com/api")
 RESPONSE_URL = "response_url"
 SEND_TIMEOUT = 15.0
+DOMAINS = ("slack.com", "slack-files.com", "slack-gov.com")
+"""Slack's own hosts, and those below them."""
 SENDING_SCOPES = ("chat:write", "files:write")
 _TRY_AGAIN = frozenset(
     {
@@ -92,6 +94,21 @@ class WebApi:
                 " under OAuth & Permissions, and reinstall the app"
             )
 
+        if config.app_token:
+            await self.open_connection(config)
+
+    async def open_connection(self, config: SlackConfig) -> str:
+        """The address of a new connection in Socket Mode. Raises `PlatformError`."""
+        method = "apps.connections.open"
+        request = HttpRequest("POST", f"{self.base}/{method}", headers=bearer(config.app_token), form={})
+        try:
+            address = text(await self.client.read(request), "url")
+        except PlatformError as error:
+            raise PlatformError(f"{error} ({method} with appToken)", retry_after=error.retry_after) from None
+        if not is_address_of(address.replace("ws", "http", 1), self.base, DOMAINS):
+            raise PlatformError("Slack: the address for Socket Mode is not Slack's; it is not connected to.")
+        return address
+
     @property
     def base(self) -> str:
         return self._address(BASE).rstrip("/")
@@ -100,12 +117,12 @@ class WebApi:
         self, config: SlackConfig, method: str, *, timeout: float = SEND_TIMEOUT, **content: Any
     ) -> HttpRequest:
         return HttpRequest(
-            "POST", f"{self.base}/{method}", headers=bearer(config), timeout=timeout, **content
+            "POST", f"{self.base}/{method}", headers=bearer(config.bot_token), timeout=timeout, **content
         )
 
 
-def bearer(config: SlackConfig) -> dict[str, str]:
-    return {"authorization": f"Bearer {config.bot_token}"}
+def bearer(token: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {token}"}
 
 
 def outcome(answer: HttpAnswer) -> Sent:

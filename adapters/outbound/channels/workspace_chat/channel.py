@@ -9,6 +9,7 @@ from .config import CONFIG, DEFINITION, TARGET, SlackConfig, SlackTarget
 from .downloads import Downloads
 from .opening import Opener
 from .prompts import Prompts
+from .socket_mode import SocketMode
 from .streaming import SlackStreaming
 
 
@@ -32,4 +33,5 @@ def build(dependencies: ChannelDependencies) -> Channel[SlackConfig, SlackTarget
         streaming=streaming,
         button_ack=prompts,
         prompt_closer=prompts,
+        connector=SocketMode(dependencies, api),
     )

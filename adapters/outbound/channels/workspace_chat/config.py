@@ -24,6 +24,11 @@ class SlackConfig(ChatConfig):
     default_channel: str = setting(
         "Id of the Slack channel (such as C0123456789) that gets messages of no conversation."
     )
+    app_token: str = setting(
+        "App-level token (xapp-...) with the scope connections:write, from 'Basic Information' of the Slack app. "
+        "With it events come over Socket Mode, which needs no public address.",
+        secret=True,
+    )
     app_id: str = setting("App ID, from 'Basic Information' of the Slack app (such as A0123456789).")
 
 
@@ -64,6 +69,11 @@ DEFINITION = ChannelDefinition(
             (
                 "Copy the 'Signing Secret' of 'Basic Information' into signingSecret and create the "
                 "channel instance."
+            ),
+            (
+                "Without a public https address: under 'Basic Information', 'App-Level Tokens', make a token with "
+                "the scope connections:write, copy it into appToken, and turn 'Socket Mode' on. The next steps then "
+                "need no Request URL."
             ),
             (
                 "Under 'Event Subscriptions' turn events on, enter the webhook address "

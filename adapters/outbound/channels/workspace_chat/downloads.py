@@ -8,11 +8,10 @@ from domain.channels.messages import Attachment
 from ports.capabilities import PlatformError
 from ports.http import HttpRequest
 
-from .api import WebApi, bearer
+from .api import DOMAINS, WebApi, bearer
 from .config import SlackConfig
 
 MAX_DOWNLOAD = 1_000_000_000
-_DOMAINS = ("slack.com", "slack-files.com")
 
 
 class Downloads:
@@ -24,12 +23,12 @@ class Downloads:
     async def fetch(self, config: SlackConfig, attachment: Attachment) -> AsyncIterator[bytes]:
         """The bytes of a file, for which the bot needs the scope files:read. Raises `PlatformError`."""
         url = text(attachment.source, "url") or await self._address(config, attachment)
-        if not is_address_of(url, self._api.base, _DOMAINS):
+        if not is_address_of(url, self._api.base, DOMAINS):
             raise PlatformError("Slack: the file lies at an address that is not Slack's; it is not fetched.")
         request = HttpRequest(
             "GET",
             url,
-            headers=bearer(config),
+            headers=bearer(config.bot_token),
             timeout=DOWNLOAD_TIMEOUT,
             max_bytes=MAX_DOWNLOAD,
             user_address=True,

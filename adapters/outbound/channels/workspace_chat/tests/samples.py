@@ -94,7 +94,7 @@ def posts_to(channel: str, thread: str | None = None) -> Callable[[HttpRequest],
 
 SAMPLE = Sample(
     fields=(
-        "botToken string R, signingSecret string R, defaultChannel string, appId string, "
+        "botToken string R, signingSecret string R, defaultChannel string, appToken string, appId string, "
         "identifyUsers boolean, accessMode string, "
         "mergeSeconds number, transcribe boolean"
     ),

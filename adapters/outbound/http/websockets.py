@@ -1,0 +1,76 @@
+"""`ports.websockets.WebSockets` on aiohttp."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import aiohttp
+
+from adapters.outbound.http.addresses import policed_connector
+from adapters.outbound.http.failures import failure
+from adapters.outbound.http.policy import AddressPolicy
+from adapters.outbound.http.redaction import safe_url
+from ports.http import HttpFailed, HttpRequest
+from ports.websockets import ConnectionClosed, Handshake
+
+CONNECT_SECONDS = 30.0
+MAX_FRAME = 16 * 1024 * 1024
+_CLOSING = aiohttp.ClientWSTimeout(ws_close=0.5)
+"""How long the other side may take to answer the closing of a connection."""
+
+
+class AioWebSockets:
+    """A connection pool for each connection: they last, and are few."""
+
+    def __init__(self, policy: AddressPolicy) -> None:
+        self._policy = policy
+
+    @asynccontextmanager
+    async def open(self, handshake: Handshake) -> AsyncIterator["AioWebSocket"]:
+        connector = policed_connector(self._policy) if handshake.user_address else aiohttp.TCPConnector()
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
+        async with aiohttp.ClientSession(connector=connector, timeout=timeout) as session:
+            socket = await _connected(session, handshake)
+            try:
+                yield AioWebSocket(socket)
+            finally:
+                await socket.close()
+
+
+async def _connected(session: aiohttp.ClientSession, handshake: Handshake) -> aiohttp.ClientWebSocketResponse:
+    request = HttpRequest("GET", handshake.url, timeout=CONNECT_SECONDS)
+    try:
+        async with asyncio.timeout(CONNECT_SECONDS):
+            return await session.ws_connect(
+                handshake.url,
+                headers=handshake.headers,
+                heartbeat=handshake.heartbeat,
+                max_msg_size=MAX_FRAME,
+                timeout=_CLOSING,
+            )
+    except aiohttp.WSServerHandshakeError as error:
+        words = f"{safe_url(handshake.url)} answers with status {error.status}"
+        raise HttpFailed(words, before_request=False) from None
+    except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
+        raise failure(error, request, sent=False, source=None) from None
+
+
+class AioWebSocket:
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        self._socket = socket
+
+    async def receive(self) -> str | bytes:
+        message = await self._socket.receive()
+        if message.type in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
+            content: str | bytes = message.data
+            return content
+        raise ConnectionClosed(self._socket.close_code or 0)
+
+    async def send(self, message: str) -> None:
+        try:
+            await self._socket.send_str(message)
+        except ConnectionError:
+            raise ConnectionClosed(self._socket.close_code or 0) from None
+
+    async def close(self, code: int = 1000) -> None:
+        await self._socket.close(code=code)
