@@ -1,6 +1,8 @@
 """The one door to HTTP servers outside: every adapter that calls a platform goes through it."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import parsedate_to_datetime
@@ -32,6 +34,9 @@ class HttpRequest:
     platforms' own base addresses come from the operator's settings and are exempt.
     `timeout` is in seconds, for the whole exchange. Redirects are followed only for GET, and each hop is
     checked anew.
+
+    Of `stream`: `on_head` gets status and headers of a 2xx answer before its first piece. What comes within
+    `gather_seconds`, and a tenth of the time so far, is one piece where pieces are small.
     """
 
     method: str
@@ -46,6 +51,8 @@ class HttpRequest:
     user_address: bool = False
     follow_redirects: bool = False
     max_bytes: int = 10_000_000
+    gather_seconds: float = 0.0
+    on_head: Callable[[HttpAnswer], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

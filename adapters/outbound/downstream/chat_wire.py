@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from adapters.outbound.downstream.messages import MAX_TEXT, BadAnswer
+from adapters.outbound.downstream.server_events import Lines, data_of
 from domain.json_text import loads
 from ports.downstream import Role, Turn
 
@@ -98,7 +99,7 @@ class EventStream:
     a server that does not stream although it was asked to."""
 
     def __init__(self) -> None:
-        self._rest = b""
+        self._lines = Lines(4 * MAX_TEXT)
         self._before = bytearray()
         self._began = False
         self._texts: list[str] = []
@@ -107,12 +108,8 @@ class EventStream:
 
     def feed(self, piece: bytes) -> Iterator[str]:
         """The texts in these bytes. Raises `BadAnswer`."""
-        *lines, self._rest = (self._rest + piece).split(b"\n")
-        if len(self._rest) > 4 * MAX_TEXT:
-            raise BadAnswer("a line of the stream is too long")
-        for line in lines:
-            text = self._line(line.rstrip(b"\r"))
-            if text:
+        for line in self._lines.feed(piece):
+            if text := self._line(line):
                 self._texts.append(text)
                 yield text
 
@@ -128,18 +125,18 @@ class EventStream:
 
     def _at_once(self) -> Reply:
         try:
-            value = loads(bytes(self._before) + self._rest)
+            value = loads(bytes(self._before) + self._lines.rest())
         except ValueError:
             return Reply("", [], ended=False)
         return reply_of(value)
 
     def _line(self, line: bytes) -> str:
-        if not line.startswith(b"data:"):
+        data = data_of(line)
+        if data is None:
             self._before += b"" if self._began else line + b"\n"
             return ""
         self._began = True
-        data = line[5:].strip()
-        if data == b"[DONE]":
+        if data.strip() == b"[DONE]":
             self._ended = True
             return ""
         try:

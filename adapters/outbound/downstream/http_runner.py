@@ -1,10 +1,29 @@
-"""Runs resources behind an HTTP endpoint: the documented JSON goes out, the documented JSON comes back."""
+"""Runs resources behind an HTTP endpoint: the documented JSON goes out, the documented JSON or events come back."""
 
-from adapters.outbound.downstream.messages import MAX_ANSWER_BYTES, BadAnswer, request_json, result_of
-from adapters.outbound.downstream.outcomes import broken_exchange, refused_answer
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+from typing import cast
+
+from adapters.outbound.downstream.messages import (
+    MAX_ANSWER_BYTES,
+    MAX_TEXT,
+    BadAnswer,
+    request_json,
+    result_of,
+)
+from adapters.outbound.downstream.outcomes import broken_exchange
+from adapters.outbound.downstream.server_events import ServerEvents
+from domain.json_text import loads
 from domain.routing.model import RunRequest, RunResult
 from ports.downstream import DownstreamFailed
-from ports.http import Http, HttpFailed, HttpRequest
+from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
+
+EVENTS = "text/event-stream"
+GATHER_SECONDS = 0.3
+"""What comes within so many seconds of a stream is read at once: each reading costs more than the pieces in it."""
+_DELTA = "textDelta"
 
 
 class HttpRunner:
@@ -19,26 +38,95 @@ class HttpRunner:
         self._token = token
 
     async def run(self, request: RunRequest) -> RunResult:
-        headers = {"Accept": "application/json", "Idempotency-Key": request.request_id}
+        answer = _Answer(request)
+        try:
+            return await self._read(self._call(request, answer), answer)
+        except HttpFailed as error:
+            raise broken_exchange(error) from error
+        except BadAnswer as error:
+            raise DownstreamFailed(f"the resource's answer is unusable: {error}", retryable=False) from error
+
+    async def _read(self, call: HttpRequest, answer: _Answer) -> RunResult:
+        """The result; what comes after the last event is not read."""
+        async with aclosing(cast(AsyncGenerator[bytes, None], self._http.stream(call))) as pieces:
+            async for piece in pieces:
+                if result := answer.feed(piece):
+                    return result
+        return answer.end()
+
+    def _call(self, request: RunRequest, answer: _Answer) -> HttpRequest:
+        headers = {"Accept": f"{EVENTS}, application/json", "Idempotency-Key": request.request_id}
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
-        call = HttpRequest(
+        return HttpRequest(
             "POST",
             self._url,
             headers=headers,
             json=request_json(request),
             timeout=request.timeout,
             max_bytes=MAX_ANSWER_BYTES,
+            gather_seconds=GATHER_SECONDS,
+            on_head=answer.begin,
         )
-        try:
-            answer = await self._http.send(call)
-        except HttpFailed as error:
-            raise broken_exchange(error) from error
-        if not answer.ok:
-            raise refused_answer(answer)
-        if answer.status == 204:
+
+
+class _Answer:
+    """Reads one answer: a JSON object, or events with pieces of its text and the object as the last one."""
+
+    def __init__(self, request: RunRequest) -> None:
+        self._progress = request.progress
+        self._is_empty = False
+        self._events: ServerEvents | None = None
+        self._body: list[bytes] = []
+        self._texts: list[str] = []
+        self._size = 0
+
+    def begin(self, head: HttpAnswer) -> None:
+        self._is_empty = head.status == 204
+        if head.headers.get("content-type", "").partition(";")[0].strip().lower() == EVENTS:
+            self._events = ServerEvents(MAX_ANSWER_BYTES)
+
+    def feed(self, piece: bytes) -> RunResult | None:
+        """The result once the last event is there. Raises `BadAnswer`."""
+        if self._events is None:
+            self._body.append(piece)
+            return None
+        before = self._size
+        result = self._read(self._events.feed(piece))
+        if self._progress and result is None and self._size > before:
+            self._progress(self._text)
+        return result
+
+    def _read(self, events: Iterator[bytes]) -> RunResult | None:
+        for data in events:
+            try:
+                value = loads(data)
+            except ValueError:
+                raise BadAnswer("an event of the stream is not JSON, or nested too deeply") from None
+            if not isinstance(value, dict) or _DELTA not in value:
+                return result_of(value)
+            self._add(value[_DELTA])
+        return None
+
+    def _add(self, delta: object) -> None:
+        if not isinstance(delta, str):
+            raise BadAnswer(f"{_DELTA} is not a string")
+        self._size += len(delta)
+        if self._size > MAX_TEXT:
+            raise BadAnswer(f"text has over {MAX_TEXT} characters")
+        self._texts.append(delta)
+
+    def _text(self) -> str:
+        return "".join(self._texts)
+
+    def end(self) -> RunResult:
+        """The result of an answer that ended. Raises `BadAnswer`, `DownstreamFailed`."""
+        if self._events is not None:
+            raise DownstreamFailed("the resource's answer broke off before its last event", retryable=True)
+        if self._is_empty:
             return RunResult("")
         try:
-            return result_of(answer.json())
-        except BadAnswer as error:
-            raise DownstreamFailed(f"the resource's answer is unusable: {error}", retryable=False) from error
+            value = loads(b"".join(self._body))
+        except ValueError:
+            value = None
+        return result_of(value)

@@ -26,6 +26,10 @@ the seconds it took."""
 
 MAX_REDIRECTS = 5
 PIECE = 64 * 1024
+SMALL_PIECE = 4096
+"""A stream with larger pieces does not trickle."""
+GATHER_SHARE = 0.1
+"""What part of the time so far a piece of a stream may wait for others."""
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _USER_AGENT = "Switchboard"
 _BREAKS = (aiohttp.ClientError, OSError, TimeoutError, UnicodeError)
@@ -114,7 +118,9 @@ class AioHttp:
                 if not 200 <= response.status < 300:
                     async with asyncio.timeout_at(exchange.deadline):
                         raise await _unwanted(response)
-                async for piece in _pieces(response, request.max_bytes, exchange.deadline):
+                if request.on_head:
+                    request.on_head(_answer(response, b""))
+                async for piece in _pieces(response, exchange):
                     yield piece
             finally:
                 response.close()
@@ -225,10 +231,10 @@ async def _read(response: aiohttp.ClientResponse, limit: int) -> bytes:
     return b"".join(pieces)
 
 
-async def _pieces(response: aiohttp.ClientResponse, limit: int, deadline: float) -> AsyncIterator[bytes]:
-    total = 0
+async def _pieces(response: aiohttp.ClientResponse, exchange: Exchange) -> AsyncIterator[bytes]:
+    total, limit, began = 0, exchange.request.max_bytes, time.monotonic()
     while True:
-        async with asyncio.timeout_at(deadline):
+        async with asyncio.timeout_at(exchange.deadline):
             piece = await response.content.read(PIECE)
         if not piece:
             return
@@ -236,6 +242,21 @@ async def _pieces(response: aiohttp.ClientResponse, limit: int, deadline: float)
         if total > limit:
             raise _too_large(response, limit)
         yield piece
+        if exchange.request.gather_seconds and len(piece) < SMALL_PIECE:
+            share = GATHER_SHARE * (time.monotonic() - began)
+            await _gather(response, min(exchange.request.gather_seconds, share))
+
+
+async def _gather(response: aiohttp.ClientResponse, seconds: float) -> None:
+    """Leaves what comes meanwhile to the operating system: it wakes nobody."""
+    transport = response.connection.transport if response.connection else None
+    if transport is None:
+        return
+    transport.pause_reading()
+    try:
+        await asyncio.sleep(seconds)
+    finally:
+        transport.resume_reading()
 
 
 def _too_large(response: aiohttp.ClientResponse, limit: int) -> HttpFailed:

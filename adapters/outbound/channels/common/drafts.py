@@ -19,7 +19,7 @@ def preview(markup: Markup, limit: TextLimit, seconds: float) -> Preview:
     growing = GrowingText(markup, TextLimit(limit.size - _MORE_ROOM, limit.unit))
 
     def rendered(markdown: str) -> OutboundMessage | None:
-        shown = growing.rendered(markdown)
+        shown = growing.rendered(markdown.encode("utf-8", "replace").decode().replace("\0", ""))
         if not shown.text.strip():
             return None
         return OutboundMessage({"text": shown.text + _MORE, "plain": shown.plain + _MORE})
