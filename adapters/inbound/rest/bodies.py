@@ -5,11 +5,13 @@ against the answer's model, and writes the JSON.
 """
 
 import json
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import AliasGenerator, AliasPath, BaseModel, BeforeValidator, ConfigDict, Field, StrictStr
 from pydantic.alias_generators import to_snake
+
+from domain.timestamps import iso_milliseconds
 
 
 class Body(BaseModel):
@@ -79,9 +81,7 @@ def _storable(value: Any) -> Any:
 
 
 def _timestamp(value: Any) -> Any:
-    if not isinstance(value, datetime):
-        return value
-    return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{value.microsecond // 1000:03d}Z"
+    return iso_milliseconds(value) if isinstance(value, datetime) else value
 
 
 Config = Annotated[dict[str, Any], BeforeValidator(_storable)]

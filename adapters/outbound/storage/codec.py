@@ -205,26 +205,16 @@ def answer_to_document(answer: Answer) -> dict[str, Any]:
     }
 
 
-def content_of(answer: Answer) -> dict[str, Any]:
+def content_to_json(answer: Answer) -> bytes:
     """What a message says and who wrote it, as it is kept for the history of its conversation. A file of which we
     hold a copy is kept by its key: its address expires."""
-    return {
-        "text": answer.text,
-        "files": [_file(artifact) for artifact in answer.artifacts],
-        "choices": [{"label": choice.label, "value": choice.value} for choice in answer.choices],
-        "author": answer.author,
-    }
-
-
-def content_to_json(answer: Answer) -> bytes:
-    return dump_bytes(content_of(answer))
-
-
-def files_of(content: Mapping[str, Any]) -> tuple[Artifact, ...]:
-    """The files of `content_of`; one of which we hold a copy has no address."""
-    return tuple(
-        Artifact(file["name"], file["mimeType"], file.get("url", ""), file.get("blob"), file["size"])
-        for file in content.get("files", ())
+    return dump_bytes(
+        {
+            "text": answer.text,
+            "files": [_file(artifact) for artifact in answer.artifacts],
+            "choices": [{"label": choice.label, "value": choice.value} for choice in answer.choices],
+            "author": answer.author,
+        }
     )
 
 

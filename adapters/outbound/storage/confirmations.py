@@ -4,20 +4,27 @@ The question of a session is the one row of its key whose `closed_at` is null; a
 while, to be found by the nonce of its buttons.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 import orjson
-from sqlalchemy import ColumnElement, and_, bindparam, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, Insert, Update, and_, bindparam, delete, func, or_, select, update
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 
 from adapters.outbound.storage.codec import dump, key_of, storable
+from adapters.outbound.storage.events.recording import log_one
+from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.schema import Timestamp, columns_of
 from adapters.outbound.storage.statements import upsert_of_instance
 from adapters.outbound.storage.tables import tool_approval, tool_confirmation
 from domain.confirmations.model import FoundQuestion, Pending, SessionState
+from domain.conversations.message_ids import MessageId, MessageKind
+from domain.events.model import EventKind
 from domain.routing.model import APPROVED_FOR_SESSION
+from domain.timestamps import iso_milliseconds
 
 HAS_OPEN_APPROVAL = """
 EXISTS (SELECT FROM tool_confirmation c
@@ -57,6 +64,14 @@ _LOAD = select(_TOOLS, *QUESTION).select_from(
 """Runs for each message of a session that has anything on record here."""
 
 
+class Closing(StrEnum):
+    """What an event says of a question that was closed undecided, in place of its decision."""
+
+    CLEARED = "cleared"
+    REPLACED = "replaced"
+    EXPIRED = "expired"
+
+
 class PostgresConfirmations:
     """`ports.confirmations.ConfirmationStore`."""
 
@@ -87,8 +102,11 @@ class PostgresConfirmations:
         async with self._database.transaction() as connection:
             rows = await (await connection.run(replaced.returning(*QUESTION))).fetchall()
             await connection.run(added)
-        earlier = [_pending(*row) for row in rows]
-        return next((pending for pending in earlier if pending.decision is None), None)
+            earlier = [question for row in rows if (question := _pending(*row)).decision is None]
+            for undecided in earlier:
+                await connection.run(_closed(instance_id, key, undecided, Closing.REPLACED))
+            await connection.run(_asked(instance_id, key, pending))
+        return earlier[0] if earlier else None
 
     async def decide(self, instance_id: int, session_id: str, decided: Pending, now: datetime) -> bool:
         key, tool = key_of(session_id), dump(decided.tool)
@@ -101,6 +119,7 @@ class PostgresConfirmations:
         async with self._database.transaction() as connection:
             if not (await connection.run(deciding)).rowcount:
                 return False
+            await connection.run(_decided(instance_id, key, decided))
             if decided.decision == APPROVED_FOR_SESSION:
                 await connection.run(upsert_of_instance(tool_approval, instance_id, approved))
         return True
@@ -115,18 +134,55 @@ class PostgresConfirmations:
         closing = update(tool_confirmation).filter_by(
             instance_id=instance_id, id=confirmation_id, closed_at=None
         )
-        await self._database.execute(closing.values(closed_at=now))
+        await self._close(closing, now)
+
+    @retried
+    async def _close(self, closing: Update, now: datetime) -> int:
+        columns = (question.instance_id, question.session_key, *QUESTION)
+        async with self._database.transaction() as connection:
+            cursor = await connection.run(closing.values(closed_at=now).returning(*columns))
+            rows = await cursor.fetchall()
+            for instance_id, key, *row in rows:
+                pending = _pending(*row)
+                if pending.decision is None:
+                    why = Closing.EXPIRED if pending.expires_at <= now else Closing.CLEARED
+                    await connection.run(_closed(instance_id, key, pending, why))
+        return len(rows)
 
     async def expire(self, now: datetime, silent_since: datetime, kept_since: datetime) -> int:
         over = or_(
             question.expires_at <= silent_since, and_(question.expires_at <= now, question.decision.is_(None))
         )
-        statements = (
+        removals = (
             delete(tool_confirmation).where(question.closed_at <= kept_since),
-            update(tool_confirmation).where(question.closed_at.is_(None), over).values(closed_at=now),
             delete(tool_approval).where(approval.heard_at <= silent_since),
         )
-        return sum([await self._database.execute(statement) for statement in statements])
+        removed = sum([await self._database.execute(removal) for removal in removals])
+        return removed + await self._close(
+            update(tool_confirmation).where(question.closed_at.is_(None), over), now
+        )
+
+
+def _asked(instance_id: int, key: str, pending: Pending) -> Insert:
+    told = {"expiresAt": iso_milliseconds(pending.expires_at)}
+    return _event(EventKind.CONFIRMATION_ASKED, instance_id, key, pending, told)
+
+
+def _decided(instance_id: int, key: str, pending: Pending) -> Insert:
+    by = pending.decided_by and str(MessageId(MessageKind.INBOUND, pending.decided_by))
+    told = {"decision": pending.decision, "decidedBy": by, "decider": pending.decider}
+    return _event(EventKind.CONFIRMATION_DECIDED, instance_id, key, pending, told)
+
+
+def _closed(instance_id: int, key: str, pending: Pending, why: Closing) -> Insert:
+    return _event(EventKind.CONFIRMATION_DECIDED, instance_id, key, pending, {"decision": why})
+
+
+def _event(
+    kind: EventKind, instance_id: int, key: str, pending: Pending, told: Mapping[str, object]
+) -> Insert:
+    data = dump({"confirmationId": pending.id, "tool": pending.tool, **told})
+    return log_one(kind, instance_id=instance_id, session_key=key, ref=pending.asked_by, data=data)
 
 
 def _columns(pending: Pending) -> dict[str, Any]:

@@ -8,9 +8,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import orjson
-from sqlalchemy import Insert, Select, and_, case, exists, func, select
+from sqlalchemy import Select, and_, case, exists, func, select
 
 from adapters.outbound.storage.codec import dump, storable_reason
+from adapters.outbound.storage.events.health import REGISTRATION, log_health_sql
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.states import ASYNC_COMMIT, QueueKind
 from adapters.outbound.storage.statements import upsert_of_instance
@@ -31,14 +32,39 @@ from ports.instances import HealthRecord
 
 log = logging.getLogger(__name__)
 
+_STILL_FAILING = """
+EXISTS (SELECT FROM instance_activity WHERE instance_id = %(instance)s AND activity = %(activity)s
+    AND last_error_at > greatest(last_success_at, coalesce(%(at)s, now()),
+        (SELECT updated_at FROM channel_instance WHERE id = %(instance)s)))
+"""
+
 SUCCESS_EVERY = 10.0
 """Seconds between two notes of success of one activity, so that a busy instance costs no write per message."""
 
 SUCCEEDED = f"""
+WITH {log_health_sql(_STILL_FAILING)}
 INSERT INTO instance_activity AS a (instance_id, activity, last_success_at)
-SELECT id, %s, coalesce(%s, now()) FROM channel_instance WHERE id = %s AND {ASYNC_COMMIT} IS NOT NULL FOR KEY SHARE
+SELECT id, %(activity)s, coalesce(%(at)s, now()) FROM channel_instance
+WHERE id = %(instance)s AND {ASYNC_COMMIT} IS NOT NULL FOR KEY SHARE
 ON CONFLICT (instance_id, activity) DO UPDATE
 SET last_success_at = greatest(a.last_success_at, excluded.last_success_at)
+"""
+
+
+FAILED = f"""
+WITH {log_health_sql("true")}
+INSERT INTO instance_activity (instance_id, activity, last_error, last_error_at)
+SELECT id, %(activity)s, %(reason)s, now() FROM channel_instance WHERE id = %(instance)s FOR KEY SHARE
+ON CONFLICT (instance_id, activity) DO UPDATE
+SET last_error = excluded.last_error, last_error_at = excluded.last_error_at
+"""
+
+REGISTERED = f"""
+WITH {log_health_sql("%(reason)s::text IS NOT NULL AND NOT %(registered)s")}
+INSERT INTO instance_health (instance_id, webhook_registered, webhook_error)
+SELECT id, %(registered)s, %(reason)s FROM channel_instance WHERE id = %(instance)s FOR KEY SHARE
+ON CONFLICT (instance_id) DO UPDATE
+SET webhook_registered = excluded.webhook_registered, webhook_error = excluded.webhook_error
 """
 
 
@@ -81,12 +107,11 @@ class PostgresHealth:
         if now - self._noted.get(key, -SUCCESS_EVERY) < SUCCESS_EVERY:
             return
         self._noted[key] = now
-        await self._note(SUCCEEDED, (activity, at, instance_id))
+        await self._note(SUCCEEDED, {**_check(instance_id, activity), "activity": activity, "at": at})
 
     async def failed(self, instance_id: int, activity: Activity, reason: str) -> None:
         self._noted.pop((instance_id, activity), None)
-        error = {"activity": activity, "last_error": storable_reason(reason), "last_error_at": func.now()}
-        await self._note(upsert_of_instance(instance_activity, instance_id, error))
+        await self._note(FAILED, {**_check(instance_id, activity, reason), "activity": activity})
 
     async def unproved(self, instance_id: int, wanting: str | None) -> None:
         if instance_id in self._unproved and self._unproved[instance_id] == wanting:
@@ -95,8 +120,8 @@ class PostgresHealth:
         await self._set(instance_id, missing_proof_field=wanting)
 
     async def webhook(self, instance_id: int, registered: bool, error: str | None) -> None:
-        reason = storable_reason(error) if error else error
-        await self._set(instance_id, webhook_registered=registered, webhook_error=reason)
+        noted = {**_check(instance_id, REGISTRATION, error), "registered": registered}
+        await self._database.execute(REGISTERED, noted)
 
     async def tried_in_vain(self) -> Sequence[int]:
         health = instance_health.c
@@ -111,7 +136,7 @@ class PostgresHealth:
         """Notes the pairing code that waits to be used, None when there is none."""
         await self._set(instance_id, pairing_code=code)
 
-    async def _note(self, query: str | Insert, parameters: tuple[object, ...] = ()) -> None:
+    async def _note(self, query: str, parameters: Mapping[str, object]) -> None:
         """A note on work that was done: whatever the database says, it must not make it be done again."""
         try:
             await self._database.execute(query, parameters)
@@ -122,6 +147,15 @@ class PostgresHealth:
 
     async def _set(self, instance_id: int, **values: object) -> None:
         await self._database.execute(upsert_of_instance(instance_health, instance_id, values))
+
+
+def _check(instance_id: int, name: str, reason: str | None = None) -> dict[str, object]:
+    """The parameters of `log_health_sql`."""
+    return {
+        "instance": instance_id,
+        "checks": [name],
+        "reason": None if reason is None else storable_reason(reason),
+    }
 
 
 def _record(instance_id: int) -> Select[*tuple[Any, ...]]:

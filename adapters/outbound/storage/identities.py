@@ -6,12 +6,14 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, func, select
 from sqlalchemy.dialects.postgresql import Insert
 
-from adapters.outbound.storage.codec import key_of, storable
+from adapters.outbound.storage.codec import dump, key_of, storable
+from adapters.outbound.storage.events.recording import log_one
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.statements import upsert, upsert_of_instance
 from adapters.outbound.storage.tables import access_notice, verified_identity
 from domain.channels.messages import Identity
+from domain.events.model import EventKind
 from domain.verification.rules import normal
 
 _RESOLVE = """
@@ -41,6 +43,8 @@ class PostgresIdentities:
         async with self._database.transaction() as connection:
             for identity in ordered:
                 await connection.run(_given(user_id, identity))
+                told = dump({"field": identity.field, "value": storable(identity.value)})
+                await connection.run(log_one(EventKind.IDENTITY_VERIFIED, user_id=user_id, data=told))
 
     async def take(self, user_id: str, identity: Identity) -> bool:
         owned = delete(verified_identity).filter_by(

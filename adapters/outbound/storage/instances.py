@@ -10,13 +10,14 @@ from sqlalchemy import UpdateBase, bindparam, delete, func, insert, or_, select,
 
 from adapters.outbound.security.encryption import ConfigCipher, DecryptionError
 from adapters.outbound.storage.codec import stored_event
+from adapters.outbound.storage.events.health import LOG_SAVED
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.instance_cache import InstanceCache
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.schema import columns_of
-from adapters.outbound.storage.tables import channel_instance, inbox, outbox, queue
+from adapters.outbound.storage.tables import channel_instance, event_log, inbox, outbox, queue
 from domain.channels.messages import Event
-from domain.instances.model import ACTIVE, UNREADABLE, Instance, InstanceChange, NewInstance
+from domain.instances.model import ACTIVE, UNREADABLE, Activity, Instance, InstanceChange, NewInstance
 from domain.refusals import Conflict
 
 log = logging.getLogger(__name__)
@@ -101,14 +102,21 @@ class PostgresInstances:
                 channel_name=func.coalesce(change.channel_name, columns.channel_name),
                 updated_at=func.now(),
                 connects=connects,
-            )
+            ),
+            instance_id,
         )
         self._notify(instance_id)
         return instance
 
-    async def _saved(self, statement: UpdateBase) -> Instance | None:
+    @retried
+    async def _saved(self, statement: UpdateBase, changed: int | None = None) -> Instance | None:
+        saved = {"instance": changed, "checks": list(Activity), "reason": None}
         try:
-            return self._optional(await self._database.fetch_one(statement.returning(*INSTANCE)))
+            async with self._database.transaction() as connection:
+                if changed is not None:
+                    await connection.execute(LOG_SAVED, saved)
+                cursor = await connection.run(statement.returning(*INSTANCE))
+                return self._optional(await cursor.fetchone())
         except psycopg.errors.UniqueViolation as error:
             raise Conflict("an instance of this channel with this channelName exists already") from error
 
@@ -143,6 +151,8 @@ class PostgresInstances:
             unanswered = await (await connection.run(newest)).fetchall()
             for table in (outbox, queue):
                 await connection.run(delete(table).filter_by(instance_id=instance_id))
+            told = delete(event_log).filter_by(instance_id=instance_id)
+            await connection.run(told.where(event_log.c.session_key.is_not(None)))
         self._notify(instance_id)
         return [stored_event(event) for (event,) in unanswered]
 

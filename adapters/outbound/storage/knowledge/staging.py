@@ -12,8 +12,10 @@ from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.knowledge.tables import embedding_model, kb_file, kb_piece, knowledge_base
 from adapters.outbound.storage.knowledge.terms import lex_of_terms, term_hash
+from adapters.outbound.storage.knowledge.upload_events import log_upload
 from adapters.outbound.storage.knowledge.uploads import DONE, leased
 from adapters.outbound.storage.pool import Connection, Database
+from domain.events.model import EventKind
 from domain.knowledge.model import Piece
 from domain.knowledge.words import index_words
 from ports.embedding import Vector
@@ -131,6 +133,7 @@ class PostgresStaging:
             ended = leased(work.upload_id, owner).values(state=DONE, owner=None, ended_at=func.now())
             if not (await connection.run(ended)).rowcount:
                 return False
+            await log_upload(connection, EventKind.UPLOAD_READY, work.upload_id)
             for statement in PUBLISH:
                 await connection.execute(statement, parameters, prepare=False)
         return True

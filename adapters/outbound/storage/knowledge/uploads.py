@@ -13,7 +13,9 @@ from adapters.outbound.storage.codec import storable
 from adapters.outbound.storage.failures import is_rolled_back, retried
 from adapters.outbound.storage.knowledge.rows import FILE, file, file_of
 from adapters.outbound.storage.knowledge.tables import kb_file, kb_piece, kb_upload, knowledge_base
+from adapters.outbound.storage.knowledge.upload_events import log_upload
 from adapters.outbound.storage.pool import Connection, Database
+from domain.events.model import EventKind
 from domain.knowledge.model import FileStatus
 from ports.knowledge_storage import Begun, Failure, NewFile, Work
 
@@ -162,6 +164,7 @@ class PostgresUploads:
     @retried
     async def remove(self, upload_id: int, failure: Failure) -> None:
         async with self._database.transaction() as connection:
+            await log_upload(connection, EventKind.UPLOAD_FAILED, upload_id, failure.message)
             await self._take_back(connection, upload_id, failure, keep=True)
             await connection.run(delete(kb_upload).filter_by(id=upload_id))
         log.error("upload %d is removed: %s", upload_id, failure.message)
@@ -182,6 +185,7 @@ class PostgresUploads:
             row = await (await connection.run(failed.returning(upload.respond_async))).fetchone()
             if row is None:
                 return []
+            await log_upload(connection, EventKind.UPLOAD_FAILED, work.upload_id, failure.message)
             await connection.run(delete(kb_piece).filter_by(upload_id=work.upload_id))
             return await self._take_back(connection, work.upload_id, failure, keep=row[0])
 

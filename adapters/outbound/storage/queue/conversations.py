@@ -11,6 +11,7 @@ from typing import Any
 from adapters.outbound.storage.arrays import Texts
 from adapters.outbound.storage.codec import dump, storable, storable_reason, stored_event
 from adapters.outbound.storage.confirmations import HAS_OPEN_APPROVAL
+from adapters.outbound.storage.events.recording import detail_sql, log_event_sql
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.batching import Batcher
 from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
@@ -26,6 +27,7 @@ from adapters.outbound.storage.queue.states import (
     enqueue_sql,
 )
 from domain.channels.messages import Event, Merge
+from domain.events.model import EventKind
 from ports.inbox import Album, Conversation, EventOutcome, QueuedEvent
 from ports.outbox import QueuedMessages
 from ports.queue import Capacity, Leases, QueueKey
@@ -69,7 +71,8 @@ WITH {OFFERED}, gone AS (
     SELECT g.instance_id, g.session_key, g.id, m.message, %(target)s, m.key, true
     FROM unnest(%(messages)s, %(keys)s) WITH ORDINALITY AS m(message, key, n) JOIN gone g ON g.id = %(inbox_id)s
     ORDER BY m.n RETURNING instance_id, session_key
-), outbound AS ({enqueue_sql(QueueKind.OUTBOUND, "sent")}), inbound AS ({complete_sql(QueueKind.INBOUND, "gone")})
+), outbound AS ({enqueue_sql(QueueKind.OUTBOUND, "sent")}), inbound AS ({complete_sql(QueueKind.INBOUND, "gone")}),
+logged AS ({log_event_sql(EventKind.MESSAGE_FAILED, "gone", data=detail_sql("error", "%(error)s"))})
 SELECT count(*) FROM gone
 """
 """Primary keys."""
@@ -147,6 +150,7 @@ class PostgresConversations:
             "instance_id": outcome.key.instance_id,
             "session_key": outcome.key.session_key,
             "last": outcome.last,
+            "error": storable_reason(outcome.error or ""),
             "target": rows.target.decode(),
             "messages": Texts(rows.messages),
             "keys": Texts(rows.keys),

@@ -11,11 +11,11 @@ echoes AS MATERIALIZED (
     SELECT DISTINCT e.n
     FROM unnest(
         (SELECT %(echo_rows)s), (SELECT %(echo_instances)s), (SELECT %(echo_sessions)s), (SELECT %(echo_ids)s)
-    ) AS e(n, instance_id, session_key, id)
+    ) AS e(n, instance, session, id)
     WHERE (
         SELECT o.id FROM outbox o
-        WHERE o.instance_id = e.instance_id AND hashtextextended(o.ref, 0) = hashtextextended(e.id, 0)
-            AND o.ref IS NOT NULL AND o.ref = e.id AND (e.session_key IS NULL OR o.session_key = e.session_key)
+        WHERE o.instance_id = e.instance AND hashtextextended(o.ref, 0) = hashtextextended(e.id, 0)
+            AND o.ref IS NOT NULL AND o.ref = e.id AND (e.session IS NULL OR o.session_key = e.session)
         LIMIT 1
     ) IS NOT NULL
 )

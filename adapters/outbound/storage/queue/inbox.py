@@ -11,6 +11,7 @@ from adapters.outbound.clock import new_uuid
 from adapters.outbound.storage.arrays import Bigints, Doubles, Texts
 from adapters.outbound.storage.codec import event_from_json, event_to_json, key_of, result_from_json
 from adapters.outbound.storage.confirmations import HAS_OPEN_APPROVAL
+from adapters.outbound.storage.events.recording import log_event_sql
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.batching import Batcher
 from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
@@ -18,6 +19,7 @@ from adapters.outbound.storage.queue.echoes import ECHOES, echo_columns
 from adapters.outbound.storage.queue.states import OFFERED, ROWS_PER_LEASE, QueueKind, enqueue_sql
 from adapters.outbound.storage.statements import compact
 from domain.channels.messages import Event
+from domain.events.model import EventKind
 from domain.refusals import Unavailable
 from ports.inbox import Accepted, CallResult, Conversation, QueuedEvent
 from ports.queue import QueueKey
@@ -33,7 +35,8 @@ WITH {OFFERED}, {ECHOES}, input AS (
     SELECT instance_id, session_key, event_key, event, now() + make_interval(secs => wait) FROM input ORDER BY n
     ON CONFLICT (instance_id, event_key) DO NOTHING
     RETURNING id, instance_id, session_key, event_key
-), enqueued AS ({enqueue_sql(QueueKind.INBOUND, "fresh")})
+), enqueued AS ({enqueue_sql(QueueKind.INBOUND, "fresh")}),
+logged AS ({log_event_sql(EventKind.MESSAGE_RECEIVED, "fresh")})
 SELECT t.instance_id, t.event_key, t.id, q.open,
     CASE WHEN q.leased THEN (SELECT user_id FROM channel_instance i WHERE i.id = t.instance_id) END,
     q.leased AND ({HAS_OPEN_APPROVAL})

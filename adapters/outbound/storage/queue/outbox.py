@@ -7,6 +7,7 @@ import orjson
 
 from adapters.outbound.storage.arrays import Bigints, Bools, Texts
 from adapters.outbound.storage.codec import storable, storable_reason
+from adapters.outbound.storage.events.recording import detail_sql, log_event_sql
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.batching import Batcher
 from adapters.outbound.storage.queue.leases import LeaseStore, Queue
@@ -20,6 +21,7 @@ from adapters.outbound.storage.queue.states import (
     enqueue_sql,
 )
 from domain.channels.messages import DeliveryStatus, OutboundMessage
+from domain.events.model import EventKind
 from domain.instances.model import Deliveries, Delivery, Page
 from ports.outbox import QueuedMessage, QueuedMessages, SentMessage
 from ports.queue import Capacity, Leases, QueueKey
@@ -28,6 +30,7 @@ OUTBOUND = Queue.of(
     QueueKind.OUTBOUND, "outbox", MessageStatus.PENDING, "id, message, target, key, attempts, apology"
 )
 _PENDING, _SENT, _DEAD = MessageStatus
+_TOLD = f"CASE WHEN status = {_SENT} THEN '{EventKind.DELIVERY_SENT}' ELSE '{EventKind.DELIVERY_DEAD}' END"
 
 FINISH = f"""
 WITH r AS (
@@ -37,8 +40,9 @@ WITH r AS (
     UPDATE outbox o SET status = r.status, ref = r.ref, last_error = coalesce(r.error, o.last_error),
         attempts = o.attempts + 1, next_attempt_at = NULL, finished_at = now()
     FROM r WHERE o.id = r.id AND o.key = r.key AND o.status = {_PENDING}
-    RETURNING o.instance_id, o.session_key, r.last
-), completed AS ({complete_sql(QueueKind.OUTBOUND, "done")})
+    RETURNING o.id, o.instance_id, o.session_key, o.status, r.error, r.last
+), completed AS ({complete_sql(QueueKind.OUTBOUND, "done")}),
+logged AS ({log_event_sql(_TOLD, "done", data=detail_sql("reason", "error"))})
 SELECT bool_or(more) FROM completed
 """
 """A message is found by its id and its key: a database that died may give the id of a message that it forgot to
@@ -57,10 +61,16 @@ WHERE q.kind = {QueueKind.OUTBOUND} AND q.instance_id = m.instance_id AND q.sess
 """Primary keys."""
 
 NOTE_STATUS = f"""
-UPDATE outbox SET status = CASE WHEN %(failed)s THEN {_DEAD} ELSE status END,
-    last_error = CASE WHEN %(failed)s THEN %(detail)s ELSE last_error END
-WHERE instance_id = %(instance)s AND hashtextextended(ref, 0) = hashtextextended(%(ref)s, 0) AND ref = %(ref)s
-    AND status = {_SENT}
+WITH noted AS (
+    UPDATE outbox SET status = CASE WHEN %(failed)s THEN {_DEAD} ELSE status END,
+        last_error = CASE WHEN %(failed)s THEN %(detail)s ELSE last_error END
+    WHERE instance_id = %(instance)s AND hashtextextended(ref, 0) = hashtextextended(%(ref)s, 0) AND ref = %(ref)s
+        AND status = {_SENT}
+    RETURNING id, instance_id, session_key
+), logged AS (
+    {log_event_sql(EventKind.DELIVERY_DEAD, "noted", data=detail_sql("reason", "%(detail)s"), condition="%(failed)s")}
+)
+SELECT FROM noted
 """
 """Index `outbox_by_ref`."""
 
@@ -74,8 +84,8 @@ WITH free AS (
     UPDATE outbox o SET status = {_SENT}, ref = %(ref)s, next_attempt_at = NULL, finished_at = now() FROM free f
     WHERE o.instance_id = f.instance_id AND o.session_key = f.session_key AND o.key = %(key)s
         AND o.status = {_PENDING}
-    RETURNING o.instance_id, o.session_key
-)
+    RETURNING o.id, o.instance_id, o.session_key
+), logged AS ({log_event_sql(EventKind.DELIVERY_SENT, "message")})
 UPDATE queue q SET pending = q.pending - 1, due_at = now(), touched_at = now() FROM message m
 WHERE q.kind = {QueueKind.OUTBOUND} AND q.instance_id = m.instance_id AND q.session_key = m.session_key
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ import orjson
 
 from adapters.outbound.storage.arrays import Bigints, Bools, Texts
 from adapters.outbound.storage.codec import content_to_json, dump_bytes, result_to_json, storable_reason
+from adapters.outbound.storage.events.recording import log_event_sql
 from adapters.outbound.storage.queue.echoes import ECHOES, echo_columns
 from adapters.outbound.storage.queue.states import (
     ASYNC_COMMIT,
@@ -23,9 +24,13 @@ from adapters.outbound.storage.queue.states import (
 )
 from adapters.outbound.storage.statements import compact
 from domain.channels.messages import OutboundMessage
+from domain.events.model import EventKind
 from ports.inbox import EventOutcome
 from ports.outbox import QueuedMessage, QueuedMessages
 from ports.queue import QueueKey
+
+_LOG = log_event_sql("regexp_split_to_table(told, ' ')", "done", data="nullif(main, id)::text")
+"""An event that was merged into another has the number of that one for its data."""
 
 COMPLETE = compact(f"""
 WITH {OFFERED}, {ECHOES}, r AS MATERIALIZED (
@@ -33,27 +38,29 @@ WITH {OFFERED}, {ECHOES}, r AS MATERIALIZED (
         SELECT h.id FROM inbox h WHERE h.instance_id = t.instance_id AND h.session_key = t.session_key
         AND h.status = {EventStatus.QUEUED} ORDER BY h.id LIMIT 1
     ) AS head
-    FROM unnest(%(ids)s, %(merged_into)s, %(instances)s, %(sessions)s, %(errors)s, %(results)s, %(lasts)s,
-        %(prompts)s, %(persons)s, %(replied)s, %(answers)s, %(minutes)s)
-      AS t(id, merged_into, instance_id, session_key, error, result, last, prompt, person, replied, answer, minutes)
+    FROM unnest(%(ids)s, %(main)s, %(instances)s, %(sessions)s, %(errors)s, %(results)s, %(lasts)s,
+        %(prompts)s, %(persons)s, %(replied)s, %(answers)s, %(told)s, %(minutes)s)
+      AS t(id, main, instance_id, session_key, error, result, last, prompt, person, replied, answer, told,
+        minutes)
 ), done AS (
     UPDATE inbox i SET error = r.error, answer = r.answer, finished_at = now(),
         status = CASE WHEN r.error IS NULL THEN {EventStatus.DONE} ELSE {EventStatus.FAILED} END,
         result = CASE WHEN i.await_until > now() THEN r.result END
-    FROM r WHERE i.id = r.id AND i.status = {EventStatus.QUEUED} AND r.head = r.merged_into
+    FROM r WHERE i.id = r.id AND i.status = {EventStatus.QUEUED} AND r.head = r.main
         AND i.instance_id = r.instance_id AND i.session_key = r.session_key
     RETURNING r.*, i.await_until > now() AND r.result IS NOT NULL AS awaited
 ), sent AS (
     INSERT INTO outbox (instance_id, session_key, inbox_id, message, target, key, apology, prompt)
     SELECT d.instance_id, d.session_key, d.id, m.message, m.target, m.key, d.error IS NOT NULL, d.prompt
     FROM unnest(%(message_ids)s, %(messages)s, %(targets)s, %(keys)s) WITH ORDINALITY
-      AS m(inbox_id, message, target, key, n)
-    JOIN done d ON d.id = m.inbox_id AND d.awaited IS NOT TRUE
-    WHERE m.inbox_id NOT IN (SELECT n FROM echoes) ORDER BY m.n
+      AS m(event, message, target, key, n)
+    JOIN done d ON d.id = m.event AND d.awaited IS NOT TRUE
+    WHERE m.event NOT IN (SELECT n FROM echoes) ORDER BY m.n
     RETURNING id, inbox_id, instance_id, session_key
-), outbound AS ({enqueue_sql(QueueKind.OUTBOUND, "sent")}), inbound AS ({complete_sql(QueueKind.INBOUND, "done")})
+), outbound AS ({enqueue_sql(QueueKind.OUTBOUND, "sent")}), inbound AS ({complete_sql(QueueKind.INBOUND, "done")}),
+logged AS ({_LOG})
 SELECT d.id, d.awaited, o.open,
-    CASE WHEN o.leased THEN (SELECT array_agg(s.id ORDER BY s.id) FROM sent s WHERE s.inbox_id = d.id) END,
+    (SELECT array_agg(s.id ORDER BY s.id) FROM sent s WHERE s.inbox_id = d.id AND o.leased),
     h.more, h.is_held AND NOT d.last, (SELECT CASE WHEN %(async)s THEN {ASYNC_COMMIT} END)
 FROM done d LEFT JOIN outbound o USING (instance_id, session_key) LEFT JOIN inbound h USING (instance_id, session_key)
 ORDER BY d.id
@@ -98,10 +105,9 @@ class OutboxRows:
             yield QueuedMessage(id, OutboundMessage(orjson.loads(message)), target, key, 0, self.apology)
 
 
-def message_key(request_id: str, row: int, number: int) -> str:
-    """The idempotency key of a message: random by the request id, unique by the rest. `row` is the event that it
-    answers, or what was sent first."""
-    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{request_id}#{row}.{number}"))
+def message_key(request_id: str, inbox_id: int, number: int) -> str:
+    """The idempotency key of a message: random by the request id, unique by the rest."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{request_id}#{inbox_id}.{number}"))
 
 
 def columns_of(outcomes: Sequence[EventOutcome], rows: Sequence[OutboxRows]) -> dict[str, object]:
@@ -113,7 +119,7 @@ def columns_of(outcomes: Sequence[EventOutcome], rows: Sequence[OutboxRows]) -> 
     ]
     return {
         "ids": Bigints(id for id, _, _ in events),
-        "merged_into": Bigints(outcome.inbox_id for _, outcome, _ in events),
+        "main": Bigints(outcome.inbox_id for _, outcome, _ in events),
         "instances": Bigints(outcome.key.instance_id for _, outcome, _ in events),
         "sessions": Texts(outcome.key.session_key for _, outcome, _ in events),
         "errors": Texts(_error(outcome, own) for _, outcome, own in events),
@@ -124,6 +130,7 @@ def columns_of(outcomes: Sequence[EventOutcome], rows: Sequence[OutboxRows]) -> 
         "replied": Bools(own and _got_reply(outcome) for _, outcome, own in events),
         "minutes": Bigints(outcome.handler_minutes if own else None for _, outcome, own in events),
         "answers": Texts(_answer(outcome) if own else None for _, outcome, own in events),
+        "told": Texts(" ".join(_told(outcome, own)) or None for _, outcome, own in events),
         "message_ids": Bigints(row.inbox_id for row in rows for _ in row.messages),
         "messages": Texts(message for row in rows for message in row.messages),
         "targets": Texts(row.target for row in rows for _ in row.messages),
@@ -147,10 +154,23 @@ def _got_reply(outcome: EventOutcome) -> bool:
     return bool(outcome.messages) and not outcome.by_person
 
 
+def _told(outcome: EventOutcome, own: bool) -> Iterator[EventKind]:
+    """The kinds of the events that tell of the outcome. A message that gets no answer has none."""
+    if outcome.error is not None:
+        yield EventKind.MESSAGE_FAILED
+    elif _says_something(outcome):
+        yield EventKind.MESSAGE_ANSWERED
+    if own and outcome.handler_minutes:
+        yield EventKind.CONVERSATION_HANDLER
+
+
+def _says_something(outcome: EventOutcome) -> bool:
+    return outcome.answer is not None and bool(outcome.answer.text or outcome.answer.artifacts)
+
+
 def _answer(outcome: EventOutcome) -> bytes | None:
     """None for one that says nothing: it only ends an indicator."""
-    answer = outcome.answer
-    return content_to_json(answer) if answer and (answer.text or answer.artifacts) else None
+    return content_to_json(outcome.answer) if outcome.answer and _says_something(outcome) else None
 
 
 def _result(outcome: EventOutcome) -> str | None:

@@ -59,7 +59,7 @@ def enqueue_sql(kind: QueueKind, rows: str) -> str:
     its `due_at` tells. A conversation that a person has is left alone.
     """
     held = " OR q.held_until > now()" if kind is QueueKind.INBOUND else ""
-    lease_end = f"now() + interval '{LEASE_SECONDS} seconds'"
+    lease_end = f"now() + '{LEASE_SECONDS} s'"
     return f"""
         INSERT INTO queue AS q (kind, instance_id, session_key, pending, owner, due_at)
         SELECT {kind}, instance_id, session_key, count(*),

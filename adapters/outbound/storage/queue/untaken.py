@@ -10,6 +10,7 @@ import orjson
 
 from adapters.outbound.storage.arrays import Texts
 from adapters.outbound.storage.codec import dump, dump_bytes
+from adapters.outbound.storage.events.recording import log_event_sql
 from adapters.outbound.storage.failures import by_halves, is_of_rows, retried
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.states import (
@@ -20,6 +21,7 @@ from adapters.outbound.storage.queue.states import (
     enqueue_sql,
 )
 from domain.channels.messages import CallOutcome
+from domain.events.model import EventKind
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +49,12 @@ WITH {OFFERED}, sent AS (
 """
 """Primary key of `queue`."""
 
-GIVE_UP = f"UPDATE inbox SET status = {EventStatus.FAILED}, error = %s WHERE id = %s"
+GIVE_UP = f"""
+WITH failed AS (
+    UPDATE inbox SET status = {EventStatus.FAILED}, error = %s WHERE id = %s RETURNING id, instance_id, session_key
+)
+{log_event_sql(EventKind.MESSAGE_FAILED, "failed")}
+"""
 """Primary key."""
 
 

@@ -1,0 +1,117 @@
+"""The log of events in PostgreSQL: events get their ids, are read, and are recorded while somebody listens."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from adapters.outbound.storage.events.contents import EventRow, event_of
+from adapters.outbound.storage.events.recording import LISTENED
+from adapters.outbound.storage.pool import Database
+from domain.events.model import RESET, EventFilter, EventPage, LoggedEvent
+
+BATCH = 1000
+"""Events that get their ids in one transaction."""
+WINDOW = 500
+"""Rows of the log that one page looks at, whoever they are for."""
+LOCK = 1_985_174_039
+"""The advisory lock of whoever publishes."""
+
+PUBLISH = f"""
+WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock({LOCK}) AS ours), numbered AS MATERIALIZED (
+    SELECT seq, nextval('event_id') AS id FROM (
+        SELECT seq FROM event_log WHERE id IS NULL AND (SELECT ours FROM turn) ORDER BY seq LIMIT {BATCH}
+    ) next
+)
+UPDATE event_log e SET id = n.id FROM numbered n WHERE e.seq = n.seq AND e.id IS NULL
+"""
+"""Index `event_log_unpublished`, and the primary key. The commit waits for the disk: what has an id is not forgotten,
+nor is the transaction that recorded it, as that is older."""
+
+AFTER = f"""
+WITH page AS MATERIALIZED (
+    SELECT id, kind, at, instance_id, session_key, ref, data, user_id FROM event_log
+    WHERE id > %(cursor)s ORDER BY id LIMIT {WINDOW}
+), wanted AS (
+    SELECT p.*, coalesce(p.user_id, c.user_id) AS owner
+    FROM page p LEFT JOIN channel_instance c ON c.id = p.instance_id
+    WHERE p.kind = '{RESET}' OR (
+        (%(owner)s::text IS NULL OR coalesce(p.user_id, c.user_id) = %(owner)s)
+        AND (cardinality(%(kinds)s::text[]) = 0 OR p.kind = ANY(%(kinds)s))
+        AND (cardinality(%(instances)s::bigint[]) = 0 OR p.instance_id = ANY(%(instances)s))
+    )
+    ORDER BY p.id LIMIT %(limit)s
+)
+SELECT (SELECT min(id) FROM event_log WHERE id IS NOT NULL), l.newest, l.seen, l.reached,
+    w.id, w.kind, w.at, w.instance_id, w.session_key, w.owner, w.ref, w.data,
+    o.inbox_id, o.send_id, i.event, i.answer, i.error, s.session_id,
+    CASE WHEN i.id IS NULL AND s.id IS NULL AND w.session_key LIKE 'sha256:%%' THEN (
+        SELECT event FROM inbox x WHERE x.instance_id = w.instance_id AND x.session_key = w.session_key
+        ORDER BY x.id DESC LIMIT 1
+    ) END
+FROM (
+    SELECT (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM event_id) AS newest, count(*) AS seen,
+        max(id) AS reached FROM page
+) l
+LEFT JOIN wanted w ON true
+LEFT JOIN outbox o ON w.kind LIKE 'delivery.%%' AND o.id = w.ref
+LEFT JOIN send s ON s.id = o.send_id
+LEFT JOIN inbox i ON i.id = CASE WHEN w.kind LIKE 'delivery.%%' THEN o.inbox_id
+    WHEN w.kind LIKE 'message.%%' OR w.kind LIKE 'confirmation.%%' THEN w.ref END
+ORDER BY w.id
+"""
+"""First in each row: the oldest id that is kept, the newest one that was given, how many rows were looked at and the
+last of their ids; where none is wanted, that is all. Index `event_log_published`, then primary keys, and
+`inbox_by_session` for sessions whose key is a hash."""
+
+LISTEN = f"""
+WITH begun AS (INSERT INTO event_log (kind) SELECT '{RESET}' WHERE NOT {LISTENED} RETURNING seq), renewed AS (
+    INSERT INTO event_listener (id, until) VALUES (%s, now() + make_interval(days => %s))
+    ON CONFLICT (id) DO UPDATE SET until = excluded.until
+)
+SELECT count(*) FROM begun
+"""
+"""Where nobody had listened, events are missing before this one."""
+
+
+class PostgresEventLog:
+    """`ports.events.EventLog`. `days`: how long events are kept, and recorded after the last listener."""
+
+    def __init__(self, database: Database, days: int) -> None:
+        self._database = database
+        self._days = days
+
+    async def after(self, wanted: EventFilter, cursor: int, limit: int) -> EventPage:
+        parameters = {
+            "cursor": cursor,
+            "owner": wanted.owner,
+            "kinds": sorted(wanted.kinds),
+            "instances": sorted(wanted.instance_ids),
+            "limit": limit,
+        }
+        rows = await self._database.fetch(AFTER, parameters)
+        oldest, newest, seen, reached = rows[0][:4]
+        floor = newest if oldest is None else oldest - 1
+        if cursor > newest:
+            return EventPage([_reset(newest)], newest)
+        events = [_reset(floor)] if cursor < floor else []
+        events += [event_of(EventRow(*row[4:])) for row in rows if row[4] is not None]
+        if len(events) >= limit:
+            return EventPage(events, events[-1].id, more=True)
+        return EventPage(events, max(cursor, floor) if reached is None else reached, more=seen == WINDOW)
+
+    async def position(self) -> int:
+        return await self._fetch_int("SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM event_id")
+
+    async def publish(self) -> int:
+        return await self._database.execute(PUBLISH)
+
+    async def listen(self, listener: str) -> None:
+        if await self._fetch_int(LISTEN, (listener, self._days)):
+            await self.publish()
+
+    async def _fetch_int(self, query: str, parameters: Any = ()) -> int:
+        return int(await self._database.fetch_value(query, parameters))
+
+
+def _reset(id: int) -> LoggedEvent:
+    """In the place of events that were deleted. A cursor beyond all ids is of another database."""
+    return LoggedEvent(id, RESET, datetime.now(UTC))
