@@ -9,7 +9,14 @@ from dependency_injector import containers, providers
 from adapters.outbound.clock import SystemClock
 from adapters.outbound.jobs.arq_queue import ArqQueue, connect
 from apps.containers.channels import Channels
-from apps.containers.core import build_access, build_callbacks, build_instances, build_use_cases
+from apps.containers.core import (
+    build_access,
+    build_callbacks,
+    build_instances,
+    build_messages,
+    build_sending,
+    build_use_cases,
+)
 from apps.containers.foundation import Foundation
 from apps.containers.knowledge import Knowledge, Uploads, build_embedder, build_model_files
 from apps.containers.storage import Files, Storage
@@ -50,6 +57,8 @@ class CoreContainer(CommandContainer):
     channels = providers.Singleton(Channels, foundation, storage, files)
     instance_service = providers.Singleton(build_instances, storage, channels)
     callback_service = providers.Singleton(build_callbacks, foundation, storage, channels)
+    sending = providers.Singleton(build_sending, foundation, storage, channels)
+    message_service = providers.Singleton(build_messages, storage, files, sending)
     use_cases = providers.Singleton(
         build_use_cases,
         foundation,
@@ -60,6 +69,7 @@ class CoreContainer(CommandContainer):
         access,
         instance_service,
         callback_service,
+        message_service,
     )
 
 

@@ -21,6 +21,22 @@ LINK_TOKEN = 200
 MESSENGER_ID = 20
 PHONE = 40
 IDENTITY_VALUE = 500
+ADDRESS = 2000
+FILE_ADDRESS = 10_000
+SESSION_ID = 10_000
+SUBJECT = 500
+MESSAGE_TEXT = 100_000
+IDEMPOTENCY_KEY = 200
+CHOICES = 25
+CHOICE_LABEL = 80
+CHOICE_BYTES = 64
+"""Of the value of a choice, in UTF-8."""
+TEMPLATE_NAME = 512
+TEMPLATE_LANGUAGE = 20
+TEMPLATE_PARAMETERS = 50
+TEMPLATE_PARAMETER = 1024
+MESSAGE_FILE_BYTES = 10 * 1024 * 1024
+"""Of all files that lie in one message; larger ones are given by their address."""
 JSON_BYTES = 1024 * 1024
 """A configuration or a manifest, written as JSON in UTF-8."""
 

@@ -51,6 +51,12 @@ class MessageFiles(Protocol):
         ...
 
 
+class FileLinks(Protocol):
+    def address(self, file: SharedFile) -> str:
+        """A signed address of the file, which expires."""
+        ...
+
+
 class FileTokens(Protocol):
     """Makes and checks what a signed address holds."""
 

@@ -7,6 +7,7 @@ from typing import Protocol
 from domain.access.model import Caller
 from domain.channels.messages import Identity, RawAnswer, RawCall
 from domain.channels.model import ChannelDefinition
+from domain.conversations.model import Message, NewMessage, QueuedSend
 from domain.instances.model import (
     Deliveries,
     Health,
@@ -97,6 +98,21 @@ class InstanceOperations(Protocol):
     async def drop(self, caller: Caller, instance_id: int, delivery_id: int) -> None: ...
 
 
+class Messages(Protocol):
+    """Messages of conversations. Each method raises `NotFound`, `Forbidden`."""
+
+    async def send(
+        self, caller: Caller, instance_id: int, message: NewMessage, idempotency_key: str | None
+    ) -> QueuedSend:
+        """Takes in a message to be sent. The same key within 24 hours gives the same answer, and sends nothing.
+
+        Raises `Invalid`, `Conflict` (the key is another message's, or the platform takes only templates now).
+        """
+        ...
+
+    async def message(self, caller: Caller, instance_id: int, message_id: str) -> Message: ...
+
+
 class Callbacks(Protocol):
     """Calls of the platforms."""
 
@@ -177,6 +193,7 @@ class UseCases:
     catalogue: Catalogue
     instances: Instances
     operations: InstanceOperations
+    messages: Messages
     callbacks: Callbacks
     verification: Verification
     bases: KnowledgeBases

@@ -15,6 +15,7 @@ from domain.callbacks.service import (
     ReplyWaiter,
 )
 from domain.channels.service import CatalogueService
+from domain.conversations.sending.service import MessageService, SendingService
 from domain.instances.operations.service import OperationsService
 from domain.instances.service import InstanceService
 from ports.use_cases import UseCases
@@ -50,6 +51,21 @@ def build_callbacks(foundation: Foundation, storage: Storage, channels: Channels
     )
 
 
+def build_sending(foundation: Foundation, storage: Storage, channels: Channels) -> SendingService:
+    return SendingService(
+        channels.registry,
+        storage.sends,
+        channels.files,
+        foundation.clock,
+        foundation.ids,
+        foundation.settings.agent_url,
+    )
+
+
+def build_messages(storage: Storage, files: Files, sending: SendingService) -> MessageService:
+    return MessageService(storage.instances, storage.messages, sending, files.shared)
+
+
 def build_use_cases(
     foundation: Foundation,
     storage: Storage,
@@ -59,12 +75,14 @@ def build_use_cases(
     access: AccessService,
     instances: InstanceService,
     callbacks: CallbackService,
+    messages: MessageService,
 ) -> UseCases:
     return UseCases(
         access=access,
         catalogue=CatalogueService(channels.registry, channels.links),
         instances=instances,
         operations=OperationsService(storage.instances, channels.registry, storage.health, storage.outbox),
+        messages=messages,
         callbacks=foundation.traces.callbacks(callbacks),
         verification=verification.service(foundation, storage),
         bases=knowledge.bases,

@@ -22,7 +22,9 @@ from adapters.outbound.storage.queue.conversations import PostgresConversations,
 from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
+from adapters.outbound.storage.queue.messages import PostgresMessages
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
+from adapters.outbound.storage.queue.sends import PostgresSends
 from adapters.outbound.storage.queue.untaken import UntakenAnswers
 from adapters.outbound.storage.runs import PostgresRuns
 from adapters.outbound.storage.schedules import PostgresDeactivation, PostgresSchedules
@@ -60,6 +62,8 @@ class Storage:
         wakeups = Wakeups(bus.inbound_enqueued, bus.outbound_enqueued, bus.answered)
         self.conversations = PostgresConversations(database, self.leases, wakeups, self.message_dispatch)
         self.outbox = PostgresOutbox(database, self.leases, bus.outbound_enqueued)
+        self.sends = PostgresSends(database, bus.outbound_enqueued)
+        self.messages = PostgresMessages(database)
         self.untaken_answers = UntakenAnswers(database, bus.outbound_enqueued)
         self.schedules = PostgresSchedules(database)
         self.scheduled_runs = PostgresRuns(

@@ -19,6 +19,7 @@ from adapters.outbound.core_client.channels import RemoteAccess, RemoteCatalogue
 from adapters.outbound.core_client.connection import CoreConnection
 from adapters.outbound.core_client.knowledge import RemoteBases, RemoteFiles, RemoteSearch
 from adapters.outbound.core_client.message_files import RemoteSharedFiles
+from adapters.outbound.core_client.messages import RemoteMessages
 from adapters.outbound.core_client.verification import RemoteVerification
 from adapters.outbound.metrics import PrometheusMeter
 from apps import logs
@@ -80,6 +81,7 @@ def _remote_use_cases(core: CoreConnection, callbacks: RemoteCallbacks) -> UseCa
         catalogue=RemoteCatalogue(core),
         instances=instances,
         operations=instances,
+        messages=RemoteMessages(core),
         callbacks=callbacks,
         verification=Verification(verification, verification, verification, verification),
         bases=RemoteBases(core),

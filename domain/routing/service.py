@@ -1,6 +1,5 @@
 """Works off leased conversations: each event in order, from its answer to its stored outcome."""
 
-import asyncio
 import logging
 from collections import deque
 from collections.abc import Sequence
@@ -8,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from domain.channels.messages import Answer, CallOutcome, Event, OutboundMessage
-from domain.channels.typed import ChannelConfig, ChannelTarget
+from domain.delivery.rendering.service import render_answer
 from domain.faults import Faults, RowName
 from domain.instances.model import Activity
 from domain.refusals import StorageAway, Unavailable, reason_of
@@ -21,15 +20,12 @@ from ports.channels import Channels
 from ports.inbox import CallResult, Conversation, Conversations, EventOutcome, QueuedEvent
 from ports.instances import HealthRecorder, InstanceLookup
 from ports.queue import QueueKey
-from ports.reply_capabilities import ReplySender
 
 log = logging.getLogger(__name__)
 
 RETRIES = (2.0, 10.0, 30.0, 60.0)
 """Seconds before the second, third, ... try of an event whose processing failed while the database answered; after
 the last one it is given up."""
-LONG_TEXT = 50_000
-"""Characters of an answer from which on it is rendered in a thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,14 +240,10 @@ def _shows_waiting(context: ConversationContext, queued: QueuedEvent) -> bool:
 async def render_messages(
     context: ConversationContext, event: Event, answer: Answer | None
 ) -> tuple[OutboundMessage, ...]:
-    """Long texts are rendered in a thread: others' work goes on meanwhile."""
-    sender: ReplySender[ChannelConfig, ChannelTarget] | None = context.channel.sender
+    sender = context.channel.sender
     if answer is None or sender is None:
         return ()
-    target = context.target(event)
-    if len(answer.text) < LONG_TEXT:
-        return tuple(sender.render(context.config, target, answer))
-    return tuple(await asyncio.to_thread(sender.render, context.config, target, answer))
+    return await render_answer(sender, context.config, context.target(event), answer)
 
 
 def _extra(work: _Work) -> dict[str, int]:

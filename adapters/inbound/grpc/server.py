@@ -15,6 +15,8 @@ from switchboard.channels.v1 import (
     files_pb2_grpc,
     instances_pb2,
     instances_pb2_grpc,
+    messages_pb2,
+    messages_pb2_grpc,
 )
 from switchboard.downstream.v1 import runner_pb2
 from switchboard.knowledge.v1 import knowledge_pb2, knowledge_pb2_grpc
@@ -26,6 +28,7 @@ from adapters.inbound.grpc.health import Health
 from adapters.inbound.grpc.interceptors import Guard
 from adapters.inbound.grpc.knowledge import KnowledgeServicer
 from adapters.inbound.grpc.message_files import MessageFileServicer
+from adapters.inbound.grpc.messages import MessageServicer
 from adapters.inbound.grpc.verification import VerificationServicer
 from ports.clock import Ids
 from ports.use_cases import UseCases
@@ -56,6 +59,7 @@ FILES = (
     catalogue_pb2,
     files_pb2,
     instances_pb2,
+    messages_pb2,
     knowledge_pb2,
     verification_pb2,
     runner_pb2,
@@ -73,6 +77,7 @@ async def build(
     catalogue_pb2_grpc.add_CatalogueServiceServicer_to_server(CatalogueServicer(use_cases.catalogue), server)
     instances = InstanceServicer(use_cases.instances, use_cases.operations)
     instances_pb2_grpc.add_InstanceServiceServicer_to_server(instances, server)
+    messages_pb2_grpc.add_MessageServiceServicer_to_server(MessageServicer(use_cases.messages), server)
     callbacks_pb2_grpc.add_CallbackServiceServicer_to_server(
         CallbackServicer(use_cases.callbacks, ids), server
     )

@@ -13,6 +13,7 @@ from adapters.inbound.rest import (
     knowledge,
     knowledge_files,
     message_files,
+    messages,
     ops,
     verification,
 )
@@ -24,7 +25,17 @@ from adapters.inbound.rest.routing import Gateway, GatewayOptions
 from ports.clock import Clock, Ids
 from ports.use_cases import UseCases
 
-ROUTES = (catalogue, instances, verification, knowledge_files, knowledge, message_files, ops, docs_page)
+ROUTES = (
+    catalogue,
+    instances,
+    messages,
+    verification,
+    knowledge_files,
+    knowledge,
+    message_files,
+    ops,
+    docs_page,
+)
 
 
 def build(use_cases: UseCases, clock: Clock, ids: Ids, options: GatewayOptions) -> App:

@@ -24,6 +24,10 @@ SERVICE_PATHS = ("/api/agent/verification/bot-messenger-callback",)
 """Paths that need the internal service key."""
 STREAMED = re.compile(r"/api/agent/kb/[^/]+/uploadfile")
 """Paths whose bodies are uploads."""
+MESSAGES = re.compile(r"/api/agent/channel-instances/[^/]+/messages")
+"""The path whose bodies may hold files."""
+MESSAGE_BODY = 15 * 1024 * 1024
+"""Bytes of a message with files: base64 takes a third more than they have."""
 PRIVATE = re.compile(r"/api/agent/(?:verification/identities|files)/(.+)")
 """Paths whose group is kept out of the log."""
 REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
@@ -83,8 +87,11 @@ class AuthMiddleware:
         scope.setdefault("state", {})["caller"] = caller
 
     def _limited(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
-        streamed = STREAMED.fullmatch(scope["path"])
-        limit = self._options.max_upload if streamed else self._options.max_body
+        limit = self._options.max_body
+        if STREAMED.fullmatch(scope["path"]):
+            limit = self._options.max_upload
+        elif MESSAGES.fullmatch(scope["path"]):
+            limit = max(limit, MESSAGE_BODY)
         return limited(receive, headers.get("content-length"), limit)
 
 

@@ -53,7 +53,7 @@ DELETE = (
 router = APIRouter(route_class=JsonRoute, tags=["channel instances"])
 
 
-async def _require_ownership(services: UseCases, request: Request) -> None:
+async def require_ownership(services: UseCases, request: Request) -> None:
     """Raises `NotFound`, `Forbidden`."""
     instance = await instance_id(request.path_params["instanceId"])
     await services.instances.get(await caller_of(request), instance)
@@ -112,7 +112,7 @@ async def create_instance(
     responses=errors(400, 403, 404, 409, 413),
     summary="Update an instance",
 )
-@before_body(_require_ownership)
+@before_body(require_ownership)
 async def update_instance(
     services: Services, caller: CurrentCaller, instance: InstanceId, body: schemas.UpdateInstance
 ) -> SaveResult:

@@ -6,7 +6,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from adapters.inbound.rest import knowledge_schemas, schemas
+from adapters.inbound.rest import knowledge_schemas, message_schemas, schemas
 from adapters.inbound.rest.auth_middleware import PROTECTED
 from adapters.inbound.rest.config_examples import CREATE, UPDATE
 from adapters.inbound.rest.examples import (
@@ -42,6 +42,8 @@ CALLBACK_MEANING = {
 CALLBACK_PATH = "/api/agent/channels/{type}/{instanceId}/{callback}"
 CREATE_PATHS = ("/api/agent/channel-instances", "/api/agent/channels")
 UPDATE_PATH = "/api/agent/channel-instances/{instanceId}"
+MODELS = (schemas, knowledge_schemas, message_schemas)
+"""Modules with the models of bodies."""
 ERROR_SCHEMA = {"$ref": "#/components/schemas/ErrorBody"}
 
 
@@ -120,7 +122,7 @@ def _model_name(schema: dict[str, Any]) -> str:
 
 
 def _example(name: str) -> dict[str, Any]:
-    return example_of(getattr(knowledge_schemas, name, None) or getattr(schemas, name))
+    return example_of(next(getattr(module, name) for module in MODELS if hasattr(module, name)))
 
 
 def _callback() -> dict[str, Any]:

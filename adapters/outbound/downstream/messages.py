@@ -5,8 +5,8 @@ import binascii
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import urlsplit
 
+from domain.files.rules import MAX_FILES, file_fault
 from domain.routing.model import (
     Approval,
     Confirmation,
@@ -20,7 +20,6 @@ from domain.routing.model import (
 MAX_TEXT = 1_000_000
 """Characters of an answer's text."""
 
-MAX_ARTIFACTS = 20
 MAX_ARTIFACT_BYTES = 25_000_000
 """Bytes of all the artifacts that come inside one answer; larger ones are given as an address."""
 
@@ -113,8 +112,8 @@ def checked_result(result: RunResult) -> RunResult:
     """The result itself when it is within the limits. Raises `BadAnswer`."""
     if len(result.text) > MAX_TEXT:
         raise BadAnswer(f"text has over {MAX_TEXT} characters")
-    if len(result.artifacts) > MAX_ARTIFACTS:
-        raise BadAnswer(f"artifacts has over {MAX_ARTIFACTS} entries")
+    if len(result.artifacts) > MAX_FILES:
+        raise BadAnswer(f"artifacts has over {MAX_FILES} entries")
     if sum(len(artifact.data or b"") for artifact in result.artifacts) > MAX_ARTIFACT_BYTES:
         raise BadAnswer(f"artifacts hold over {MAX_ARTIFACT_BYTES} bytes; give an url for large files")
     return result
@@ -124,15 +123,9 @@ def checked_artifact(
     name: str, mime_type: str, url: str | None, data: bytes | None, at: str
 ) -> ResultArtifact:
     """An artifact with a usable name, type and address. Raises `BadAnswer`; `at` says where it stands."""
-    if not name.strip() or len(name) > 255 or not name.isprintable():
-        raise BadAnswer(f"{at}.name is not the name of a file")
     mime_type = mime_type or "application/octet-stream"
-    if len(mime_type) > 255 or not mime_type.isascii() or not mime_type.isprintable():
-        raise BadAnswer(f"{at}.mimeType is not a media type")
-    if (url is None) == (data is None):
-        raise BadAnswer(f"{at} needs either url or dataBase64")
-    if url is not None and not _is_web_address(url):
-        raise BadAnswer(f"{at}.url is not an http or https address")
+    if fault := file_fault(name, mime_type, url, data):
+        raise BadAnswer(f"{at}{fault.field and '.'}{fault.field} {fault.message}")
     return ResultArtifact(name, mime_type, url, data)
 
 
@@ -191,16 +184,3 @@ def _text(value: Mapping[str, Any], name: str, at: str = "", default: str | None
 
 def _optional(value: Mapping[str, Any], name: str, at: str) -> str | None:
     return None if value.get(name) is None else _text(value, name, at)
-
-
-def _is_web_address(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        return (
-            parts.scheme in ("http", "https")
-            and bool(parts.hostname)
-            and url.isprintable()
-            and " " not in url
-        )
-    except ValueError:
-        return False

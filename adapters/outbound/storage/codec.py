@@ -205,16 +205,26 @@ def answer_to_document(answer: Answer) -> dict[str, Any]:
     }
 
 
-def content_to_json(answer: Answer) -> bytes:
+def content_of(answer: Answer) -> dict[str, Any]:
     """What a message says and who wrote it, as it is kept for the history of its conversation. A file of which we
     hold a copy is kept by its key: its address expires."""
-    return dump_bytes(
-        {
-            "text": answer.text,
-            "files": [_file(artifact) for artifact in answer.artifacts],
-            "choices": [{"label": choice.label, "value": choice.value} for choice in answer.choices],
-            "author": answer.author,
-        }
+    return {
+        "text": answer.text,
+        "files": [_file(artifact) for artifact in answer.artifacts],
+        "choices": [{"label": choice.label, "value": choice.value} for choice in answer.choices],
+        "author": answer.author,
+    }
+
+
+def content_to_json(answer: Answer) -> bytes:
+    return dump_bytes(content_of(answer))
+
+
+def files_of(content: Mapping[str, Any]) -> tuple[Artifact, ...]:
+    """The files of `content_of`; one of which we hold a copy has no address."""
+    return tuple(
+        Artifact(file["name"], file["mimeType"], file.get("url", ""), file.get("blob"), file["size"])
+        for file in content.get("files", ())
     )
 
 

@@ -9,9 +9,10 @@ import pytest
 
 from adapters.outbound.channels.tests.calls import a_channel
 from domain.channels.messages import Answer, Event, OutboundMessage, Sender
+from domain.delivery.rendering.service import LONG_TEXT
 from domain.instances.model import Instance
 from domain.routing.invocation.model import ConversationContext
-from domain.routing.service import LONG_TEXT, render_messages
+from domain.routing.service import render_messages
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 INSTANCE = Instance(1, "ann", "x", "n", {}, None, NOW, NOW)

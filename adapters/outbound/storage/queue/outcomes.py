@@ -105,9 +105,10 @@ class OutboxRows:
             yield QueuedMessage(id, OutboundMessage(orjson.loads(message)), target, key, 0, self.apology)
 
 
-def message_key(request_id: str, inbox_id: int, number: int) -> str:
-    """The idempotency key of a message: random by the request id, unique by the rest."""
-    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{request_id}#{inbox_id}.{number}"))
+def message_key(request_id: str, row: int, number: int) -> str:
+    """The idempotency key of a message: random by the request id, unique by the rest. `row` is the event that it
+    answers, or what was sent first."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{request_id}#{row}.{number}"))
 
 
 def columns_of(outcomes: Sequence[EventOutcome], rows: Sequence[OutboxRows]) -> dict[str, object]:

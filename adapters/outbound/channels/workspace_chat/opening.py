@@ -1,0 +1,39 @@
+"""Opens conversations for messages that answer none."""
+
+import re
+from dataclasses import dataclass
+
+from adapters.outbound.channels.common.addresses import no_address, read_address
+from adapters.outbound.channels.common.bodies import text
+from ports.reply_capabilities import Opened, OpenRequest
+
+from .api import WebApi
+from .config import SlackConfig, SlackTarget
+
+_ADDRESS = re.compile(r"(?:([CGD][A-Z0-9]{5,20})(?::([0-9]{10}\.[0-9]{6}))?)|([UW][A-Z0-9]{5,20})")
+
+
+@dataclass(frozen=True, slots=True)
+class Opener:
+    """Messages go to channels that the bot is a member of, and to people
+    (https://docs.slack.dev/reference/methods/conversations.open)."""
+
+    api: WebApi
+    address: str = (
+        "the id of a channel such as C0123456789, with a thread behind it C0123456789:1767225600.000100, or of a person"
+        " such as U0123456789"
+    )
+
+    def default_address(self, config: SlackConfig) -> str:
+        return config.default_channel
+
+    async def open(self, config: SlackConfig, request: OpenRequest) -> Opened[SlackTarget]:
+        """The direct messages of a person have an id of their own, by which answers name them."""
+        channel, thread, person = read_address(_ADDRESS, request.to, self.address).groups()
+        if person:
+            opened = await self.api.read(config, "conversations.open", users=person)
+            channel = text(opened, "channel", "id")
+            if not channel:
+                raise no_address(f"Slack gives no direct messages with {person}")
+        session_id = f"{channel}:{thread}" if thread else channel
+        return Opened(session_id, SlackTarget(channel=channel, thread_ts=thread or ""))

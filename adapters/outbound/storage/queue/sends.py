@@ -1,0 +1,134 @@
+"""Messages that answer none, stored together with their rows of the outbox."""
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+from adapters.outbound.storage.arrays import Texts
+from adapters.outbound.storage.codec import content_of, dump, dump_bytes, key_of, stored_event
+from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.queue.outcomes import message_key
+from adapters.outbound.storage.queue.states import NOT_OFFERED, OFFERED, QueueKind, enqueue_sql
+from adapters.outbound.storage.statements import compact
+from ports.sends import KnownSession, NewSend, StoredSend
+
+KEY_HOURS = 24
+"""How long an idempotency key is remembered."""
+
+SEND = compact(f"""
+WITH {OFFERED}, fresh AS (
+    INSERT INTO send (id, instance_id, session_key, session_id, idempotency_key, content, author)
+    OVERRIDING SYSTEM VALUE
+    SELECT %(id)s, id, %(session_key)s, %(session_id)s, %(idempotency_key)s, %(content)s, %(author)s
+    FROM channel_instance WHERE id = %(instance_id)s
+    ON CONFLICT (instance_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
+    RETURNING id, instance_id, session_key
+), sent AS (
+    INSERT INTO outbox (instance_id, session_key, send_id, message, target, key, apology, prompt)
+    SELECT f.instance_id, f.session_key, f.id, m.message, %(target)s, m.key, false, false
+    FROM fresh f CROSS JOIN unnest(%(messages)s, %(keys)s) WITH ORDINALITY AS m(message, key, n) ORDER BY m.n
+    RETURNING instance_id, session_key
+), outbound AS ({enqueue_sql(QueueKind.OUTBOUND, "sent")}), conversation AS (
+    INSERT INTO queue (kind, instance_id, session_key, pending, due_at)
+    SELECT {QueueKind.INBOUND}, instance_id, session_key, 0, now() FROM fresh
+    ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET touched_at = now()
+)
+SELECT f.id, o.open FROM fresh f LEFT JOIN outbound o USING (instance_id, session_key)
+""")
+"""Stores a message, unless its idempotency key is taken, and its conversation where that is new. Index
+`send_idempotency`, and the primary keys of `channel_instance` and `queue`."""
+
+FREE_KEY = f"""
+UPDATE send SET idempotency_key = NULL
+WHERE instance_id = %s AND idempotency_key = %s AND created_at <= now() - interval '{KEY_HOURS} hours'
+"""
+"""Index `send_idempotency`."""
+
+FIND_KEY = f"""
+SELECT id, session_id, content FROM send
+WHERE instance_id = %s AND idempotency_key = %s AND created_at > now() - interval '{KEY_HOURS} hours'
+"""
+"""Index `send_idempotency`."""
+
+NEXT_ID = "SELECT nextval(pg_get_serial_sequence('send', 'id'))"
+
+SESSION = """
+SELECT i.event, i.received_at, s.content FROM (SELECT %(instance_id)s::bigint AS instance_id) t
+LEFT JOIN LATERAL (
+    SELECT event, received_at FROM inbox
+    WHERE instance_id = t.instance_id AND session_key = %(session_key)s ORDER BY id DESC LIMIT 1
+) i ON true
+LEFT JOIN LATERAL (
+    SELECT content FROM send
+    WHERE instance_id = t.instance_id AND session_key = %(session_key)s ORDER BY id DESC LIMIT 1
+) s ON true
+"""
+"""The newest messages of a session, in both directions. Indexes `inbox_by_session` and `send_by_session`."""
+
+
+class PostgresSends:
+    """`ports.sends.SendStore`. `enqueued` is called after a commit that brought messages that nobody holds."""
+
+    def __init__(self, database: Database, enqueued: Callable[[], None]) -> None:
+        self._database = database
+        self._enqueued = enqueued
+
+    async def session(self, instance_id: int, session_id: str) -> KnownSession:
+        """The target of the newest event, else of the newest message."""
+        parameters = {"instance_id": instance_id, "session_key": key_of(session_id)}
+        [(event, received_at, content)] = await self._database.fetch(SESSION, parameters)
+        target = stored_event(event).target if event else None
+        if not target and content:
+            target = orjson.loads(content).get("target")
+        return KnownSession(target or None, received_at)
+
+    async def repeated(self, instance_id: int, idempotency_key: str) -> StoredSend | None:
+        row = await self._database.fetch_one(FIND_KEY, (instance_id, idempotency_key))
+        if row is None:
+            return None
+        id, session_id, content = row
+        return StoredSend(id, session_id, orjson.loads(content).get("digest", ""))
+
+    async def next_id(self) -> int:
+        id: int = await self._database.fetch_value(NEXT_ID)
+        return id
+
+    async def add(self, send: NewSend) -> StoredSend | None:
+        key = send.idempotency_key or None
+        if key:
+            await self._database.execute(FREE_KEY, (send.instance_id, key))
+        row = await self._database.fetch_one(SEND, {**NOT_OFFERED, **_columns(send), "idempotency_key": key})
+        if row is None:
+            return await self.repeated(send.instance_id, key) if key else None
+        id, is_open = row
+        if is_open:
+            self._enqueued()
+        return StoredSend(id, send.session_id, send.digest)
+
+
+def _columns(send: NewSend) -> dict[str, Any]:
+    """The parameters of `SEND`."""
+    numbers = range(len(send.messages))
+    return {
+        "id": send.id,
+        "instance_id": send.instance_id,
+        "session_key": key_of(send.session_id),
+        "session_id": send.session_id,
+        "content": _content(send),
+        "author": send.answer.author,
+        "target": dump(send.target),
+        "messages": Texts(dump_bytes(message.payload) for message in send.messages),
+        "keys": Texts(message_key(send.answer.request_id, send.id, number) for number in numbers),
+    }
+
+
+def _content(send: NewSend) -> str:
+    """What was sent, and what is needed to send again to the same conversation."""
+    answer, template = send.answer, send.answer.template
+    document = {**content_of(answer), "request": answer.request_id, "target": send.target}
+    if send.digest:
+        document["digest"] = send.digest
+    if template:
+        document["template"] = [template.name, template.language, list(template.parameters)]
+    return dump(document)

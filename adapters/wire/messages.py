@@ -1,0 +1,43 @@
+"""Messages of conversations to protobuf and back."""
+
+from switchboard.channels.v1 import messages_pb2 as pb
+
+from adapters.wire.conversion import Conversion
+from domain.channels.messages import Artifact, Choice, Template
+from domain.conversations.model import Message, NewFile, NewMessage, QueuedSend
+
+CHOICE = Conversion(Choice, pb.MessageChoice)
+TEMPLATE = Conversion(Template, pb.MessageTemplate)
+NEW = Conversion(NewMessage, pb.SendMessageRequest)
+NEW_FILE = Conversion(NewFile, pb.FileToSend)
+QUEUED = Conversion(QueuedSend, pb.SendMessageResponse)
+MESSAGE = Conversion(Message, pb.Message)
+FILE = Conversion(Artifact, pb.MessageFile)
+
+
+def new_to_pb(message: NewMessage, instance_id: int, idempotency_key: str | None) -> pb.SendMessageRequest:
+    return NEW.to_pb(
+        message,
+        instance_id=instance_id,
+        idempotency_key=idempotency_key,
+        files=map(NEW_FILE.to_pb, message.files),
+        choices=map(CHOICE.to_pb, message.choices),
+        template=message.template and TEMPLATE.to_pb(message.template),
+    )
+
+
+def new_from_pb(request: pb.SendMessageRequest) -> NewMessage:
+    return NEW.from_pb(
+        request,
+        files=tuple(map(NEW_FILE.from_pb, request.files)),
+        choices=tuple(map(CHOICE.from_pb, request.choices)),
+        template=TEMPLATE.from_pb(request.template) if request.HasField("template") else None,
+    )
+
+
+def message_to_pb(message: Message) -> pb.Message:
+    return MESSAGE.to_pb(message, files=map(FILE.to_pb, message.files))
+
+
+def message_from_pb(message: pb.Message) -> Message:
+    return MESSAGE.from_pb(message, files=tuple(map(FILE.from_pb, message.files)))

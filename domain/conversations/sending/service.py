@@ -1,0 +1,173 @@
+"""Messages that answer none: to a known conversation, to an address, or to the default one."""
+
+from dataclasses import dataclass, replace
+
+from domain.access.model import Caller
+from domain.channels.messages import Answer, Artifact, Author, Target
+from domain.conversations.message_ids import MessageId, MessageKind, parse_message_id
+from domain.conversations.model import Message, NewFile, NewMessage, QueuedSend
+from domain.conversations.sending.rules import OCTETS, check_key, check_message, check_window, digest_of
+from domain.delivery.rendering.service import render_answer
+from domain.instances.health import UNDECRYPTED
+from domain.instances.lookup.service import known_channel, owned_instance, unknown
+from domain.instances.model import UNREADABLE, Instance
+from domain.refusals import Conflict, Fault, Invalid, NotFound
+from domain.routing.model import ResultArtifact
+from ports.capabilities import PlatformError
+from ports.channels import AnyChannel, Channels
+from ports.clock import Clock, Ids
+from ports.files import FileLinks, MessageFiles, SharedFile
+from ports.instances import InstanceStore
+from ports.reply_capabilities import OpenRequest
+from ports.sends import MessageStore, NewSend, SendStore, StoredSend
+
+
+@dataclass(frozen=True, slots=True)
+class _Conversation:
+    session_id: str
+    target: Target
+
+
+@dataclass(eq=False)
+class SendingService:
+    """Sends messages for an instance. `public_address` is where platforms reach the service, without a last slash."""
+
+    channels: Channels
+    sends: SendStore
+    files: MessageFiles
+    clock: Clock
+    ids: Ids
+    public_address: str
+
+    async def send(
+        self, instance: Instance, message: NewMessage, author: Author, idempotency_key: str = ""
+    ) -> QueuedSend:
+        """Stores a message to be sent; the same key within 24 hours gives the same answer, and sends nothing.
+
+        Raises `Invalid`, `NotFound` (an unknown session), `Conflict` (the key is another message's, or the platform
+        takes only templates now).
+        """
+        channel = known_channel(self.channels, instance.channel_id)
+        if instance.status == UNREADABLE:
+            raise Conflict(UNDECRYPTED)
+        check_message(channel, message)
+        digest = digest_of(message)
+        if idempotency_key and (stored := await self.sends.repeated(instance.id, idempotency_key)):
+            return _queued(stored, digest)
+        conversation = await self._conversation(instance, channel, message)
+        send = await self._rendered(instance, channel, message, conversation, author)
+        stored = await self.sends.add(replace(send, idempotency_key=idempotency_key, digest=digest))
+        if stored is None:
+            raise unknown(instance.id)
+        return _queued(stored, digest)
+
+    async def _rendered(
+        self,
+        instance: Instance,
+        channel: AnyChannel,
+        message: NewMessage,
+        conversation: _Conversation,
+        author: Author,
+    ) -> NewSend:
+        assert channel.sender
+        answer = Answer(
+            message.text,
+            tuple(await self.files.publish([_artifact(file) for file in message.files])),
+            message.choices,
+            self.ids.request_id(),
+            conversation.session_id,
+            template=message.template,
+            author=author,
+        )
+        config, target = channel.config.load(instance.config), channel.target.load(conversation.target)
+        messages = await render_answer(channel.sender, config, target, answer)
+        if not messages:
+            raise Invalid.of([Fault("text", "there is nothing that could be sent to this conversation")])
+        return NewSend(
+            id=await self.sends.next_id(),
+            instance_id=instance.id,
+            session_id=conversation.session_id,
+            answer=answer,
+            target=conversation.target,
+            messages=messages,
+        )
+
+    async def _conversation(
+        self, instance: Instance, channel: AnyChannel, message: NewMessage
+    ) -> _Conversation:
+        if message.session_id is None:
+            conversation = await self._opened(instance, channel, message)
+            if channel.template_rules is None:
+                return conversation
+            known = await self.sends.session(instance.id, conversation.session_id)
+        else:
+            known = await self.sends.session(instance.id, message.session_id)
+            if known.target is None:
+                raise NotFound(f"the instance has no conversation '{message.session_id[:100]}'")
+            conversation = _Conversation(message.session_id, known.target)
+        check_window(channel.template_rules, message, known.last_inbound, self.clock.now())
+        return conversation
+
+    async def _opened(self, instance: Instance, channel: AnyChannel, message: NewMessage) -> _Conversation:
+        opener = channel.opener
+        if opener is None:
+            reason = f"the channel '{instance.channel_id}' begins no conversations: give the sessionId of one"
+            raise Invalid.of([Fault("to", reason)])
+        config = channel.config.load(instance.config)
+        to = message.to or opener.default_address(config)
+        if not to:
+            reason = f"is required, as the instance has no default address: {opener.address}"
+            raise Invalid.of([Fault("to", reason)])
+        request = OpenRequest(
+            to=to,
+            subject=message.subject or "",
+            instance_id=instance.id,
+            callback_address=self.public_address + instance.webhook_path,
+        )
+        try:
+            opened = await opener.open(config, request)
+        except PlatformError as error:
+            raise Invalid.of([Fault("to", f"no conversation could be begun: {error}")]) from None
+        return _Conversation(opened.session_id, channel.target.dump(opened.target))
+
+
+@dataclass(eq=False)
+class MessageService:
+    """`ports.use_cases.Messages`."""
+
+    instances: InstanceStore
+    messages: MessageStore
+    sending: SendingService
+    links: FileLinks
+
+    async def send(
+        self, caller: Caller, instance_id: int, message: NewMessage, idempotency_key: str | None
+    ) -> QueuedSend:
+        instance = await owned_instance(self.instances, caller, instance_id)
+        if idempotency_key is not None:
+            check_key(idempotency_key)
+        return await self.sending.send(instance, message, Author.PERSON, idempotency_key or "")
+
+    async def message(self, caller: Caller, instance_id: int, message_id: str) -> Message:
+        await owned_instance(self.instances, caller, instance_id)
+        parsed = parse_message_id(message_id)
+        message = await self.messages.find(instance_id, parsed) if parsed else None
+        if message is None:
+            raise NotFound(f"the instance has no message '{message_id[:100]}'")
+        return replace(message, files=[self._with_address(file) for file in message.files])
+
+    def _with_address(self, file: Artifact) -> Artifact:
+        if file.blob is None:
+            return file
+        return replace(file, url=self.links.address(SharedFile(file.blob, file.name, file.mime_type)))
+
+
+def _artifact(file: NewFile) -> ResultArtifact:
+    return ResultArtifact(file.name, file.mime_type or OCTETS, file.url, file.data)
+
+
+def _queued(stored: StoredSend, digest: str) -> QueuedSend:
+    """Raises `Conflict` where another message has the key."""
+    if stored.digest and stored.digest != digest:
+        raise Conflict("another message was sent with this Idempotency-Key within the last 24 hours")
+    return QueuedSend(str(MessageId(MessageKind.SENT_FIRST, stored.id)), stored.session_id)

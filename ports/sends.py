@@ -1,0 +1,65 @@
+"""Messages that answer none."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from domain.channels.messages import Answer, OutboundMessage, Target
+from domain.conversations.message_ids import MessageId
+from domain.conversations.model import Message
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSession:
+    """What is on record of a session: where a message to it goes, and when the person last wrote."""
+
+    target: Target | None
+    last_inbound: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewSend:
+    """A rendered message under an id of `SendStore.next_id`. `idempotency_key` is empty for none; `digest` tells
+    messages with the same key apart."""
+
+    id: int
+    instance_id: int
+    session_id: str
+    answer: Answer
+    target: Target
+    messages: Sequence[OutboundMessage]
+    idempotency_key: str = ""
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSend:
+    """A message on record; `digest` is empty where its content has been erased."""
+
+    id: int
+    session_id: str
+    digest: str
+
+
+class SendStore(Protocol):
+    async def session(self, instance_id: int, session_id: str) -> KnownSession: ...
+
+    async def repeated(self, instance_id: int, idempotency_key: str) -> StoredSend | None:
+        """The message that was stored with this key within the last 24 hours."""
+        ...
+
+    async def next_id(self) -> int:
+        """An id for a message that is about to be stored, which no other message gets."""
+        ...
+
+    async def add(self, send: NewSend) -> StoredSend | None:
+        """Stores a message with its outbound messages in one transaction, or finds the one that has its key.
+
+        None where the instance was removed.
+        """
+        ...
+
+
+class MessageStore(Protocol):
+    async def find(self, instance_id: int, message_id: MessageId) -> Message | None: ...
