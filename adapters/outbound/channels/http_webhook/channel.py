@@ -5,6 +5,7 @@ from ports.channels import Channel, ChannelDependencies
 from . import webhook
 from .config import CONFIG, DEFINITION, TARGET, WebhookConfig, WebhookTarget
 from .delivery import Delivery
+from .opening import Opener
 
 
 def build(dependencies: ChannelDependencies) -> Channel[WebhookConfig, WebhookTarget]:
@@ -16,5 +17,6 @@ def build(dependencies: ChannelDependencies) -> Channel[WebhookConfig, WebhookTa
         webhook=webhook,
         call_responder=webhook,
         sender=delivery,
+        opener=Opener(dependencies.hosts),
         limits=delivery,
     )

@@ -7,6 +7,7 @@ from . import delivery, webhook
 from .api import WebApi
 from .config import CONFIG, DEFINITION, TARGET, SlackConfig, SlackTarget
 from .downloads import Downloads
+from .opening import Opener
 from .prompts import Prompts
 from .socket_mode import SocketMode
 from .streaming import SlackStreaming
@@ -24,6 +25,7 @@ def build(dependencies: ChannelDependencies) -> Channel[SlackConfig, SlackTarget
         webhook=webhook,
         metadata=api,
         sender=delivery.Delivery(dependencies, api, streaming),
+        opener=Opener(api),
         limits=delivery,
         probe=api,
         fetcher=Downloads(api),

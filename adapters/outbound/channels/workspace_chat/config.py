@@ -62,7 +62,7 @@ DEFINITION = ChannelDefinition(
             ),
             (
                 "Under 'OAuth & Permissions' add the bot token scopes app_mentions:read, chat:write, "
-                "commands, files:read, files:write, im:history and im:read."
+                "commands, files:read, files:write, im:history, im:read and im:write."
             ),
             "Under 'App Home' turn on 'Messages Tab' and allow users to send messages from it.",
             "Choose 'Install to Workspace' and copy the 'Bot User OAuth Token' into botToken.",

@@ -20,8 +20,8 @@ class Opener:
 
     api: WebApi
     address: str = (
-        "the id of a channel such as C0123456789, with a thread behind it C0123456789:1767225600.000100, or of a person"
-        " such as U0123456789"
+        "the id of a channel such as C0123456789, with a thread behind it C0123456789:1767225600.000100, or of a"
+        " person such as U0123456789"
     )
 
     def default_address(self, config: SlackConfig) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import uuid
 from pathlib import Path
 
-from adapters.outbound.channels.tests.sample import Sample
+from adapters.outbound.channels.tests.sample import Opening, Sample
 from adapters.outbound.channels.tests.support import call
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
+ADDRESS = "https://198.51.100.7/answers?team=support"
 SECRET = "a-secret-of-the-user"
 MESSAGE = (FIXTURES / "message.json").read_bytes()
 NESTED = (FIXTURES / "nested.json").read_bytes()
@@ -41,4 +43,19 @@ SAMPLE = Sample(
     },
     target={"url": "https://app.example/answers"},
     shown=lambda part: str(part.payload["response"]),
+    openings=(
+        Opening(
+            ADDRESS,
+            str(uuid.uuid5(uuid.NAMESPACE_URL, ADDRESS)),
+            lambda request: request.url == ADDRESS,
+            config={"responseWebhookUrl": ADDRESS},
+        ),
+    ),
+    no_addresses=(
+        "198.51.100.7",
+        "ftp://198.51.100.7/",
+        "http://",
+        "http://169.254.169.254/latest",
+        "mailto:a@b.c",
+    ),
 )

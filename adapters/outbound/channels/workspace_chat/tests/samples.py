@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from adapters.outbound.channels.tests.sample import Sample
+from adapters.outbound.channels.common.bodies import at
+from adapters.outbound.channels.tests.sample import Opening, Sample
 from adapters.outbound.channels.tests.support import NOW, call
-from adapters.outbound.channels.workspace_chat.webhook import sign
-from domain.channels.messages import RawCall
+from adapters.outbound.channels.workspace_chat.config import CONFIG as CONFIG_MODEL
+from adapters.outbound.channels.workspace_chat.webhook import receive, sign
+from domain.channels.messages import Event, RawCall
+from ports.http import HttpAnswer, HttpRequest
 from tests.support.platforms.slack import SECRET, TOKEN
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -75,6 +79,19 @@ def tampered() -> list[RawCall]:
     ]
 
 
+DIRECT = HttpAnswer(200, {}, b'{"ok": true, "channel": {"id": "D0ADA"}}')
+
+
+def event(name: str) -> Event:
+    """The event of a recorded call."""
+    return receive(CONFIG_MODEL.load(CONFIG), recorded(name), {"user_id": "U0BOT"}, NOW).events[0]
+
+
+def posts_to(channel: str, thread: str | None = None) -> Callable[[HttpRequest], bool]:
+    """Whether a request posts in a channel, and in a thread of it."""
+    return lambda request: (at(request.json, "channel"), at(request.json, "thread_ts")) == (channel, thread)
+
+
 SAMPLE = Sample(
     fields=(
         "botToken string R, signingSecret string R, defaultChannel string, appToken string, appId string, "
@@ -99,4 +116,22 @@ SAMPLE = Sample(
     target=TARGET,
     addresses={SETTING: "https://slack.com/api"},
     shown=lambda part: str(part.payload["text"]),
+    openings=(
+        Opening("C0ROOM1", "C0ROOM1", posts_to("C0ROOM1"), config={"defaultChannel": "C0ROOM1"}),
+        Opening(
+            "C0ROOM1:1800000001.000100",
+            "C0ROOM1:1800000001.000100",
+            posts_to("C0ROOM1", "1800000001.000100"),
+        ),
+        Opening("U0ADA1", "D0ADA", posts_to("D0ADA"), asked=[DIRECT], answered=lambda: event("message_im")),
+    ),
+    no_addresses=(
+        "#general",
+        "c0room1",
+        "C0ROOM1:",
+        "C0ROOM1:18",
+        "U0ADA1:1800000001.000100",
+        "@ada",
+        "+491511234567",
+    ),
 )
