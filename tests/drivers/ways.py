@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import httpx
 
-from adapters.inbound.rest import schemas
+from adapters.inbound.rest import message_schemas, schemas
 from adapters.inbound.rest.bodies import Answer
 from adapters.inbound.rest.errors import status_of
 from adapters.outbound.core_client.callbacks import RemoteCallbacks
@@ -74,6 +74,8 @@ class Way(Protocol):
     ) -> Reply: ...
     def replay(self, user: str, instance_id: int, delivery_id: int) -> Reply: ...
     def drop(self, user: str, instance_id: int, delivery_id: int) -> Reply: ...
+    def send(self, user: str, instance_id: int, body: Mapping[str, Any], key: str | None = None) -> Reply: ...
+    def message(self, user: str, instance_id: int, message_id: str) -> Reply: ...
     def call(
         self, channel_id: str, instance_id: int, body: bytes, headers: Mapping[str, str], callback: str
     ) -> Reply: ...
@@ -167,6 +169,15 @@ class UseCases:
             self._use_cases.operations.drop(_caller(user), instance_id, delivery_id), lambda _: None
         )
 
+    def send(self, user: str, instance_id: int, body: Mapping[str, Any], key: str | None = None) -> Reply:
+        message = message_schemas.SendMessage.model_validate(body).message()
+        work = self._use_cases.messages.send(_caller(user), instance_id, message, key)
+        return self._asked(work, partial(_body, message_schemas.MessageQueued), "accepted")
+
+    def message(self, user: str, instance_id: int, message_id: str) -> Reply:
+        work = self._use_cases.messages.message(_caller(user), instance_id, message_id)
+        return self._asked(work, partial(_body, message_schemas.ConversationMessage))
+
     def call(
         self, channel_id: str, instance_id: int, body: bytes, headers: Mapping[str, str], callback: str
     ) -> Reply:
@@ -252,6 +263,16 @@ class Rest:
 
     def drop(self, user: str, instance_id: int, delivery_id: int) -> Reply:
         return self._asked("DELETE", f"{INSTANCES}/{instance_id}/deliveries/{delivery_id}", user)
+
+    def send(self, user: str, instance_id: int, body: Mapping[str, Any], key: str | None = None) -> Reply:
+        headers = {} if key is None else {"Idempotency-Key": key}
+        response = self.request(
+            "POST", f"{INSTANCES}/{instance_id}/messages", user, json=dict(body), headers=headers
+        )
+        return Reply(WORDS[response.status_code], _json(response.content), response.headers)
+
+    def message(self, user: str, instance_id: int, message_id: str) -> Reply:
+        return self._asked("GET", f"{INSTANCES}/{instance_id}/messages/{message_id}", user)
 
     def call(
         self, channel_id: str, instance_id: int, body: bytes, headers: Mapping[str, str], callback: str

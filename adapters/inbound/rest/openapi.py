@@ -18,6 +18,7 @@ from adapters.inbound.rest.examples import (
     TEXTS,
     example_of,
 )
+from adapters.inbound.rest.message_examples import SEND
 from adapters.inbound.rest.routing import MEANING, PUBLIC
 
 DESCRIPTION = """
@@ -41,8 +42,9 @@ CALLBACK_MEANING = {
 }
 CALLBACK_PATH = "/api/agent/channels/{type}/{instanceId}/{callback}"
 CREATE_PATHS = ("/api/agent/channel-instances", "/api/agent/channels")
+SEND_PATH = "/api/agent/channel-instances/{instanceId}/messages"
 UPDATE_PATH = "/api/agent/channel-instances/{instanceId}"
-MODELS = (schemas, knowledge_schemas, message_schemas)
+MODEL_MODULES = (schemas, knowledge_schemas, message_schemas)
 """Modules with the models of bodies."""
 ERROR_SCHEMA = {"$ref": "#/components/schemas/ErrorBody"}
 
@@ -70,6 +72,7 @@ def describe(api: FastAPI) -> dict[str, Any]:
     for path in CREATE_PATHS:
         _body_of(document["paths"][path]["post"])["examples"] = CREATE
     _body_of(document["paths"][UPDATE_PATH]["put"])["examples"] = UPDATE
+    _body_of(document["paths"][SEND_PATH]["post"])["examples"] = SEND
     api.openapi_schema = document
     return document
 
@@ -122,7 +125,7 @@ def _model_name(schema: dict[str, Any]) -> str:
 
 
 def _example(name: str) -> dict[str, Any]:
-    return example_of(next(getattr(module, name) for module in MODELS if hasattr(module, name)))
+    return example_of(next(getattr(module, name) for module in MODEL_MODULES if hasattr(module, name)))
 
 
 def _callback() -> dict[str, Any]:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from adapters.inbound.rest import knowledge_schemas, schemas
 from adapters.inbound.rest.config_examples import CONFIGS
 from adapters.inbound.rest.examples import PARAMETERS
+from adapters.inbound.rest.openapi import MODEL_MODULES
 from tests.drivers.ways import INSTANCES, Rest
 from tests.drivers.world import World
 
@@ -123,7 +123,7 @@ def _fits(schema: dict[str, Any], example: Any, where: str) -> None:
             _fits(schema["items"], each, where)
     elif "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
-        model = getattr(knowledge_schemas, name, None) or getattr(schemas, name)
+        model = next(getattr(module, name) for module in MODEL_MODULES if hasattr(module, name))
         TypeAdapter(model).validate_python(example)
         assert set(example) <= set(model.model_fields), where
     else:

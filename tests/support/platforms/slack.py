@@ -84,6 +84,12 @@ class Slack(StandIn):
     def _auth_test(self, form: dict[str, Any]) -> Reply:
         return Reply(json={"ok": True, "user_id": BOT, "bot_id": "B0BOT", "team_id": "T1"})
 
+    def _conversations_open(self, form: dict[str, Any]) -> Reply:
+        expect(set(form) == {"users"}, f"fields {set(form)}")
+        if form["users"] != "U0ADA":
+            return refused("user_not_found")
+        return Reply(json={"ok": True, "channel": {"id": "D0ADA"}})
+
     def _chat_postMessage(self, body: dict[str, Any]) -> Reply:  # noqa: N802
         expect(set(body) <= _MESSAGE, f"unknown {set(body) - _MESSAGE}")
         if body["channel"] not in MEMBER_OF:

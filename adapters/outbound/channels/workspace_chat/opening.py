@@ -10,7 +10,7 @@ from ports.reply_capabilities import Opened, OpenRequest
 from .api import WebApi
 from .config import SlackConfig, SlackTarget
 
-_ADDRESS = re.compile(r"(?:([CGD][A-Z0-9]{5,20})(?::([0-9]{10}\.[0-9]{6}))?)|([UW][A-Z0-9]{5,20})")
+_ADDRESS = re.compile(r"(?:([CGD][A-Z0-9]{2,20})(?::([0-9]{10}\.[0-9]{6}))?)|([UW][A-Z0-9]{2,20})")
 
 
 @dataclass(frozen=True, slots=True)

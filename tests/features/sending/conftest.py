@@ -1,0 +1,96 @@
+"""Steps that the features of messages that answer none share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from pytest_bdd import parsers, then
+
+from adapters.outbound.channels.bot_messenger.tests import samples as telegram
+from adapters.outbound.channels.business_messaging.tests import samples as whatsapp
+from adapters.outbound.channels.sms_provider.delivery import BASE as SMS_BASE
+from adapters.outbound.channels.workspace_chat.tests import samples as slack
+from tests.drivers.platform import PlatformDriver
+from tests.drivers.ways import Reply, Way
+from tests.drivers.world import World
+from tests.support.platforms.standin import StandIn
+from tests.support.waiting import until
+
+
+@dataclass
+class Sending:
+    """The instance under test, its platform, and what was sent."""
+
+    world: World
+    way: Way
+    driver: PlatformDriver
+    id: int = 0
+    replies: list[Reply] = field(default_factory=list)
+
+    def create(
+        self, channel_id: str, config: Mapping[str, Any], name: str = "Bot", resource: str = "agent::echo"
+    ) -> int:
+        body = {
+            "channelId": channel_id,
+            "channelName": name,
+            "config": dict(config),
+            "downStreamResourceId": resource,
+        }
+        reply = self.way.create("ann", body)
+        assert reply.outcome == "created", reply
+        return int(reply.body["instanceId"])
+
+    def show(self, platform: StandIn) -> StandIn:
+        self.driver.show(platform)
+        return platform
+
+    def send(self, user: str = "ann", key: str | None = None, **body: Any) -> Reply:
+        self.replies.append(self.way.send(user, self.id, body, key))
+        return self.replies[-1]
+
+    @property
+    def last(self) -> Reply:
+        return self.replies[-1]
+
+    def status(self, message_id: str | None = None) -> dict[str, Any]:
+        """The message that was accepted last, or another."""
+        reply = self.way.message("ann", self.id, message_id or self.last.body["messageId"])
+        assert reply.outcome == "done", reply
+        return dict(reply.body)
+
+
+@pytest.fixture(scope="module")
+def edge(request: pytest.FixtureRequest) -> Iterator[PlatformDriver]:
+    """The HTTP edge of all platforms."""
+    driver = PlatformDriver()
+    settings = {
+        slack.SETTING: f"{driver.url}/api",
+        telegram.SETTING: driver.url,
+        SMS_BASE.setting: driver.url,
+        whatsapp.SETTING: driver.url,
+    }
+    request.module.SETTINGS = {**settings, **getattr(request.module, "MORE_SETTINGS", {})}
+    yield driver
+    driver.close()
+
+
+@pytest.fixture
+def sending(edge: PlatformDriver, way: Way, world: World) -> Iterator[Sending]:
+    scene = Sending(world, way, edge)
+    yield scene
+    assert scene.driver.platform.faults == []
+
+
+@then("the message is accepted")
+def accepted(sending: Sending) -> None:
+    assert sending.last.outcome == "accepted", sending.last
+    assert set(sending.last.body) == {"success", "messageId", "sessionId", "status"}
+    assert sending.last.body["status"] == "queued"
+
+
+@then(parsers.parse('the message is "{status}"'))
+def has_status(sending: Sending, status: str) -> None:
+    until(lambda: sending.status()["status"] == status, f"the message is {status}")
