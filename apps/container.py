@@ -86,4 +86,12 @@ class Container(CoreContainer):
         CommandContainer.files,
         CommandContainer.uploads.provided.parser,
     )
-    work = providers.Singleton(Work, foundation, storage, CoreContainer.channels, downstream, transcriber)
+    work = providers.Singleton(
+        Work,
+        foundation,
+        storage,
+        CoreContainer.channels,
+        downstream,
+        transcriber,
+        CoreContainer.sending,
+    )

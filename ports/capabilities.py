@@ -18,6 +18,7 @@ from domain.channels.messages import (
     Sender,
     ThreadMessage,
 )
+from domain.conversations.model import Destination
 from domain.refusals import Unauthenticated
 from ports.links import LinkRecorder
 
@@ -170,6 +171,14 @@ class Registrar(Protocol[C]):
 
     async def registered(self, config: C, address: str) -> bool:
         """Whether the platform still calls this address, as we set it. Raises `PlatformError`."""
+        ...
+
+
+class AnswerForwarding(Protocol[C]):
+    """Names another instance through which the answers of an instance go out. Pure."""
+
+    def destination(self, config: C) -> Destination | None:
+        """None where they go nowhere."""
         ...
 
 

@@ -9,6 +9,7 @@ from domain.channels.messages import Artifact
 from domain.channels.model import ChannelDefinition, PlatformAddress
 from domain.channels.typed import ChannelConfig, ChannelTarget, JsonModel
 from ports.capabilities import (
+    AnswerForwarding,
     AttachmentDescriber,
     AttachmentFetcher,
     CallResponder,
@@ -69,6 +70,7 @@ class Channel(Generic[C, T]):
     poll_ack: PollAck[C] | None = None
     push_watcher: PushWatcher[C] | None = None
     scheduler: Scheduler[C] | None = None
+    forwarding: AnswerForwarding[C] | None = None
     registrar: Registrar[C] | None = None
     probe: Probe[C] | None = None
     fetcher: AttachmentFetcher[C] | None = None

@@ -15,6 +15,7 @@ from domain.callbacks.service import (
     ReplyWaiter,
 )
 from domain.channels.service import CatalogueService
+from domain.conversations.forwarding.service import DestinationService
 from domain.conversations.sending.service import MessageService, SendingService
 from domain.instances.operations.service import OperationsService
 from domain.instances.service import InstanceService
@@ -33,6 +34,7 @@ def build_instances(storage: Storage, channels: Channels) -> InstanceService:
         storage.processes,
         channels.pairings,
         channels.schedules,
+        DestinationService(storage.instances, channels.registry),
     )
 
 

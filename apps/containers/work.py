@@ -14,6 +14,8 @@ from apps.containers.storage import Files, Storage
 from apps.downstream import Resources
 from apps.settings import Settings
 from domain.confirmations.service import ConfirmationService
+from domain.conversations.forwarding.service import DestinationService, ForwardingService
+from domain.conversations.sending.service import SendingService
 from domain.delivery.drafts.service import LimitedDrafts
 from domain.delivery.rate_limits.service import RateLimiter
 from domain.delivery.sending.service import MessageSender
@@ -54,6 +56,7 @@ class Work:
         channels: Channels,
         downstream: Downstream,
         transcriber: Transcriber | None,
+        sending: SendingService,
     ) -> None:
         clock, ids, meter = foundation.clock, foundation.ids, foundation.meter
         database, outbox, instances = storage.database, storage.outbox, storage.instances
@@ -76,7 +79,12 @@ class Work:
             invocation, storage.identities, rounds, health, clock, meter, foundation.settings.platform_url
         )
         self.conversations = ConversationService(
-            storage.conversations, instances, channels.registry, events, health
+            storage.conversations,
+            instances,
+            channels.registry,
+            events,
+            health,
+            ForwardingService(DestinationService(instances, channels.registry), sending, health),
         )
         sender = MessageSender(self.rate_limiter, health, clock, meter)
         self.deliveries = DeliveryService(

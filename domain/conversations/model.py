@@ -50,6 +50,15 @@ class NewMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class Destination:
+    """Another instance through which answers go out: to a session id or to an address of its platform, by default to
+    its default address. Without an instance it is incomplete."""
+
+    instance_id: int | None
+    to: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class QueuedSend:
     """A message that was taken in to be sent."""
 

@@ -9,6 +9,7 @@ from domain import limits
 from domain.access.model import Caller
 from domain.channels.messages import Answer, Config, Event
 from domain.channels.model import ChannelDefinition
+from domain.conversations.forwarding.service import DestinationService
 from domain.instances.lookup.service import known_channel, owned_instance, unknown
 from domain.instances.model import (
     Instance,
@@ -44,6 +45,7 @@ class InstanceService:
     processes: Processes
     pairings: Pairings
     schedules: ScheduleSync
+    destinations: DestinationService
 
     async def list(self, caller: Caller) -> Sequence[InstanceView]:
         return [self._view(instance) for instance in await self.store.of_user(caller.user)]
@@ -61,6 +63,7 @@ class InstanceService:
             raise Invalid.of([Fault("id", "must be the id of an instance")])
         channel = known_channel(self.channels, new.channel_id)
         _check(channel.definition, new.channel_name, new.config, new.resource_id)
+        await self._check_destination(owner, channel, new.config)
         existing = await self.store.find(new.id) if new.id is not None else None
         if existing is None or not existing.exists:
             connects = await self.registration.wants_connection(channel, new.config, None)
@@ -77,7 +80,16 @@ class InstanceService:
         channel = known_channel(self.channels, existing.channel_id)
         name = existing.channel_name if change.channel_name is None else change.channel_name
         _check(channel.definition, name, change.config, change.resource_id)
+        await self._check_destination(existing.user_id, channel, change.config)
         return await self._change(existing, channel, change)
+
+    async def _check_destination(self, owner: str, channel: AnyChannel, config: Config) -> None:
+        """Raises `Invalid`."""
+        destination = (
+            channel.forwarding.destination(channel.config.load(config)) if channel.forwarding else None
+        )
+        if destination is not None:
+            await self.destinations.check(owner, destination)
 
     async def _change(self, existing: Instance, channel: AnyChannel, change: InstanceChange) -> SaveResult:
         connects = await self.registration.wants_connection(channel, change.config, existing.id)

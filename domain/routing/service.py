@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from domain.channels.messages import Answer, CallOutcome, Event, OutboundMessage
+from domain.conversations.forwarding.service import ForwardingService
 from domain.delivery.rendering.service import render_answer
 from domain.faults import Faults, RowName
 from domain.instances.model import Activity
@@ -50,12 +51,14 @@ class ConversationService:
         channels: Channels,
         events: EventService,
         health: HealthRecorder,
+        forwarding: ForwardingService,
     ) -> None:
         self._conversations = conversations
         self._instances = instances
         self._channels = channels
         self._events = events
         self._health = health
+        self._forwarding = forwarding
         self._faults = Faults()
 
     async def work(self, conversation: Conversation) -> None:
@@ -127,6 +130,8 @@ class ConversationService:
     async def _answer(self, work: _Work, context: ConversationContext) -> bool:
         """As `_process`. The sender sees that an answer is being written until the outcome is stored."""
         answer, error = await self._events.process(work.key, work.queued, context)
+        if answer is not None and error is None:
+            error = await self._forwarding.forward(context, work.queued.event, answer)
         try:
             outcome = await _outcome(work, context, answer, error)
             if outcome.messages:

@@ -21,13 +21,10 @@ OCTETS = "application/octet-stream"
 
 def check_message(channel: Channel[ChannelConfig, ChannelTarget], message: NewMessage) -> None:
     """Raises `Invalid` with every fault."""
-    definition = channel.definition
-    if channel.sender is None:
-        raise Invalid(f"the channel '{definition.id}' cannot send messages")
     faults = [*_address_faults(message), *_content_faults(message), *_file_faults(message.files)]
     faults += [*_choice_faults(message.choices), *_template_faults(message)]
     if message.template and channel.template_rules is None:
-        faults.append(Fault("template", f"the channel '{definition.id}' has no templates"))
+        faults.append(Fault("template", f"the channel '{channel.definition.id}' has no templates"))
     if faults:
         raise Invalid.of(faults)
 

@@ -39,46 +39,60 @@ class SendingService:
     ids: Ids
     public_address: str
 
-    async def send(
-        self, instance: Instance, message: NewMessage, author: Author, idempotency_key: str = ""
-    ) -> QueuedSend:
+    async def send(self, instance: Instance, message: NewMessage, idempotency_key: str = "") -> QueuedSend:
         """Stores a message to be sent; the same key within 24 hours gives the same answer, and sends nothing.
 
         Raises `Invalid`, `NotFound` (an unknown session), `Conflict` (the key is another message's, or the platform
         takes only templates now).
         """
-        channel = known_channel(self.channels, instance.channel_id)
-        if instance.status == UNREADABLE:
-            raise Conflict(UNDECRYPTED)
+        channel = self._channel(instance)
         check_message(channel, message)
         digest = digest_of(message)
         if idempotency_key and (stored := await self.sends.repeated(instance.id, idempotency_key)):
             return _queued(stored, digest)
         conversation = await self._conversation(instance, channel, message)
-        send = await self._rendered(instance, channel, message, conversation, author)
-        stored = await self.sends.add(replace(send, idempotency_key=idempotency_key, digest=digest))
-        if stored is None:
-            raise unknown(instance.id)
-        return _queued(stored, digest)
-
-    async def _rendered(
-        self,
-        instance: Instance,
-        channel: AnyChannel,
-        message: NewMessage,
-        conversation: _Conversation,
-        author: Author,
-    ) -> NewSend:
-        assert channel.sender
         answer = Answer(
             message.text,
             tuple(await self.files.publish([_artifact(file) for file in message.files])),
             message.choices,
-            self.ids.request_id(),
-            conversation.session_id,
             template=message.template,
-            author=author,
+            author=Author.PERSON,
         )
+        send = await self._rendered(instance, channel, conversation, answer)
+        return await self._store(replace(send, idempotency_key=idempotency_key, digest=digest))
+
+    async def forward(self, instance: Instance, to: str, answer: Answer, idempotency_key: str) -> QueuedSend:
+        """Stores a resource's answer to be sent to a session id, to an address, or by default to the default one. The
+        same key gives the same answer, whatever the message. Raises as `send`."""
+        channel = self._channel(instance)
+        if stored := await self.sends.repeated(instance.id, idempotency_key):
+            return _queued(stored, "")
+        known = await self.sends.session(instance.id, to) if to else None
+        place = NewMessage(session_id=to) if known and known.target else NewMessage(to=to or None)
+        conversation = await self._conversation(instance, channel, place)
+        send = await self._rendered(instance, channel, conversation, answer)
+        return await self._store(replace(send, idempotency_key=idempotency_key))
+
+    async def _store(self, send: NewSend) -> QueuedSend:
+        stored = await self.sends.add(send)
+        if stored is None:
+            raise unknown(send.instance_id)
+        return _queued(stored, send.digest)
+
+    def _channel(self, instance: Instance) -> AnyChannel:
+        """Raises `Invalid` where it cannot send, `Conflict` where the configuration cannot be read."""
+        channel = known_channel(self.channels, instance.channel_id)
+        if channel.sender is None:
+            raise Invalid(f"the channel '{instance.channel_id}' cannot send messages")
+        if instance.status == UNREADABLE:
+            raise Conflict(UNDECRYPTED)
+        return channel
+
+    async def _rendered(
+        self, instance: Instance, channel: AnyChannel, conversation: _Conversation, answer: Answer
+    ) -> NewSend:
+        assert channel.sender
+        answer = replace(answer, request_id=self.ids.request_id(), session_id=conversation.session_id)
         config, target = channel.config.load(instance.config), channel.target.load(conversation.target)
         messages = await render_answer(channel.sender, config, target, answer)
         if not messages:
@@ -146,7 +160,7 @@ class MessageService:
         instance = await owned_instance(self.instances, caller, instance_id)
         if idempotency_key is not None:
             check_key(idempotency_key)
-        return await self.sending.send(instance, message, Author.PERSON, idempotency_key or "")
+        return await self.sending.send(instance, message, idempotency_key or "")
 
     async def message(self, caller: Caller, instance_id: int, message_id: str) -> Message:
         await owned_instance(self.instances, caller, instance_id)
@@ -168,6 +182,6 @@ def _artifact(file: NewFile) -> ResultArtifact:
 
 def _queued(stored: StoredSend, digest: str) -> QueuedSend:
     """Raises `Conflict` where another message has the key."""
-    if stored.digest and stored.digest != digest:
+    if stored.digest and digest and stored.digest != digest:
         raise Conflict("another message was sent with this Idempotency-Key within the last 24 hours")
     return QueuedSend(str(MessageId(MessageKind.SENT_FIRST, stored.id)), stored.session_id)

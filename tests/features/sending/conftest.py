@@ -7,17 +7,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from pytest_bdd import parsers, then
+from pytest_bdd import given, parsers, then, when
 
 from adapters.outbound.channels.bot_messenger.tests import samples as telegram
 from adapters.outbound.channels.business_messaging.tests import samples as whatsapp
 from adapters.outbound.channels.sms_provider.delivery import BASE as SMS_BASE
-from adapters.outbound.channels.workspace_chat.tests import samples as slack
+from adapters.outbound.channels.workspace_chat.tests import samples as slack_samples
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.ways import Reply, Way
 from tests.drivers.world import World
+from tests.support.platforms.slack import Slack
 from tests.support.platforms.standin import StandIn
 from tests.support.waiting import until
+
+ROOM, DIRECT = "C0ROOM", "D0ADA"
 
 
 @dataclass
@@ -67,7 +70,7 @@ def edge(request: pytest.FixtureRequest) -> Iterator[PlatformDriver]:
     """The HTTP edge of all platforms."""
     driver = PlatformDriver()
     settings = {
-        slack.SETTING: f"{driver.url}/api",
+        slack_samples.SETTING: f"{driver.url}/api",
         telegram.SETTING: driver.url,
         SMS_BASE.setting: driver.url,
         whatsapp.SETTING: driver.url,
@@ -82,6 +85,31 @@ def sending(edge: PlatformDriver, way: Way, world: World) -> Iterator[Sending]:
     scene = Sending(world, way, edge)
     yield scene
     assert scene.driver.platform.faults == []
+
+
+@pytest.fixture
+def slack(sending: Sending) -> Slack:
+    platform = Slack()
+    sending.show(platform)
+    sending.id = sending.create("workspace-chat", slack_samples.CONFIG)
+    return platform
+
+
+@given("ada has written to the bot")
+@when("ada writes to the bot")
+def written(sending: Sending, slack: Slack) -> None:
+    call = slack_samples.recorded("message_im", sending.world.clock.now())
+    before = len(slack.messages)
+    reply = sending.way.call("workspace-chat", sending.id, call.body, call.headers, "webhook")
+    assert reply.outcome == "done", reply
+    assert sending.driver.wait_until(lambda: len(slack.messages) > before)
+    slack.messages.clear()
+
+
+@given("the bot has the channel as its default")
+def with_default(sending: Sending, slack: Slack) -> None:
+    config = {**slack_samples.CONFIG, "defaultChannel": ROOM}
+    assert sending.way.update("ann", sending.id, {"config": config}).outcome == "done"
 
 
 @then("the message is accepted")

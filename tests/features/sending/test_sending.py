@@ -2,42 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-from pytest_bdd import given, parsers, scenarios, then, when
+from pytest_bdd import parsers, scenarios, then, when
 
-from adapters.outbound.channels.workspace_chat.tests import samples
-from tests.features.sending.conftest import Sending
+from tests.features.sending.conftest import DIRECT, ROOM, Sending
 from tests.support.platforms.slack import Slack
 
 THROUGH = "way"
 scenarios("sending.feature")
-
-ROOM, DIRECT = "C0ROOM", "D0ADA"
-
-
-@pytest.fixture
-def slack(sending: Sending) -> Slack:
-    platform = Slack()
-    sending.show(platform)
-    sending.id = sending.create("workspace-chat", samples.CONFIG)
-    return platform
-
-
-@given("ada has written to the bot")
-@when("ada writes to the bot")
-def written(sending: Sending, slack: Slack) -> None:
-    call = samples.recorded("message_im", sending.world.clock.now())
-    before = len(slack.messages)
-    reply = sending.way.call("workspace-chat", sending.id, call.body, call.headers, "webhook")
-    assert reply.outcome == "done", reply
-    assert sending.driver.wait_until(lambda: len(slack.messages) > before)
-    slack.messages.clear()
-
-
-@given("the bot has the channel as its default")
-def with_default(sending: Sending, slack: Slack) -> None:
-    config = {**samples.CONFIG, "defaultChannel": ROOM}
-    assert sending.way.update("ann", sending.id, {"config": config}).outcome == "done"
 
 
 @when(parsers.re(r'ann sends "(?P<text>[^"]+)" to (?P<whom>.+)'))

@@ -12,6 +12,7 @@ import pytest
 
 from adapters.outbound.channels.tests.calls import a_channel
 from domain.channels.messages import Answer, Event, OutboundMessage, Sender
+from domain.conversations.forwarding.service import ForwardingService
 from domain.instances.model import Instance
 from domain.refusals import Invalid, StorageAway, Unavailable
 from domain.routing.events.service import EventService
@@ -70,7 +71,9 @@ class World:
             replied=lambda *arguments: self.rounds.replied(*arguments),
         )
         events = EventService(invocation, anything, rounds, health, clock, meter, verification_address="")
-        self.service = ConversationService(anything, anything, anything, events, health)
+        self.service = ConversationService(
+            anything, anything, anything, events, health, ForwardingService(anything, anything, health)
+        )
 
     async def cached(self, instance_id: int) -> Instance | None:
         if isinstance(self.instance, Exception):

@@ -1,4 +1,5 @@
-"""The cron channel: fires by the clock, and when manual_trigger is called. Answers go nowhere."""
+"""The cron channel: fires by the clock, and when manual_trigger is called. Answers go out through another instance,
+or nowhere."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -7,6 +8,7 @@ from adapters.outbound.channels.common.bodies import json_object, same
 from adapters.outbound.channels.common.calls import json_answer
 from domain.channels.messages import ChannelMetadata, Event, RawCall, Received, Sender
 from domain.channels.typed import ChannelTarget
+from domain.conversations.model import Destination
 from domain.refusals import Fault, Invalid, NotFound, Unauthenticated
 from ports.channels import Channel, ChannelDependencies
 
@@ -30,6 +32,12 @@ class Cron:
 
     def fires_once(self, config: CronConfig) -> bool:
         return config.one_shot
+
+    def destination(self, config: CronConfig) -> Destination | None:
+        number = config.deliver_instance_id
+        if number is None and not config.deliver_to:
+            return None
+        return Destination(None if number is None else int(number), config.deliver_to)
 
     def receive(
         self, config: CronConfig, call: RawCall, metadata: ChannelMetadata, now: datetime
@@ -62,4 +70,6 @@ def _message(call: RawCall) -> str | None:
 
 def build(dependencies: ChannelDependencies) -> Channel[CronConfig, ChannelTarget]:
     cron = Cron()
-    return Channel(definition=DEFINITION, config=CONFIG, target=TARGET, webhook=cron, scheduler=cron)
+    return Channel(
+        definition=DEFINITION, config=CONFIG, target=TARGET, webhook=cron, scheduler=cron, forwarding=cron
+    )

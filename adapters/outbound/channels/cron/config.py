@@ -2,10 +2,20 @@
 
 from dataclasses import dataclass
 
+from domain import limits
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions
 from domain.channels.typed import ChannelConfig, ChannelTarget, ConfigModel, JsonModel, setting
+from domain.instances.validation import text_fault
 
 from .schedule import fault, timezone_fault
+
+
+def _instance_fault(number: float) -> str | None:
+    return None if number == int(number) and 0 < number < 2**63 else "must be the id of an instance"
+
+
+def _place_fault(place: str) -> str | None:
+    return text_fault(place) or limits.text_fault(place, limits.ADDRESS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +39,15 @@ class CronConfig(ChannelConfig):
     one_shot: bool = setting("true: the instance removes itself after one execution. Default: false.")
     trigger_secret: str = setting(
         "When set, a call of manual_trigger must carry it in the header X-Webhook-Secret.", secret=True
+    )
+    deliver_instance_id: float | None = setting(
+        "Id of another instance of yours, such as a Slack bot, through which the answers go out. Without it they go "
+        "nowhere.",
+        check=_instance_fault,
+    )
+    deliver_to: str = setting(
+        "Where that instance sends them: a session id, or an address of its platform. Default: its default channel.",
+        check=_place_fault,
     )
 
 

@@ -41,6 +41,7 @@ CONFIGURED = {
     "next_fire": "scheduler",
     "fired": "scheduler",
     "fires_once": "scheduler",
+    "destination": "forwarding",
     "register": "registrar",
     "unregister": "registrar",
     "registered": "registrar",

@@ -11,7 +11,7 @@ SECRET = {"X-Webhook-Secret": "open sesame"}
 SAMPLE = Sample(
     fields=(
         "cronSchedule string R, message string R, timezone string, enabled boolean, "
-        "oneShot boolean, triggerSecret string"
+        "oneShot boolean, triggerSecret string, deliverInstanceId number, deliverTo string"
     ),
     config={"cronSchedule": "0 9 * * *", "message": "Good morning.", "triggerSecret": "open sesame"},
     genuine={

@@ -1,0 +1,208 @@
+"""The steps of cron_answers.feature."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pytest_bdd import given, parsers, scenarios, then, when
+
+from adapters.outbound.channels.workspace_chat.tests import samples
+from domain.refusals import StorageAway
+from domain.routing.model import Confirmation, RunRequest, RunResult
+from ports.downstream import DownstreamFailed
+from ports.inbox import EventOutcome
+from tests.drivers.resource import Resource
+from tests.features.sending.conftest import Sending
+from tests.support.platforms.slack import Slack
+from tests.support.waiting import until
+
+THROUGH = "way"
+scenarios("cron_answers.feature")
+
+SUMMARY = "Summary: all is well"
+BASE = {"cronSchedule": "0 9 * * 1", "message": "Sum it up."}
+
+
+class Schedule:
+    """The schedule of a scenario, and what stands behind it."""
+
+    def __init__(self, sending: Sending) -> None:
+        self.id = 0
+        self.sending = sending
+        self.firings = 0
+        self.answer: Any = RunResult(SUMMARY)
+        self.resource = Resource(sending.world, self.run)
+
+    def run(self, request: RunRequest) -> RunResult:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        assert isinstance(self.answer, RunResult)
+        return self.answer
+
+    def create(self, **destination: Any) -> None:
+        config = {**BASE, **destination}
+        self.id = self.sending.create("cron", config, "Summary", "workflow::7")
+
+    def fire(self) -> None:
+        self.firings += 1
+        reply = self.sending.way.call("cron", self.id, b"", {}, "manual_trigger")
+        assert reply.outcome == "accepted", reply
+
+    def wait_done(self) -> None:
+        """Waits until all firings have been worked on."""
+        database = self.sending.world.container.database()
+        query = "SELECT count(*) FROM inbox WHERE instance_id = %s AND status <> 0"
+
+        def done() -> bool:
+            return bool(self.sending.world.run(database.fetch_value(query, (self.id,))) == self.firings)
+
+        until(done, "the firings have been worked on")
+
+    def health(self) -> dict[str, Any]:
+        return dict(self.sending.way.health("ann", self.id).body)
+
+
+@pytest.fixture
+def schedule(sending: Sending, slack: Slack) -> Schedule:
+    return Schedule(sending)
+
+
+@given(parsers.re(r"a schedule that delivers to (?P<whom>.+) through the Slack bot"))
+def delivering(schedule: Schedule, whom: str) -> None:
+    places = {"the channel": "C0ROOM", "ada's conversation": "D0ADA"}
+    schedule.create(deliverInstanceId=schedule.sending.id, deliverTo=places.get(whom, whom.strip('"')))
+
+
+@given("a schedule that delivers through the Slack bot")
+def delivering_by_default(schedule: Schedule) -> None:
+    schedule.create(deliverInstanceId=schedule.sending.id)
+
+
+@given("a schedule that delivers nowhere")
+def delivering_nowhere(schedule: Schedule) -> None:
+    schedule.create()
+
+
+@given("the database goes away after the answer was sent on, before that is noted")
+def goes_away(schedule: Schedule, monkeypatch: pytest.MonkeyPatch) -> None:
+    conversations = schedule.sending.world.container.storage().conversations
+    record, failures = conversations.record, [StorageAway("the database is away")]
+
+    async def fails_once(outcome: EventOutcome) -> bool:
+        if failures:
+            raise failures.pop()
+        return await record(outcome)
+
+    monkeypatch.setattr(conversations, "record", fails_once)
+
+
+@given("the resource fails")
+def fails(schedule: Schedule) -> None:
+    schedule.answer = DownstreamFailed("HTTP 500", retryable=False)
+
+
+@when("the resource works again")
+def works_again(schedule: Schedule) -> None:
+    schedule.answer = RunResult(SUMMARY)
+
+
+@given("the resource asks for an approval")
+def asks(schedule: Schedule) -> None:
+    schedule.answer = RunResult("", confirmation=Confirmation("send_mail"))
+
+
+@given("ann deletes the Slack bot")
+def deletes(schedule: Schedule) -> None:
+    assert schedule.sending.way.delete("ann", schedule.sending.id).outcome == "done"
+
+
+@when("it fires")
+def fires(schedule: Schedule) -> None:
+    schedule.fire()
+
+
+@then(parsers.re(r'"(?P<text>[^"]+)" stands in (?P<place>the channel|the direct chat) once'))
+def stands_once(schedule: Schedule, slack: Slack, text: str, place: str) -> None:
+    channel = {"the channel": "C0ROOM", "the direct chat": "D0ADA"}[place]
+    schedule.wait_done()
+    assert schedule.sending.driver.wait_until(lambda: len(slack.messages) >= 1)
+    assert [(each["channel"], each["text"]) for each in slack.messages] == [(channel, text)]
+    database = schedule.sending.world.container.database()
+    assert schedule.sending.world.run(database.fetch_value("SELECT count(*) FROM send")) == 1
+
+
+@then("nothing is sent")
+def nothing_sent(schedule: Schedule, slack: Slack) -> None:
+    schedule.wait_done()
+    database = schedule.sending.world.container.database()
+    assert schedule.sending.world.run(database.fetch("SELECT FROM outbox")) == []
+    assert slack.messages == []
+
+
+@then("the resource was asked twice")
+def asked_twice(schedule: Schedule) -> None:
+    assert len(schedule.resource.requests) == 2
+
+
+@then("the schedule is healthy")
+def healthy(schedule: Schedule) -> None:
+    until(lambda: schedule.health()["healthy"], "the schedule is healthy")
+
+
+@when("the schedule's health tells of the resource")
+@then("the schedule's health tells of the resource")
+def tells_of_resource(schedule: Schedule) -> None:
+    _tells(schedule, "HTTP 500")
+
+
+@then("the schedule's health says that nobody can give it")
+def tells_of_approval(schedule: Schedule) -> None:
+    _tells(schedule, "asks for an approval")
+
+
+@then("the schedule's health says that there is no such instance")
+def tells_of_instance(schedule: Schedule) -> None:
+    _tells(schedule, f"you have no instance {schedule.sending.id}")
+
+
+@then("the schedule's health says what an address is")
+def tells_of_address(schedule: Schedule) -> None:
+    _tells(schedule, "to: must be the id of a channel")
+
+
+def _tells(schedule: Schedule, words: str) -> None:
+    schedule.wait_done()
+    until(lambda: words in (schedule.health()["processing"]["lastError"] or ""), f"the health says: {words}")
+
+
+@when(parsers.re(r"ann asks for a schedule that delivers (?P<destination>.+)"))
+def asks_for(schedule: Schedule, destination: str) -> None:
+    sending = schedule.sending
+    bob = {"channelId": "workspace-chat", "channelName": "B", "config": samples.CONFIG}
+    destinations: dict[str, dict[str, Any]] = {
+        "through an instance that does not exist": {"deliverInstanceId": 999_999},
+        "through half an instance": {"deliverInstanceId": 1.5},
+        "to the channel through no instance": {"deliverTo": "C0ROOM"},
+        "through the Slack bot without a channel": {"deliverInstanceId": sending.id},
+        "to two lines through the Slack bot": {"deliverInstanceId": sending.id, "deliverTo": "C0ROOM\nC1"},
+    }
+    if destination == "through bob's Slack bot":
+        bobs = sending.way.create("bob", bob).body["instanceId"]
+        destinations[destination] = {"deliverInstanceId": bobs, "deliverTo": "C0ROOM"}
+    if destination == "through another schedule":
+        other = sending.create("cron", BASE, "Other")
+        destinations[destination] = {"deliverInstanceId": other, "deliverTo": "C0ROOM"}
+    body = {
+        "channelId": "cron",
+        "channelName": "Summary",
+        "config": {**BASE, **destinations[destination]},
+        "downStreamResourceId": "workflow::7",
+    }
+    sending.replies.append(sending.way.create("ann", body))
+
+
+@then(parsers.parse("the request is refused, naming {field}"))
+def refused(schedule: Schedule, field: str) -> None:
+    assert schedule.sending.last.outcome == "invalid", schedule.sending.last
+    assert schedule.sending.last.error.startswith(f"config.{field}: ")
