@@ -84,11 +84,13 @@ class Conversation:
     """A leased conversation and its next events, in order.
 
     `has_open_approval`: something is on record of its tool confirmations, so each message has to be held against it.
+    `offered`: the id of the latest message that offered numbered choices; others may have followed it.
     """
 
     key: QueueKey
     queued: Sequence[QueuedEvent]
     has_open_approval: bool = False
+    offered: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ class EventOutcome:
     crash of the database. `prompt`: a message has buttons, which a typed reply makes void. `merged`: other events of
     the conversation that have this outcome too. `event` is what was worked on: messages of an echo are not sent.
     `by_person`: a person caused it, which ends any loop. `handler_minutes`: from now on a person has the
-    conversation, for so long.
+    conversation, for so long. `numbered`: the answer offers choices that are typed.
     """
 
     key: QueueKey
@@ -120,6 +122,7 @@ class EventOutcome:
     event: Event | None = None
     by_person: bool = False
     handler_minutes: int | None = None
+    numbered: bool = False
 
 
 class Conversations(Protocol):

@@ -21,7 +21,7 @@ class KnownSession:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewSend:
     """A rendered message under an id of `SendStore.next_id`. `idempotency_key` is empty for none; `digest` tells
-    messages with the same key apart."""
+    messages with the same key apart. `numbered`: it offers choices that are typed."""
 
     id: int
     instance_id: int
@@ -31,6 +31,7 @@ class NewSend:
     messages: Sequence[OutboundMessage]
     idempotency_key: str = ""
     digest: str = ""
+    numbered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ def run_request_to_pb(request: RunRequest) -> pb.RunRequest:
             pb.ThreadMessage(text=earlier.text, author=earlier.author, at_us=to_us(earlier.at))
             for earlier in request.thread
         ],
+        choice=request.choice,
     )
     if (quoted := request.quoted) is not None:
         message.quoted.CopyFrom(pb.Quoted(text=quoted.text, author=quoted.author, files=_files(quoted.files)))

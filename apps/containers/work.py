@@ -3,6 +3,7 @@
 import asyncio
 
 from adapters.outbound.storage.confirmations import PostgresConfirmations
+from adapters.outbound.storage.offers import PostgresOffers
 from adapters.outbound.storage.queue.earlier_messages import PostgresEarlierMessages
 from adapters.outbound.storage.queue.rounds import PostgresRounds
 from adapters.outbound.storage.shared_limits import PostgresSharedLimits
@@ -20,6 +21,7 @@ from domain.delivery.drafts.service import LimitedDrafts
 from domain.delivery.rate_limits.service import RateLimiter
 from domain.delivery.sending.service import MessageSender
 from domain.delivery.service import DeliveryService
+from domain.routing.choices.service import ChoiceService
 from domain.routing.context.service import ContextService
 from domain.routing.drafting.service import DraftService
 from domain.routing.events.service import EventService
@@ -73,6 +75,7 @@ class Work:
             self.prompt_feedback,
             VoiceService(transcriber),
             ContextService(PostgresEarlierMessages(database), channels.files, channels.reads),
+            ChoiceService(PostgresOffers(database), foundation.settings.agent_url),
         )
         rounds = PostgresRounds(database)
         events = EventService(

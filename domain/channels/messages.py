@@ -229,10 +229,19 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A reply offered as a button; `value` comes back in `Event.choice` (at most 64 bytes)."""
+    """A reply that is offered to the sender: what is shown, and what it stands for.
+
+    `reference` names the choice in at most 64 bytes, empty where `value` itself is as short (as that of approvals).
+    """
 
     label: str
     value: str
+    reference: str = ""
+
+    @property
+    def button_value(self) -> str:
+        """What a button carries, and what comes back in `Event.choice`."""
+        return self.reference or self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +284,7 @@ class Answer:
     sends it as a message of its own.
     `draft` is the channel's name for the message that shows the unfinished answer: the answer takes its place.
     `template` is sent in place of text and files, by a channel that has `TemplateRules`.
+    `callback_url` is the instance's callback address, for buttons that carry the address of their press.
     """
 
     text: str
@@ -286,6 +296,7 @@ class Answer:
     question: str = ""
     template: Template | None = None
     author: Author = Author.SYSTEM
+    callback_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ class ConfirmationService:
             return ordinary
         if pending.asked_of != scope.external_id:
             return ordinary
-        decision = decision_of(received.text)
+        decision = decision_of(received.text) if received.choice is None else None
         if decision is None:
             await self.store.close(scope.instance_id, pending.id, self.clock.now())
             return replace(ordinary, closed=_closed(pending))

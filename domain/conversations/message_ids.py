@@ -26,6 +26,10 @@ class MessageId:
         return f"{self.kind}-{self.row}"
 
 
+def answer_to(inbox_id: int) -> MessageId:
+    return MessageId(MessageKind.ANSWER, inbox_id)
+
+
 def parse_message_id(text: str) -> MessageId | None:
     """None for what cannot be an id."""
     match = _ID.fullmatch(text)

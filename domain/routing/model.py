@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from domain.channels.messages import ThreadMessage
+from domain.channels.messages import Choice, ThreadMessage
 
 
 class ResourceKind(StrEnum):
@@ -94,7 +94,8 @@ class RunRequest:
 
     `owner` is the user whom the instance belongs to: what a built-in resource may read is what this user may
     read; it is not handed to resources outside. `thread` holds earlier messages of a thread into which the bot is
-    called, the oldest first. `timeout` bounds the whole run, retries included, in seconds.
+    called, the oldest first. `choice`: the sender picked what was offered, or pressed a button.
+    `timeout` bounds the whole run, retries included, in seconds.
     `progress` hears of the answer of a resource that gives it in pieces.
     """
 
@@ -111,6 +112,7 @@ class RunRequest:
     thread: tuple[ThreadMessage, ...] = ()
     approval: Approval | None = None
     approved_tools: tuple[str, ...] = ()
+    choice: bool = False
     timeout: float = 120.0
     progress: Progress | None = field(default=None, compare=False, repr=False)
 
@@ -139,17 +141,20 @@ class Confirmation:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a resource answered: Markdown text, files, and a confirmation when it needs one."""
+    """What a resource answered: Markdown text, files, a confirmation when it needs one, replies to choose from."""
 
     text: str
     artifacts: tuple[ResultArtifact, ...] = ()
     confirmation: Confirmation | None = None
+    choices: tuple[Choice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class RunDelta:
-    """A piece of a result on its way: texts are joined, artifacts collected, the last confirmation counts."""
+    """A piece of a result on its way: texts are joined, artifacts collected, of confirmations and choices the last
+    count."""
 
     text: str = ""
     artifacts: tuple[ResultArtifact, ...] = ()
     confirmation: Confirmation | None = None
+    choices: tuple[Choice, ...] = ()

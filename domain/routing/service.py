@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from domain.channels.messages import Answer, CallOutcome, Event, OutboundMessage
+from domain.conversations.choices import is_numbered
 from domain.conversations.forwarding.service import ForwardingService
 from domain.delivery.rendering.service import render_answer
 from domain.faults import Faults, RowName
@@ -113,7 +114,9 @@ class ConversationService:
         channel = self._channels.find(instance.channel_id) if instance else None
         if instance is None or channel is None:
             return None
-        return ConversationContext(instance, channel, conversation.has_open_approval)
+        return ConversationContext(
+            instance, channel, conversation.has_open_approval, offered=conversation.offered
+        )
 
     async def _process(self, work: _Work) -> bool:
         """Whether the outcome is stored. Raises what is tried again after a while."""
@@ -234,6 +237,7 @@ async def _outcome(
         merged=queued.merged,
         event=event,
         by_person=not context.automated,
+        numbered=answer is not None and is_numbered(answer, context.channel.definition.buttons),
     )
 
 
@@ -245,10 +249,9 @@ def _shows_waiting(context: ConversationContext, queued: QueuedEvent) -> bool:
 async def render_messages(
     context: ConversationContext, event: Event, answer: Answer | None
 ) -> tuple[OutboundMessage, ...]:
-    sender = context.channel.sender
-    if answer is None or sender is None:
+    if answer is None:
         return ()
-    return await render_answer(sender, context.config, context.target(event), answer)
+    return await render_answer(context.channel, context.config, context.target(event), answer)
 
 
 def _extra(work: _Work) -> dict[str, int]:

@@ -36,7 +36,7 @@ class FileToSend(Body):
 class ChoiceToSend(Body):
     label: Text = Field(max_length=limits.CHOICE_LABEL, description="What the button shows.")
     value: Text = Field(
-        max_length=limits.CHOICE_BYTES, description="At most 64 bytes; comes back as the text."
+        "", max_length=limits.CHOICE_VALUE, description="Comes back as the text. Default: the label."
     )
 
 

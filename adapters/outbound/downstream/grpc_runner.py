@@ -16,6 +16,7 @@ from adapters.outbound.downstream.messages import (
 )
 from adapters.outbound.downstream.outcomes import gathered
 from adapters.wire.downstream import run_request_to_pb
+from domain.channels.messages import Choice
 from domain.json_text import loads
 from domain.routing.model import Confirmation, ResultArtifact, RunDelta, RunRequest, RunResult
 from ports.downstream import DownstreamFailed
@@ -139,6 +140,7 @@ def _delta(message: pb.RunResponse) -> RunDelta:
         message.text_delta,
         tuple(_artifact(artifact, f"artifacts[{at}]") for at, artifact in enumerate(message.artifacts)),
         _confirmation(message.confirmation) if message.HasField("confirmation") else None,
+        tuple(Choice(choice.label, choice.value) for choice in message.choices),
     )
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from domain.channels.messages import Choice
+from domain.conversations.choices import choice_faults
 from domain.files.rules import MAX_FILES, file_fault
 from domain.routing.model import (
     Approval,
@@ -59,6 +61,8 @@ def request_json(request: RunRequest) -> dict[str, Any]:
         ]
     if request.approval is not None:
         body["approval"] = _approval_json(request.approval)
+    if request.choice:
+        body["choice"] = True
     return body
 
 
@@ -95,7 +99,8 @@ def result_of(value: Any) -> RunResult:
         raise BadAnswer("the answer is not a JSON object")
     artifacts = value.get("artifacts")
     confirmation = value.get("confirmation")
-    if "text" not in value and not artifacts and confirmation is None:
+    choices = _list(value.get("choices"), "choices")
+    if "text" not in value and not artifacts and confirmation is None and not choices:
         raise BadAnswer("the answer has no text")
     return checked_result(
         RunResult(
@@ -104,6 +109,7 @@ def result_of(value: Any) -> RunResult:
                 _artifact(item, f"artifacts[{at}]") for at, item in enumerate(_list(artifacts, "artifacts"))
             ),
             None if confirmation is None else _confirmation(confirmation),
+            tuple(_choice(item, f"choices[{at}]") for at, item in enumerate(choices)),
         )
     )
 
@@ -116,6 +122,8 @@ def checked_result(result: RunResult) -> RunResult:
         raise BadAnswer(f"artifacts has over {MAX_FILES} entries")
     if sum(len(artifact.data or b"") for artifact in result.artifacts) > MAX_ARTIFACT_BYTES:
         raise BadAnswer(f"artifacts hold over {MAX_ARTIFACT_BYTES} bytes; give an url for large files")
+    for fault in choice_faults(result.choices):
+        raise BadAnswer(f"{fault.field} {fault.message}")
     return result
 
 
@@ -127,6 +135,12 @@ def checked_artifact(
     if fault := file_fault(name, mime_type, url, data):
         raise BadAnswer(f"{at}{fault.field and '.'}{fault.field} {fault.message}")
     return ResultArtifact(name, mime_type, url, data)
+
+
+def _choice(item: Any, at: str) -> Choice:
+    if not isinstance(item, dict):
+        raise BadAnswer(f"{at} is not an object")
+    return Choice(_text(item, "label", at), _text(item, "value", at, ""))
 
 
 def _artifact(item: Any, at: str) -> ResultArtifact:

@@ -5,6 +5,7 @@ from contextlib import aclosing
 from typing import cast
 
 from adapters.outbound.downstream.messages import MAX_TEXT, BadAnswer, checked_result
+from domain.channels.messages import Choice
 from domain.routing.model import Confirmation, Progress, ResultArtifact, RunDelta, RunResult
 from ports.downstream import DownstreamFailed
 from ports.http import HttpAnswer, HttpFailed
@@ -34,10 +35,11 @@ def broken_exchange(error: HttpFailed) -> DownstreamFailed:
 
 
 async def gathered(deltas: AsyncIterator[RunDelta], progress: Progress | None = None) -> RunResult:
-    """The whole result; the last confirmation counts. Raises `DownstreamFailed` over the limits."""
+    """The whole result; of confirmations and choices the last count. Raises `DownstreamFailed` over the limits."""
     texts: list[str] = []
     artifacts: list[ResultArtifact] = []
     confirmation: Confirmation | None = None
+    choices: tuple[Choice, ...] = ()
     size = 0
 
     def so_far() -> str:
@@ -49,11 +51,12 @@ async def gathered(deltas: AsyncIterator[RunDelta], progress: Progress | None = 
                 texts.append(delta.text)
                 artifacts.extend(delta.artifacts)
                 confirmation = delta.confirmation or confirmation
+                choices = delta.choices or choices
                 size += len(delta.text)
                 if size > MAX_TEXT or delta.artifacts:
                     checked_result(RunResult(so_far(), tuple(artifacts)))
                 if progress and delta.text:
                     progress(so_far)
-        return RunResult(so_far(), tuple(artifacts), confirmation)
+        return checked_result(RunResult(so_far(), tuple(artifacts), confirmation, choices))
     except BadAnswer as error:
         raise DownstreamFailed(f"the resource's answer is unusable: {error}", retryable=False) from error

@@ -20,6 +20,7 @@ from domain.channels.messages import (
     Quoted,
     Sender,
 )
+from domain.conversations.choices import Offer
 from ports.inbox import CallResult
 
 log = logging.getLogger(__name__)
@@ -199,7 +200,7 @@ def answer_to_document(answer: Answer) -> dict[str, Any]:
             }
             for artifact in answer.artifacts
         ],
-        "choices": [[choice.label, choice.value] for choice in answer.choices],
+        "choices": [[choice.label, choice.value, choice.reference] for choice in answer.choices],
         "request": answer.request_id,
         "session": answer.session_id,
     }
@@ -211,7 +212,7 @@ def content_of(answer: Answer) -> dict[str, Any]:
     return {
         "text": answer.text,
         "files": [_file(artifact) for artifact in answer.artifacts],
-        "choices": [{"label": choice.label, "value": choice.value} for choice in answer.choices],
+        "choices": [_choice(choice) for choice in answer.choices],
         "author": answer.author,
     }
 
@@ -226,6 +227,20 @@ def files_of(content: Mapping[str, Any]) -> tuple[Artifact, ...]:
         Artifact(file["name"], file["mimeType"], file.get("url", ""), file.get("blob"), file["size"])
         for file in content.get("files", ())
     )
+
+
+def offer_from_json(text: str) -> Offer:
+    """What such a message said and offered."""
+    document = orjson.loads(text)
+    choices = (
+        Choice(item["label"], item["value"], item.get("reference", "")) for item in document["choices"]
+    )
+    return Offer(document["text"], tuple(choices))
+
+
+def _choice(choice: Choice) -> dict[str, str]:
+    stored = {"label": choice.label, "value": choice.value}
+    return stored | {"reference": choice.reference} if choice.reference else stored
 
 
 def _file(artifact: Artifact) -> dict[str, Any]:

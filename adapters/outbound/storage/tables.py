@@ -105,6 +105,7 @@ queue = table(
     *optional(ARRAY(Timestamp), "rounds"),
     *optional(Timestamp, "replied_at held_until"),
     *optional(Integer, "handler_minutes"),
+    *optional(Text, "offered"),
     PrimaryKeyConstraint("kind", "instance_id", "session_key"),
     index(
         "queue_conversations",

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from domain import limits
-from domain.channels.messages import Choice, Template
+from domain.channels.messages import Template
 from domain.channels.typed import ChannelConfig, ChannelTarget
+from domain.conversations.choices import choice_faults
 from domain.conversations.model import NewFile, NewMessage
 from domain.files.rules import MAX_FILES, file_fault
 from domain.refusals import Conflict, Fault, Invalid
@@ -22,7 +23,7 @@ OCTETS = "application/octet-stream"
 def check_message(channel: Channel[ChannelConfig, ChannelTarget], message: NewMessage) -> None:
     """Raises `Invalid` with every fault."""
     faults = [*_address_faults(message), *_content_faults(message), *_file_faults(message.files)]
-    faults += [*_choice_faults(message.choices), *_template_faults(message)]
+    faults += [*choice_faults(message.choices), *_template_faults(message)]
     if message.template and channel.template_rules is None:
         faults.append(Fault("template", f"the channel '{channel.definition.id}' has no templates"))
     if faults:
@@ -112,17 +113,6 @@ def _file_faults(files: tuple[NewFile, ...]) -> Iterator[Fault]:
             yield Fault(f"files[{number}]{fault.field and '.'}{fault.field}", fault.message)
         elif file.url and len(file.url) > limits.FILE_ADDRESS:
             yield Fault(f"files[{number}].url", f"must be at most {limits.FILE_ADDRESS} characters")
-
-
-def _choice_faults(choices: tuple[Choice, ...]) -> Iterator[Fault]:
-    if len(choices) > limits.CHOICES:
-        yield Fault("choices", f"must be at most {limits.CHOICES}")
-        return
-    for number, choice in enumerate(choices):
-        yield from _line(f"choices[{number}].label", choice.label, limits.CHOICE_LABEL)
-        yield from _line(f"choices[{number}].value", choice.value, limits.CHOICE_BYTES)
-        if len(choice.value.encode("utf-8", "replace")) > limits.CHOICE_BYTES:
-            yield Fault(f"choices[{number}].value", f"must be at most {limits.CHOICE_BYTES} bytes in UTF-8")
 
 
 def _template_faults(message: NewMessage) -> Iterator[Fault]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from domain.access.model import Caller
 from domain.channels.messages import Answer, Artifact, Author, Target
+from domain.conversations.choices import is_numbered, offered
 from domain.conversations.message_ids import MessageId, MessageKind, parse_message_id
 from domain.conversations.model import Message, NewFile, NewMessage, QueuedSend
 from domain.conversations.sending.rules import OCTETS, check_key, check_message, check_window, digest_of
@@ -91,19 +92,22 @@ class SendingService:
     async def _rendered(
         self, instance: Instance, channel: AnyChannel, conversation: _Conversation, answer: Answer
     ) -> NewSend:
-        assert channel.sender
         answer = replace(answer, request_id=self.ids.request_id(), session_id=conversation.session_id)
+        id = await self.sends.next_id()
+        callback_address = self.public_address + instance.webhook_path
+        answer = offered(answer, MessageId(MessageKind.SENT_FIRST, id), self.ids.token(), callback_address)
         config, target = channel.config.load(instance.config), channel.target.load(conversation.target)
-        messages = await render_answer(channel.sender, config, target, answer)
+        messages = await render_answer(channel, config, target, answer)
         if not messages:
             raise Invalid.of([Fault("text", "there is nothing that could be sent to this conversation")])
         return NewSend(
-            id=await self.sends.next_id(),
+            id=id,
             instance_id=instance.id,
             session_id=conversation.session_id,
             answer=answer,
             target=conversation.target,
             messages=messages,
+            numbered=is_numbered(answer, channel.definition.buttons),
         )
 
     async def _conversation(

@@ -4,6 +4,8 @@ import asyncio
 
 from domain.channels.messages import Answer, OutboundMessage
 from domain.channels.typed import ChannelConfig, ChannelTarget
+from domain.conversations.choices import numbered
+from ports.channels import AnyChannel
 from ports.reply_capabilities import ReplySender
 
 LONG_TEXT = 50_000
@@ -11,12 +13,15 @@ LONG_TEXT = 50_000
 
 
 async def render_answer(
-    sender: ReplySender[ChannelConfig, ChannelTarget],
-    config: ChannelConfig,
-    target: ChannelTarget,
-    answer: Answer,
+    channel: AnyChannel, config: ChannelConfig, target: ChannelTarget, answer: Answer
 ) -> tuple[OutboundMessage, ...]:
-    """Long texts are rendered in a thread: others' work goes on meanwhile."""
+    """None where the channel sends nothing. More choices than a message has buttons become a numbered list.
+    Long texts are rendered in a thread: others' work goes on meanwhile."""
+    sender: ReplySender[ChannelConfig, ChannelTarget] | None = channel.sender
+    if sender is None:
+        return ()
+    if len(answer.choices) > channel.definition.buttons:
+        answer = numbered(answer)
     if len(answer.text) < LONG_TEXT:
         return tuple(sender.render(config, target, answer))
     return tuple(await asyncio.to_thread(sender.render, config, target, answer))

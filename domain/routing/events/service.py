@@ -81,7 +81,7 @@ class EventService:
     ) -> Answer | None:
         event, instance = queued.event, context.instance
         context.automated = event.automated
-        if event.only_decides and not context.has_open_approval:
+        if event.only_decides and not (context.has_open_approval or context.offered):
             return None
         if queued.attempts >= MAX_CRASHES:
             raise ProcessingFailed(PROCESSING_FAILED, TOO_MANY_CRASHES)

@@ -16,7 +16,8 @@ class ConversationContext:
     `has_open_approval`: tool confirmations of the session are stored, so each message may decide one. `draft` names
     the message that shows the unfinished answer, empty for none. `answered`: the resource answered, and all
     attachments were fetched. `automated`: no person is known to have caused the event. `acknowledged`: the platform
-    was told that the pressed button was seen.
+    was told that the pressed button was seen. `offered` is the id of the latest message that offered numbered
+    choices.
     """
 
     instance: Instance
@@ -27,6 +28,7 @@ class ConversationContext:
     automated: bool = False
     acknowledged: bool = False
     typing: RepeatedTyping | None = None
+    offered: str | None = None
 
     @property
     def config(self) -> ChannelConfig:

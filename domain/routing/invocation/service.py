@@ -6,8 +6,11 @@ from dataclasses import dataclass, replace
 from domain.channels.messages import Answer, Author, Event
 from domain.confirmations.model import ApprovalResult, ApprovalScope, Decision, ReceivedText
 from domain.confirmations.rules import unclear
+from domain.conversations.choices import GONE, is_reference
+from domain.conversations.message_ids import answer_to
 from domain.instances.model import Instance
 from domain.refusals import Invalid
+from domain.routing.choices.service import ChoiceService
 from domain.routing.context.service import ContextService
 from domain.routing.drafting.service import DraftService
 from domain.routing.invocation.model import ConversationContext, ProcessingFailed
@@ -33,19 +36,23 @@ class InvocationService:
     feedback: PromptFeedback
     voice: VoiceService
     contexts: ContextService
+    choices: ChoiceService
 
     async def answer(
         self, context: ConversationContext, queued: QueuedEvent, user_id: str | None
     ) -> Answer | None:
         """The answer to a message, None where it gets none. Raises `ProcessingFailed`."""
-        event = queued.event
         if context.instance.resource_id is None:
             return Answer(NO_RESOURCE)
+        picked = await self._pick(context, queued)
+        if picked is None:
+            return self.feedback.decided_nothing(context, queued.event, ApprovalResult(notice=GONE))
+        queued, event = picked, picked.event
         approval_result = await self._decide(context, queued)
         if prompt := approval_result.prompt:
             return Answer(prompt.text, (), prompt.choices, question=prompt.text)
         decision = approval_result.decision
-        if decision is None and event.only_decides:
+        if decision is None and event.only_decides and event.choice is None:
             return None
         if decision is None and presses_prompt(event):
             return self.feedback.decided_nothing(context, event, approval_result)
@@ -73,6 +80,19 @@ class InvocationService:
             thread=await self.contexts.thread(context, queued),
         )
 
+    async def _pick(self, context: ConversationContext, queued: QueuedEvent) -> QueuedEvent | None:
+        """The event, with the value of the choice that the sender picked. None for a button whose choice is not
+        known."""
+        event = queued.event
+        if event.choice is not None and is_reference(event.choice):
+            picked = await self.choices.pressed(context.instance, event.choice)
+            if picked is None:
+                return None
+            self.feedback.chosen(context, event, picked)
+        else:
+            picked = await self.choices.typed(context, event)
+        return replace(queued, event=picked.event(event)) if picked else queued
+
     async def skip(self, context: ConversationContext, queued: QueuedEvent) -> None:
         """A message that the channel answers itself clears the sender's question, like any other."""
         if context.has_open_approval:
@@ -91,7 +111,9 @@ class InvocationService:
         artifacts = tuple(await self.files.publish(result.artifacts))
         wanted = result.confirmation
         if wanted is None:
-            return Answer(result.text, artifacts, author=Author.RESOURCE)
+            answer = Answer(result.text, artifacts, result.choices, author=Author.RESOURCE)
+            request_id = queued.event.request_id
+            return self.choices.offer(context.instance, answer, answer_to(queued.id), request_id)
         scope = _scope(context, queued.event)
         prompt = await self.approvals.ask(
             scope, _received(queued), request.text, wanted.tool, wanted.parameters
@@ -138,6 +160,7 @@ def _request(
         files=tuple(files),
         approval=_approval(decision),
         approved_tools=approval_result.approved_tools,
+        choice=decision is None and event.choice is not None,
         owner=instance.user_id,
     )
 

@@ -9,6 +9,8 @@ from domain.channels.messages import Answer, Event
 from domain.channels.typed import ChannelConfig, ChannelTarget
 from domain.confirmations.model import ApprovalResult, ClosedQuestion
 from domain.confirmations.rules import is_approval
+from domain.conversations.choices import chosen
+from domain.routing.choices.service import Picked
 from domain.routing.invocation.model import ConversationContext
 from ports.outbox import Prompts
 from ports.reply_capabilities import PromptCloser
@@ -49,9 +51,20 @@ class PromptFeedback:
         if closed is not None and presses_prompt(event):
             self._close_pressed(context, event, closed)
             return
-        if event.choice is not None:
+        if event.choice is not None and not context.acknowledged:
             self.acknowledge(context, event)
         self.close(context, closed)
+
+    def chosen(self, context: ConversationContext, event: Event, picked: Picked) -> None:
+        """Shows what was chosen: in the message itself, which loses its buttons, or to the person who pressed where
+        others may press as well."""
+        closer = context.channel.prompt_closer
+        if closer is None or not event.is_direct:
+            self.acknowledge(context, event, f"You chose: {picked.choice.label}")
+            return
+        context.acknowledged = True
+        closed = chosen(picked.offer, picked.choice)
+        self._call(partial(closer.close_prompt, context.config, context.target(event), closed))
 
     def finished(self, context: ConversationContext, event: Event) -> None:
         """After the work on an event, however it ended, no button waits for an acknowledgement."""

@@ -106,12 +106,7 @@ def _check(kind: str, content: dict[str, Any], media: dict[str, Uploaded]) -> No
         expect(set(content) <= {"body", "preview_url"}, "fields of text")
         expect(1 <= len(content["body"]) <= 4096, "text.body")
     elif kind == "interactive":
-        expect(content["type"] == "button" and 1 <= len(content["body"]["text"]) <= 1024, "interactive.body")
-        buttons = content["action"]["buttons"]
-        expect(1 <= len(buttons) <= 3, "one to three buttons")
-        for each in buttons:
-            expect(each["type"] == "reply" and 1 <= len(each["reply"]["id"]) <= 256, "reply.id")
-            expect(1 <= len(each["reply"]["title"]) <= 20, "reply.title")
+        _check_interactive(content)
     elif kind == "template":
         expect(
             {"name", "language"} <= set(content) <= {"name", "language", "components"}, "fields of template"
@@ -124,3 +119,23 @@ def _check(kind: str, content: dict[str, Any], media: dict[str, Uploaded]) -> No
         expect(content["id"] in media, "media id")
         expect(set(content) <= {"id", "caption", "filename"}, "fields of media")
         expect(kind == "document" or media[content["id"]].mime_type.startswith(kind), "kind of media")
+
+
+def _check_interactive(content: dict[str, Any]) -> None:
+    expect(1 <= len(content["body"]["text"]) <= 1024, "interactive.body")
+    action = content["action"]
+    if content["type"] == "list":
+        expect(1 <= len(action["button"]) <= 20, "button of a list")
+        options = [row for section in action["sections"] for row in section["rows"]]
+        expect(1 <= len(options) <= 10, "one to ten rows")
+        expect(all(1 <= len(row.get("description", "-")) <= 72 for row in options), "row.description")
+        longest_id, longest_title = 200, 24
+    else:
+        expect(content["type"] == "button" and len(action["buttons"]) <= 3, "one to three buttons")
+        expect(all(each["type"] == "reply" for each in action["buttons"]), "button.type")
+        options = [each["reply"] for each in action["buttons"]]
+        longest_id, longest_title = 256, 20
+    titles = [each["title"] for each in options]
+    expect(len(set(titles)) == len(titles) >= 1, "titles are unique")
+    expect(all(1 <= len(title) <= longest_title for title in titles), "title")
+    expect(all(1 <= len(each["id"]) <= longest_id for each in options), "id")

@@ -116,14 +116,14 @@ class Delivery:
         """Shows the outcome to who pressed, and replaces the prompt; where its text cannot be changed, it loses at
         least its buttons."""
         await self.acknowledge_press(config, target, closed.outcome)
-        if not target.prompt_id:
+        text = closed_text(MARKUPS[config.mode], closed, TEXT_LIMIT)
+        if not target.prompt_id or text is None:
             return
         prompt: dict[str, Any] = {
             "chat_id": target.chat_id,
             "message_id": target.prompt_id,
             "reply_markup": {"inline_keyboard": []},
         }
-        text = closed_text(MARKUPS[config.mode], closed, TEXT_LIMIT)
         body = {**prompt, "text": text.text, "parse_mode": config.mode, **link_preview(config)}
         attempt = await send_in_any_form(self._api, config, "editMessageText", body, plain=text.plain)
         rejection = attempt.rejection

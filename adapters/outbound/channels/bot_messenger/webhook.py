@@ -6,8 +6,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from adapters.outbound.channels.common.bodies import at, json_object, same, text
+from adapters.outbound.channels.common.bodies import at, items, json_object, same, text
 from adapters.outbound.channels.common.calls import require_webhook
+from adapters.outbound.channels.common.messages import pressed_text
 from domain.channels.messages import ChannelMetadata, Event, Identity, Merge, RawCall, Received, Sender
 from domain.refusals import Unauthenticated
 
@@ -105,11 +106,18 @@ def _pressed(query: Mapping[str, Any], key: str | None) -> Event | str:
         key=key,
         session_id=_session(chat, message),
         sender=sender,
-        text=value,
+        text=pressed_text(_label(message, value), value),
         target=TARGET.dump(target),
         choice=value,
         is_direct=at(message, "chat", "type") == "private",
     )
+
+
+def _label(message: Mapping[str, Any], value: str) -> str:
+    """What the pressed button shows."""
+    rows = items(message, "reply_markup", "inline_keyboard")
+    buttons = (button for row in rows if isinstance(row, list) for button in row)
+    return next((text(button, "text") for button in buttons if text(button, "callback_data") == value), "")
 
 
 def _sender(source: Mapping[str, Any]) -> Sender | None:

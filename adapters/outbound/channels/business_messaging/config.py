@@ -8,7 +8,8 @@ from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonMo
 
 DEFAULT_API_VERSION = "v21.0"
 TEXT_LIMIT = TextLimit(4096)
-BUTTONS = 3
+BUTTONS = 10
+"""Rows of a list; up to three choices are buttons."""
 WINDOW = timedelta(hours=24)
 """How long after a person's last message anything but a template is taken
 (https://developers.facebook.com/docs/whatsapp/cloud-api/guides/send-messages#customer-service-windows)."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.files import FILE, send_file
-from adapters.outbound.channels.common.messages import file_payloads, text_payloads
+from adapters.outbound.channels.common.messages import cut_labels, file_payloads, text_payloads
 from adapters.outbound.rendering import Markup, render
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Answer, Artifact, Attachment, OutboundMessage, Outcome, Sent
@@ -17,10 +17,15 @@ from ports.channels import ArtifactReader
 from ports.http import FormFile
 
 from .api import MAX_DOCUMENT, PAIR_SECONDS, GraphApi
-from .config import BUTTONS, TEXT_LIMIT, WhatsAppConfig, WhatsAppTarget
+from .config import TEXT_LIMIT, WhatsAppConfig, WhatsAppTarget
 
-_BUTTON_BODY = TextLimit(1024)
-_TITLE = 20
+_INTERACTIVE_BODY = TextLimit(1024)
+_BUTTONS = 3
+_BUTTON_TITLE = 20
+_ROW_TITLE, _DESCRIPTION = 24, 72
+_LIST_BUTTON = "Choose"
+"""https://developers.facebook.com/docs/whatsapp/cloud-api/messages/interactive-reply-buttons-messages and
+https://developers.facebook.com/docs/whatsapp/cloud-api/messages/interactive-list-messages"""
 TEMPLATE = "template"
 _MB = 1024 * 1024
 _KINDS = {
@@ -49,14 +54,11 @@ class Delivery:
     def render(
         self, config: WhatsAppConfig, target: WhatsAppTarget, answer: Answer
     ) -> Sequence[OutboundMessage]:
-        """A message has at most three buttons: more choices are listed in the text."""
+        """Up to three choices are buttons, more the rows of a list."""
         if answer.template:
             return [OutboundMessage({"kind": TEMPLATE, **asdict(answer.template)})]
-        has_buttons = 0 < len(answer.choices) <= BUTTONS
-        if answer.choices and not has_buttons:
-            listed = "\n".join(f"- {choice.label}" for choice in answer.choices)
-            answer = replace(answer, text=f"{answer.text}\n\n{listed}", choices=())
-        texts = render(Markup.WHATSAPP, answer.text, _BUTTON_BODY if has_buttons else TEXT_LIMIT)
+        limit = _INTERACTIVE_BODY if answer.choices else TEXT_LIMIT
+        texts = render(Markup.WHATSAPP, answer.text, limit)
         return [OutboundMessage(payload) for payload in text_payloads(texts, answer) + file_payloads(answer)]
 
     def limits(self, config: WhatsAppConfig, target: WhatsAppTarget) -> Limits:
@@ -115,11 +117,9 @@ def _content(payload: Mapping[str, Any]) -> dict[str, Any]:
         return {"type": "template", "template": _template(payload)}
     if not payload.get("choices"):
         return {"type": "text", "text": {"preview_url": False, "body": payload["text"]}}
-    buttons = [
-        {"type": "reply", "reply": {"id": value, "title": label[:_TITLE]}}
-        for label, value in payload["choices"]
-    ]
-    interactive = {"type": "button", "body": {"text": payload["text"]}, "action": {"buttons": buttons}}
+    choices = payload["choices"]
+    kind, action = ("button", _buttons(choices)) if len(choices) <= _BUTTONS else ("list", _list(choices))
+    interactive = {"type": kind, "body": {"text": payload["text"]}, "action": action}
     return {"type": "interactive", "interactive": interactive}
 
 
@@ -129,6 +129,23 @@ def _template(payload: Mapping[str, Any]) -> dict[str, Any]:
         return template
     parameters = [{"type": "text", "text": parameter} for parameter in payload["parameters"]]
     return {**template, "components": [{"type": "body", "parameters": parameters}]}
+
+
+def _buttons(choices: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    titles = cut_labels([label for label, _ in choices], _BUTTON_TITLE)
+    replies = ({"id": value, "title": title} for title, (_, value) in zip(titles, choices, strict=True))
+    return {"buttons": [{"type": "reply", "reply": reply} for reply in replies]}
+
+
+def _list(choices: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """A label that is too long for a title stands below it as a description."""
+    titles = cut_labels([label for label, _ in choices], _ROW_TITLE)
+    rows = [
+        {"id": value, "title": title}
+        | ({} if title == label else {"description": cut_labels([label], _DESCRIPTION)[0]})
+        for title, (label, value) in zip(titles, choices, strict=True)
+    ]
+    return {"button": _LIST_BUTTON, "sections": [{"rows": rows}]}
 
 
 def _media(artifact: Artifact, size: int, media_id: str) -> dict[str, Any]:

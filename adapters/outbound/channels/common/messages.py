@@ -7,6 +7,8 @@ from adapters.outbound.channels.common.files import file_payload
 from adapters.outbound.rendering import Markup, Rendered, render
 from domain.channels.messages import Answer, ClosedPrompt
 from domain.channels.model import TextLimit
+from domain.confirmations.rules import is_approval
+from domain.conversations.choices import is_reference
 
 
 def split_question(answer: Answer) -> tuple[str, str]:
@@ -33,7 +35,7 @@ def text_payloads(
     if with_plain:
         payloads = [{**payload, "plain": text.plain} for payload, text in zip(payloads, texts, strict=True)]
     if answer.choices:
-        payloads[-1]["choices"] = [[choice.label, choice.value] for choice in answer.choices]
+        payloads[-1]["choices"] = [[choice.label, choice.button_value] for choice in answer.choices]
     return payloads
 
 
@@ -41,7 +43,26 @@ def file_payloads(answer: Answer) -> list[dict[str, Any]]:
     return [file_payload(artifact) for artifact in answer.artifacts]
 
 
-def closed_text(markup: Markup, closed: ClosedPrompt, limit: TextLimit) -> Rendered:
-    """The text of a closed prompt, in one message."""
+def closed_text(markup: Markup, closed: ClosedPrompt, limit: TextLimit) -> Rendered | None:
+    """The text of a closed prompt in one message, None where it takes more and has no brief form."""
     pieces = render(markup, closed.text, limit)
-    return pieces[0] if len(pieces) == 1 else render(markup, closed.brief, limit)[0]
+    if len(pieces) == 1:
+        return pieces[0]
+    return render(markup, closed.brief, limit)[0] if closed.brief else None
+
+
+def cut_labels(labels: Sequence[str], size: int) -> list[str]:
+    """The labels within a platform's limit. Where two would read the same, they begin with their number."""
+    cut = [_cut(label, size) for label in labels]
+    if len(set(cut)) == len(cut):
+        return cut
+    return [_cut(f"{number}. {label}", size) for number, label in enumerate(labels, start=1)]
+
+
+def _cut(label: str, size: int) -> str:
+    return label if len(label) <= size else f"{label[: size - 1].rstrip()}…"
+
+
+def pressed_text(label: str, value: str) -> str:
+    """The text of the press of a button: what the person read on it, where its value is a name of ours."""
+    return label if label and (is_reference(value) or is_approval(value)) else value

@@ -39,7 +39,7 @@ def card_with_body(body: str, actions: Sequence[Json] = ()) -> Json:
 
 def choice_action(choice: Choice) -> Json:
     """A button that sends a choice; clients that do not know Action.Execute send it as a message."""
-    data = {"choice": choice.value, "label": choice.label}
+    data = {"choice": choice.button_value, "label": choice.label}
     return {
         "type": "Action.Execute",
         "title": choice.label,

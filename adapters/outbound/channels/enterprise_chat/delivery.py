@@ -24,6 +24,7 @@ from adapters.outbound.rendering import Markup, Rendered, literal_body, render
 from domain.channels.limits import Limits, Quota
 from domain.channels.messages import Answer, ClosedPrompt, OutboundMessage, Outcome, Sent
 from domain.channels.model import TextLimit
+from domain.conversations.choices import numbered
 from ports.channels import ChannelDependencies
 
 log = logging.getLogger(__name__)
@@ -125,9 +126,10 @@ class Delivery:
 
     async def close_prompt(self, config: TeamsConfig, target: TeamsTarget, closed: ClosedPrompt) -> None:
         """Replaces a prompt with its outcome. Best effort: the decision holds without it."""
-        if not target.prompt or way(config, target) != BOT:
+        shown = closed_text(Markup.CARD, closed, _within(BOT_LIMIT))
+        if not target.prompt or shown is None or way(config, target) != BOT:
             return
-        card = cards.card_with_body(closed_text(Markup.CARD, closed, _within(BOT_LIMIT)).text)
+        card = cards.card_with_body(shown.text)
         body = cards.activity(replace(target, reply_to=""), attachments=[card])
         sent = await self._connector.send(
             config, target, body, replaces=target.prompt, timeout=_SHORT_TIMEOUT
@@ -166,16 +168,16 @@ def _bot_payloads(answer: Answer) -> Iterator[dict[str, Any]]:
 
 
 def _message_cards(answer: Answer) -> Iterator[dict[str, Any]]:
-    """What a legacy connector takes."""
-    for body in render(Markup.CARD, answer.text, _within(WEBHOOK_LIMIT)):
+    """What a legacy connector takes. It has no buttons whose press arrives."""
+    for body in render(Markup.CARD, numbered(answer).text, _within(WEBHOOK_LIMIT)):
         yield cards.message_card(body.text, body.plain)
     for artifact in answer.artifacts:
         yield cards.message_card(literal_body(artifact.name), artifact.name, artifact)
 
 
 def _adaptive_cards(answer: Answer) -> Iterator[dict[str, Any]]:
-    """What a Workflows webhook takes."""
-    for body in render(Markup.CARD, answer.text, _within(WEBHOOK_LIMIT)):
+    """What a Workflows webhook takes. It has no buttons whose press arrives."""
+    for body in render(Markup.CARD, numbered(answer).text, _within(WEBHOOK_LIMIT)):
         yield cards.envelope(cards.card_with_body(body.text))
     for artifact in answer.artifacts:
         actions = [cards.open_url_action(artifact)]

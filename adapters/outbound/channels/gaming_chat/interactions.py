@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, size, text
+from adapters.outbound.channels.common.messages import pressed_text
 from domain.channels.messages import Attachment, Event
 
 from .config import TARGET, DiscordConfig, DiscordTarget
@@ -71,9 +72,16 @@ def _command(config: DiscordConfig, body: Mapping[str, Any], now: datetime) -> E
 def _component(config: DiscordConfig, body: Mapping[str, Any], now: datetime) -> Event | None:
     values = [value for value in items(body, "data", "values") if isinstance(value, str)]
     value = ", ".join(values) or text(body, "data", "custom_id")
-    event = _event(config, body, value, now) if value else None
+    event = _event(config, body, pressed_text(_label(body, value), value), now) if value else None
     prompt = TARGET.dump(DiscordTarget(prompt_id=text(body, "message", "id")))
     return event and replace(event, choice=value, target={**event.target, **prompt})
+
+
+def _label(body: Mapping[str, Any], value: str) -> str:
+    """What the pressed button shows."""
+    rows = items(body, "message", "components")
+    buttons = (button for row in rows for button in items(row, "components"))
+    return next((text(button, "label") for button in buttons if text(button, "custom_id") == value), "")
 
 
 def _event(config: DiscordConfig, body: Mapping[str, Any], content: str, now: datetime) -> Event | None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from adapters.outbound.channels.common.messages import cut_labels
 from adapters.outbound.channels.common.outcomes import repeatable
 from adapters.outbound.http.paths import segment
 from domain.channels.messages import Outcome, Sent
@@ -22,6 +23,8 @@ SETTLING_SECONDS = 5.0
 NO_PINGS: Mapping[str, list[str]] = {"parse": []}
 _ROW = 5
 """Buttons in a row."""
+_LONGEST_LABEL = 80
+"""Of a button; its custom_id has up to 100 (https://docs.discord.com/developers/components/reference#button)."""
 _UNKNOWN_MESSAGE = 10008
 
 
@@ -118,8 +121,10 @@ def nonce(key: str) -> str:
 
 def message_of(content: str, choices: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
     message: dict[str, Any] = {"content": content, "allowed_mentions": NO_PINGS}
+    labels = cut_labels([label for label, _ in choices], _LONGEST_LABEL)
     buttons = [
-        {"type": 2, "style": 2, "label": label[:80], "custom_id": value[:100]} for label, value in choices
+        {"type": 2, "style": 2, "label": label, "custom_id": value}
+        for label, (_, value) in zip(labels, choices, strict=True)
     ]
     if buttons:
         rows = (buttons[start : start + _ROW] for start in range(0, len(buttons), _ROW))

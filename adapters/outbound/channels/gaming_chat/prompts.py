@@ -51,10 +51,10 @@ class Prompts:
     async def close_prompt(self, config: DiscordConfig, target: DiscordTarget, closed: ClosedPrompt) -> None:
         """Replaces a prompt and its buttons with the outcome."""
         prompt, named = target.prompt_id, target.prompt_message
-        if not prompt:
+        shown = closed_text(Markup.DISCORD, closed, TEXT_LIMIT)
+        if not prompt or shown is None:
             return
-        content = closed_text(Markup.DISCORD, closed, TEXT_LIMIT).text
-        body = {"content": content, "components": [], "allowed_mentions": NO_PINGS}
+        body = {"content": shown.text, "components": [], "allowed_mentions": NO_PINGS}
         if target.token:
             path = f"/messages/{segment(named) if named else '@original'}"
             if (await self._api.by_token(target, "PATCH", path, body)).sent.outcome is Outcome.SENT:

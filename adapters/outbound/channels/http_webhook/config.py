@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions
 from domain.channels.typed import ChannelTarget, CommonConfig, ConfigModel, JsonModel, setting
 from domain.json_text import TOO_DEEP, TOO_LONG, TooDeep, TooLong, loads
+from domain.limits import CHOICES
 
 from .signatures import secret_fault
 
@@ -104,4 +105,5 @@ DEFINITION = ChannelDefinition(
         docs_url="https://www.standardwebhooks.com/",
         webhook_required=True,
     ),
+    buttons=CHOICES,
 )

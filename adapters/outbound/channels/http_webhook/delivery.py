@@ -11,7 +11,7 @@ from ports.http import HttpRequest
 
 from .config import WebhookConfig, WebhookTarget
 from .signatures import BadSecret, sign
-from .webhook import artifacts_of, json_bytes
+from .webhook import artifacts_of, choices_of, json_bytes
 
 UNSETTABLE = frozenset({"host", "content-length", "transfer-encoding", "connection"})
 """Headers of the connection itself, which responseHeaders cannot set."""
@@ -34,7 +34,7 @@ class Delivery:
             "response": answer.text,
             "artifacts": artifacts_of(answer),
         }
-        return [OutboundMessage(payload)]
+        return [OutboundMessage(payload | ({"choices": choices_of(answer)} if answer.choices else {}))]
 
     def limits(self, config: WebhookConfig, target: WebhookTarget) -> Limits:
         """A response address has its limits, whichever instance sends to it."""

@@ -57,7 +57,15 @@ def answer_in_call(
         message = answer.text if answer else "The message was not answered"
         return json_answer({"status": "error", "requestId": event.request_id, "message": message}, 502)
     body: dict[str, Any] = {"status": "success", "requestId": event.request_id, "response": answer.text}
-    return json_answer(body | ({"artifacts": artifacts_of(answer)} if answer.artifacts else {}))
+    return json_answer(
+        body
+        | ({"artifacts": artifacts_of(answer)} if answer.artifacts else {})
+        | ({"choices": choices_of(answer)} if answer.choices else {})
+    )
+
+
+def choices_of(answer: Answer) -> list[dict[str, str]]:
+    return [{"label": choice.label, "value": choice.value} for choice in answer.choices]
 
 
 def artifacts_of(answer: Answer) -> list[dict[str, str]]:
@@ -80,11 +88,13 @@ def _event(config: WebhookConfig, call: RawCall, body: Any) -> Event:
     address = call.url.partition("?")[0]  # a retry is the same request, whatever its query says
     request_id = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{address}#{key}")) if key else call.id
     session = session_of(config, body) or request_id
+    message = message_of(config, body)
     return Event(
         key=key,
         session_id=session,
         sender=Sender(session),
-        text=message_of(config, body),
+        text=message,
+        choice=message if isinstance(body, dict) and body.get("choice") is True else None,
         target=TARGET.dump(WebhookTarget(url=_response_address(config, body))),
         awaits_reply=config.sync_response,
         request_id=request_id,

@@ -5,10 +5,13 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from adapters.outbound.channels.common.messages import cut_labels
 from domain.channels.model import TextLimit
 
 BLOCK_LIMIT = TextLimit(3000)
 """Of the text in one section block (https://docs.slack.dev/reference/block-kit/blocks/section-block)."""
+LONGEST_LABEL = 75
+"""Of a button (https://docs.slack.dev/reference/block-kit/block-elements/button-element)."""
 
 
 def message_of(payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -24,14 +27,15 @@ def section(markup: str) -> dict[str, Any]:
 
 
 def _buttons(choices: list[list[str]]) -> list[dict[str, Any]]:
+    labels = cut_labels([label for label, _ in choices], LONGEST_LABEL)
     return [
         {
             "type": "button",
-            "text": {"type": "plain_text", "text": label[:75]},
+            "text": {"type": "plain_text", "text": label},
             "action_id": f"choice_{number}",
             "value": value,
         }
-        for number, (label, value) in enumerate(choices, start=1)
+        for number, (label, (_, value)) in enumerate(zip(labels, choices, strict=True), start=1)
     ]
 
 

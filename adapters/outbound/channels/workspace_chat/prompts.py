@@ -36,10 +36,10 @@ class Prompts:
 
     async def close_prompt(self, config: SlackConfig, target: SlackTarget, closed: ClosedPrompt) -> None:
         prompt, channel = target.prompt_ts, target.channel
-        if not prompt:
+        shown = closed_text(Markup.MRKDWN, closed, BLOCK_LIMIT)
+        if not prompt or shown is None:
             return
-        shown = closed_text(Markup.MRKDWN, closed, BLOCK_LIMIT).text
-        message = {"text": shown, "blocks": [section(shown)]}
+        message = {"text": shown.text, "blocks": [section(shown.text)]}
         if not await self._respond(target, {"replace_original": True, **message}):
             await self._api.post(config, "chat.update", channel=channel, ts=prompt, **message)
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, form, items, json_object, same, text
 from adapters.outbound.channels.common.calls import json_answer, require_webhook, signed_at
+from adapters.outbound.channels.common.messages import pressed_text
 from domain.channels.messages import (
     ChannelMetadata,
     Event,
@@ -153,11 +154,15 @@ def _press(payload: Mapping[str, Any], action: object, channel: str, user: str, 
         key=f"action:{prompt}:{pressed_at}:{text(action, 'action_id')}" if pressed_at else None,
         session_id=f"{channel}:{thread}" if thread and not direct else channel,
         sender=Sender(user, name, (Identity("workspace-chat", user),)),
-        text=_value(action),
+        text=pressed_text(_label(action), _value(action)),
         target=TARGET.dump(target),
         choice=_value(action),
         is_direct=direct,
     )
+
+
+def _label(action: object) -> str:
+    return text(action, "text", "text") or text(action, "selected_option", "text", "text")
 
 
 def _value(action: object) -> str:

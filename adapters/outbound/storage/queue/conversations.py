@@ -27,6 +27,7 @@ from adapters.outbound.storage.queue.states import (
     enqueue_sql,
 )
 from domain.channels.messages import Event, Merge
+from domain.conversations.message_ids import answer_to
 from domain.events.model import EventKind
 from ports.inbox import Album, Conversation, EventOutcome, QueuedEvent
 from ports.outbox import QueuedMessages
@@ -37,7 +38,7 @@ INBOUND = Queue.of(
     "inbox",
     EventStatus.QUEUED,
     "id, event, attempts, received_at, draft, failures",
-    flag=HAS_OPEN_APPROVAL,
+    flag=f"{HAS_OPEN_APPROVAL}, t.offered",
 )
 
 MOST_MERGED = 100
@@ -59,6 +60,11 @@ WHERE q.kind = {QueueKind.INBOUND} AND q.instance_id = e.instance_id AND q.sessi
     AND q.owner = %s
 """
 """Primary keys."""
+
+OFFER = f"""
+UPDATE queue SET offered = %s WHERE kind = {QueueKind.INBOUND} AND instance_id = %s AND session_key = %s
+"""
+"""Before the outcome: what has no answer yet offers nothing. Primary key."""
 
 REMOVE = f"""
 WITH {OFFERED}, gone AS (
@@ -108,12 +114,16 @@ class PostgresConversations:
     async def lease(self, capacity: Capacity) -> Leases[Conversation]:
         leases = await self._leases.lease(INBOUND, capacity)
         conversations = [
-            Conversation(key, [_queued(*row) for row in rows], has_open_approval=rows[0][-1])
+            Conversation(key, [_queued(*row) for *row, _, _ in rows], *rows[0][-2:])
             for key, rows in leases.leased
         ]
         return Leases(conversations, leases.more)
 
     async def record(self, outcome: EventOutcome) -> bool:
+        if outcome.numbered:
+            await self._database.execute(
+                OFFER, (str(answer_to(outcome.inbox_id)), outcome.key.instance_id, outcome.key.session_key)
+            )
         return await through_outage(lambda: self._batcher.submit(outcome.key, outcome))
 
     async def flush(self, outcomes: Sequence[EventOutcome]) -> Sequence[bool]:
@@ -188,6 +198,6 @@ def _belongs(event: Event, merge: Merge) -> bool:
 
 
 def _queued(
-    id: int, event: str, attempts: int, at: datetime, draft: str | None, failures: int, _: bool = False
+    id: int, event: str, attempts: int, at: datetime, draft: str | None, failures: int
 ) -> QueuedEvent:
     return QueuedEvent(id, stored_event(event), attempts, at, draft or "", failures)

@@ -39,12 +39,12 @@ WITH {OFFERED}, {ECHOES}, input AS (
 logged AS ({log_event_sql(EventKind.MESSAGE_RECEIVED, "fresh")})
 SELECT t.instance_id, t.event_key, t.id, q.open,
     CASE WHEN q.leased THEN (SELECT user_id FROM channel_instance i WHERE i.id = t.instance_id) END,
-    q.leased AND ({HAS_OPEN_APPROVAL})
+    q.leased AND ({HAS_OPEN_APPROVAL}), q.offered
 FROM fresh t JOIN enqueued q ON q.instance_id = t.instance_id AND q.session_key = t.session_key ORDER BY t.id
 """)
 """Stores the events that are new and no echoes. Of each: its instance, key and id, whether its queue is to be leased,
-and where it was leased for this process its user and whether it has an open approval. Index `inbox_event`, and the
-primary key of `queue`."""
+where it was leased for this process its user and whether it has an open approval, and what was offered last.
+Index `inbox_event`, and the primary key of `queue`."""
 
 FIND = """
 SELECT t.n, i.id FROM unnest(%s, %s) WITH ORDINALITY AS t(instance_id, event_key, n)
@@ -139,7 +139,7 @@ class PostgresInbox:
             parameters = {**columns_of(rows), **offer.parameters, "owner": self._owner}
             stored = await self._database.fetch(ENQUEUE, parameters)
             offer.leased = _leased(rows, stored)
-        if any(is_open for _, _, _, is_open, _, _ in stored):
+        if any(is_open for _, _, _, is_open, *_ in stored):
             self._enqueued()
         fresh = {(instance_id, key): id for instance_id, key, id, *_ in stored}
         ids = [fresh.pop((row.instance_id, row.event_key), None) for row in rows]
@@ -179,13 +179,13 @@ def _keys(rows: Sequence[InboxRow]) -> Iterator[QueueKey]:
 
 def _leased(rows: Sequence[InboxRow], stored: Sequence[tuple[Any, ...]]) -> dict[QueueKey, Conversation]:
     """The conversations that the statement leased, with their first events."""
-    if all(user_id is None for *_, user_id, _ in stored):
+    if all(user_id is None for *_, user_id, _, _ in stored):
         return {}
     by_key = {(row.instance_id, row.event_key): row for row in reversed(rows)}
     now = datetime.now(UTC)
     queued: dict[QueueKey, list[QueuedEvent]] = {}
     leased: dict[QueueKey, Conversation] = {}
-    for instance_id, event_key, id, _, user_id, has_open_approval in stored:
+    for instance_id, event_key, id, _, user_id, has_open_approval, offered in stored:
         if user_id is None:
             continue
         row = by_key[instance_id, event_key]
@@ -193,5 +193,5 @@ def _leased(rows: Sequence[InboxRow], stored: Sequence[tuple[Any, ...]]) -> dict
         events = queued.setdefault(key, [])
         if len(events) < ROWS_PER_LEASE:
             events.append(QueuedEvent(id, event_from_json(row.stored), 0, now))
-        leased[key] = Conversation(key, events, has_open_approval)
+        leased[key] = Conversation(key, events, has_open_approval, offered)
     return leased

@@ -59,7 +59,7 @@ WITH candidates AS (
 ), taken AS (
     UPDATE queue q SET owner = %(owner)s, due_at = now() + interval '{seconds} seconds'
     FROM due WHERE q.kind = {kind} AND q.instance_id = due.instance_id AND q.session_key = due.session_key
-    RETURNING q.instance_id, q.session_key, due.user_id
+    RETURNING q.instance_id, q.session_key, due.user_id, q.offered
 )
 SELECT (SELECT count(*) FROM candidates) > (SELECT count(*) FROM taken), leased.*, (SELECT {async_commit})
 FROM (VALUES (1)) AS always LEFT JOIN (
@@ -159,7 +159,7 @@ class Queue:
     def of(
         cls, kind: QueueKind, table: str, queued: EventStatus | MessageStatus, columns: str, flag: str = ""
     ) -> Queue:
-        """`columns` are read of each `queued` row of `table`; `flag`: a condition on the queue `t`, after them."""
+        """`columns` are read of each `queued` row of `table`; `flag`: columns of the queue `t`, after them."""
         rows: dict[str, object] = {"kind": kind, "table": table, "queued": queued}
         lease = LEASE.format(
             **rows,

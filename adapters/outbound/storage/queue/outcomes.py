@@ -166,7 +166,8 @@ def _told(outcome: EventOutcome, own: bool) -> Iterator[EventKind]:
 
 
 def _says_something(outcome: EventOutcome) -> bool:
-    return outcome.answer is not None and bool(outcome.answer.text or outcome.answer.artifacts)
+    answer = outcome.answer
+    return answer is not None and bool(answer.text or answer.artifacts or answer.choices)
 
 
 def _answer(outcome: EventOutcome) -> bytes | None:

@@ -11,6 +11,7 @@ from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.outcomes import message_key
 from adapters.outbound.storage.queue.states import NOT_OFFERED, OFFERED, QueueKind, enqueue_sql
 from adapters.outbound.storage.statements import compact
+from domain.conversations.message_ids import MessageId, MessageKind
 from ports.sends import KnownSession, NewSend, StoredSend
 
 KEY_HOURS = 24
@@ -30,9 +31,9 @@ WITH {OFFERED}, fresh AS (
     FROM fresh f CROSS JOIN unnest(%(messages)s, %(keys)s) WITH ORDINALITY AS m(message, key, n) ORDER BY m.n
     RETURNING instance_id, session_key
 ), outbound AS ({enqueue_sql(QueueKind.OUTBOUND, "sent")}), conversation AS (
-    INSERT INTO queue (kind, instance_id, session_key, pending, due_at)
-    SELECT {QueueKind.INBOUND}, instance_id, session_key, 0, now() FROM fresh
-    ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET touched_at = now()
+    INSERT INTO queue (kind, instance_id, session_key, pending, due_at, offered)
+    SELECT {QueueKind.INBOUND}, instance_id, session_key, 0, now(), %(offered)s FROM fresh
+    ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET touched_at = now(), offered = excluded.offered
 )
 SELECT f.id, o.open FROM fresh f LEFT JOIN outbound o USING (instance_id, session_key)
 """)
@@ -117,6 +118,7 @@ def _columns(send: NewSend) -> dict[str, Any]:
         "session_id": send.session_id,
         "content": _content(send),
         "author": send.answer.author,
+        "offered": str(MessageId(MessageKind.SENT_FIRST, send.id)) if send.numbered else None,
         "target": dump(send.target),
         "messages": Texts(dump_bytes(message.payload) for message in send.messages),
         "keys": Texts(message_key(send.answer.request_id, send.id, number) for number in numbers),

@@ -76,7 +76,7 @@ def enqueue_sql(kind: QueueKind, rows: str) -> str:
             touched_at = now()
         RETURNING instance_id, session_key,
             owner IS NULL{" AND (held_until > now()) IS NOT TRUE" if held else ""} AS open,
-            owner = %(owner)s AND due_at = {lease_end} AS leased
+            owner = %(owner)s AND due_at = {lease_end} AS leased, offered
     """
 
 

@@ -87,14 +87,39 @@ async def test_choices_are_reply_buttons(channel: ChannelCalls, server: WhatsApp
     assert [each["reply"] for each in buttons] == [
         {"id": "c:1:a", "title": "Approve"},
         {"id": "c:1:s", "title": "Approve session"},
-        {"id": "c:1:r", "title": "Reject this very too"},
+        {"id": "c:1:r", "title": "Reject this very to…"},
     ]
 
 
-async def test_more_choices_than_buttons_are_typed(channel: ChannelCalls, server: WhatsApp) -> None:
-    await deliver(channel, Answer("Which?", choices=(*CHOICES, Choice("None", "c:1:n"))))
-    assert server.messages[0]["type"] == "text"
-    assert "- None" in server.messages[0]["text"]["body"]
+async def test_more_choices_than_buttons_are_rows_of_a_list(channel: ChannelCalls, server: WhatsApp) -> None:
+    await deliver(
+        channel, Answer("Which?", choices=(*CHOICES, Choice("None of these, as I said before", "c:1:n")))
+    )
+    [message] = server.messages
+    assert message["interactive"]["type"] == "list"
+    assert message["interactive"]["action"]["sections"] == [
+        {
+            "rows": [
+                {"id": "c:1:a", "title": "Approve"},
+                {"id": "c:1:s", "title": "Approve session"},
+                {"id": "c:1:r", "title": "Reject this very tool"},
+                {
+                    "id": "c:1:n",
+                    "title": "None of these, as I sai…",
+                    "description": "None of these, as I said before",
+                },
+            ]
+        }
+    ]
+
+
+async def test_labels_that_would_be_cut_alike_begin_with_their_number(
+    channel: ChannelCalls, server: WhatsApp
+) -> None:
+    choices = tuple(Choice(f"Deliver it to our branch in {city}", city) for city in ("Bonn", "Kiel"))
+    await deliver(channel, Answer("Where?", choices=choices))
+    buttons = server.messages[-1]["interactive"]["action"]["buttons"]
+    assert [each["reply"]["title"] for each in buttons] == ["1. Deliver it to ou…", "2. Deliver it to ou…"]
 
 
 @pytest.mark.parametrize(

@@ -130,9 +130,9 @@ class MessageChoice(_message.Message):
     LABEL_FIELD_NUMBER: _builtins.int
     VALUE_FIELD_NUMBER: _builtins.int
     label: _builtins.str
-    """What the button shows; at most 80 characters."""
+    """What the button shows; at most 200 characters."""
     value: _builtins.str
-    """At most 64 bytes; comes back as the text."""
+    """Comes back as the text; the label where it is empty."""
     def __init__(
         self,
         *,

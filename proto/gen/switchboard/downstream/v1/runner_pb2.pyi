@@ -204,11 +204,14 @@ class RunRequest(_message.Message):
     APPROVED_TOOLS_FIELD_NUMBER: _builtins.int
     QUOTED_FIELD_NUMBER: _builtins.int
     THREAD_FIELD_NUMBER: _builtins.int
+    CHOICE_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     instance_id: _builtins.int
     channel_id: _builtins.str
     session_id: _builtins.str
     text: _builtins.str
+    choice: _builtins.bool
+    """The sender pressed a button or picked what was offered: `text` is its value."""
     @_builtins.property
     def resource(self) -> Global___Resource: ...
     @_builtins.property
@@ -240,10 +243,11 @@ class RunRequest(_message.Message):
         approved_tools: _abc.Iterable[_builtins.str] | None = ...,
         quoted: Global___Quoted | None = ...,
         thread: _abc.Iterable[Global___ThreadMessage] | None = ...,
+        choice: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_approval", b"_approval", "_quoted", b"_quoted", "approval", b"approval", "quoted", b"quoted", "resource", b"resource", "sender", b"sender"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_approval", b"_approval", "_quoted", b"_quoted", "approval", b"approval", "approved_tools", b"approved_tools", "channel_id", b"channel_id", "files", b"files", "instance_id", b"instance_id", "quoted", b"quoted", "request_id", b"request_id", "resource", b"resource", "sender", b"sender", "session_id", b"session_id", "text", b"text", "thread", b"thread"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_approval", b"_approval", "_quoted", b"_quoted", "approval", b"approval", "approved_tools", b"approved_tools", "channel_id", b"channel_id", "choice", b"choice", "files", b"files", "instance_id", b"instance_id", "quoted", b"quoted", "request_id", b"request_id", "resource", b"resource", "sender", b"sender", "session_id", b"session_id", "text", b"text", "thread", b"thread"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__approval: _TypeAlias = _typing.Literal["approval"]  # noqa: Y015
     _WhichOneofArgType__approval: _TypeAlias = _typing.Literal["_approval", b"_approval"]  # noqa: Y015
@@ -310,28 +314,59 @@ class Confirmation(_message.Message):
 Global___Confirmation: _TypeAlias = Confirmation  # noqa: Y015
 
 @_typing.final
+class Choice(_message.Message):
+    """A reply that is offered to the sender, as a button where there are buttons."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LABEL_FIELD_NUMBER: _builtins.int
+    VALUE_FIELD_NUMBER: _builtins.int
+    label: _builtins.str
+    value: _builtins.str
+    """What comes back as the text of the message; the label where it is empty."""
+    def __init__(
+        self,
+        *,
+        label: _builtins.str = ...,
+        value: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["label", b"label", "value", b"value"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Choice: _TypeAlias = Choice  # noqa: Y015
+
+@_typing.final
 class RunResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     TEXT_DELTA_FIELD_NUMBER: _builtins.int
     ARTIFACTS_FIELD_NUMBER: _builtins.int
     CONFIRMATION_FIELD_NUMBER: _builtins.int
+    CHOICES_FIELD_NUMBER: _builtins.int
     text_delta: _builtins.str
     """A piece of the answer's Markdown text."""
     @_builtins.property
     def artifacts(self) -> _containers.RepeatedCompositeFieldContainer[Global___Artifact]: ...
     @_builtins.property
     def confirmation(self) -> Global___Confirmation: ...
+    @_builtins.property
+    def choices(self) -> _containers.RepeatedCompositeFieldContainer[Global___Choice]:
+        """The last message that has any counts."""
+
     def __init__(
         self,
         *,
         text_delta: _builtins.str = ...,
         artifacts: _abc.Iterable[Global___Artifact] | None = ...,
         confirmation: Global___Confirmation | None = ...,
+        choices: _abc.Iterable[Global___Choice] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_confirmation", b"_confirmation", "confirmation", b"confirmation"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_confirmation", b"_confirmation", "artifacts", b"artifacts", "confirmation", b"confirmation", "text_delta", b"text_delta"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_confirmation", b"_confirmation", "artifacts", b"artifacts", "choices", b"choices", "confirmation", b"confirmation", "text_delta", b"text_delta"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__confirmation: _TypeAlias = _typing.Literal["confirmation"]  # noqa: Y015
     _WhichOneofArgType__confirmation: _TypeAlias = _typing.Literal["_confirmation", b"_confirmation"]  # noqa: Y015
