@@ -51,7 +51,8 @@ T = TypeVar("T")
 class Channel(Generic[C, T]):
     """One channel, as `build` of its folder returns it. A capability that the platform does not have is None.
 
-    `config` and `target` convert the stored JSON objects to the channel's own types.
+    `config` and `target` convert the stored JSON objects to the channel's own types. `takes_opt_outs`: people end the
+    messages to them with a word (`Received.opt_outs`).
     """
 
     definition: ChannelDefinition
@@ -85,6 +86,7 @@ class Channel(Generic[C, T]):
     prompt_closer: PromptCloser[C, T] | None = None
     connector: Connector[C] | None = None
     pairing: Pairing | None = None
+    takes_opt_outs: bool = False
 
 
 AnyChannel = Channel[ChannelConfig, ChannelTarget]

@@ -46,7 +46,7 @@ def build_callbacks(foundation: Foundation, storage: Storage, channels: Channels
         instances,
         channels.registry,
         CallVerifier(storage.metadata, health, clock, meter, settings.demands_signatures),
-        PlatformNotices(storage.outbox, sessions, storage.schedules, health),
+        PlatformNotices(storage.outbox, sessions, storage.opt_outs, storage.schedules, health),
         EventIntake(inbox, storage.deactivation, health, meter),
         ReplyWaiter(inbox, storage.event_bus, instances, clock),
         settings.max_webhook_body_kb,
@@ -57,6 +57,7 @@ def build_sending(foundation: Foundation, storage: Storage, channels: Channels) 
     return SendingService(
         channels.registry,
         storage.sends,
+        storage.opt_outs,
         channels.files,
         foundation.clock,
         foundation.ids,

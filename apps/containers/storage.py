@@ -16,6 +16,7 @@ from adapters.outbound.storage.identities import PostgresIdentities
 from adapters.outbound.storage.instances import PostgresInstances
 from adapters.outbound.storage.keys import PostgresKeys
 from adapters.outbound.storage.knowledge.blob_references import PostgresBlobReferences
+from adapters.outbound.storage.opt_outs import PostgresOptOuts
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.processes import PostgresProcesses
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
@@ -63,6 +64,7 @@ class Storage:
         self.conversations = PostgresConversations(database, self.leases, wakeups, self.message_dispatch)
         self.outbox = PostgresOutbox(database, self.leases, bus.outbound_enqueued)
         self.sends = PostgresSends(database, bus.outbound_enqueued)
+        self.opt_outs = PostgresOptOuts(database)
         self.messages = PostgresMessages(database)
         self.untaken_answers = UntakenAnswers(database, bus.outbound_enqueued)
         self.schedules = PostgresSchedules(database)

@@ -91,7 +91,7 @@ class Work:
         )
         sender = MessageSender(self.rate_limiter, health, clock, meter)
         self.deliveries = DeliveryService(
-            outbox, instances, channels.registry, health, self.rate_limiter, sender, ids
+            outbox, instances, channels.registry, health, self.rate_limiter, sender, ids, storage.opt_outs
         )
 
 

@@ -25,6 +25,7 @@ from ports.inbox import Accepted, CallResult, Inbox
 from ports.instances import HealthRecorder, InstanceLookup
 from ports.metadata import MetadataCache
 from ports.metrics import Meter
+from ports.opt_outs import OptOuts
 from ports.outbox import Outbox
 from ports.replies import Answers
 from ports.schedules import Deactivation, PollQueue
@@ -156,10 +157,12 @@ class ReplyWaiter:
 
 @dataclass(eq=False)
 class PlatformNotices:
-    """What a call tells beside events: delivery statuses, new names of sessions, and that a poll would find news."""
+    """What a call tells beside events: delivery statuses, new names of sessions, who wants no more messages, and that
+    a poll would find news."""
 
     outbox: Outbox
     sessions: Sessions
+    opt_outs: OptOuts
     polls: PollQueue
     health: HealthRecorder
 
@@ -168,9 +171,11 @@ class PlatformNotices:
             if await self.outbox.record_status(instance.id, status):
                 reason = f"sending a reply: {status.detail or status.state}"
                 await self.health.failed(instance.id, Activity.SENDING, reason)
-        if received.missing_proof_field is None:  # else anybody could take over a conversation
+        if received.missing_proof_field is None:  # else anybody could take over a conversation, or end it
             for rename in received.session_renames:
                 await self.sessions.rename(instance.id, rename.previous, rename.current)
+            for opt_out in received.opt_outs:
+                await self.opt_outs.record(instance.id, opt_out)
         if received.kind == POLL:
             await self.polls.due_now(instance.id)
 

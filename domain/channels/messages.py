@@ -195,6 +195,14 @@ class SessionRename:
 
 
 @dataclass(frozen=True, slots=True)
+class OptOut:
+    """A person wants no more messages; `over`: wants them again."""
+
+    session_id: str
+    over: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Received:
     """What a channel made of a call.
 
@@ -207,6 +215,7 @@ class Received:
     events: tuple[Event, ...] = ()
     delivery_statuses: tuple[DeliveryStatus, ...] = ()
     session_renames: tuple[SessionRename, ...] = ()
+    opt_outs: tuple[OptOut, ...] = ()
     kind: str = "message"
     missing_proof_field: str | None = None
 

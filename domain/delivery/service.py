@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from domain.channels.messages import Outcome, Sent
 from domain.delivery.rate_limits.service import RateLimiter
 from domain.delivery.requests import request_for
-from domain.delivery.rules import next_delay
+from domain.delivery.rules import OPTED_OUT, next_delay
 from domain.delivery.sending.service import MessageSender
 from domain.faults import Faults, RowName
 from domain.instances.model import Activity
@@ -14,6 +14,7 @@ from domain.refusals import StorageAway, Unavailable, reason_of
 from ports.channels import Channels
 from ports.clock import Ids
 from ports.instances import HealthRecorder, InstanceLookup
+from ports.opt_outs import OptOuts
 from ports.outbox import Outbox, QueuedMessage, QueuedMessages
 from ports.queue import QueueKey
 
@@ -49,6 +50,7 @@ class DeliveryService:
         limiter: RateLimiter,
         sender: MessageSender,
         ids: Ids,
+        opt_outs: OptOuts,
     ) -> None:
         self._outbox = outbox
         self._instances = instances
@@ -57,6 +59,7 @@ class DeliveryService:
         self._limiter = limiter
         self._sender = sender
         self._ids = ids
+        self._opt_outs = opt_outs
         self._faults = Faults()
 
     async def work(self, leased: QueuedMessages) -> None:
@@ -88,6 +91,8 @@ class DeliveryService:
             return await self._give_up(delivery, f"it failed {MAX_FAULTS} times")
         if fault.outcome is not None:
             return await self._record_sent(delivery, fault.outcome)
+        if channel.takes_opt_outs and await self._opt_outs.holds(delivery.key):
+            return await self._dead(delivery, OPTED_OUT)
         request = request_for(instance, channel, delivery.key.session_key, message.target)
         if wait := await self._limiter.acquire(request):
             await self._outbox.release(delivery.key, wait)

@@ -2,7 +2,7 @@
 
 from sqlalchemy import PrimaryKeyConstraint, Text
 
-from adapters.outbound.storage.schema import Timestamp, identity, index, reference, required, table
+from adapters.outbound.storage.schema import Timestamp, identity, index, key, reference, required, table
 
 chat_history = table(
     "chat_history",
@@ -12,4 +12,11 @@ chat_history = table(
     *required(Timestamp, "created_at"),
     PrimaryKeyConstraint("instance_id", "session_key", "id"),
     index("chat_history_by_age", "created_at"),
+)
+
+opt_out = table(
+    "opt_out",
+    reference("instance_id", "channel_instance.id", primary_key=True),
+    key("session_key", Text),
+    *required(Timestamp, "at"),
 )

@@ -9,6 +9,7 @@ from domain.conversations.message_ids import MessageId, MessageKind, parse_messa
 from domain.conversations.model import Message, NewFile, NewMessage, QueuedSend
 from domain.conversations.sending.rules import OCTETS, check_key, check_message, check_window, digest_of
 from domain.delivery.rendering.service import render_answer
+from domain.delivery.rules import OPTED_OUT
 from domain.instances.health import UNDECRYPTED
 from domain.instances.lookup.service import known_channel, owned_instance, unknown
 from domain.instances.model import UNREADABLE, Instance
@@ -19,6 +20,7 @@ from ports.channels import AnyChannel, Channels
 from ports.clock import Clock, Ids
 from ports.files import FileLinks, MessageFiles, SharedFile
 from ports.instances import InstanceStore
+from ports.opt_outs import OptOuts
 from ports.reply_capabilities import OpenRequest
 from ports.sends import MessageStore, NewSend, SendStore, StoredSend
 
@@ -35,6 +37,7 @@ class SendingService:
 
     channels: Channels
     sends: SendStore
+    opt_outs: OptOuts
     files: MessageFiles
     clock: Clock
     ids: Ids
@@ -43,8 +46,8 @@ class SendingService:
     async def send(self, instance: Instance, message: NewMessage, idempotency_key: str = "") -> QueuedSend:
         """Stores a message to be sent; the same key within 24 hours gives the same answer, and sends nothing.
 
-        Raises `Invalid`, `NotFound` (an unknown session), `Conflict` (the key is another message's, or the platform
-        takes only templates now).
+        Raises `Invalid`, `NotFound` (an unknown session), `Conflict` (the key is another message's, the platform
+        takes only templates now, or the person wants no messages).
         """
         channel = self._channel(instance)
         check_message(channel, message)
@@ -113,6 +116,13 @@ class SendingService:
     async def _conversation(
         self, instance: Instance, channel: AnyChannel, message: NewMessage
     ) -> _Conversation:
+        """Raises `Conflict` where the person wants no messages."""
+        conversation = await self._addressed(instance, channel, message)
+        if channel.takes_opt_outs and await self.opt_outs.is_opted_out(instance.id, conversation.session_id):
+            raise Conflict(OPTED_OUT)
+        return conversation
+
+    async def _addressed(self, instance: Instance, channel: AnyChannel, message: NewMessage) -> _Conversation:
         if message.session_id is None:
             conversation = await self._opened(instance, channel, message)
             if channel.template_rules is None:

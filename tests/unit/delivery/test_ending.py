@@ -57,7 +57,7 @@ class World:
         meter: Any = SimpleNamespace(delivered=_nothing)
         ids: Any = SimpleNamespace(chance=lambda: 0.0)
         sender = MessageSender(limiter, health, clock, meter)
-        self.service = DeliveryService(anything, anything, anything, health, limiter, sender, ids)
+        self.service = DeliveryService(anything, anything, anything, health, limiter, sender, ids, anything)
 
     async def cached(self, instance_id: int) -> Instance:
         if isinstance(self.instance, Exception):

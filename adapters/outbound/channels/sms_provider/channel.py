@@ -18,6 +18,7 @@ def build(dependencies: ChannelDependencies) -> Channel[SmsConfig, SmsTarget]:
         target=TARGET,
         webhook=webhook,
         sender=delivery,
+        takes_opt_outs=True,
         opener=Opener(),
         limits=delivery,
         probe=delivery,

@@ -37,6 +37,9 @@ class SmsConfig(ChatConfig):
         "from the phone number.",
         format=Format.ID,
     )
+    acknowledge: bool = setting(
+        "Answer each incoming message at once with 'Your message was received.' (default true).", default=True
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

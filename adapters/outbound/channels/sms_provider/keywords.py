@@ -8,17 +8,18 @@ https://help.twilio.com/articles/223134027 (Twilio support for opt-out keywords)
 import re
 from collections.abc import Mapping
 
-_STOP, _START, _HELP = "opt-out", "opt-in", "help"
-_TYPES = {"STOP": _STOP, "START": _START, "HELP": _HELP}
+STOP, START, HELP = "opt-out", "opt-in", "help"
+_TYPES = {"STOP": STOP, "START": START, "HELP": HELP}
 _KEYWORDS = {
-    **dict.fromkeys(("STOP", "STOPALL", "STOP ALL", "UNSUBSCRIBE", "END", "QUIT", "REVOKE"), _STOP),
-    **dict.fromkeys(("OPTOUT", "OPT OUT", "OPT-OUT"), _STOP),
-    **dict.fromkeys(("START", "UNSTOP"), _START),
-    **dict.fromkeys(("HELP", "INFO"), _HELP),
+    **dict.fromkeys(("STOP", "STOPALL", "STOP ALL", "UNSUBSCRIBE", "END", "QUIT", "REVOKE"), STOP),
+    **dict.fromkeys(("OPTOUT", "OPT OUT", "OPT-OUT"), STOP),
+    **dict.fromkeys(("START", "UNSTOP"), START),
+    **dict.fromkeys(("HELP", "INFO"), HELP),
 }
 """Twilio's defaults, some in two spellings, without CANCEL and YES: these also answer an approval prompt. After YES
 Twilio accepts answers again, so it may be a message too."""
 _OPT_OUT_OR_REJECTION = "CANCEL"
+_OPT_IN_OR_APPROVAL = "YES"
 
 _AROUND = re.compile(r"^[^\w?]+|[^\w?]+$")
 """White space, punctuation, emoji and invisible characters; a question mark makes it a question."""
@@ -33,8 +34,13 @@ def opt_out_type(fields: Mapping[str, str]) -> str | None:
     that would act on keywords.
     """
     if given := fields.get("OptOutType"):
-        return _TYPES.get(given.strip().upper(), _STOP)
+        return _TYPES.get(given.strip().upper(), STOP)
     return _KEYWORDS.get(_keyword(fields))
+
+
+def opts_in(fields: Mapping[str, str]) -> bool:
+    """Whether Twilio accepts messages to the person again after this one, which is handed on all the same."""
+    return _keyword(fields) == _OPT_IN_OR_APPROVAL
 
 
 def only_rejects(fields: Mapping[str, str]) -> bool:

@@ -18,6 +18,7 @@ from domain.channels.messages import (
     DeliveryStatus,
     Event,
     Identity,
+    OptOut,
     RawAnswer,
     RawCall,
     Received,
@@ -27,7 +28,7 @@ from domain.refusals import Invalid, Unauthenticated
 
 from .config import TARGET, SmsConfig, SmsTarget
 from .delivery import KEY
-from .keywords import only_rejects, opt_out_type
+from .keywords import START, STOP, only_rejects, opt_out_type, opts_in
 from .signature import SIGNATURE, is_valid
 
 MAX_MEDIA = 10
@@ -56,14 +57,22 @@ def receive(config: SmsConfig, call: RawCall, metadata: ChannelMetadata, now: da
         status = _status(fields, state, call.query.get(KEY, ""))
         return Received(SILENT, delivery_statuses=(status,), kind="status", missing_proof_field=unproved)
     if keyword := opt_out_type(fields):
-        return Received(SILENT, kind=f"ignored:{keyword}", missing_proof_field=unproved)
+        opt_outs = _opt_outs(fields, keyword)
+        return Received(SILENT, kind=f"ignored:{keyword}", opt_outs=opt_outs, missing_proof_field=unproved)
     if same(fields.get("From", ""), config.provider_phone_number):
         return Received(SILENT, kind="ignored:own", missing_proof_field=unproved)
     event = _message(call, fields)
     if event is None:
         return Received(SILENT, kind="ignored:empty", missing_proof_field=unproved)
-    answer = SILENT if event.only_decides else ACKNOWLEDGED
-    return Received(answer, events=(event,), missing_proof_field=unproved)
+    answer = ACKNOWLEDGED if config.acknowledge and not event.only_decides else SILENT
+    opt_outs = _opt_outs(fields, START) if opts_in(fields) else ()
+    return Received(answer, events=(event,), opt_outs=opt_outs, missing_proof_field=unproved)
+
+
+def _opt_outs(fields: Mapping[str, str], keyword: str) -> tuple[OptOut, ...]:
+    """The sender's choice by a keyword."""
+    sender = fields.get("From", "")
+    return (OptOut(sender, over=keyword == START),) if sender and keyword in (STOP, START) else ()
 
 
 def _fields(call: RawCall) -> Mapping[str, str]:

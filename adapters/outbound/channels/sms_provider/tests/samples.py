@@ -46,7 +46,7 @@ def _sends_between(to: str, own: str) -> Callable[[HttpRequest], bool]:
 SAMPLE = Sample(
     fields=(
         "accountSid string R, authToken string R, providerPhoneNumber string R, "
-        "messagingServiceSid string, identifyUsers boolean, accessMode string, "
+        "messagingServiceSid string, acknowledge boolean, identifyUsers boolean, accessMode string, "
         "mergeSeconds number, transcribe boolean"
     ),
     config=CONFIG,

@@ -19,7 +19,7 @@ from adapters.outbound.channels.sms_provider import webhook
 from adapters.outbound.channels.sms_provider.config import CONFIG as MODEL
 from adapters.outbound.channels.tests.calls import receiver
 from adapters.outbound.channels.tests.support import call
-from domain.channels.messages import DeliveryStatus, Identity, RawCall
+from domain.channels.messages import DeliveryStatus, Identity, OptOut, RawCall
 from domain.refusals import Invalid, NotFound, Refusal, Unauthenticated
 
 receive = receiver(webhook, MODEL)
@@ -276,6 +276,7 @@ def test_what_must_not_be_answered_is_acknowledged_silently(fields: dict[str, st
     assert b"<Message>" not in received.answer.body
 
 
+SENDER = fixture("message")["From"]
 KEYWORDS = {
     "ignored:opt-out": (
         *("STOP", "STOPALL", "UNSUBSCRIBE", "END", "QUIT", "OPTOUT", "REVOKE"),
@@ -296,6 +297,29 @@ def test_a_keyword_of_the_carrier_is_not_handed_on(
         received = receive(CONFIG, signed({**fixture("message"), "Body": shape.format(case(word))}))
         assert (received.kind, received.events) == (kind, ())
         assert b"<Message>" not in received.answer.body
+
+
+@pytest.mark.parametrize(
+    ("fields", "opt_outs"),
+    [
+        ({"Body": "stop"}, (OptOut(SENDER),)),
+        ({"Body": "ARRET", "OptOutType": "STOP"}, (OptOut(SENDER),)),
+        ({"Body": "Start!"}, (OptOut(SENDER, over=True),)),
+        ({"Body": "yes"}, (OptOut(SENDER, over=True),)),
+        ({"Body": "OUI", "OptOutType": "START"}, (OptOut(SENDER, over=True),)),
+        ({"Body": "help"}, ()),
+        ({"Body": "yes please"}, ()),
+        ({"Body": "cancel"}, ()),
+    ],
+)
+def test_a_keyword_is_the_choice_of_its_sender(fields: dict[str, str], opt_outs: tuple[OptOut, ...]) -> None:
+    assert receive(CONFIG, signed({**fixture("message"), **fields})).opt_outs == opt_outs
+
+
+def test_a_message_is_acknowledged_without_a_text_where_that_is_switched_off() -> None:
+    received = receive({**CONFIG, "acknowledge": False}, signed(fixture("message")))
+    assert len(received.events) == 1
+    assert received.answer.body.endswith(b"<Response></Response>")
 
 
 @pytest.mark.parametrize(
