@@ -7,17 +7,24 @@ posts by `pending_post_id`.
 from __future__ import annotations
 
 import email
+import json
 import re
+from collections.abc import Mapping
 from email.message import Message
 from mimetypes import guess_type
 from typing import Any
 
+from aiohttp import web
+
 from tests.support.platforms.standin import Reply, Seen, StandIn, expect
+from tests.support.platforms.websocket import Peer, Peers
 
 TOKEN = "t0kenoftheapiq9m4w8d2hr6tb"
 CHANNEL = "c4n8hq2xw7z1m5kfr9ty3bdjpa"
 BOT = {"id": "b1r5xk8mz2d7f4qhw9tbnc3yja", "username": "kitchen", "is_bot": True}
 OTHER_BOT = "k7r2xn9mz4d1f6qhw3tbc8yja5"
+FIRST_POST_AT = 1_795_780_800_000
+"""Milliseconds since 1970."""
 _POST_FIELDS = {"channel_id", "message", "root_id", "file_ids", "props", "pending_post_id"}
 _ID = re.compile(r"[a-z0-9]{26}")
 
@@ -35,6 +42,67 @@ class Mattermost(StandIn):
         self.member = True
         self.roles = "system_user"
         self.archived_at = 0
+        self.sockets = Peers()
+        self.channels: dict[str, dict[str, Any]] = {}
+        self.history: list[dict[str, Any]] = []
+        self._sequences: dict[Peer, int] = {}
+
+    def write(self, user: str, text: str, channel: str, kind: str = "O", **more: Any) -> dict[str, Any]:
+        """A post of a user in a channel of a kind, which all connections are told of."""
+        post = self.record(user, text, channel, kind, **more)
+        for peer in self.sockets.open:
+            self.tell(peer, post)
+        return post
+
+    def record(self, user: str, text: str, channel: str, kind: str = "O", **more: Any) -> dict[str, Any]:
+        """The same, that no connection is told of."""
+        number = len(self.history) + 1
+        post = {
+            "id": f"p{number:025d}",
+            "create_at": FIRST_POST_AT + number * 1000,
+            "user_id": user,
+            "channel_id": channel,
+            "message": text,
+            "type": "",
+            **more,
+        }
+        name = f"{BOT['id']}__{user}" if kind == "D" else "a-channel"
+        self.channels[channel] = {
+            "id": channel,
+            "name": name,
+            "type": kind,
+            "last_post_at": post["create_at"],
+        }
+        self.history.append(post)
+        return post
+
+    def tell(self, peer: Peer, post: dict[str, Any]) -> None:
+        channel = self.channels[post["channel_id"]]
+        data = {
+            "post": json.dumps(post),
+            "channel_name": channel["name"],
+            "channel_type": channel["type"],
+            "sender_name": "@ann",
+        }
+        self._say(peer, "posted", data)
+
+    def _say(self, peer: Peer, event: str, data: dict[str, Any]) -> None:
+        sequence = self._sequences.get(peer, 0)
+        self._sequences[peer] = sequence + 1
+        peer.say({"event": event, "data": data, "broadcast": {}, "seq": sequence})
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        if request.path == "/api/v4/websocket":
+            return await self.sockets.take(request, react=self._heard)
+        return await super().handle(request)
+
+    def _heard(self, peer: Peer, frame: dict[str, Any]) -> None:
+        if frame == {"seq": 1, "action": "authentication_challenge", "data": {"token": TOKEN}}:
+            peer.say({"status": "OK", "seq_reply": 1})
+            self._say(peer, "hello", {"connection_id": "c1", "server_version": "10.5.0"})
+        else:
+            peer.say({"status": "FAIL", "seq_reply": 1, "error": {"message": "Invalid session token"}})
+            peer.say(1000)
 
     def answer(self, seen: Seen) -> Reply:
         if seen.headers.get("authorization") != f"Bearer {TOKEN}":
@@ -45,7 +113,7 @@ class Mattermost(StandIn):
         expect(seen.path.startswith("/api/v4/"), "not the API")
         path = seen.path.removeprefix("/api/v4")
         if seen.method == "GET":
-            return self._get(path)
+            return self._get(path, seen.query)
         expect(seen.method == "POST", "method")
         if path == "/users/me/typing":
             self.typing.append(seen.json)
@@ -59,7 +127,14 @@ class Mattermost(StandIn):
     def refusal(status: int, message: str) -> Reply:
         return Reply(status, {"id": "api.error", "message": message, "status_code": status})
 
-    def _get(self, path: str) -> Reply:
+    def _get(self, path: str, query: Mapping[str, str]) -> Reply:
+        if path == "/users/me/channels":
+            return Reply(json=list(self.channels.values()))
+        if found := re.fullmatch(r"/channels/(\w+)/posts", path):
+            since = int(query["since"])
+            posts = [post for post in self.history if post["channel_id"] == found[1]]
+            new = {post["id"]: post for post in posts if post["create_at"] >= since}
+            return Reply(json={"order": list(new)[::-1], "posts": new})
         if path == "/users/me":
             return Reply(json={**BOT, "roles": self.roles})
         if path.startswith("/users/"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from aiohttp import WSMsgType, web
@@ -11,7 +12,8 @@ from aiohttp import WSMsgType, web
 class Peer:
     """One connection, which may be told what to say from any thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, react: Callable[[Peer, dict[str, Any]], None] | None = None) -> None:
+        self.react = react
         self.heard: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self.log: list[dict[str, Any]] = []
         self.closed = asyncio.Event()
@@ -31,6 +33,8 @@ class Peer:
                 if message.type is WSMsgType.TEXT:
                     self.log.append(message.json())
                     self.heard.put_nowait(message.json())
+                    if self.react:
+                        self.react(self, message.json())
         finally:
             saying.cancel()
             self.closed.set()
@@ -59,8 +63,14 @@ class Peers:
     def open(self) -> list[Peer]:
         return [peer for peer in self.all if not peer.closed.is_set()]
 
-    async def take(self, request: web.Request, *greetings: dict[str, Any]) -> web.WebSocketResponse:
-        peer = Peer()
+    async def take(
+        self,
+        request: web.Request,
+        *greetings: dict[str, Any],
+        react: Callable[[Peer, dict[str, Any]], None] | None = None,
+    ) -> web.WebSocketResponse:
+        """`greetings` are said at once; `react` is told of what is heard."""
+        peer = Peer(react)
         for greeting in greetings:
             peer.say(greeting)
         self.all.append(peer)

@@ -127,8 +127,14 @@ def items(source: object, *path: str) -> list[Any]:
 
 def size(source: object, *path: str) -> int | None:
     """The number of bytes at the end of the path, None where there is none."""
+    value = integer(source, *path)
+    return value if value is not None and value >= 0 else None
+
+
+def integer(source: object, *path: str) -> int | None:
+    """The integer at the end of the path, None where there is none."""
     value = at(source, *path)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def same(given: str, expected: str) -> bool:

@@ -62,6 +62,12 @@ class MattermostApi:
         """A resource. `subject` is what an error says that the server refused. Raises `PlatformError`."""
         return await self._client(subject).read(_request(config, "GET", path, timeout=timeout))
 
+    async def read_list(self, config: MattermostConfig, path: str, subject: str) -> list[dict[str, Any]]:
+        """A list of resources. Raises as `read`."""
+        client = replace(self._client(subject), succeeded=lambda answer: answer.ok)
+        given = (await client.answer(_request(config, "GET", path))).json()
+        return [item for item in given if isinstance(item, dict)] if isinstance(given, list) else []
+
     async def find_channel(self, config: MattermostConfig, channel: str) -> dict[str, Any] | None:
         """A channel, None where there is none with that id. Raises `PlatformError`."""
         return await self._client("the channel").find(

@@ -8,6 +8,7 @@ from .bots import Bots
 from .config import CONFIG, DEFINITION, TARGET, MattermostConfig, MattermostTarget
 from .opening import Opener
 from .posting import Posting
+from .socket import Socket
 from .streaming import MattermostStreaming
 
 
@@ -29,5 +30,6 @@ def build(dependencies: ChannelDependencies) -> Channel[MattermostConfig, Matter
         describer=api,
         sender_filter=Bots(dependencies.clock, api),
         typing=sender,
+        connector=Socket(dependencies, api),
         streaming=MattermostStreaming(posting),
     )

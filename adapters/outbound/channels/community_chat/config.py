@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
 from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting, stored_as
 
+WEBHOOK = "webhook"
+SOCKET = "socket"
 POST_LIMIT = TextLimit(16_383)
 """Characters of a post (`PostMessageMaxRunesV2` of the Mattermost server)."""
 
@@ -32,6 +34,13 @@ class MattermostConfig(ChatConfig):
         "Token that Mattermost shows for the outgoing webhook (it differs from the API token). When set, "
         "incoming calls may carry either of the two.",
         secret=True,
+    )
+
+    connection: str = setting(
+        "How posts come in: 'webhook' (default), an outgoing webhook of the server, or 'socket', a WebSocket that "
+        "the service keeps with token: it needs no public address, and brings direct messages and private channels "
+        "as well.",
+        choices=(WEBHOOK, SOCKET),
     )
 
 
@@ -62,7 +71,10 @@ DEFINITION = ChannelDefinition(
             ),
             "In Integrations, Bot Accounts, add a bot and copy its access token.",
             "Invite the bot to the team and to the channel, so that it may read and post there.",
-            "Create the instance here with SERVER_URL, channelId and the bot's token.",
+            (
+                "Create the instance here with SERVER_URL, channelId and the bot's token. With connection 'socket' "
+                "that is all: direct messages, and mentions in the bot's channels, arrive over a WebSocket."
+            ),
             (
                 "In Integrations, Outgoing Webhooks, add a webhook for the channel (content type "
                 "application/json; a trigger word if only some posts are meant) with this instance's webhook "

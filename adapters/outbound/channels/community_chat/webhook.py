@@ -33,6 +33,11 @@ def receive(config: MattermostConfig, call: RawCall, metadata: ChannelMetadata, 
     require_webhook(call)
     payload = _payload(call)
     _verify(config, payload)
+    return read_message(config, payload, metadata)
+
+
+def read_message(config: MattermostConfig, payload: Mapping[str, Any], metadata: ChannelMetadata) -> Received:
+    """Reads what was written, in the form of an outgoing webhook however it came. Raises `Invalid`."""
     user = text(payload, "user_id")
     if not user:
         raise Invalid("user_id is missing.")
@@ -69,9 +74,13 @@ def _without_mention(payload: Mapping[str, Any], username: str) -> str:
     content = text(payload, "text")
     for mention in {f"@{username}" if username else "", text(payload, "trigger_word")}:
         if mention.startswith("@"):
-            pattern = rf"(?<![\w@]){re.escape(mention)}(?![\w-]|\.\w)[:,]?\s*"
-            content = re.sub(pattern, "", content, flags=re.IGNORECASE)
+            content = mention_of(mention[1:]).sub("", content)
     return content.strip()
+
+
+def mention_of(name: str) -> re.Pattern[str]:
+    """A mention of a user of this name, with what separates it from the text."""
+    return re.compile(rf"(?<![\w@])@{re.escape(name)}(?![\w-]|\.\w)[:,]?\s*", re.IGNORECASE)
 
 
 def _files(payload: Mapping[str, Any]) -> tuple[Attachment, ...]:

@@ -44,7 +44,7 @@ def written() -> Event:
 
 SAMPLE = Sample(
     fields=(
-        "SERVER_URL string R, channelId string R, token string R, webhookToken string, "
+        "SERVER_URL string R, channelId string R, token string R, webhookToken string, connection string, "
         "identifyUsers boolean, accessMode string, "
         "mergeSeconds number, transcribe boolean"
     ),

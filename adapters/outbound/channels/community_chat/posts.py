@@ -1,0 +1,57 @@
+"""Posts of a Mattermost server, as its WebSocket and its API give them. Pure.
+
+Source: https://developers.mattermost.com/api-documentation/ (posts)
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from adapters.outbound.channels.common.bodies import at, integer, items, text
+from adapters.outbound.channels.community_chat.config import MattermostConfig
+from adapters.outbound.channels.community_chat.webhook import mention_of, read_message
+from domain.channels.messages import ChannelMetadata, Event
+
+_DIRECT = "D"
+_BY_PROGRAMS = ("from_bot", "from_webhook", "from_plugin")
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """A post and the channel where it stands; `sender_name` is @ and the name of its user, where it is known."""
+
+    body: Mapping[str, Any]
+    channel: Mapping[str, Any]
+    sender_name: str = ""
+
+    @property
+    def created_at(self) -> int:
+        """In milliseconds since 1970."""
+        return integer(self.body, "create_at") or 0
+
+
+def read_post(config: MattermostConfig, post: Post, bot: ChannelMetadata) -> Event | None:
+    """The event of a direct message to the bot, or of a post that mentions it; the same one as of the post's outgoing
+    webhook. None for every other."""
+    body = post.body
+    if not text(body, "id") or text(body, "type") or at(body, "delete_at"):
+        return None
+    if any(text(body, "props", name) == "true" for name in _BY_PROGRAMS):
+        return None
+    if text(post.channel, "type") != _DIRECT and not _mentions(text(body, "message"), text(bot, "username")):
+        return None
+    payload = {
+        "channel_id": text(body, "channel_id"),
+        "channel_name": text(post.channel, "name"),
+        "user_id": text(body, "user_id"),
+        "user_name": post.sender_name.removeprefix("@"),
+        "post_id": text(body, "id"),
+        "root_id": text(body, "root_id"),
+        "text": text(body, "message"),
+        "file_ids": items(body, "file_ids"),
+    }
+    return next(iter(read_message(config, payload, bot).events), None) if payload["user_id"] else None
+
+
+def _mentions(message: str, username: str) -> bool:
+    return bool(username) and mention_of(username).search(message) is not None

@@ -1,0 +1,169 @@
+"""A connection to a Mattermost server, which needs no public address.
+
+Source: https://developers.mattermost.com/api-documentation/ (WebSocket) and the server's `websocket_message.go`.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import orjson
+
+from adapters.outbound.channels.common.bodies import at, frame_object, integer, text
+from adapters.outbound.channels.common.reconnecting import Attempt, keep_connected
+from adapters.outbound.channels.community_chat.api import MattermostApi
+from adapters.outbound.channels.community_chat.config import SOCKET, MattermostConfig
+from adapters.outbound.channels.community_chat.posts import Post, read_post
+from adapters.outbound.http.paths import base_address, segment
+from domain.channels.messages import ChannelMetadata
+from ports.capabilities import Emit, PlatformError, Registration
+from ports.channels import ChannelDependencies
+from ports.clock import Clock
+from ports.http import HttpFailed
+from ports.links import LinkRecorder
+from ports.websockets import ConnectionClosed, Handshake, WebSocket
+
+log = logging.getLogger(__name__)
+
+CURSOR_MS = 60_000
+"""How far the stored cursor may lag behind posts that are not for the bot."""
+OVERLAP_MS = 10_000
+"""Posts that were made so shortly before the last one seen are read again: they may have come out of order."""
+MISSED_MS = 24 * 3_600_000
+"""Older posts that were missed are not answered any more."""
+MOST_CHANNELS = 100
+"""In so many channels posts that were missed are looked for, those with the latest posts first."""
+
+
+class Socket:
+    """Mattermost sends nothing again: what was posted while there was no connection is read by the next one."""
+
+    def __init__(self, dependencies: ChannelDependencies, api: MattermostApi) -> None:
+        self._dependencies = dependencies
+        self._api = api
+
+    def wants(self, config: MattermostConfig, registration: Registration) -> bool:
+        return config.connection == SOCKET
+
+    def note(self, config: MattermostConfig, registration: Registration) -> str:
+        return "Posts come over a WebSocket of the Mattermost server, as connection is 'socket'"
+
+    async def listen(
+        self, instance_id: int, config: MattermostConfig, emit: Emit, recorder: LinkRecorder
+    ) -> None:
+        await keep_connected(partial(self._connect, config, emit, recorder), instance_id, recorder)
+
+    async def unlink(self, instance_id: int) -> None:
+        return
+
+    async def stored(self) -> Sequence[int]:
+        return ()
+
+    def lacks(self) -> str | None:
+        return None
+
+    async def _connect(
+        self, config: MattermostConfig, emit: Emit, recorder: LinkRecorder, attempt: Attempt
+    ) -> None:
+        """One connection. Raises `PlatformError` when it breaks."""
+        metadata = await self._api.fetch_metadata(config)
+        address = base_address(config.server_url).replace("http", "ws", 1) + "/api/v4/websocket"
+        try:
+            async with self._dependencies.websockets.open(Handshake(address, user_address=True)) as socket:
+                reader = _Reader(config, emit, metadata, self._api, self._dependencies.clock)
+                await _authenticate(socket, config.token)
+                while True:
+                    frame = frame_object(await socket.receive())
+                    _check(frame)
+                    if text(frame, "event") == "hello":
+                        attempt.greeted = True
+                        await recorder.set_connected_since(self._dependencies.clock.now())
+                        await reader.catch_up()
+                    await reader.read(frame)
+        except HttpFailed as failed:
+            raise PlatformError(f"Mattermost: the WebSocket cannot be reached: {failed}") from None
+        except ConnectionClosed as closed:
+            raise PlatformError(f"Mattermost: the WebSocket broke: {closed}") from None
+
+
+async def _authenticate(socket: WebSocket, token: str) -> None:
+    challenge = {"seq": 1, "action": "authentication_challenge", "data": {"token": token}}
+    await socket.send(orjson.dumps(challenge).decode())
+
+
+def _check(frame: Mapping[str, Any]) -> None:
+    """Raises `PlatformError` where the server refuses the token."""
+    if text(frame, "status") == "FAIL":
+        reason = text(frame, "error", "message") or "the token is not valid"
+        raise PlatformError(f"Mattermost: the WebSocket was refused: {reason}")
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads the posts of one connection. `seen`: when the latest post was made, in milliseconds since 1970; `stored`
+    is the cursor; `sequence` is the number of the next event."""
+
+    config: MattermostConfig
+    emit: Emit
+    metadata: ChannelMetadata
+    api: MattermostApi
+    clock: Clock
+    seen: int = 0
+    stored: int = 0
+    sequence: int | None = None
+
+    async def read(self, frame: Mapping[str, Any]) -> None:
+        """Raises `PlatformError` where events before this one are missing."""
+        sequence = at(frame, "seq")
+        if "event" in frame and isinstance(sequence, int):
+            if self.sequence not in (None, sequence):
+                raise PlatformError("Mattermost: the WebSocket lost events; what was missed is read anew.")
+            self.sequence = sequence + 1
+        if text(frame, "event") == "posted":
+            channel = {
+                "type": text(frame, "data", "channel_type"),
+                "name": text(frame, "data", "channel_name"),
+            }
+            post = frame_object(text(frame, "data", "post"))
+            await self._take(Post(post, channel, text(frame, "data", "sender_name")))
+
+    async def catch_up(self) -> None:
+        """Reads what was posted since the last connection; nothing at the first one."""
+        now = int(self.clock.now().timestamp() * 1000)
+        since = integer(await self.emit.cursor() or {}, "since")
+        if since is None:
+            await self._store(now)
+            return
+        self.seen = self.stored = since
+        missed = await self._missed(max(since - OVERLAP_MS, now - MISSED_MS))
+        for post in sorted(missed, key=lambda post: post.created_at):
+            await self._take(post)
+
+    async def _missed(self, since: int) -> list[Post]:
+        channels = await self.api.read_list(self.config, "/users/me/channels", "the bot's channels")
+        active = [channel for channel in channels if (integer(channel, "last_post_at") or 0) >= since]
+        active.sort(key=lambda channel: -(integer(channel, "last_post_at") or 0))
+        if len(active) > MOST_CHANNELS:
+            log.warning("Mattermost: missed posts of %d channels are not read", len(active) - MOST_CHANNELS)
+        missed = []
+        for channel in active[:MOST_CHANNELS]:
+            path = f"/channels/{segment(text(channel, 'id'))}/posts?since={since}"
+            posts = at(await self.api.read(self.config, path, "a channel's posts"), "posts")
+            given = posts.values() if isinstance(posts, dict) else ()
+            missed += [Post(post, channel) for post in given if isinstance(post, dict)]
+        return [post for post in missed if post.created_at >= since]
+
+    async def _take(self, post: Post) -> None:
+        event = read_post(self.config, post, self.metadata)
+        self.seen = max(self.seen, post.created_at)
+        if event is not None:
+            self.stored = self.seen
+            await self.emit.batch([event], {"since": self.seen})
+        elif self.seen - self.stored > CURSOR_MS:
+            await self._store(self.seen)
+
+    async def _store(self, since: int) -> None:
+        self.seen = self.stored = since
+        await self.emit.batch([], {"since": since})
