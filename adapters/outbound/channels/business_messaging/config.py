@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
+from adapters.outbound.channels.common.setup import https_step
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
 from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting
 
@@ -60,6 +61,7 @@ DEFINITION = ChannelDefinition(
     setup=SetupInstructions(
         title="Set up WhatsApp Business (Cloud API)",
         steps=(
+            https_step("WhatsApp"),
             (
                 "Go to https://developers.facebook.com/apps, create an app of type 'Business' and add the product "
                 "'WhatsApp'."

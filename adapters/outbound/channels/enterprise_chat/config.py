@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from adapters.outbound.channels.common.setup import https_step
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit, Unit
 from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting, stored_as
 
@@ -69,6 +70,7 @@ DEFINITION = ChannelDefinition(
     setup=SetupInstructions(
         title="Set up Microsoft Teams",
         steps=(
+            https_step("Microsoft Teams"),
             (
                 "In the Azure portal, create an Azure Bot resource (Single Tenant). Note its Microsoft App "
                 "ID and its App Tenant ID."

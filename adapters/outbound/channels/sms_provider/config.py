@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from adapters.outbound.channels.common.setup import https_step
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
 from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting
 
@@ -61,6 +62,7 @@ DEFINITION = ChannelDefinition(
     setup=SetupInstructions(
         title="Set up Twilio SMS",
         steps=(
+            https_step("Twilio"),
             (
                 "In the Twilio Console, buy or pick a phone number that can send and receive SMS (and MMS for "
                 "pictures)."
