@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
-import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,8 +10,7 @@ import psycopg
 import pytest
 from redis import Redis
 
-from adapters.outbound.storage.embedded import EmbeddedPostgres
-from tests.support.folders import an_open_folder
+from tests.e2e.apart import Apart
 from tests.support.ports import free_port
 from tests.support.postgres import on_database
 from tests.support.receiver import Receiver
@@ -21,68 +18,6 @@ from tests.support.service import STOPPED_S, Service, one_line, run_once
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.processes
-
-
-@pytest.fixture(scope="module")
-def tcp_server() -> Iterator[tuple[str, int]]:
-    """A PostgreSQL that listens on TCP: the DSN of its superuser and the port."""
-    port = free_port()
-    with (
-        an_open_folder() as folder,
-        EmbeddedPostgres(folder, fast_and_unsafe=True, tcp_port=port) as dsn,
-    ):
-        with psycopg.connect(dsn, autocommit=True) as connection:
-            connection.execute("CREATE ROLE app LOGIN PASSWORD 'sesame'")
-        yield dsn, port
-
-
-@pytest.fixture
-def external_url(tcp_server: tuple[str, int]) -> Iterator[str]:
-    """DATABASE_URL of an empty database that belongs to an ordinary role with a password."""
-    dsn, port = tcp_server
-    with psycopg.connect(dsn, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE apart OWNER app")
-        yield f"postgresql://app:sesame@127.0.0.1:{port}/apart"
-        connection.execute("DROP DATABASE apart WITH (FORCE)")
-
-
-@pytest.fixture
-def external_settings(external_url: str, tcp_server: tuple[str, int], redis_url: str) -> dict[str, str]:
-    """Everything that processes on one database have in common."""
-    with psycopg.connect(on_database(tcp_server[0], "apart")) as connection:
-        connection.execute("CREATE EXTENSION vector")
-    return {
-        "DATABASE_URL": external_url,
-        "REDIS_URL": redis_url,
-        "INTERNAL_SERVICE_KEY": secrets.token_urlsafe(32),
-        "CONFIG_ENCRYPTION_KEY": base64.b64encode(secrets.token_bytes(32)).decode(),
-        "OUTBOUND_ALLOW": "127.0.0.0/8",
-    }
-
-
-class Apart:
-    """The three processes; `gateway` is the one that callers see."""
-
-    def __init__(self, folder: Path, settings: dict[str, str]) -> None:
-        ports = {"HTTP_PORT": str(free_port()), "GRPC_PORT": str(free_port())}
-        common = {**settings, **ports}
-        seen_by_gateway = {name: common[name] for name in ports}
-        self.core = Service(folder / "core", "core", common)
-        self.worker = Service(folder / "worker", "worker", common)
-        self.gateway = Service(folder / "gateway", "gateway", seen_by_gateway)
-        made = run_once(folder / "core", "keys", "create", "--user", "ann", settings=common)
-        assert made.returncode == 0, made.stderr
-        self.gateway.key = made.stdout.strip()
-
-    def __enter__(self) -> Apart:
-        with contextlib.ExitStack() as stack:
-            for service in (self.core, self.worker, self.gateway):
-                stack.enter_context(service)
-            self._stack = stack.pop_all()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
 
 
 @contextlib.contextmanager

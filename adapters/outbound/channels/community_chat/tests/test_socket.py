@@ -201,9 +201,9 @@ async def test_odd_frames_are_passed_over(server: Mattermost, listener: Listener
 
 async def test_the_outbound_policy_applies(server: Mattermost, clock: SetClock) -> None:
     async with client() as http:
-        kit = dependencies(http, clock=clock, policy="public-only")
+        policed = dependencies(http, clock=clock, policy="public-only")
         config = {"SERVER_URL": server.url, "channelId": CHANNEL, "token": TOKEN, "connection": "socket"}
-        listener = Listener(ChannelCalls(build(kit)), config)
+        listener = Listener(ChannelCalls(build(policed)), config)
         listener.start()
         assert "policy forbids 127.0.0.1" in await listener.recorder.troubles.get()
         await listener.stop()
