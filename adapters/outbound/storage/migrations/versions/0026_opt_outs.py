@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "0025_opt_outs"
-down_revision = "0024_connections"
+revision = "0026_opt_outs"
+down_revision = "0025_offers"
 
 
 def upgrade() -> None:
