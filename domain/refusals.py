@@ -111,6 +111,10 @@ class StorageAway(Unavailable):
     """The database does not answer: nothing can be put on record until it is back, whatever the work is about."""
 
 
+class PlatformAway(Unavailable):
+    """A platform does not answer, or was asked too often; `retry_after` is in seconds."""
+
+
 class StorageFull(Unavailable):
     """There is no room for a file; `retry_after` is in seconds."""
 

@@ -32,11 +32,12 @@ LONGEST_DETAIL = 2000
 
 class PlatformError(Exception):
     """A platform refused. Holds the beginning of its own text, and no secret; `retry_after` in seconds where it said
-    so."""
+    so. `transient`: it did not answer, failed, or was asked too often: the same may succeed later."""
 
-    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+    def __init__(self, message: str, *, retry_after: float | None = None, transient: bool = False) -> None:
         super().__init__(message[:LONGEST_DETAIL])
         self.retry_after = retry_after
+        self.transient = transient
 
 
 class StaleMetadata(Unauthenticated):

@@ -6,7 +6,7 @@ from domain.channels.messages import Answer, Author, Event
 from domain.conversations.model import Destination
 from domain.conversations.sending.service import SendingService
 from domain.instances.model import ACTIVE, Activity, Instance
-from domain.refusals import Fault, Invalid, Refusal, Unavailable
+from domain.refusals import Fault, Invalid, PlatformAway, Refusal, Unavailable
 from domain.routing.invocation.model import ConversationContext
 from ports.channels import Channels
 from ports.instances import HealthRecorder, InstanceLookup
@@ -63,9 +63,9 @@ class ForwardingService:
             instance = await self.destinations.instance(context.instance.user_id, destination)
             key = f"answer to {event.request_id}"  # with blanks, as no caller's key has any
             await self.sending.forward(instance, destination.to, answer, key)
-        except Unavailable:
-            raise
         except Refusal as refusal:
+            if isinstance(refusal, Unavailable) and not isinstance(refusal, PlatformAway):
+                raise
             context.answered = False
             reason = f"delivering the answer: {refusal.message}"
             await self.health.failed(context.instance.id, Activity.PROCESSING, reason)

@@ -13,7 +13,7 @@ from domain.delivery.rules import OPTED_OUT
 from domain.instances.health import UNDECRYPTED
 from domain.instances.lookup.service import known_channel, owned_instance, unknown
 from domain.instances.model import UNREADABLE, Instance
-from domain.refusals import Conflict, Fault, Invalid, NotFound
+from domain.refusals import Conflict, Fault, Invalid, NotFound, PlatformAway
 from domain.routing.model import ResultArtifact
 from ports.capabilities import PlatformError
 from ports.channels import AnyChannel, Channels
@@ -23,6 +23,9 @@ from ports.instances import InstanceStore
 from ports.opt_outs import OptOuts
 from ports.reply_capabilities import OpenRequest
 from ports.sends import MessageStore, NewSend, SendStore, StoredSend
+
+OPEN_AGAIN = 10.0
+"""Seconds after which a platform that did not answer is asked again to begin a conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +158,10 @@ class SendingService:
         try:
             opened = await opener.open(config, request)
         except PlatformError as error:
-            raise Invalid.of([Fault("to", f"no conversation could be begun: {error}")]) from None
+            reason = f"no conversation could be begun: {error}"
+            if error.transient:
+                raise PlatformAway(reason, error.retry_after or OPEN_AGAIN) from None
+            raise Invalid.of([Fault("to", reason)]) from None
         return _Conversation(opened.session_id, channel.target.dump(opened.target))
 
 

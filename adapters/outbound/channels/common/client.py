@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ports.capabilities import PlatformError
-from ports.http import Http, HttpAnswer, HttpFailed, HttpRequest
+from ports.http import AddressRefused, Http, HttpAnswer, HttpFailed, HttpRequest, NoAddress
 
 DOWNLOAD_TIMEOUT = 120.0
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -51,10 +51,13 @@ class PlatformClient:
         try:
             answer = await self.http.send(request)
         except HttpFailed as error:
-            raise self._error(str(error), secrets) from None
+            failed = self._error(str(error), secrets)
+            failed.transient = not isinstance(error, AddressRefused | NoAddress)
+            raise failed from None
         if not self.succeeded(answer):
             refused = self._error(self.reason(answer) or f"HTTP {answer.status}", secrets)
             refused.retry_after = self.wait(answer)
+            refused.transient = answer.status == 429 or answer.status >= 500
             raise refused
         return answer
 

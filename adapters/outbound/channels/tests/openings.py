@@ -23,12 +23,15 @@ from ports.channels import Channel, ChannelDependencies
 from ports.http import AddressRefused, HttpAnswer, HttpFailed
 
 OK = HttpAnswer(200, {}, b"{}")
-REFUSALS = [
+TRANSIENT = [
     HttpAnswer(429, {"retry-after": "7"}, b"{}"),
     HttpAnswer(500, {}, b""),
+    HttpFailed("connection reset", before_request=False),
+]
+REFUSALS = [
+    *TRANSIENT,
     HttpAnswer(403, {}, b"{}"),
     HttpAnswer(200, {}, b"<html>Sign in</html>"),
-    HttpFailed("connection reset", before_request=False),
     AddressRefused("private address"),
 ]
 
@@ -94,6 +97,7 @@ class OpeningContract:
                 with pytest.raises(PlatformError) as refused:
                     await channel.open(config, opening.to, opening.subject)
                 assert str(refused.value)
+                assert refused.value.transient is (refusal in TRANSIENT)
                 for field in channel.definition.fields:
                     assert not (field.secret and config.get(field.name, "\0") in str(refused.value))
 
