@@ -44,9 +44,12 @@ def choice_faults(choices: Sequence[Choice]) -> Iterator[Fault]:
 
 
 def offered(answer: Answer, message: MessageId, secret: str, callback_url: str) -> Answer:
-    """The answer with references to its choices; a label stands for an empty value. `secret`, known to no sender,
-    makes them hard to guess, and is the same when the message is made again."""
-    if not answer.choices:
+    """The answer with references to its choices, unless they are those of a question of ours; a label stands for an
+    empty value.
+
+    `secret`, known to no sender, makes the references hard to guess. It is the same when the message is made again.
+    """
+    if not answer.choices or answer.question:
         return answer
     proof = hashlib.sha256(f"{secret} {message}".encode()).hexdigest()[:16]
     choices = (

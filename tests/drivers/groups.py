@@ -11,10 +11,12 @@ from adapters.outbound.channels.bot_messenger.tests import samples as telegram_c
 from adapters.outbound.channels.business_messaging.tests import samples as whatsapp_calls
 from adapters.outbound.channels.community_chat.tests import samples as mattermost_calls
 from adapters.outbound.channels.gaming_chat.tests import samples as discord_calls
+from adapters.outbound.channels.sms_provider.delivery import BASE as SMS_BASE
+from adapters.outbound.channels.sms_provider.tests import samples as sms_calls
 from adapters.outbound.channels.tests.support import call
 from adapters.outbound.channels.workspace_chat.tests import samples as slack_calls
 from domain.channels.messages import RawCall
-from tests.support.platforms import discord, mattermost, slack, teams, telegram, whatsapp
+from tests.support.platforms import discord, mattermost, slack, teams, telegram, twilio, whatsapp
 
 Shown = tuple[str, bool]
 """What a message reads, and whether it has buttons."""
@@ -26,6 +28,7 @@ class Group:
     `questions` are the messages with buttons as they were sent; `shown` is what one of them reads by now.
     `told` is what a person was told about a press. `public` says that this can be read by all. `named` is the message
     that a press names in place of the one with the button; `changed` are the messages that were changed.
+    `direct`: it is the conversation of one person with the bot.
     """
 
     channel_id: ClassVar[str]
@@ -40,6 +43,7 @@ class Group:
         self.in_thread = False
         self.last_pressed = 0
         self.named = ""
+        self.direct = False
 
     def configured(self) -> dict[str, Any]:
         """The configuration of an instance."""
@@ -81,9 +85,11 @@ class Slack(Group):
     def write(self, who: str, text: str, at: datetime) -> RawCall:
         if self.by_command:
             return self.command(who, text, at)
-        body = slack_calls.fixture("app_mention")
+        body = slack_calls.fixture("message_im" if self.direct else "app_mention")
         stamp = f"1800000001.{next(self.numbers):06d}"
         body["event"] |= {"user": self.users[who], "text": f"<@{slack.BOT}> {text}", "ts": stamp}
+        if self.direct:
+            body["event"]["text"] = text
         return slack_calls.as_posted("app_mention", body, at)
 
     def press(self, who: str, number: int, value: str, at: datetime) -> RawCall:
@@ -92,6 +98,8 @@ class Slack(Group):
         stamp = f"1800000000.{position + 1:06d}"
         body["user"] = {"id": self.users[who], "username": self.names[who], "name": self.names[who]}
         body["container"] = {"type": "message", "message_ts": stamp, "channel_id": "C0ROOM"}
+        if self.direct:
+            body["channel"] = {"id": slack_calls.fixture("message_im")["event"]["channel"]}
         body["message"] |= {"ts": stamp, "text": message["text"], "blocks": message["blocks"]}
         body["message"].pop("thread_ts")
         if self.in_thread:
@@ -139,6 +147,10 @@ def _slack_buttons(message: Mapping[str, Any]) -> list[Any]:
     return rows[0] if rows else []
 
 
+TEAMS_CHANNEL = {"id": "19:1@thread.tacv2;messageid=1", "isGroup": True}
+TEAMS_CHAT = {"id": "a:1", "conversationType": "personal"}
+
+
 class Teams(Group):
     channel_id = "enterprise-chat"
     config: ClassVar = {"appId": teams.APP_ID, "appPassword": teams.PASSWORD, "tenantId": teams.TENANT}
@@ -163,7 +175,7 @@ class Teams(Group):
             "serviceUrl": service,
             "from": {"id": self.users[who], "name": self.names[who]},
             "recipient": {"id": f"28:{teams.APP_ID}", "name": "Agent"},
-            "conversation": {"id": "19:1@thread.tacv2;messageid=1", "isGroup": True},
+            "conversation": TEAMS_CHAT if self.direct else TEAMS_CHANNEL,
             **content,
         }
         return call(as_json=activity, headers={"Authorization": f"Bearer {teams.token(at, service)}"})
@@ -211,6 +223,8 @@ class Discord(Group):
         body = discord_calls.fixture("message_mention")
         body |= {"id": f"{next(self.numbers)}", "content": f"<@{discord.APPLICATION}> {text}"}
         body |= {"author": self._user(who), "member": {"nick": self.names[who]}}
+        if self.direct:
+            body.pop("guild_id")
         return discord_calls.posted(body, at)
 
     def press(self, who: str, number: int, value: str, at: datetime) -> RawCall:
@@ -219,6 +233,8 @@ class Discord(Group):
         body |= {"id": f"{next(self.numbers)}", "member": {"user": self._user(who), "nick": self.names[who]}}
         body["message"] |= {"id": f"{8001 + position}", "content": message["content"]}
         body["data"] = {"custom_id": value, "component_type": 2}
+        if self.direct:
+            body.pop("guild_id")
         self.last_pressed = number
         return discord_calls.posted(body, at)
 
@@ -263,6 +279,8 @@ class Telegram(Group):
 
     def _message(self, who: str, number: int, text: str) -> dict[str, Any]:
         place = {"id": -1001, "type": "group", "title": "Works"}
+        if self.direct:
+            place = {"id": self.users[who], "type": "private"}
         return {
             "message_id": number,
             "date": 1780000000,
@@ -347,8 +365,7 @@ class WhatsApp(Group):
         return [each["interactive"] for each in self.platform.messages if each["type"] == "interactive"]
 
     def questions(self) -> list[dict[str, str]]:
-        rows = [each["action"]["buttons"] for each in self._asked()]
-        return [{each["reply"]["title"]: each["reply"]["id"] for each in row} for row in rows]
+        return [_whatsapp_buttons(each["action"]) for each in self._asked()]
 
     def shown(self, number: int) -> Shown:
         return self._asked()[number]["body"]["text"], True
@@ -358,6 +375,12 @@ class WhatsApp(Group):
 
     def told(self, who: str) -> list[str]:
         return [each["text"]["body"] for each in self.platform.messages if each["type"] == "text"]
+
+
+def _whatsapp_buttons(action: Mapping[str, Any]) -> dict[str, str]:
+    replies = [each["reply"] for each in action.get("buttons", ())]
+    rows = [row for section in action.get("sections", ()) for row in section["rows"]]
+    return {each["title"]: each["id"] for each in [*replies, *rows]}
 
 
 class Mattermost(Group):
@@ -378,6 +401,22 @@ class Mattermost(Group):
         return len(self.platform.typing)
 
 
+class Sms(Group):
+    """Conversations of people with a number: choices are typed."""
+
+    channel_id = "sms-provider"
+    config = sms_calls.CONFIG
+    settings = (SMS_BASE.setting,)
+    users: ClassVar = {"ada": "+4915112345678", "bob": "+4915112345679"}
+
+    def write(self, who: str, text: str, at: datetime) -> RawCall:
+        sid = f"SM{next(self.numbers):032d}"
+        return call(form={**sms_calls.MESSAGE, "From": self.users[who], "Body": text, "MessageSid": sid})
+
+    def told(self, who: str) -> list[str]:
+        return [each["Body"] for each in self.platform.messages if each["To"] == self.users[who]]
+
+
 GROUPS: Mapping[str, tuple[type[Group], type[Any]]] = {
     "Slack": (Slack, slack.Slack),
     "Teams": (Teams, teams.Teams),
@@ -385,4 +424,5 @@ GROUPS: Mapping[str, tuple[type[Group], type[Any]]] = {
     "Telegram": (Telegram, telegram.Telegram),
     "WhatsApp": (WhatsApp, whatsapp.WhatsApp),
     "Mattermost": (Mattermost, mattermost.Mattermost),
+    "SMS": (Sms, twilio.Twilio),
 }
