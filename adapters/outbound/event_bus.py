@@ -42,12 +42,22 @@ class EventBus:
         self.broadcast: Callable[[str], None] = _nobody
         self._solitary = solitary
         self._forget: list[Callable[[int | None], None]] = []
+        self._withdraw: list[Callable[[int], None]] = []
         self._waiters: dict[int, asyncio.Event] = {}
         self._recent: OrderedDict[int, object] = OrderedDict()
 
     def on_change(self, forget: Callable[[int | None], None]) -> None:
         """`forget` is told each instance that changed, or None: any may have."""
         self._forget.append(forget)
+
+    def on_withdrawal(self, withdraw: Callable[[int], None]) -> None:
+        """`withdraw` is told each message that its sender took back or replaced."""
+        self._withdraw.append(withdraw)
+
+    def withdrawn(self, inbox_id: int) -> None:
+        self._tell_withdrawn(inbox_id)
+        self.inbound_enqueued()
+        self.broadcast(f"withdrawn:{inbox_id}")
 
     def inbound_enqueued(self) -> None:
         self.inbound.wake()
@@ -84,6 +94,8 @@ class EventBus:
                 self.limits.wake()
             case "answer":
                 self._tell(int(value))
+            case "withdrawn":
+                self._tell_withdrawn(int(value))
             case "instance":
                 self._forget_instance(int(value))
 
@@ -105,6 +117,10 @@ class EventBus:
             return
         finally:
             self._waiters.pop(inbox_id, None)
+
+    def _tell_withdrawn(self, inbox_id: int) -> None:
+        for withdraw in self._withdraw:
+            withdraw(inbox_id)
 
     def _tell(self, inbox_id: int) -> bool:
         self._recent[inbox_id] = None

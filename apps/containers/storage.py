@@ -19,6 +19,7 @@ from adapters.outbound.storage.knowledge.blob_references import PostgresBlobRefe
 from adapters.outbound.storage.opt_outs import PostgresOptOuts
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.processes import PostgresProcesses
+from adapters.outbound.storage.queue.changes import ChangeableInbox
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
 from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.inbox import PostgresInbox
@@ -59,7 +60,8 @@ class Storage:
         self.leases = LeaseStore(database, worker_id, self.health)
         self.event_dispatch: DirectDispatch[Conversation] = DirectDispatch()
         self.message_dispatch: DirectDispatch[QueuedMessages] = DirectDispatch()
-        self.inbox = PostgresInbox(database, bus.inbound_enqueued, worker_id, self.event_dispatch)
+        inbox = PostgresInbox(database, bus.inbound_enqueued, worker_id, self.event_dispatch)
+        self.inbox = ChangeableInbox(inbox, database, bus.withdrawn)
         wakeups = Wakeups(bus.inbound_enqueued, bus.outbound_enqueued, bus.answered)
         self.conversations = PostgresConversations(database, self.leases, wakeups, self.message_dispatch)
         self.outbox = PostgresOutbox(database, self.leases, bus.outbound_enqueued)

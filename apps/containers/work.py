@@ -30,6 +30,7 @@ from domain.routing.prompts.service import PromptFeedback
 from domain.routing.runner.service import ResourceRunner
 from domain.routing.service import ConversationService
 from domain.routing.voice.service import VoiceService
+from domain.routing.withdrawals.service import Withdrawals
 from ports.downstream import Downstream
 from ports.files import Transcriber
 from ports.parsing import Parser
@@ -81,6 +82,8 @@ class Work:
         events = EventService(
             invocation, storage.identities, rounds, health, clock, meter, foundation.settings.platform_url
         )
+        withdrawals = Withdrawals()
+        storage.event_bus.on_withdrawal(withdrawals.withdraw)
         self.conversations = ConversationService(
             storage.conversations,
             instances,
@@ -88,6 +91,7 @@ class Work:
             events,
             health,
             ForwardingService(DestinationService(instances, channels.registry), sending, health),
+            withdrawals,
         )
         sender = MessageSender(self.rate_limiter, health, clock, meter)
         self.deliveries = DeliveryService(

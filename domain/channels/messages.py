@@ -125,6 +125,13 @@ class ThreadMessage:
     at: datetime
 
 
+class Change(StrEnum):
+    """What a sender did to an earlier message."""
+
+    EDITED = "edited"
+    DELETED = "deleted"
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """One inbound message.
@@ -141,6 +148,9 @@ class Event:
     `automated`: the platform does not say that a person caused the event (see `domain.routing.rounds`).
     `correspondent` names whom a reply goes to where a machine may begin a new session with each message, as with
     mail: rounds are counted over all sessions with it too.
+    `message_id` is the platform's id of the message within the session. `change`: the event is an edit of that message
+    (and holds the whole new one), or its deletion. It counts where the message is not answered yet; `new_if_answered`:
+    an edit of an answered one is a message of its own.
     `only_decides`: it is worked on where it decides an open question to the sender, and dropped otherwise.
     `only_followed`: it is stored where the instance has answered in its session, and dropped otherwise.
     `quoted` is what it replies to. `thread_post` is the platform's id of the message where it was posted in a thread:
@@ -168,6 +178,9 @@ class Event:
     only_followed: bool = False
     quoted: Quoted | None = None
     thread_post: str = ""
+    message_id: str = ""
+    change: Change | None = None
+    new_if_answered: bool = False
     raw: Mapping[str, object] = field(default_factory=dict)
 
 

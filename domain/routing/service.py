@@ -18,6 +18,7 @@ from domain.routing.bursts import burst_of, burst_settles_in, is_joinable, joine
 from domain.routing.events.service import EventService
 from domain.routing.invocation.model import ConversationContext
 from domain.routing.texts import PROCESSING_FAILED, given_up
+from domain.routing.withdrawals.service import Withdrawals, Withdrawn
 from ports.channels import Channels
 from ports.inbox import CallResult, Conversation, Conversations, EventOutcome, QueuedEvent
 from ports.instances import HealthRecorder, InstanceLookup
@@ -53,7 +54,9 @@ class ConversationService:
         events: EventService,
         health: HealthRecorder,
         forwarding: ForwardingService,
+        withdrawals: Withdrawals,
     ) -> None:
+        self._withdrawals = withdrawals
         self._conversations = conversations
         self._instances = instances
         self._channels = channels
@@ -132,13 +135,19 @@ class ConversationService:
 
     async def _answer(self, work: _Work, context: ConversationContext) -> bool:
         """As `_process`. The sender sees that an answer is being written until the outcome is stored."""
-        answer, error = await self._events.process(work.key, work.queued, context)
+        queued = work.queued
+        try:
+            answer, error = await self._withdrawals.run(
+                (queued.id, *queued.merged), self._events.process(work.key, queued, context)
+            )
+        except Withdrawn:
+            return False
         if answer is not None and error is None:
-            error = await self._forwarding.forward(context, work.queued.event, answer)
+            error = await self._forwarding.forward(context, queued.event, answer)
         try:
             outcome = await _outcome(work, context, answer, error)
             if outcome.messages:
-                await self._events.replied(work.key, work.queued.event)
+                await self._events.replied(work.key, queued.event)
             return await self._conversations.record(outcome)
         except Unavailable:
             raise

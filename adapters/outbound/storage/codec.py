@@ -13,6 +13,7 @@ from domain.channels.messages import (
     Artifact,
     Attachment,
     CallOutcome,
+    Change,
     Choice,
     Event,
     Identity,
@@ -94,6 +95,8 @@ def event_to_json(event: Event, request_id: str) -> bytes:
         "request": request_id,
     }
     optional: dict[str, Any] = {
+        "own_id": event.message_id,
+        "change": event.change,
         "name": sender.display_name,
         "identities": [[identity.field, identity.value] for identity in sender.identities],
         "files": _files(event.attachments),
@@ -173,6 +176,8 @@ def event_from_json(text: str | bytes) -> Event:
         only_decides=document.get("only_decides", False),
         quoted=_quoted_from_document(document["quoted"]) if "quoted" in document else None,
         thread_post=document.get("thread_post", ""),
+        message_id=document.get("own_id", ""),
+        change=Change(document["change"]) if "change" in document else None,
         raw=document.get("raw", {}),
     )
 
