@@ -148,9 +148,10 @@ class Event:
     `automated`: the platform does not say that a person caused the event (see `domain.routing.rounds`).
     `correspondent` names whom a reply goes to where a machine may begin a new session with each message, as with
     mail: rounds are counted over all sessions with it too.
-    `message_id` is the platform's id of the message within the session. `change`: the event is an edit of that message
-    (and holds the whole new one), or its deletion. It counts where the message is not answered yet; `new_if_answered`:
-    an edit of an answered one is a message of its own.
+    `message_id` is the platform's id of the message within the session. `change`: the event is an edit of that
+    message (and holds the whole new one), or its deletion, then with an empty session where the platform names none.
+    It counts where the message is not answered yet; `new_if_answered`: an edit of an answered one is a message of its
+    own.
     `only_decides`: it is worked on where it decides an open question to the sender, and dropped otherwise.
     `only_followed`: it is stored where the instance has answered in its session, and dropped otherwise.
     `quoted` is what it replies to. `thread_post` is the platform's id of the message where it was posted in a thread:

@@ -34,6 +34,9 @@ class Storing:
             await self.recorder.record_failure(f"a message could not be stored: {type(error).__name__}")
 
     async def batch(self, events: Sequence[Event], cursor: Mapping[str, object]) -> None:
+        if any(event.change for event in events):  # an edit may concern a message of the same batch
+            await self.inbox.add(self.instance_id, events)
+            events = ()
         stored = await self.cursors.store(self.instance_id, events, cursor)
         if stored is None:
             raise Unavailable("another process keeps the connection now")

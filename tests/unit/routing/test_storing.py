@@ -18,6 +18,7 @@ from domain.refusals import Invalid, StorageAway, Unavailable
 from domain.routing.events.service import EventService
 from domain.routing.service import RETRIES, ConversationService
 from domain.routing.texts import PROCESSING_FAILED
+from domain.routing.withdrawals.service import Withdrawals
 from ports.inbox import Conversation, EventOutcome, QueuedEvent
 from ports.queue import QueueKey
 
@@ -72,7 +73,13 @@ class World:
         )
         events = EventService(invocation, anything, rounds, health, clock, meter, verification_address="")
         self.service = ConversationService(
-            anything, anything, anything, events, health, ForwardingService(anything, anything, health)
+            anything,
+            anything,
+            anything,
+            events,
+            health,
+            ForwardingService(anything, anything, health),
+            Withdrawals(),
         )
 
     async def cached(self, instance_id: int) -> Instance | None:

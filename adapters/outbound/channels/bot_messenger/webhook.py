@@ -9,7 +9,16 @@ from typing import Any
 from adapters.outbound.channels.common.bodies import at, items, json_object, same, text
 from adapters.outbound.channels.common.calls import require_webhook
 from adapters.outbound.channels.common.messages import pressed_text
-from domain.channels.messages import ChannelMetadata, Event, Identity, Merge, RawCall, Received, Sender
+from domain.channels.messages import (
+    Change,
+    ChannelMetadata,
+    Event,
+    Identity,
+    Merge,
+    RawCall,
+    Received,
+    Sender,
+)
 from domain.refusals import Unauthenticated
 
 from .config import TARGET, BotConfig, BotTarget
@@ -48,6 +57,8 @@ def read_update(update: Mapping[str, Any], bot: Bot) -> Received:
     update_id = text(update, "update_id")
     key = f"{bot.id}:{update_id}" if update_id else None  # ids count per bot; an instance may change its bot
     event = _pressed(content, key) if kind == "callback_query" else _message(content, key, bot)
+    if kind == "edited_message" and not isinstance(event, str) and event.merge is None:
+        event = replace(event, change=Change.EDITED, new_if_answered=True)
     return (
         Received(kind=f"ignored:{event}") if isinstance(event, str) else Received(events=(event,), kind=kind)
     )
@@ -78,6 +89,7 @@ def _message(message: Mapping[str, Any], key: str | None, bot: Bot) -> Event | s
         canned_reply=GREETING if greeted else None,
         is_direct=at(message, "chat", "type") == "private",
         merge=_album(message),
+        message_id=text(message, "message_id"),
         quoted=quoted_in(message, bot),
     )
 

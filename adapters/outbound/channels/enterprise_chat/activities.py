@@ -8,12 +8,13 @@ import json
 import mimetypes
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.channels.common.calls import json_answer
 from adapters.outbound.channels.enterprise_chat.config import TARGET, TeamsTarget
-from domain.channels.messages import Attachment, Event, Identity, RawAnswer, Received, Sender
+from domain.channels.messages import Attachment, Change, Event, Identity, RawAnswer, Received, Sender
 from domain.refusals import Invalid
 
 ACKNOWLEDGED = RawAnswer(200)
@@ -26,12 +27,11 @@ _KNOWN = frozenset(
         "endOfConversation",
         "event",
         "installationUpdate",
-        "messageDelete",
         "messageReaction",
-        "messageUpdate",
         "typing",
     }
 )
+_CHANGES = {"messageUpdate": Change.EDITED, "messageDelete": Change.DELETED}
 _TAG = re.compile(r"<at(?:\s[^<>]*)?>(.*?)</at>", re.DOTALL)
 _GONE = "\0"
 _AROUND = re.compile(rf"[ \t]*{_GONE}[ \t]*")
@@ -56,6 +56,8 @@ def read(activity: Mapping[str, Any]) -> Received:
         return _message(activity)
     if kind == "invoke":
         return _invoke(activity)
+    if kind in _CHANGES:
+        return _change(activity, _CHANGES[kind])
     return Received(ACKNOWLEDGED, kind=f"ignored:{kind if kind in _KNOWN else 'other'}")
 
 
@@ -68,6 +70,15 @@ def _message(activity: Mapping[str, Any]) -> Received:
     if not content and not attachments and choice is None:
         return Received(ACKNOWLEDGED, kind="ignored:empty")
     return Received(ACKNOWLEDGED, events=(_event(activity, content, attachments, choice),))
+
+
+def _change(activity: Mapping[str, Any], change: Change) -> Received:
+    """An edited or deleted message has the id of the message."""
+    if _is_bot(activity) or not text(activity, "id"):
+        return Received(ACKNOWLEDGED, kind="ignored:bot")
+    event = _event(activity, content_of(activity), tuple(_attachments(activity)), None)
+    key = f"{event.key}:{text(activity, 'timestamp') or change}"
+    return Received(ACKNOWLEDGED, events=(replace(event, key=key, change=change),), kind=change)
 
 
 def _invoke(activity: Mapping[str, Any]) -> Received:
@@ -149,6 +160,7 @@ def _event(
         is_direct=text(activity, "conversation", "conversationType") == "personal"
         or not at(activity, "conversation", "isGroup"),
         raw=dict(activity),
+        message_id=activity_id,
     )
 
 

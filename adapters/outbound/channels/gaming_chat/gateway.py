@@ -13,6 +13,7 @@ import orjson
 
 from adapters.outbound.channels.common.bodies import at, frame_object, text
 from adapters.outbound.channels.common.reconnecting import Attempt, Refused, keep_connected
+from domain.channels.messages import Event
 from ports.capabilities import Emit, PlatformError, Registration
 from ports.channels import ChannelDependencies
 from ports.http import HttpFailed
@@ -22,7 +23,7 @@ from ports.websockets import ConnectionClosed, Handshake, WebSocket
 from .api import DiscordApi
 from .config import DiscordConfig
 from .interactions import read_interaction
-from .messages import read_message
+from .messages import read_deletion, read_edit, read_message
 
 INTENTS = 1 << 9 | 1 << 12
 """Messages in servers and direct messages. The content of mentions and direct messages comes without the
@@ -213,12 +214,22 @@ class _Connection:
         if name in ("READY", "RESUMED"):
             self.session.attempt.greeted = True
             await self.session.recorder.set_connected_since(self.dependencies.clock.now())
-        elif name == "MESSAGE_CREATE":
-            event = read_message(data, {self.session.config.application_id, self.session.bot_id})
-            if not isinstance(event, str):
-                await self.session.emit(event)
+        elif event := self._read(name, data):
+            await self.session.emit(event)
         elif name == "INTERACTION_CREATE" and isinstance(data, dict):
             await self._interact(data)
+
+    def _read(self, name: str, data: Any) -> Event | None:
+        bot_ids = {self.session.config.application_id, self.session.bot_id}
+        event: Event | str = "other"
+        match name:
+            case "MESSAGE_CREATE":
+                event = read_message(data, bot_ids)
+            case "MESSAGE_UPDATE":
+                event = read_edit(data, bot_ids)
+            case "MESSAGE_DELETE":
+                event = read_deletion(data)
+        return None if isinstance(event, str) else event
 
     async def _interact(self, data: Mapping[str, Any]) -> None:
         """Interactions come here while the application has no Interactions Endpoint URL."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, size, text
-from domain.channels.messages import Attachment, Event, Identity, Sender
+from domain.channels.messages import Attachment, Change, Event, Identity, Sender
 
 from .config import TARGET, DiscordTarget
 
@@ -47,7 +48,26 @@ def read_message(message: Any, bot_ids: Collection[str]) -> Event | str:
         canned_reply=None if question or attachments else GREETING,
         ids=(message_id,) if message_id else (),
         is_direct=direct,
+        message_id=message_id,
     )
+
+
+def read_edit(message: Any, bot_ids: Collection[str]) -> Event | str:
+    """The event of an edited message. Updates without the time of an edit are previews of links and the like."""
+    edited_at = text(message, "edited_timestamp")
+    event = read_message(message, bot_ids) if edited_at else "preview"
+    if isinstance(event, str):
+        return event
+    return replace(event, key=f"{event.message_id}:{edited_at}", change=Change.EDITED)
+
+
+def read_deletion(message: Any) -> Event | str:
+    """The event of a deleted message; Discord does not say whose it was."""
+    message_id = text(message, "id")
+    if not message_id:
+        return "incomplete"
+    key = f"{message_id}:{Change.DELETED}"
+    return Event(key, "", Sender(""), "", {}, message_id=message_id, change=Change.DELETED)
 
 
 def sender_of(user: Any, member: Any) -> Sender | None:

@@ -6,10 +6,11 @@ https://docs.slack.dev/messaging/formatting-message-text
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, size, text
-from domain.channels.messages import Attachment, ChannelMetadata, Event, Identity, Sender
+from domain.channels.messages import Attachment, Change, ChannelMetadata, Event, Identity, Sender
 
 from .config import TARGET, SlackTarget
 
@@ -35,6 +36,10 @@ def read_event(body: Mapping[str, Any], metadata: ChannelMetadata) -> Event | st
     if kind not in ("message", "app_mention") or not isinstance(event, dict):
         return "event"
     bot = _bot_user(body, metadata)
+    if text(event, "subtype") == "message_changed":
+        return _edit(body, event, bot)
+    if text(event, "subtype") == "message_deleted":
+        return _deletion(event)
     if reason := _ignored(event, bot):
         return reason
     written, direct = text(event, "text"), _is_direct(event)
@@ -64,7 +69,36 @@ def _event(body: Mapping[str, Any], event: Mapping[str, Any], addressed: str, di
         ids=tuple(filter(None, (ts, *file_ids))),
         ids_of_session=True,
         is_direct=direct,
+        message_id=f"{channel}:{ts}",
     )
+
+
+def _edit(body: Mapping[str, Any], event: Mapping[str, Any], bot: str) -> Event | str:
+    """The event of an edited message. One without a new text has got a preview of a link.
+
+    Source: https://docs.slack.dev/reference/events/message/message_changed
+    """
+    message, channel = at(event, "message"), text(event, "channel")
+    if not isinstance(message, dict) or _ignored({**message, "channel": channel}, bot):
+        return "bot"
+    if text(message, "text") == text(event, "previous_message", "text"):
+        return "preview"
+    written = without_mention(text(message, "text"), bot) if bot else text(message, "text")
+    edited = _event(body, {**message, "channel": channel}, written, _is_direct(event))
+    return replace(edited, key=f"{edited.key}:{text(event, 'ts')}", change=Change.EDITED)
+
+
+def _deletion(event: Mapping[str, Any]) -> Event | str:
+    """The event of a deleted message, which may have been in any thread of the channel.
+
+    Source: https://docs.slack.dev/reference/events/message/message_deleted
+    """
+    channel, ts = text(event, "channel"), text(event, "deleted_ts")
+    if not channel or not ts:
+        return "incomplete"
+    message_id = f"{channel}:{ts}"
+    key = f"{message_id}:{Change.DELETED}"
+    return Event(key, "", Sender(""), "", {}, message_id=message_id, change=Change.DELETED)
 
 
 def _ignored(event: Mapping[str, Any], bot: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from adapters.outbound.storage.codec import dump, event_to_json, key_of
+from adapters.outbound.storage.codec import dump, event_to_json, key_of, stored_event
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.inbox import ENQUEUE, InboxRow, PostgresInbox, columns_of
@@ -12,22 +12,26 @@ from adapters.outbound.storage.statements import compact
 from domain.channels.messages import Change, Event
 from ports.inbox import Accepted, CallResult
 
+FIND = f"""
+SELECT id, event, draft FROM inbox
+WHERE instance_id = %(instance)s AND (%(session)s::text = '' OR session_key = %(session)s)
+    AND status = {EventStatus.QUEUED} AND event_key <> %(key)s AND position(%(message)s IN event) > 0
+    AND NOT EXISTS (SELECT FROM inbox WHERE instance_id = %(instance)s AND event_key = %(key)s)
+ORDER BY id DESC LIMIT 1 FOR UPDATE
+"""
+"""The message that a change concerns, while it waits or is worked on; none for a change that was applied already.
+Indexes `inbox_queued` and `inbox_event`."""
+
 WITHDRAW = compact(f"""
 WITH gone AS (
-    UPDATE inbox SET status = {EventStatus.DONE}, event = %(event)s, error = NULL, finished_at = now() WHERE id = (
-        SELECT id FROM inbox WHERE instance_id = %(instance)s AND session_key = %(session)s
-        AND status = {EventStatus.QUEUED} AND event_key <> %(key)s AND position(%(message)s IN event) > 0
-        ORDER BY id DESC LIMIT 1
-    ) AND status = {EventStatus.QUEUED}
-    AND NOT EXISTS (SELECT FROM inbox WHERE instance_id = %(instance)s AND event_key = %(key)s)
-    RETURNING id, instance_id, session_key, draft, false AS last, true AS person, false AS replied,
-        NULL::int AS minutes
+    UPDATE inbox SET status = {EventStatus.DONE}, event = %(event)s, error = NULL, finished_at = now()
+    WHERE id = %(id)s AND status = {EventStatus.QUEUED}
+    RETURNING instance_id, session_key, false AS last, true AS person, false AS replied, NULL::int AS minutes
 ), completed AS ({complete_sql(QueueKind.INBOUND, "gone")})
-SELECT id, draft FROM gone
+SELECT count(*) FROM gone
 """)
-"""Takes a message that waits, or is being worked on, out of its conversation; its row stays, without its text, so
-that a redelivery is recognised. Not twice for one change. Indexes `inbox_queued` and `inbox_event`, and the primary
-keys."""
+"""Takes a message out of its conversation; its row stays, without its text, so that a redelivery is recognised.
+Primary keys."""
 
 KEEP_DRAFT = "UPDATE inbox SET draft = %s WHERE instance_id = %s AND event_key = %s"
 """Index `inbox_event`."""
@@ -87,14 +91,31 @@ class ChangeableInbox:
 
 
 async def _withdraw(connection: Connection, instance_id: int, event: Event) -> tuple[int, str | None] | None:
-    emptied = replace(event, text="", attachments=(), choice=None, change=Change.DELETED, raw={})
-    parameters = {
+    """The id of the message that the change concerned, and the message that shows its unfinished answer."""
+    change = {
         "instance": instance_id,
         "session": key_of(event.session_id),
         "key": key_of(event.key or ""),
-        "event": event_to_json(emptied, event.request_id).decode(),
         "message": f'"own_id":{dump(event.message_id)}',  # as `event_to_json` writes it; no text has these quotes
-        "owner": None,
     }
-    row: tuple[int, str | None] | None = await (await connection.execute(WITHDRAW, parameters)).fetchone()
-    return row
+    row = await (await connection.execute(FIND, change)).fetchone()
+    if row is None:
+        return None
+    id, stored, draft = row
+    withdrawn = {"id": id, "event": _without_content(stored_event(stored)), "owner": None}
+    await connection.execute(WITHDRAW, withdrawn)
+    return id, draft
+
+
+def _without_content(event: Event) -> str:
+    emptied = replace(
+        event,
+        text="",
+        attachments=(),
+        choice=None,
+        quoted=None,
+        canned_reply=None,
+        change=Change.DELETED,
+        raw={},
+    )
+    return event_to_json(emptied, event.request_id).decode()

@@ -18,7 +18,7 @@ from adapters.outbound.channels.workspace_chat import config as models
 from adapters.outbound.channels.workspace_chat import webhook
 from adapters.outbound.channels.workspace_chat.events import GREETING
 from adapters.outbound.channels.workspace_chat.webhook import sign
-from domain.channels.messages import Attachment, Event, Identity, RawAnswer, RawCall, Received
+from domain.channels.messages import Attachment, Change, Event, Identity, RawAnswer, RawCall, Received
 from domain.refusals import Invalid, NotFound, Unauthenticated
 from tests.support.hostile import JSON, places, replaced
 from tests.support.platforms.slack import SECRET
@@ -161,14 +161,35 @@ def test_without_a_time_stamp_the_events_id_counts() -> None:
         ("message_channel", "ignored:not-addressed"),
         ("message_from_bot", "ignored:bot"),
         ("message_own", "ignored:bot"),
-        ("message_changed", "ignored:subtype"),
-        ("message_deleted", "ignored:subtype"),
         ("reaction_added", "ignored:event"),
         ("shortcut", "ignored:interaction"),
     ],
 )
 def test_what_is_not_answered(name: str, kind: str) -> None:
     assert received(recorded(name)) == Received(kind=kind)
+
+
+def test_an_edit_names_the_message_that_it_replaces() -> None:
+    (edited,) = received(recorded("message_changed")).events
+    assert (edited.change, edited.message_id) == (Change.EDITED, "D0ADA:1800000003.000300")
+    assert (edited.session_id, edited.text) == ("D0ADA", "edited")
+
+
+def test_a_preview_of_a_link_is_no_edit() -> None:
+    body = fixture("message_changed")
+    body["event"]["previous_message"]["text"] = body["event"]["message"]["text"]
+    assert received(as_posted("message_changed", body)).kind == "ignored:preview"
+
+
+def test_an_edit_of_the_bots_own_message_is_ignored() -> None:
+    body = fixture("message_changed")
+    body["event"]["message"]["user"] = "U0BOT"
+    assert received(as_posted("message_changed", body)).events == ()
+
+
+def test_a_deletion_names_its_message() -> None:
+    (deleted,) = received(recorded("message_deleted")).events
+    assert (deleted.change, deleted.message_id) == (Change.DELETED, "D0ADA:1800000003.000300")
 
 
 def test_the_bots_own_message_without_a_bot_id_is_not_answered() -> None:
