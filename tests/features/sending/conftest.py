@@ -11,6 +11,7 @@ from pytest_bdd import given, parsers, then, when
 
 from adapters.outbound.channels.bot_messenger.tests import samples as telegram
 from adapters.outbound.channels.business_messaging.tests import samples as whatsapp
+from adapters.outbound.channels.gaming_chat.tests import samples as discord
 from adapters.outbound.channels.sms_provider.delivery import BASE as SMS_BASE
 from adapters.outbound.channels.workspace_chat.tests import samples as slack_samples
 from tests.drivers.platform import PlatformDriver
@@ -21,6 +22,12 @@ from tests.support.platforms.standin import StandIn
 from tests.support.waiting import until
 
 ROOM, DIRECT = "C0ROOM", "D0ADA"
+
+TEAMS_SETTINGS = (
+    "ENTERPRISE_CHAT_LOGIN_URL",
+    "ENTERPRISE_CHAT_OPENID_URL",
+    "ENTERPRISE_CHAT_SERVICE_URL",
+)
 
 
 @dataclass
@@ -74,6 +81,8 @@ def edge(request: pytest.FixtureRequest) -> Iterator[PlatformDriver]:
         telegram.SETTING: driver.url,
         SMS_BASE.setting: driver.url,
         whatsapp.SETTING: driver.url,
+        discord.SETTING: f"{driver.url}/api/v10",
+        **dict.fromkeys(TEAMS_SETTINGS, driver.url),
     }
     request.module.SETTINGS = {**settings, **getattr(request.module, "MORE_SETTINGS", {})}
     yield driver

@@ -46,6 +46,7 @@ class Discord(StandIn):
         self.whispers: list[dict[str, Any]] = []
         self.files: dict[str, bytes] = {}
         self.token_gone = False
+        self.closed_to_strangers = False
         self.original_gone = False
         self.shared = {"/attachments/1/engine.png": b"\x89PNG picture"}
         self.gateway = GatewayStandIn()
@@ -67,7 +68,20 @@ class Discord(StandIn):
             return Reply(json={"id": APPLICATION, "username": "agent", "bot": True})
         if path == "/gateway/bot":
             return Reply(json={"url": self.url.replace("http", "ws", 1) + "/gateway", "shards": 1})
+        if path == "/users/@me/channels":
+            return self._direct(seen)
+        if seen.method == "GET" and path in (f"/channels/{channel}" for channel in CHANNELS):
+            return Reply(json={"id": path.rpartition("/")[2], "type": 0})
+        if seen.method == "GET":
+            return refusal(404, 10003, "Unknown Channel")
         return self._in_channel(seen, path)
+
+    def _direct(self, seen: Seen) -> Reply:
+        expect(set(seen.json) == {"recipient_id"}, f"fields {set(seen.json)}")
+        if self.closed_to_strangers:
+            return refusal(403, 50007, "Cannot send messages to this user")
+        person = {"id": seen.json["recipient_id"], "username": "ada"}
+        return Reply(json={"id": CHANNELS[1], "type": 1, "recipients": [person]})
 
     def _by_token(self, seen: Seen, path: str) -> Reply:
         if path.endswith("/callback"):

@@ -21,6 +21,8 @@ from tests.support.platforms.websocket import Peer, Peers
 
 TOKEN = "t0kenoftheapiq9m4w8d2hr6tb"
 CHANNEL = "c4n8hq2xw7z1m5kfr9ty3bdjpa"
+DIRECT = "c5n8hq2xw7z1m5kfr9ty3bdjpa"
+"""The direct channel of the bot and a person."""
 BOT = {"id": "b1r5xk8mz2d7f4qhw9tbnc3yja", "username": "kitchen", "is_bot": True}
 OTHER_BOT = "k7r2xn9mz4d1f6qhw3tbc8yja5"
 FIRST_POST_AT = 1_795_780_800_000
@@ -120,6 +122,9 @@ class Mattermost(StandIn):
             return Reply(json={"status": "OK"})
         if path == "/files":
             return self._upload(seen)
+        if path == "/channels/direct":
+            expect(seen.json[0] == BOT["id"] and _ID.fullmatch(seen.json[1]), "the bot and a user")
+            return Reply(201, {"id": DIRECT, "type": "D", "name": f"{BOT['id']}__{seen.json[1]}"})
         expect(path == "/posts", "no such resource")
         return self._post(seen.json)
 

@@ -19,17 +19,17 @@ FIXTURES = Path(__file__).parents[1] / "fixtures"
 SERVICE = "https://smba.trafficmanager.net/emea/"
 
 
-def _fixture(name: str) -> dict[str, Any]:
+def fixture(name: str) -> dict[str, Any]:
     activity: dict[str, Any] = json.loads((FIXTURES / f"{name}.json").read_text())
     return activity
 
 
 def _signed(name: str, **options: Any) -> RawCall:
     headers = {"Authorization": f"Bearer {token(NOW, SERVICE, **options)}"}
-    return call(as_json=_fixture(name), headers=headers)
+    return call(as_json=fixture(name), headers=headers)
 
 
-PERSONAL = _fixture("message_personal")["conversation"]["id"]
+PERSONAL = fixture("message_personal")["conversation"]["id"]
 INCOMING = "https://prod-1.westeurope.logic.azure.com/workflows/1"
 
 SAMPLE = Sample(
@@ -43,7 +43,7 @@ SAMPLE = Sample(
     config={"appId": APP_ID, "appPassword": PASSWORD},
     genuine={"message": _signed("message_personal"), "choice": _signed("invoke_choice")},
     forged={
-        "no token": call(as_json=_fixture("message_personal")),
+        "no token": call(as_json=fixture("message_personal")),
         "another key": _signed("message_personal", key=private_key("another key")),
         "another app": _signed("message_personal", aud="another app"),
         "another service": _signed("message_personal", serviceurl="https://evil.example/"),
@@ -71,7 +71,7 @@ SAMPLE = Sample(
                 == f"https://smba.trafficmanager.net/teams/v3/conversations/{quote(PERSONAL)}/activities"
                 and text(request.json, "from", "id") == f"28:{APP_ID}"
             ),
-            answered=lambda: activities.read(_fixture("message_personal")).events[0],
+            answered=lambda: activities.read(fixture("message_personal")).events[0],
         ),
         Opening("19:meeting_Mzg@thread.v2", "19:meeting_Mzg@thread.v2"),
         Opening("webhook", "webhook", config={"webhookUrl": INCOMING}),
