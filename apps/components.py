@@ -13,7 +13,7 @@ from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.outbox import OUTBOUND
 from adapters.outbound.storage.verifications import sweep
 from adapters.outbound.tracing import Traces
-from apps.container import CommandContainer, Container
+from apps.container import CommandContainer, Container, CoreContainer
 from apps.process import Component, Phase
 from domain.refusals import Unavailable
 
@@ -21,6 +21,8 @@ log = logging.getLogger("switchboard")
 
 GRACE = Phase.WORK.value - 1.0
 """Seconds that work under way gets when the process stops, before it is cancelled."""
+PUBLISH_SECONDS = 5.0
+"""How often events get their ids while nobody reads them; readers see to that themselves."""
 NOTE_SECONDS = 0.5
 """Seconds for what the process leaves in the database at its end."""
 
@@ -127,6 +129,7 @@ class WorkerComponent(Component):
         return [
             PeriodicTask("untaken answers", 1.0, self._storage.untaken_answers.send),
             PeriodicTask("limits of platforms", 0.0, self._refresh_limits),
+            PeriodicTask("events", PUBLISH_SECONDS, self._storage.event_log.publish),
             PeriodicTask("expired limits", 60.0, self._work.shared_limits.remove_expired),
             PeriodicTask("expired confirmations", 60.0, self._work.approvals.expire),
             PeriodicTask("expired verifications", 600.0, partial(sweep, self._storage.database)),
@@ -165,6 +168,19 @@ class WorkerComponent(Component):
         if self.periodic_task:
             self.periodic_task.cancel()
         await self._resources.close()
+
+
+class EventsComponent(Component):
+    """Ends the streams of events with the calls: they would not end by themselves."""
+
+    name = "streams of events"
+    phase = Phase.CALLS
+
+    def __init__(self, container: CoreContainer) -> None:
+        self._feed = container.storage().event_feed
+
+    async def stop(self) -> None:
+        await self._feed.close()
 
 
 class SocketsComponent(Component):

@@ -26,7 +26,8 @@ class JobsComponent(Component):
 
     def __init__(self, container: Container) -> None:
         self._queue = container.jobs()
-        retention, history = Retention(container.storage().database), container.storage().chat_history
+        retention = Retention(container.storage().database, container.settings().event_days)
+        history = container.storage().chat_history
         channels, schedules = container.channels(), container.storage().schedules
         self._polling, self._schedules = channels.polling, channels.schedules
         self._registration = channels.registration

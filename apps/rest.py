@@ -37,8 +37,14 @@ def build_gateway(container: CoreContainer) -> App:
         bind=logs.bind_request,
         checks=container.checks(),
         metrics=metrics,
+        max_streams=most_streams(settings),
     )
     return build(container.use_cases(), foundation.clock, foundation.ids, options)
+
+
+def most_streams(settings: Settings) -> int:
+    """Of events: half of the connections are kept for everything else."""
+    return allowed_connections(settings.http_max_connections) // 2
 
 
 class _Server(uvicorn.Server):

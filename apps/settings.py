@@ -146,6 +146,12 @@ class Settings(BaseModel):
         low=1,
         high=365,
     )
+    event_days: int = setting(
+        7,
+        "days for which events are kept, and recorded after the last reader of events was there",
+        low=1,
+        high=365,
+    )
     max_webhook_body_kb: int = setting(1024, "largest body of a callback, in KB", low=1, high=12_288)
     resources_file: str = setting("", "TOML file of rules for downstream resources")
     downstream_url: HttpUrl = setting("", "where resources go that no rule and no built-in takes")

@@ -1,6 +1,6 @@
 """The log of events: recorded with what they tell, read in the order of their ids."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Protocol
 
 from domain.events.model import EventFilter, EventPage
@@ -35,7 +35,7 @@ class EventLog(Protocol):
 class EventFeed(Protocol):
     """The events of the log as they come, for the readers of this process."""
 
-    def follow(self, wanted: EventFilter, cursor: int | None) -> AsyncIterator[EventPage]:
+    def follow(self, wanted: EventFilter, cursor: int | None) -> AsyncGenerator[EventPage, None]:
         """Pages behind the cursor, None: from now on. An empty page comes first, once events are recorded, and
         whenever nothing happened for a while: a sign of life, with the cursor so far."""
         ...

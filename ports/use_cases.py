@@ -1,6 +1,6 @@
 """What drives us: the inbound ports. Behind each stands the use case itself or a client of a remote core."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -8,6 +8,7 @@ from domain.access.model import Caller
 from domain.channels.messages import Identity, RawAnswer, RawCall
 from domain.channels.model import ChannelDefinition
 from domain.conversations.model import Message, NewMessage, QueuedSend
+from domain.events.model import EventPage
 from domain.instances.model import (
     Deliveries,
     Health,
@@ -175,6 +176,19 @@ class OAuthVerification(Protocol):
         ...
 
 
+class Events(Protocol):
+    """What happens to messages, deliveries, confirmations, instances, uploads and identities."""
+
+    async def watch(
+        self, caller: Caller, after: int | None, kinds: Sequence[str], instance_ids: Sequence[int]
+    ) -> AsyncGenerator[EventPage, None]:
+        """Events behind the cursor `after`, None: from now on; of these kinds and instances, none: of all that are
+        the caller's (an admin's: of everybody). The first page is empty: events are recorded from now on. Empty pages
+        are signs of life. Raises `Invalid`, `NotFound`, `Forbidden`; while it goes on `Unavailable`.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Verification:
     """Verified identities and the ways to verify them."""
@@ -200,3 +214,4 @@ class UseCases:
     files: KnowledgeFiles
     search: KnowledgeSearch
     shared: SharedFiles
+    events: Events

@@ -17,6 +17,7 @@ from domain.callbacks.service import (
 from domain.channels.service import CatalogueService
 from domain.conversations.forwarding.service import DestinationService
 from domain.conversations.sending.service import MessageService, SendingService
+from domain.events.service import EventStreams
 from domain.instances.operations.service import OperationsService
 from domain.instances.service import InstanceService
 from ports.use_cases import UseCases
@@ -92,4 +93,5 @@ def build_use_cases(
         files=knowledge.files,
         search=knowledge.search,
         shared=files.shared,
+        events=EventStreams(storage.instances, storage.event_feed),
     )

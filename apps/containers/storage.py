@@ -6,11 +6,13 @@ from adapters.outbound.artifacts import Artifacts
 from adapters.outbound.blobs.files import FileBlobs
 from adapters.outbound.blobs.s3 import Bucket, S3Blobs
 from adapters.outbound.event_bus import EventBus
+from adapters.outbound.event_feed import LogFeed
 from adapters.outbound.metadata import MemoryMetadata
 from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.security.file_tokens import SignedTokens
 from adapters.outbound.storage.chat_history import PostgresChatHistory
 from adapters.outbound.storage.cursors import PostgresCursors
+from adapters.outbound.storage.events.log import PostgresEventLog
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.identities import PostgresIdentities
 from adapters.outbound.storage.instances import PostgresInstances
@@ -76,6 +78,8 @@ class Storage:
         self.cursors = PostgresCursors(database, worker_id, bus.inbound_enqueued)
         self.deactivation = PostgresDeactivation(database, bus.changed)
         self.chat_history = PostgresChatHistory(database)
+        self.event_log = PostgresEventLog(database, foundation.settings.event_days)
+        self.event_feed = LogFeed(self.event_log)
 
 
 class Files:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from apps import logs
-from apps.components import StorageComponent
+from apps.components import EventsComponent, StorageComponent
 from apps.container import CoreContainer
 from apps.grpc_server.component import GrpcComponent, listening_address
 from apps.knowledge import ModelComponent, ReadersComponent
@@ -28,6 +28,7 @@ def main(settings: Settings, _: Namespace) -> int:
             StorageComponent(container, "core"),
             ReadersComponent(container),
             ModelComponent(container),
+            EventsComponent(container),
             GrpcComponent(container),
         ]
         address = listening_address(settings)

@@ -17,6 +17,7 @@ from adapters.outbound.clock import RandomIds, SystemClock
 from adapters.outbound.core_client.callbacks import RemoteCallbacks
 from adapters.outbound.core_client.channels import RemoteAccess, RemoteCatalogue, RemoteInstances
 from adapters.outbound.core_client.connection import CoreConnection
+from adapters.outbound.core_client.events import RemoteEvents
 from adapters.outbound.core_client.knowledge import RemoteBases, RemoteFiles, RemoteSearch
 from adapters.outbound.core_client.message_files import RemoteSharedFiles
 from adapters.outbound.core_client.messages import RemoteMessages
@@ -24,7 +25,7 @@ from adapters.outbound.core_client.verification import RemoteVerification
 from adapters.outbound.metrics import PrometheusMeter
 from apps import logs
 from apps.process import Component, Phase, run, serve
-from apps.rest import RestComponent
+from apps.rest import RestComponent, most_streams
 from apps.settings import Settings
 from apps.starting import listen
 from ports.use_cases import UseCases, Verification
@@ -69,6 +70,7 @@ def build_remote_gateway(settings: Settings, core: CoreConnection, callbacks: Re
         bind=logs.bind_request,
         checks={name or "core": partial(_core_answers, core, name) for name in ("", *LACKS)},
         metrics=metrics,
+        max_streams=most_streams(settings),
     )
     return build(_remote_use_cases(core, callbacks), SystemClock(), RandomIds(), options)
 
@@ -88,6 +90,7 @@ def _remote_use_cases(core: CoreConnection, callbacks: RemoteCallbacks) -> UseCa
         files=RemoteFiles(core),
         search=RemoteSearch(core),
         shared=RemoteSharedFiles(core),
+        events=RemoteEvents(core),
     )
 
 

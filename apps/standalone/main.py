@@ -4,7 +4,7 @@ import sys
 from argparse import Namespace
 
 from apps import logs
-from apps.components import SocketsComponent, StorageComponent, WorkerComponent
+from apps.components import EventsComponent, SocketsComponent, StorageComponent, WorkerComponent
 from apps.container import Container
 from apps.grpc_server.component import GrpcComponent
 from apps.jobs import JobsComponent
@@ -43,6 +43,7 @@ async def _serve(settings: Settings, dsn: str, listener) -> int:  # type: ignore
         KnowledgeComponent(container),
         ReadersComponent(container),
         ModelComponent(container),
+        EventsComponent(container),
         grpc,
         VerificationBotComponent(settings, container.foundation().http),
         RestComponent(build_gateway(container), listener, settings),

@@ -40,11 +40,17 @@ NOT_PARSED = object()
 """Stands for a message that is not what its method takes: gRPC itself would answer UNKNOWN, and log a stack trace."""
 
 _caller: ContextVar[Caller] = ContextVar("caller")
+_authenticate: ContextVar[Callable[[], Awaitable[Caller]]] = ContextVar("authenticate")
 
 
 def caller() -> Caller:
     """The caller of the RPC that is being served."""
     return _caller.get()
+
+
+def authenticate_again() -> Callable[[], Awaitable[Caller]]:
+    """What looks up once more who stands behind the credential of this RPC. Raises `Unauthenticated`."""
+    return _authenticate.get()
 
 
 class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
@@ -119,10 +125,12 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[type-arg]
         scheme, _, token = str(metadata.get("authorization", "")).partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             raise Unauthenticated("Unauthorized")
-        who = await self._access.authenticate(token.strip(), acting_for(metadata))
+        authenticate = partial(self._access.authenticate, token.strip(), acting_for(metadata))
+        who = await authenticate()
         if method in SERVICE_METHODS and not who.is_service:
             raise Forbidden(SERVICE_ONLY)
         _caller.set(who)
+        _authenticate.set(authenticate)
 
     async def _failed(
         self, error: Exception, method: str, context: grpc.aio.ServicerContext[Any, Any]

@@ -19,11 +19,13 @@ from switchboard.channels.v1 import (
     messages_pb2_grpc,
 )
 from switchboard.downstream.v1 import runner_pb2
+from switchboard.events.v1 import events_pb2, events_pb2_grpc
 from switchboard.knowledge.v1 import knowledge_pb2, knowledge_pb2_grpc
 from switchboard.verification.v1 import verification_pb2, verification_pb2_grpc
 
 from adapters.inbound.grpc.callbacks import CallbackServicer
 from adapters.inbound.grpc.channels import AccessServicer, CatalogueServicer, InstanceServicer
+from adapters.inbound.grpc.events import EventServicer
 from adapters.inbound.grpc.health import Health
 from adapters.inbound.grpc.interceptors import Guard
 from adapters.inbound.grpc.knowledge import KnowledgeServicer
@@ -57,6 +59,7 @@ FILES = (
     access_pb2,
     callbacks_pb2,
     catalogue_pb2,
+    events_pb2,
     files_pb2,
     instances_pb2,
     messages_pb2,
@@ -87,6 +90,7 @@ async def build(
     files_pb2_grpc.add_MessageFileServiceServicer_to_server(MessageFileServicer(use_cases.shared), server)
     knowledge = KnowledgeServicer(use_cases.bases, use_cases.files, use_cases.search)
     knowledge_pb2_grpc.add_KnowledgeServiceServicer_to_server(knowledge, server)
+    events_pb2_grpc.add_EventsServicer_to_server(EventServicer(use_cases.events), server)
     await _operations(server, health)
     return server
 

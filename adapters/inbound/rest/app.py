@@ -9,6 +9,7 @@ from adapters.inbound.rest import (
     catalogue,
     docs_page,
     errors,
+    events,
     instances,
     knowledge,
     knowledge_files,
@@ -29,6 +30,7 @@ ROUTES = (
     catalogue,
     instances,
     messages,
+    events,
     verification,
     knowledge_files,
     knowledge,
@@ -48,6 +50,7 @@ def build(use_cases: UseCases, clock: Clock, ids: Ids, options: GatewayOptions) 
 def _api(gateway: Gateway) -> FastAPI:
     api = FastAPI(title="Switchboard", version="0.1.0", docs_url=None, redoc_url=None, redirect_slashes=False)
     api.state.gateway = gateway
+    api.state.streams = events.Streams(gateway.options.max_streams)
     errors.install(api)
     for module in ROUTES:
         api.include_router(module.router)

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import re
 import time
+from functools import partial
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -81,10 +82,11 @@ class AuthMiddleware:
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             raise Unauthenticated(UNAUTHORIZED)
-        caller = await self._access.authenticate(token.strip(), _text(headers.get("x-user-id")))
+        authenticate = partial(self._access.authenticate, token.strip(), _text(headers.get("x-user-id")))
+        caller = await authenticate()
         if path in SERVICE_PATHS and not caller.is_service:
             raise Forbidden(SERVICE_ONLY)
-        scope.setdefault("state", {})["caller"] = caller
+        scope.setdefault("state", {}).update(caller=caller, authenticate=authenticate)
 
     def _limited(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
         limit = self._options.max_body

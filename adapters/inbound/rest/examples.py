@@ -188,6 +188,11 @@ ERRORS: dict[str, str] = {
 
 TEXTS: dict[str, str] = {
     "application/octet-stream": "(the bytes of the file)",
+    "text/event-stream": (
+        "retry: 3000\nid: 41\n\nid: 42\nevent: delivery.sent\n"
+        'data: {"id":42,"kind":"delivery.sent","at":"2026-03-01T09:30:00.000Z","instanceId":1,"sessionId":"s-1",'
+        '"data":{"messageId":"out-7","deliveryId":9}}\n\n'
+    ),
     "text/html": "<!doctype html><title>Verification</title><p>Your identity is verified.</p>",
     "text/plain": "switchboard_accepted_total 42.0\n",
 }
@@ -250,6 +255,9 @@ PARAMETERS: dict[str, tuple[str, object]] = {
     "name": ("Name of a file.", "pump.pdf"),
     "fileId": ("Hash of a file.", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"),
     "id": ("Id of a knowledge base.", "1"),
+    "kinds": ("Only these kinds of events, separated by commas.", ["message.answered", "delivery.dead"]),
+    "after": ("Go on behind the event of this id; without it, from now on.", 41),
+    "Last-Event-ID": ("As `after`, and counts before it: browsers send it when they connect again.", 41),
     "status": ("Only deliveries in this state.", "dead"),
     "limit": ("How many, 1 to 1000.", 5),
     "offset": ("How many to leave out at the beginning.", 0),

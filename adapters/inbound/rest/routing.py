@@ -49,7 +49,8 @@ MEANING = {
 @dataclass(frozen=True, slots=True)
 class GatewayOptions:
     """`agent_url` is the public base address, `platform_url` that of the platform in front; `max_body` in
-    bytes, as `max_upload` for the whole body of an upload. `checks` raise when what they look at is not ready."""
+    bytes, as `max_upload` for the whole body of an upload; `max_streams`: streams of events at a time. `checks` raise
+    when what they look at is not ready."""
 
     agent_url: str
     platform_url: str
@@ -58,6 +59,7 @@ class GatewayOptions:
     bind: Callable[[str], None]
     checks: Mapping[str, Callable[[], Awaitable[None]]]
     metrics: Callable[[], Awaitable[bytes]]
+    max_streams: int = 500
 
 
 @dataclass(frozen=True, slots=True)

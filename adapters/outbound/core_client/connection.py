@@ -1,6 +1,6 @@
 """The connection to a remote core: deadlines, the caller's credential, refusals."""
 
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
@@ -88,14 +88,17 @@ class CoreConnection:
             request.page_token = page.next_page_token
 
     async def stream(
-        self, method: Callable[..., AsyncIterable[T]], request: Any, *, deadline: float = DEADLINE
-    ) -> AsyncIterator[T]:
-        """The answers one by one; a refusal of the core is raised as the same refusal here."""
+        self, method: Callable[..., AsyncIterable[T]], request: Any, *, deadline: float | None = DEADLINE
+    ) -> AsyncGenerator[T, None]:
+        """The answers one by one; a refusal of the core is raised as the same refusal here. None: no deadline."""
+        call: Any = method(request, timeout=deadline, metadata=credential.get())
         try:
-            async for answer in method(request, timeout=deadline, metadata=credential.get()):
+            async for answer in call:
                 yield answer
         except grpc.aio.AioRpcError as error:
             refusal = from_error(error)
             if refusal is None:
                 raise
             raise refusal from error
+        finally:
+            call.cancel()

@@ -23,31 +23,39 @@ STATEMENTS = (
 """Dead letters are kept until somebody drops them."""
 
 
-class Retention:
-    """`days`: how long a redelivery is recognised, and a sent message listed."""
+OLD_EVENTS = (
+    "DELETE FROM event_log WHERE seq IN (SELECT seq FROM event_log"
+    " WHERE at < now() - make_interval(days => %s) ORDER BY at LIMIT %s)"
+)
+"""Index `event_log_by_age`."""
+OLD_LISTENERS = "DELETE FROM event_listener WHERE until < now()"
 
-    def __init__(self, database: Database, days: int = 14) -> None:
+
+class Retention:
+    """`days`: how long a redelivery is recognised, and a sent message listed; `event_days`: how long events are
+    kept."""
+
+    def __init__(self, database: Database, event_days: int, days: int = 14) -> None:
         self._database = database
-        self._days = days
+        self._statements = {**dict.fromkeys(STATEMENTS, days), OLD_EVENTS: event_days}
 
     async def clean(self) -> int:
         """Deletes in batches, so that no lock is held for long; how many rows."""
         count = 0
-        for statement in STATEMENTS:
-            while deleted := await self._database.execute(
-                statement, (self._days, BATCH), within=BULK_SECONDS
-            ):
+        for statement, days in self._statements.items():
+            while deleted := await self._database.execute(statement, (days, BATCH), within=BULK_SECONDS):
                 count += deleted
                 if deleted < BATCH:
                     break
+        count += await self._database.execute(OLD_LISTENERS)
         return count + await self._orphans()
 
     async def _orphans(self) -> int:
         """Rows of instances that were removed while they were being written."""
         count = 0
-        for table in ("inbox", "outbox", "queue"):
+        for table in ("inbox", "outbox", "queue", "event_log"):
             count += await self._database.execute(
-                f"DELETE FROM {table} t WHERE NOT EXISTS"
+                f"DELETE FROM {table} t WHERE instance_id IS NOT NULL AND NOT EXISTS"
                 " (SELECT FROM channel_instance i WHERE i.id = t.instance_id)",
                 within=BULK_SECONDS,
             )

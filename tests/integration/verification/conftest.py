@@ -177,6 +177,7 @@ def gateway(
         files=nothing,
         search=nothing,
         shared=nothing,
+        events=nothing,
     )
     options = GatewayOptions(
         agent_url="http://localhost:3011",

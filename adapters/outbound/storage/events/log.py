@@ -102,7 +102,12 @@ class PostgresEventLog:
         return await self._fetch_int("SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM event_id")
 
     async def publish(self) -> int:
-        return await self._database.execute(PUBLISH)
+        count = 0
+        while published := await self._database.execute(PUBLISH):
+            count += published
+            if published < BATCH:
+                break
+        return count
 
     async def listen(self, listener: str) -> None:
         if await self._fetch_int(LISTEN, (listener, self._days)):

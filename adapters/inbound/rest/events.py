@@ -1,0 +1,177 @@
+"""Events as Server-Sent Events (https://html.spec.whatwg.org/multipage/server-sent-events.html)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing, suppress
+from functools import lru_cache
+
+import orjson
+from fastapi import APIRouter, Request, Response
+
+from adapters.inbound.rest.asgi import Receive, Scope, Send
+from adapters.inbound.rest.routing import (
+    LARGEST_ID,
+    CurrentCaller,
+    Services,
+    errors,
+    parsed_id,
+)
+from adapters.inbound.streams import while_allowed
+from domain.events.model import EventKind, EventPage, LoggedEvent
+from domain.refusals import Fault, Invalid, Refusal, TooMany
+
+RETRY_MS = 3000
+"""After so long a client connects again."""
+BUSY_SECONDS = 5.0
+FRAMES_CACHED = 256
+
+PARAMETERS = {
+    "parameters": [
+        {
+            "name": "kinds",
+            "in": "query",
+            "schema": {"type": "array", "items": {"enum": list(EventKind)}},
+            "explode": False,
+        },
+        {
+            "name": "instanceId",
+            "in": "query",
+            "description": "Only these instances, separated by commas.",
+            "schema": {"type": "array", "items": {"type": "integer"}},
+            "explode": False,
+        },
+        {
+            "name": "after",
+            "in": "query",
+            "schema": {"type": "integer"},
+        },
+        {
+            "name": "Last-Event-ID",
+            "in": "header",
+            "schema": {"type": "integer"},
+        },
+    ]
+}
+TEXT_EVENTS = {"text/event-stream": {"schema": {"type": "string"}}}
+STREAM = "Each event with its id, its kind, and as data an object with id, kind, at, instanceId, sessionId and data."
+
+router = APIRouter(tags=["events"])
+
+
+@router.get(
+    "/api/agent/events",
+    response_class=Response,
+    responses={
+        **errors(400, 403, 404, 429),
+        200: {"content": TEXT_EVENTS, "description": STREAM},
+    },
+    summary="Events as they happen, as Server-Sent Events",
+    openapi_extra=PARAMETERS,
+)
+async def watch(services: Services, caller: CurrentCaller, request: Request) -> Response:
+    """What happens to the caller's messages, deliveries, confirmations, instances, uploads and identities; an admin
+    gets those of everybody. Ids grow, and order holds within a conversation. Comments every 15 seconds are signs of
+    life. A reader that takes nothing is cut off, and goes on from the last id that it got. An event of kind `reset`
+    stands where events between the cursor and it are gone: they are older than EVENT_DAYS. docs/events.md has the
+    `data` of each kind."""
+    query = request.query_params
+    instance_ids = [_instance_id(text) for text in _listed(query.getlist("instanceId"))]
+    streams: Streams = request.app.state.streams
+    streams.check()
+    pages = await services.events.watch(
+        caller, _cursor(request), _listed(query.getlist("kinds")), instance_ids
+    )
+    allowed = while_allowed(pages, request.state.authenticate)
+    return EventStream(await anext(allowed), allowed, streams)
+
+
+class Streams:
+    """How many streams are open in this gateway, and how many may be."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.open = 0
+
+    def check(self) -> None:
+        """Raises `TooMany`: the other connections are for everybody else."""
+        if self.open >= self._most:
+            raise TooMany(f"{self._most} streams of events are open; end some of them", BUSY_SECONDS)
+
+
+class EventStream(Response):
+    """Writes pages as they come; takes the next one once the peer has room for it."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, first: EventPage, pages: AsyncGenerator[EventPage, None], streams: Streams) -> None:
+        super().__init__(headers={"cache-control": "no-cache, no-transform", "x-accel-buffering": "no"})
+        del self.headers["content-length"]
+        self._first = first
+        self._pages = pages
+        self._streams = streams
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        self._streams.open += 1
+        try:
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            await _write(send, b"retry: %d\nid: %d\n\n" % (RETRY_MS, self._first.cursor))
+            with suppress(Refusal):  # the client connects again, and is told why
+                await self._write_pages(request, send)
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            self._streams.open -= 1
+
+    async def _write_pages(self, request: Request, send: Send) -> None:
+        async with aclosing(self._pages):
+            async for page in self._pages:
+                if await request.is_disconnected():
+                    return
+                await _write(send, _frames(page))
+
+
+async def _write(send: Send, body: bytes) -> None:
+    await send({"type": "http.response.body", "body": body, "more_body": True})
+
+
+def _frames(page: EventPage) -> bytes:
+    """The events of a page. Behind them, or where there is none, the cursor, with a comment as a sign of life."""
+    frames = [_frame(event) for event in page.events]
+    if not page.events or page.cursor > page.events[-1].id:
+        frames.append(b": still here\nid: %d\n\n" % page.cursor)
+    return b"".join(frames)
+
+
+@lru_cache(FRAMES_CACHED)
+def _frame(event: LoggedEvent) -> bytes:
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (
+        event.id,
+        event.kind.encode(),
+        orjson.dumps(event.document()),
+    )
+
+
+def _cursor(request: Request) -> int | None:
+    """Raises `Invalid`."""
+    for name, text in (
+        ("Last-Event-ID", request.headers.get("last-event-id")),
+        ("after", request.query_params.get("after")),
+    ):
+        if not text:
+            continue
+        if not (text.isascii() and text.isdigit() and len(text) < 20 and int(text) <= LARGEST_ID):
+            raise Invalid.of([Fault(name, "must be the id of an event, a whole number")])
+        return int(text)
+    return None
+
+
+def _listed(values: Sequence[str]) -> list[str]:
+    return [item.strip() for value in values for item in value.split(",") if item.strip()]
+
+
+def _instance_id(text: str) -> int:
+    instance_id = parsed_id(text)
+    if instance_id is None:
+        raise Invalid.of([Fault("instanceId", f"'{text[:30]}' is not the id of an instance")])
+    return instance_id
