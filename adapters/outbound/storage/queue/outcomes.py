@@ -29,7 +29,7 @@ from ports.inbox import EventOutcome
 from ports.outbox import QueuedMessage, QueuedMessages
 from ports.queue import QueueKey
 
-_LOG = log_event_sql("regexp_split_to_table(told, ' ')", "done", data="nullif(main, id)::text")
+_LOG = log_event_sql("string_to_table(told, ' ')", "done", data="nullif(main, id)::text")
 """An event that was merged into another has the number of that one for its data."""
 
 COMPLETE = compact(f"""
@@ -51,7 +51,7 @@ WITH {OFFERED}, {ECHOES}, r AS MATERIALIZED (
     RETURNING r.*, i.await_until > now() AND r.result IS NOT NULL AS awaited
 ), sent AS (
     INSERT INTO outbox (instance_id, session_key, inbox_id, message, target, key, apology, prompt)
-    SELECT d.instance_id, d.session_key, d.id, m.message, m.target, m.key, d.error IS NOT NULL, d.prompt
+    SELECT d.instance_id, d.session_key, d.id, message, target, key, d.error IS NOT NULL, d.prompt
     FROM unnest(%(message_ids)s, %(messages)s, %(targets)s, %(keys)s) WITH ORDINALITY
       AS m(event, message, target, key, n)
     JOIN done d ON d.id = m.event AND d.awaited IS NOT TRUE
