@@ -32,6 +32,7 @@ class Platforms:
 
     def __init__(self, stack: contextlib.ExitStack) -> None:
         self.telegram, self.slack, self.mattermost = Telegram(), Slack(), Mattermost()
+        self.instances: list[int] = []
         self.drivers = [self._served(each, stack) for each in (self.telegram, self.slack, self.mattermost)]
 
     @staticmethod
@@ -53,9 +54,10 @@ class Platforms:
             ("workspace-chat", {**slack_calls.CONFIG, "appToken": APP_TOKEN}),
             ("community-chat", {**mattermost, "connection": "socket"}),
         ):
-            gateway.create_instance(
+            created = gateway.create_instance(
                 channelId=channel_id, channelName="Bot", config=config, downStreamResourceId="agent::echo"
             )
+            self.instances.append(created["instanceId"])
 
     def write(self, number: int) -> None:
         """The same text on each; on Slack over the latest connection, as one envelope."""
@@ -103,6 +105,10 @@ def test_a_killed_workers_connections_are_taken_over_and_nothing_is_lost(
             assert answer.status_code == 200, answer.text
             return len(answer.json()["connectedChannels"])
 
+        def pending(instance_id: int) -> int:
+            answer = client.get(f"/api/agent/channel-instances/{instance_id}/health")
+            return int(answer.json()["queue"]["pending"])
+
         platforms.connect(apart.gateway)
         until(lambda: connected() == 3, "three connections")
         platforms.write(1)
@@ -110,6 +116,7 @@ def test_a_killed_workers_connections_are_taken_over_and_nothing_is_lost(
         with Service(open_folder / "second", "worker", apart.worker.settings) as second:
             platforms.write(2)
             until(lambda: platforms.have_answered(2), "answers while both workers run")
+            until(lambda: not any(map(pending, platforms.instances)), "they are on record as sent")
             taken = len(platforms.slack.sockets.all), len(platforms.mattermost.sockets.all)
             assert taken == (1, 1), "one connection each"
             assert platforms.telegram.conflicts == 0
