@@ -31,7 +31,8 @@ class Platforms:
     """Telegram, Slack and Mattermost: what people write there, and what they read."""
 
     def __init__(self, stack: contextlib.ExitStack) -> None:
-        self.telegram, self.slack, self.mattermost = Telegram(), Slack(), Mattermost()
+        self.telegram, self.slack = Telegram(), Slack()
+        self.mattermost = Mattermost(int(time.time() * 1000))
         self.instances: list[int] = []
         self.drivers = [self._served(each, stack) for each in (self.telegram, self.slack, self.mattermost)]
 

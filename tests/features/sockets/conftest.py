@@ -43,7 +43,8 @@ class Behind:
 
     def begin(self, platform: StandIn, setting: str, api: str = "", **settings: str) -> None:
         self.driver.show(platform)
-        self.world = self.make_world(**{setting: self.driver.url + api}, **settings)
+        address = {setting: self.driver.url + api} if setting else {}
+        self.world = self.make_world(**address, **settings)
         self.way = UseCases(self.world)
         self._keep(self.world.container.channels().supervisor, self.world.container.foundation().worker_id)
 

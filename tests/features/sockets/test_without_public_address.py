@@ -1,19 +1,27 @@
-"""The steps of without_public_address.feature that are Telegram's."""
+"""The steps of without_public_address.feature."""
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.outbound.channels.bot_messenger.tests import samples
+from adapters.outbound.channels.workspace_chat.tests import samples as slack_samples
 from tests.features.sockets.conftest import Behind
+from tests.support.platforms.mattermost import CHANNEL as CHANNEL_ID
+from tests.support.platforms.mattermost import TOKEN as MATTERMOST_TOKEN
+from tests.support.platforms.mattermost import Mattermost
+from tests.support.platforms.slack import APP_TOKEN, Slack
 from tests.support.platforms.telegram import Telegram
+from tests.support.platforms.websocket import Peers
 from tests.support.waiting import until
 
 SETTING = samples.SETTING
 PUBLIC = {"AGENT_URL": "https://agents.example"}
 CHANNEL = "bot-messenger"
+BOB, DIRECT = "u1m5kfr9ty3bdjpac4n8hq2xw7", "d1m5kfr9ty3bdjpac4n8hq2xw7"
 POLLED = {**samples.CONFIG, "connection": "polling"}
 
 scenarios("without_public_address.feature")
@@ -65,10 +73,86 @@ def dies(behind: Behind) -> None:
     behind.kill_the_first()
 
 
+@given("a service behind a router, and a Slack app in Socket Mode")
+def slack_behind_router(behind: Behind) -> None:
+    behind.begin(Slack(), slack_samples.SETTING, "/api")
+
+
+@given("a service behind a router, and a Mattermost server")
+def mattermost_behind_router(behind: Behind) -> None:
+    behind.begin(Mattermost(int(time.time() * 1000)), "")
+
+
+@when("Ann connects it")
+def connects_it(behind: Behind) -> None:
+    if isinstance(behind.driver.platform, Slack):
+        behind.create("workspace-chat", {**slack_samples.CONFIG, "appToken": APP_TOKEN})
+    else:
+        config = {"SERVER_URL": behind.driver.url, "channelId": CHANNEL_ID, "token": MATTERMOST_TOKEN}
+        behind.create("community-chat", {**config, "connection": "socket"})
+
+
+@given("Ann has connected it")
+def has_connected(behind: Behind) -> None:
+    connects_it(behind)
+    behind.wait_live()
+
+
+@when("Ann removes the token of the app")
+def removes_token(behind: Behind) -> None:
+    behind.way.update("ann", behind.id, {"config": slack_samples.CONFIG})
+
+
+@when("Slack announces that it will close the connection")
+def announces(behind: Behind) -> None:
+    peers(behind).all[0].say({"type": "disconnect", "reason": "refresh_requested"})
+
+
+@then("there is another connection before that")
+def another_connection(behind: Behind) -> None:
+    until(lambda: len(peers(behind).open) == 2, "the next connection is open")
+
+
+@then("Slack was told that the message arrived")
+def acknowledged(behind: Behind) -> None:
+    until(lambda: peers(behind).all[0].log == [{"envelope_id": "env-5"}], "the acknowledgement")
+
+
+@when(parsers.parse('Bob mentions it with "{text}" in a private channel'))
+def mentions(behind: Behind, text: str) -> None:
+    platform = behind.driver.platform
+    assert isinstance(platform, Mattermost)
+    platform.write(BOB, f"@kitchen {text}", "p4n8hq2xw7z1m5kfr9ty3bdjpa", "P")
+
+
+@when(parsers.parse('the connection breaks while Bob writes "{text}"'))
+def breaks(behind: Behind, text: str) -> None:
+    platform = behind.driver.platform
+    assert isinstance(platform, Mattermost)
+    platform.record(BOB, text, DIRECT, "D")
+    platform.sockets.all[0].say(1001)
+
+
+@then(parsers.parse('its health says "{words}", and that all is well'))
+def health_says(behind: Behind, words: str) -> None:
+    health = behind.way.health("ann", behind.id).body
+    assert health["healthy"], health
+    assert words in health["notes"][0]
+
+
 @when(parsers.parse('Bob writes "{text}" to it'))
 def writes(behind: Behind, text: str) -> None:
     behind.wait_live()
-    telegram(behind).write(update(text))
+    platform = behind.driver.platform
+    if isinstance(platform, Telegram):
+        platform.write(update(text))
+    elif isinstance(platform, Mattermost):
+        platform.write(BOB, text, DIRECT, "D")
+    else:
+        payload = slack_samples.fixture("message_im")
+        payload["event"]["text"] = text
+        envelope = {"envelope_id": f"env-{len(text)}", "type": "events_api", "payload": payload}
+        peers(behind).all[-1].say(envelope)
 
 
 @when(parsers.parse('Telegram delivers "{text}" to the webhook and to the poll'))
@@ -111,7 +195,7 @@ def knows_none(behind: Behind) -> None:
 
 @then(parsers.re('Bob reads "(?P<text>[^"]+)"$'))
 def reads(behind: Behind, text: str) -> None:
-    assert behind.driver.wait_until(lambda: text in said(behind)), telegram(behind).calls
+    assert behind.driver.wait_until(lambda: text in said(behind)), said(behind)
 
 
 @then(parsers.parse('Bob reads "{first}" and "{second}", each once'))
@@ -141,5 +225,16 @@ def update(text: str) -> dict[str, Any]:
     return body
 
 
+def peers(behind: Behind) -> Peers:
+    platform = behind.driver.platform
+    assert isinstance(platform, Slack | Mattermost)
+    return platform.sockets
+
+
 def said(behind: Behind) -> list[str]:
+    platform = behind.driver.platform
+    if isinstance(platform, Slack):
+        return [message["text"] for message in platform.messages]
+    if isinstance(platform, Mattermost):
+        return [post["message"] for post in platform.posts]
     return [message["text"] for message in telegram(behind).of("sendMessage")]

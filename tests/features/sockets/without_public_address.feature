@@ -40,6 +40,49 @@ Feature: Without a public address
       And Bob writes "Anything else?" to it
       Then Bob reads "Hello" and "Anything else?", each once
 
+  Rule: Slack is connected to with a token of the app
+
+    Scenario: Slack in Socket Mode
+      Given a service behind a router, and a Slack app in Socket Mode
+      When Ann connects it
+      Then it becomes one of her live connections
+      When Bob writes "Hello" to it
+      Then Bob reads "Hello"
+      And Slack was told that the message arrived
+      And its health says "Events come over Socket Mode", and that all is well
+
+    Scenario: Slack asks for a new connection
+      Given a service behind a router, and a Slack app in Socket Mode
+      And Ann has connected it
+      When Slack announces that it will close the connection
+      Then there is another connection before that
+      When Bob writes "Hello" to it
+      Then Bob reads "Hello"
+
+    Scenario: The token of the app is taken back
+      Given a service behind a router, and a Slack app in Socket Mode
+      And Ann has connected it
+      When Ann removes the token of the app
+      Then it ends to be one of her live connections
+
+  Rule: Mattermost is connected to with the bot's token
+
+    Scenario: Mattermost over its WebSocket
+      Given a service behind a router, and a Mattermost server
+      When Ann connects it
+      Then it becomes one of her live connections
+      When Bob writes "Hello" to it
+      Then Bob reads "Hello"
+      When Bob mentions it with "and here?" in a private channel
+      Then Bob reads "and here?"
+      And its health says "Posts come over a WebSocket", and that all is well
+
+    Scenario: What was posted while the connection was down
+      Given a service behind a router, and a Mattermost server
+      And Ann has connected it
+      When the connection breaks while Bob writes "Anybody?"
+      Then Bob reads "Anybody?"
+
   Rule: One process at a time keeps the connection of an instance
 
     Scenario: Another process takes over

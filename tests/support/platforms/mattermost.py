@@ -26,16 +26,18 @@ DIRECT = "c5n8hq2xw7z1m5kfr9ty3bdjpa"
 BOT = {"id": "b1r5xk8mz2d7f4qhw9tbnc3yja", "username": "kitchen", "is_bot": True}
 OTHER_BOT = "k7r2xn9mz4d1f6qhw3tbc8yja5"
 FIRST_POST_AT = 1_795_780_800_000
-"""Milliseconds since 1970."""
+"""Milliseconds since 1970, where a test sets the clock."""
 _POST_FIELDS = {"channel_id", "message", "root_id", "file_ids", "props", "pending_post_id"}
 _ID = re.compile(r"[a-z0-9]{26}")
 
 
 class Mattermost(StandIn):
-    """Keeps the posts, the uploaded files and what came to response addresses."""
+    """Keeps the posts, the uploaded files and what came to response addresses. `began_at`: milliseconds since 1970 a
+    second before its first post."""
 
-    def __init__(self) -> None:
+    def __init__(self, began_at: int = FIRST_POST_AT) -> None:
         super().__init__()
+        self.began_at = began_at
         self.posts: list[dict[str, Any]] = []
         self.files: dict[str, tuple[str, bytes]] = {}
         self.responses: list[dict[str, Any]] = []
@@ -61,7 +63,7 @@ class Mattermost(StandIn):
         number = len(self.history) + 1
         post = {
             "id": f"p{number:025d}",
-            "create_at": FIRST_POST_AT + number * 1000,
+            "create_at": self.began_at + number * 1000,
             "user_id": user,
             "channel_id": channel,
             "message": text,
