@@ -12,6 +12,7 @@ from apps.containers.channels import Channels
 from apps.containers.core import (
     build_access,
     build_callbacks,
+    build_conversations,
     build_instances,
     build_messages,
     build_sending,
@@ -59,6 +60,9 @@ class CoreContainer(CommandContainer):
     callback_service = providers.Singleton(build_callbacks, foundation, storage, channels)
     sending = providers.Singleton(build_sending, foundation, storage, channels)
     message_service = providers.Singleton(build_messages, storage, files, sending)
+    conversation_service = providers.Singleton(
+        build_conversations, storage, files, channels, CommandContainer.uploads
+    )
     use_cases = providers.Singleton(
         build_use_cases,
         foundation,
@@ -70,6 +74,7 @@ class CoreContainer(CommandContainer):
         instance_service,
         callback_service,
         message_service,
+        conversation_service,
     )
 
 

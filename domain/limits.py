@@ -14,6 +14,7 @@ RESOURCE_ID = 300
 BASE_NAME = 200
 DESCRIPTION = 10_000
 QUERY = 100_000
+CONVERSATION_QUERY = 200
 EMAIL = 254
 ONE_TIME_CODE = 20
 """Six digits, and what people write around them."""

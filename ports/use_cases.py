@@ -7,7 +7,16 @@ from typing import Protocol
 from domain.access.model import Caller
 from domain.channels.messages import Identity, RawAnswer, RawCall
 from domain.channels.model import ChannelDefinition
-from domain.conversations.model import Message, NewMessage, QueuedSend
+from domain.conversations.model import (
+    ConversationFilter,
+    ConversationPage,
+    Handler,
+    Message,
+    MessagePage,
+    MessagesWanted,
+    NewMessage,
+    QueuedSend,
+)
 from domain.events.model import EventPage
 from domain.instances.model import (
     Deliveries,
@@ -114,6 +123,41 @@ class Messages(Protocol):
     async def message(self, caller: Caller, instance_id: int, message_id: str) -> Message: ...
 
 
+class Conversations(Protocol):
+    """The conversations of an instance. Each method raises `NotFound`, `Forbidden`; lists raise `Invalid` for a limit
+    or a cursor that is none."""
+
+    async def list(
+        self, caller: Caller, instance_id: int, wanted: ConversationFilter, limit: int, cursor: str | None
+    ) -> ConversationPage:
+        """The latest first."""
+        ...
+
+    async def messages(
+        self, caller: Caller, instance_id: int, session_id: str, wanted: MessagesWanted
+    ) -> MessagePage:
+        """In the order of the chat."""
+        ...
+
+    async def failed(self, caller: Caller, instance_id: int, limit: int, cursor: str | None) -> MessagePage:
+        """The messages of both directions that were given up, the latest first."""
+        ...
+
+    async def set_handler(
+        self, caller: Caller, instance_id: int, session_id: str, handler: Handler, minutes: int | None
+    ) -> None:
+        """Gives a conversation to a person for some minutes, or back to the resource. Raises `Invalid`."""
+        ...
+
+    async def rerun(self, caller: Caller, instance_id: int, message_id: str) -> None:
+        """Has a message that was given up processed or sent again. Raises `Conflict` for another one."""
+        ...
+
+    async def erase(self, caller: Caller, instance_id: int, session_id: str) -> None:
+        """Erases the texts and files of a conversation and all that is on record of it."""
+        ...
+
+
 class Callbacks(Protocol):
     """Calls of the platforms."""
 
@@ -208,6 +252,7 @@ class UseCases:
     instances: Instances
     operations: InstanceOperations
     messages: Messages
+    conversations: Conversations
     callbacks: Callbacks
     verification: Verification
     bases: KnowledgeBases

@@ -1,10 +1,12 @@
 """The use cases, behind REST and gRPC alike."""
 
+from adapters.outbound.storage.conversations.actions import PostgresActions
+from adapters.outbound.storage.conversations.history import PostgresHistory
 from adapters.outbound.storage.sessions import PostgresSessions
 from apps import verification
 from apps.containers.channels import Channels
 from apps.containers.foundation import Foundation
-from apps.containers.knowledge import Knowledge
+from apps.containers.knowledge import Knowledge, Uploads
 from apps.containers.storage import Files, Storage
 from domain.access.service import AccessService
 from domain.callbacks.service import (
@@ -16,6 +18,7 @@ from domain.callbacks.service import (
 )
 from domain.channels.service import CatalogueService
 from domain.conversations.forwarding.service import DestinationService
+from domain.conversations.history.service import HistoryService
 from domain.conversations.sending.service import MessageService, SendingService
 from domain.events.service import EventStreams
 from domain.instances.operations.service import OperationsService
@@ -70,6 +73,18 @@ def build_messages(storage: Storage, files: Files, sending: SendingService) -> M
     return MessageService(storage.instances, storage.messages, sending, files.shared)
 
 
+def build_conversations(
+    storage: Storage, files: Files, channels: Channels, uploads: Uploads
+) -> HistoryService:
+    bus, database = storage.event_bus, storage.database
+    delete = uploads.retention.delete_unreferenced
+    actions = PostgresActions(database, bus.inbound_enqueued, bus.outbound_enqueued, delete)
+    history = PostgresHistory(database)
+    return HistoryService(
+        storage.instances, channels.registry, history, actions, storage.identities, files.shared
+    )
+
+
 def build_use_cases(
     foundation: Foundation,
     storage: Storage,
@@ -80,6 +95,7 @@ def build_use_cases(
     instances: InstanceService,
     callbacks: CallbackService,
     messages: MessageService,
+    conversations: HistoryService,
 ) -> UseCases:
     return UseCases(
         access=access,
@@ -87,6 +103,7 @@ def build_use_cases(
         instances=instances,
         operations=OperationsService(storage.instances, channels.registry, storage.health, storage.outbox),
         messages=messages,
+        conversations=conversations,
         callbacks=foundation.traces.callbacks(callbacks),
         verification=verification.service(foundation, storage),
         bases=knowledge.bases,

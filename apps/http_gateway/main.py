@@ -17,6 +17,7 @@ from adapters.outbound.clock import RandomIds, SystemClock
 from adapters.outbound.core_client.callbacks import RemoteCallbacks
 from adapters.outbound.core_client.channels import RemoteAccess, RemoteCatalogue, RemoteInstances
 from adapters.outbound.core_client.connection import CoreConnection
+from adapters.outbound.core_client.conversations import RemoteConversations
 from adapters.outbound.core_client.events import RemoteEvents
 from adapters.outbound.core_client.knowledge import RemoteBases, RemoteFiles, RemoteSearch
 from adapters.outbound.core_client.message_files import RemoteSharedFiles
@@ -84,6 +85,7 @@ def _remote_use_cases(core: CoreConnection, callbacks: RemoteCallbacks) -> UseCa
         instances=instances,
         operations=instances,
         messages=RemoteMessages(core),
+        conversations=RemoteConversations(core),
         callbacks=callbacks,
         verification=Verification(verification, verification, verification, verification),
         bases=RemoteBases(core),

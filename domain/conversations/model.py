@@ -5,7 +5,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from domain.channels.messages import Artifact, Author, Choice, Template
+from domain.channels.messages import Artifact, Author, Choice, Identity, Template
+
+
+class Handler(StrEnum):
+    """Who answers in a conversation."""
+
+    RESOURCE = "resource"
+    PERSON = "person"
 
 
 class Direction(StrEnum):
@@ -14,11 +21,13 @@ class Direction(StrEnum):
 
 
 class MessageState(StrEnum):
-    """Where a message is. Inbound messages are queued, done or failed, outbound ones all but these two."""
+    """Where a message is. Inbound: it waits for an answer, is done (answered, or there is nothing to answer), or has
+    failed. The others are of outbound messages, and of the part that has come least far; one dead part is enough."""
 
-    QUEUED = "queued"
+    WAITING = "waiting"
     DONE = "done"
     FAILED = "failed"
+    QUEUED = "queued"
     SENT = "sent"
     DELIVERED = "delivered"
     READ = "read"
@@ -68,8 +77,8 @@ class QueuedSend:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a conversation, in either direction. `error` says why it failed or was given up. Files of the
-    sender have no address."""
+    """One message of a conversation, in either direction. `error` says why it failed or was given up. A file of
+    the sender has an address once it was fetched from the platform."""
 
     id: str
     session_id: str
@@ -81,3 +90,70 @@ class Message:
     error: str | None
     request_id: str
     at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class MessagePage:
+    """`next` is the cursor of the page that follows, None on the last one."""
+
+    messages: Sequence[Message]
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MessagesWanted:
+    """Which messages of a conversation: `limit` of them after the page of `cursor`, in the order of the chat or the
+    latest first."""
+
+    limit: int
+    cursor: str | None = None
+    latest_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationSender:
+    """Who wrote last, with the identities that the platform proves; empty where nobody has written yet. `user_id`:
+    the platform user that one of them is verified for."""
+
+    external_id: str = ""
+    display_name: str = ""
+    user_id: str | None = None
+    identities: tuple[Identity, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationView:
+    """A conversation in a list. `last_text` is the beginning of the latest message, `messages` their number up to a
+    bound. `waiting`: inbound messages have no answer yet. `held_until`: how long a person has it, None for the
+    resource."""
+
+    session_id: str
+    sender: ConversationSender
+    last_text: str
+    last_at: datetime
+    messages: int
+    waiting: bool
+    held_until: datetime | None
+    pending_confirmation: bool
+
+    @property
+    def handler(self) -> Handler:
+        return Handler.RESOURCE if self.held_until is None else Handler.PERSON
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationPage:
+    """`next` is the cursor of the page that follows, None on the last one. A page of a search may hold fewer
+    conversations than asked for, even none, while others follow."""
+
+    conversations: Sequence[ConversationView]
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationFilter:
+    """`query` is looked for in the name and the id of the sender and in the texts; empty for all. `waiting`: only
+    conversations with or without messages that wait for an answer, None for both."""
+
+    query: str = ""
+    waiting: bool | None = None

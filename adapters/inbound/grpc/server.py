@@ -11,6 +11,8 @@ from switchboard.channels.v1 import (
     callbacks_pb2_grpc,
     catalogue_pb2,
     catalogue_pb2_grpc,
+    conversations_pb2,
+    conversations_pb2_grpc,
     files_pb2,
     files_pb2_grpc,
     instances_pb2,
@@ -25,6 +27,7 @@ from switchboard.verification.v1 import verification_pb2, verification_pb2_grpc
 
 from adapters.inbound.grpc.callbacks import CallbackServicer
 from adapters.inbound.grpc.channels import AccessServicer, CatalogueServicer, InstanceServicer
+from adapters.inbound.grpc.conversations import ConversationServicer
 from adapters.inbound.grpc.events import EventServicer
 from adapters.inbound.grpc.health import Health
 from adapters.inbound.grpc.interceptors import Guard
@@ -62,6 +65,7 @@ FILES = (
     events_pb2,
     files_pb2,
     instances_pb2,
+    conversations_pb2,
     messages_pb2,
     knowledge_pb2,
     verification_pb2,
@@ -81,6 +85,9 @@ async def build(
     instances = InstanceServicer(use_cases.instances, use_cases.operations)
     instances_pb2_grpc.add_InstanceServiceServicer_to_server(instances, server)
     messages_pb2_grpc.add_MessageServiceServicer_to_server(MessageServicer(use_cases.messages), server)
+    conversations_pb2_grpc.add_ConversationServiceServicer_to_server(
+        ConversationServicer(use_cases.conversations), server
+    )
     callbacks_pb2_grpc.add_CallbackServiceServicer_to_server(
         CallbackServicer(use_cases.callbacks, ids), server
     )

@@ -7,6 +7,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from adapters.inbound.rest import (
     catalogue,
+    conversations,
     docs_page,
     errors,
     events,
@@ -29,6 +30,7 @@ from ports.use_cases import UseCases
 ROUTES = (
     catalogue,
     instances,
+    conversations,
     messages,
     events,
     verification,

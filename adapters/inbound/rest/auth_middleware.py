@@ -29,7 +29,9 @@ MESSAGES = re.compile(r"/api/agent/channel-instances/[^/]+/messages")
 """The path whose bodies may hold files."""
 MESSAGE_BODY = 15 * 1024 * 1024
 """Bytes of a message with files: base64 takes a third more than they have."""
-PRIVATE = re.compile(r"/api/agent/(?:verification/identities|files)/(.+)")
+PRIVATE = re.compile(
+    r"/api/agent/(?:verification/identities|files|channel-instances/[^/]+/conversations)/(.+)"
+)
 """Paths whose group is kept out of the log."""
 REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 

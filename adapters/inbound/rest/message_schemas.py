@@ -88,7 +88,7 @@ class MessageFile(Answer):
     name: str
     mimeType: str
     size: int | None = Field(description="In bytes, where it is known.")
-    url: str = Field(description="Empty for files of the sender.")
+    url: str = Field(description="Empty for a file of the sender that was not fetched from the platform.")
 
 
 class ConversationMessage(Answer):
@@ -98,8 +98,8 @@ class ConversationMessage(Answer):
     text: str
     files: list[MessageFile]
     author: AuthorName
-    status: Literal["queued", "done", "failed", "sent", "delivered", "read", "dead"] = Field(
-        description="Inbound: queued, done or failed. Outbound: queued, sent, delivered, read or dead."
+    status: Literal["waiting", "done", "failed", "queued", "sent", "delivered", "read", "dead"] = Field(
+        description="Inbound: waiting, done or failed. Outbound: queued, sent, delivered, read or dead."
     )
     error: str | None = Field(description="Why it failed or was given up.")
     requestId: str

@@ -6,7 +6,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from adapters.inbound.rest import knowledge_schemas, message_schemas, schemas
+from adapters.inbound.rest import conversation_schemas, knowledge_schemas, message_schemas, schemas
 from adapters.inbound.rest.auth_middleware import PROTECTED
 from adapters.inbound.rest.config_examples import CREATE, UPDATE
 from adapters.inbound.rest.examples import (
@@ -44,7 +44,7 @@ CALLBACK_PATH = "/api/agent/channels/{type}/{instanceId}/{callback}"
 CREATE_PATHS = ("/api/agent/channel-instances", "/api/agent/channels")
 SEND_PATH = "/api/agent/channel-instances/{instanceId}/messages"
 UPDATE_PATH = "/api/agent/channel-instances/{instanceId}"
-MODEL_MODULES = (schemas, knowledge_schemas, message_schemas)
+MODEL_MODULES = (schemas, knowledge_schemas, message_schemas, conversation_schemas)
 """Modules with the models of bodies."""
 ERROR_SCHEMA = {"$ref": "#/components/schemas/ErrorBody"}
 
@@ -97,7 +97,7 @@ def _complete(operation: dict[str, Any]) -> None:
     for parameter in operation.get("parameters", []):
         description, example = PARAMETERS[parameter["name"]]
         parameter.setdefault("description", description)
-        parameter["example"] = example
+        parameter.setdefault("example", example)
     for kind, media in operation.get("requestBody", {}).get("content", {}).items():
         _show(kind, media)
     for status, response in operation["responses"].items():

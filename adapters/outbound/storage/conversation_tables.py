@@ -1,8 +1,17 @@
 """Tables of what is kept of conversations beside their messages."""
 
-from sqlalchemy import PrimaryKeyConstraint, Text
+from sqlalchemy import BigInteger, Boolean, PrimaryKeyConstraint, Text
 
-from adapters.outbound.storage.schema import Timestamp, identity, index, key, reference, required, table
+from adapters.outbound.storage.schema import (
+    Timestamp,
+    identity,
+    index,
+    key,
+    optional,
+    reference,
+    required,
+    table,
+)
 
 chat_history = table(
     "chat_history",
@@ -19,4 +28,16 @@ opt_out = table(
     reference("instance_id", "channel_instance.id", primary_key=True),
     key("session_key", Text),
     *required(Timestamp, "at"),
+)
+
+message_file = table(
+    "message_file",
+    identity(),
+    *required(BigInteger, "instance_id size"),
+    *required(Text, "session_key blob_key name mime_type"),
+    *optional(BigInteger, "inbox_id"),
+    *required(Boolean, "inbound"),
+    index("message_file_by_session", "instance_id session_key"),
+    index("message_file_by_event", "inbox_id", where="inbox_id IS NOT NULL"),
+    index("message_file_by_blob", "blob_key"),
 )

@@ -1,6 +1,6 @@
 """Verified identities in PostgreSQL, and who stands behind a sender."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from sqlalchemy import delete, func, select
@@ -22,6 +22,13 @@ JOIN verified_identity v ON v.field = given.field AND v.normal = given.normal
 ORDER BY given.position LIMIT 1
 """
 """Runs for each message of an instance with access control."""
+
+
+_USERS = """
+SELECT v.field, v.normal, v.user_id FROM unnest(%s::text[], %s::text[]) AS given (field, normal)
+JOIN verified_identity v ON v.field = given.field AND v.normal = given.normal
+"""
+"""Primary key."""
 
 
 class PostgresIdentities:
@@ -60,6 +67,14 @@ class PostgresIdentities:
         keys = [_key(identity) for identity in identities]
         row = await self._database.fetch_one(_RESOLVE, (fields, keys))
         return str(row[0]) if row else None
+
+    async def users_of(self, identities: Sequence[Identity]) -> Mapping[Identity, str]:
+        """The users that these identities are verified for."""
+        keys = {identity: (identity.field, _key(identity)) for identity in identities}
+        fields, normals = [field for field, _ in keys.values()], [normal for _, normal in keys.values()]
+        rows = await self._database.fetch(_USERS, (fields, normals)) if keys else []
+        users = {(field, normal): user_id for field, normal, user_id in rows}
+        return {identity: users[key] for identity, key in keys.items() if key in users}
 
     async def may_notify(self, instance_id: int, external_id: str, now: datetime, every: timedelta) -> bool:
         notice = {"external_id": key_of(external_id), "noticed_at": now}

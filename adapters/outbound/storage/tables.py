@@ -132,7 +132,7 @@ inbox = table(
     index("inbox_by_session", "instance_id session_key id"),
     index("inbox_failed", "instance_id id", where="status = 2"),
     index("inbox_queued", "instance_id session_key id", where="status = 0"),
-    index("inbox_finished", "finished_at", where="status <> 0"),
+    index("inbox_erased", "finished_at", where="event = '{}'"),
     index("inbox_awaited", "await_until", where="await_until IS NOT NULL AND NOT taken"),
 )
 

@@ -3,7 +3,8 @@
 from dataclasses import dataclass, replace
 
 from domain.access.model import Caller
-from domain.channels.messages import Answer, Artifact, Author, Target
+from domain.channels.messages import Answer, Author, Target
+from domain.conversations.addresses import with_addresses
 from domain.conversations.choices import is_numbered, offered
 from domain.conversations.message_ids import MessageId, MessageKind, parse_message_id
 from domain.conversations.model import Message, NewFile, NewMessage, QueuedSend
@@ -18,7 +19,7 @@ from domain.routing.model import ResultArtifact
 from ports.capabilities import PlatformError
 from ports.channels import AnyChannel, Channels
 from ports.clock import Clock, Ids
-from ports.files import FileLinks, MessageFiles, SharedFile
+from ports.files import FileLinks, MessageFiles
 from ports.instances import InstanceStore
 from ports.opt_outs import OptOuts
 from ports.reply_capabilities import OpenRequest
@@ -188,12 +189,7 @@ class MessageService:
         message = await self.messages.find(instance_id, parsed) if parsed else None
         if message is None:
             raise NotFound(f"the instance has no message '{message_id[:100]}'")
-        return replace(message, files=[self._with_address(file) for file in message.files])
-
-    def _with_address(self, file: Artifact) -> Artifact:
-        if file.blob is None:
-            return file
-        return replace(file, url=self.links.address(SharedFile(file.blob, file.name, file.mime_type)))
+        return with_addresses(message, self.links)
 
 
 def _artifact(file: NewFile) -> ResultArtifact:

@@ -1,4 +1,4 @@
-"""Which stored blobs are in use: by file records, or by uploads under way."""
+"""Which stored blobs are in use: by file records, messages, or uploads under way."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -7,6 +7,7 @@ from datetime import timedelta
 from sqlalchemy import ARRAY, ColumnElement, Text, delete, exists, func, literal, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
+from adapters.outbound.storage.conversation_tables import message_file
 from adapters.outbound.storage.knowledge.tables import blob, kb_file
 from adapters.outbound.storage.pool import Database
 
@@ -63,6 +64,7 @@ class PostgresBlobReferences:
         found = await self._database.fetch_column(select(column.key).where(column.key.in_(keys)))
         return [key for key in keys if key not in set(found)]
 
-    def _unused(self) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    def _unused(self) -> tuple[ColumnElement[bool], ...]:
         unreferenced = or_(column.reference_count == 0, column.touched_at < func.now() - self._kept)
-        return unreferenced, ~exists().where(kb_file.c.blob_key == column.key)
+        of_message = exists().where(message_file.c.blob_key == column.key)
+        return unreferenced, ~exists().where(kb_file.c.blob_key == column.key), ~of_message

@@ -49,6 +49,9 @@ ORDER BY id LIMIT {MOST_MERGED}
 """
 """Index `inbox_queued`."""
 
+DRAFTED = f"UPDATE inbox SET draft = %s WHERE id = %s AND status = {EventStatus.QUEUED}"
+"""Primary key."""
+
 RETRY = f"""
 WITH event AS (
     UPDATE inbox SET failures = failures + 1, error = %s WHERE id = %s AND status = {EventStatus.QUEUED}
@@ -147,7 +150,7 @@ class PostgresConversations:
             self._wakeups.inbound()
 
     async def drafted(self, inbox_id: int, draft: str) -> None:
-        await self._database.execute("UPDATE inbox SET draft = %s WHERE id = %s", (storable(draft), inbox_id))
+        await self._database.execute(DRAFTED, (storable(draft), inbox_id))
 
     async def retry(self, key: QueueKey, inbox_id: int, error: str, delay: float) -> None:
         await self._database.execute(RETRY, (storable_reason(error), inbox_id, delay, self._leases.owner))

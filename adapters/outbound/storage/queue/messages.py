@@ -13,12 +13,17 @@ from domain.conversations.message_ids import MessageId, MessageKind
 from domain.conversations.model import Direction, Message, MessageState
 
 INBOUND_STATES = {
-    EventStatus.QUEUED: MessageState.QUEUED,
+    EventStatus.QUEUED: MessageState.WAITING,
     EventStatus.DONE: MessageState.DONE,
     EventStatus.FAILED: MessageState.FAILED,
 }
 DELIVERY_STATES = (MessageState.SENT, MessageState.DELIVERED, MessageState.READ)
 """By the column `delivery_state` of `outbox`, of which none is 0."""
+
+
+OF_ANSWER = f"inbox_id = i.id AND NOT (apology AND i.status = {EventStatus.DONE})"
+"""The apology for a message `i` that was run again is no part of its answer."""
+OF_SEND = "send_id = s.id"
 
 
 def delivery_sql(condition: str) -> str:
@@ -44,14 +49,14 @@ _RECEIVED = "SELECT event, status, error, received_at FROM inbox WHERE id = %s A
 
 _ANSWERED = f"""
 SELECT i.event, i.answer, i.finished_at, o.dead, o.pending, o.reached, o.error
-FROM inbox i CROSS JOIN {delivery_sql("inbox_id = i.id")} o
+FROM inbox i CROSS JOIN {delivery_sql(OF_ANSWER)} o
 WHERE i.id = %s AND i.instance_id = %s AND i.answer IS NOT NULL
 """
 """Primary key, and index `outbox_by_event`."""
 
 _SENT = f"""
 SELECT s.session_id, s.content, s.author, s.created_at, o.dead, o.pending, o.reached, o.error
-FROM send s CROSS JOIN {delivery_sql("send_id = s.id")} o WHERE s.id = %s AND s.instance_id = %s
+FROM send s CROSS JOIN {delivery_sql(OF_SEND)} o WHERE s.id = %s AND s.instance_id = %s
 """
 """Primary key, and index `outbox_by_send`."""
 
@@ -68,7 +73,7 @@ class PostgresMessages:
         return read(str(message_id), *row) if row else None
 
 
-def _received(id: str, stored: str, status: int, error: str | None, at: Any) -> Message:
+def received(id: str, stored: str, status: int, error: str | None, at: Any) -> Message:
     event = stored_event(stored)
     files = [Artifact(file.name, file.mime_type, "", size=file.size) for file in event.attachments]
     state = INBOUND_STATES[EventStatus(status)]
@@ -86,12 +91,14 @@ def _received(id: str, stored: str, status: int, error: str | None, at: Any) -> 
     )
 
 
-def _answered(id: str, stored: str, answer: str, at: Any, dead: bool, *delivery: Any) -> Message:
+def answered(id: str, stored: str, answer: str, at: Any, dead: bool, *delivery: Any) -> Message:
     event, content = stored_event(stored), orjson.loads(answer)
     return _outbound(id, event.session_id, content, content["author"], event.request_id, at, dead, *delivery)
 
 
-def _sent(id: str, session_id: str, stored: str, author: str, at: Any, dead: bool, *delivery: Any) -> Message:
+def sent_first(
+    id: str, session_id: str, stored: str, author: str, at: Any, dead: bool, *delivery: Any
+) -> Message:
     content = orjson.loads(stored)
     return _outbound(id, session_id, content, author, content.get("request", ""), at, dead, *delivery)
 
@@ -123,7 +130,7 @@ def _outbound(
 
 
 _KINDS: Mapping[MessageKind, tuple[str, Callable[..., Message]]] = {
-    MessageKind.INBOUND: (_RECEIVED, _received),
-    MessageKind.ANSWER: (_ANSWERED, _answered),
-    MessageKind.SENT_FIRST: (_SENT, _sent),
+    MessageKind.INBOUND: (_RECEIVED, received),
+    MessageKind.ANSWER: (_ANSWERED, answered),
+    MessageKind.SENT_FIRST: (_SENT, sent_first),
 }

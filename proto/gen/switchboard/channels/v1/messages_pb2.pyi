@@ -242,7 +242,7 @@ class Message(_message.Message):
     author: _builtins.str
     """"sender", "resource", "person" or "system"."""
     status: _builtins.str
-    """Inbound: "queued", "done" or "failed". Outbound: "queued", "sent", "delivered", "read" or "dead"."""
+    """Inbound: "waiting", "done" or "failed". Outbound: "queued", "sent", "delivered", "read" or "dead"."""
     error: _builtins.str
     """Why it failed or was given up."""
     request_id: _builtins.str
@@ -284,7 +284,7 @@ class MessageFile(_message.Message):
     name: _builtins.str
     mime_type: _builtins.str
     url: _builtins.str
-    """Empty for files of the sender."""
+    """Empty for a file of the sender that was not fetched from the platform."""
     size: _builtins.int
     """In bytes, where it is known."""
     def __init__(

@@ -1,0 +1,45 @@
+"""Limits and cursors of lists. Pure."""
+
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+
+from domain.json_text import loads
+from domain.refusals import Fault, Invalid
+
+DEFAULT_LIMIT = 50
+MOST = 200
+LONGEST_CURSOR = 2000
+LARGEST = 2**63
+
+
+def checked_limit(limit: int) -> int:
+    """Raises `Invalid`."""
+    if not 1 <= limit <= MOST:
+        raise Invalid.of([Fault("limit", f"must be a whole number from 1 to {MOST}")])
+    return limit
+
+
+def cursor_of(*position: int | str) -> str:
+    """A position in a list as text for the caller."""
+    return urlsafe_b64encode(json.dumps(position).encode()).decode().rstrip("=")
+
+
+def read_cursor(cursor: str | None, *kinds: type[int] | type[str]) -> tuple[int | str, ...] | None:
+    """The position that a cursor stands for, None for the beginning. Raises `Invalid`."""
+    if not cursor:
+        return None
+    try:
+        if len(cursor) > LONGEST_CURSOR:
+            raise ValueError
+        position = loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    except ValueError:
+        raise _unknown() from None
+    if not isinstance(position, list) or [type(value) for value in position] != [*kinds]:
+        raise _unknown()
+    if any(isinstance(value, int) and not -LARGEST < value < LARGEST for value in position):
+        raise _unknown()
+    return tuple(position)
+
+
+def _unknown() -> Invalid:
+    return Invalid.of([Fault("cursor", "must be the value of next in the answer before")])
