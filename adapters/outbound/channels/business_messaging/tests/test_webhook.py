@@ -219,9 +219,10 @@ WINDOW_IS_CLOSED = (
 )
 
 
-def test_statuses_are_read() -> None:
-    found = received(notification("status_delivered"))
-    assert found.delivery_statuses == (DeliveryStatus("wamid.out1", "delivered"),)
+@pytest.mark.parametrize("state", ["delivered", "read"])
+def test_statuses_are_read(state: str) -> None:
+    found = received(notification(f"status_{state}"))
+    assert found.delivery_statuses == (DeliveryStatus("wamid.out1", state),)
     assert (found.events, found.kind) == ((), "status")
 
 

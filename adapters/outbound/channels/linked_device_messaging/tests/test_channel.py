@@ -101,3 +101,11 @@ async def test_shows_that_somebody_is_writing() -> None:
     assert device.did == ["typing 49@s.whatsapp.net"]
     device.failure = DeviceError("gone")
     assert (await channel.typing({}, target)) == Sent(Outcome.TRANSIENT, "gone")
+
+
+async def test_a_person_who_never_wrote_is_written_to(channel: ChannelCalls, device: ScriptedDevice) -> None:
+    session_id, target = await channel.open(CONFIG, "+4917000000001")
+    (message,) = channel.render(CONFIG, target, Answer("Hello"))
+    sent = await channel.send(CONFIG, target, message, "key")
+    assert (session_id, sent.outcome) == ("4917000000001", Outcome.SENT)
+    assert device.sent == [("4917000000001@s.whatsapp.net", "Hello", None, None)]

@@ -87,3 +87,30 @@ async def test_probing_takes_a_token_that_may_send(channel: ChannelCalls, gmail:
 async def test_no_address_is_permanent(channel: ChannelCalls, gmail: Gmail) -> None:
     assert (await deliver(channel, to="")).outcome is Outcome.PERMANENT
     assert gmail.sent == []
+
+
+async def test_a_mail_that_begins_a_thread_comes_from_the_mailbox(
+    channel: ChannelCalls, gmail: Gmail
+) -> None:
+    session_id, target = await channel.open(CLIENT, "ann@client.example", "Hours")
+    (message,) = channel.render(CLIENT, target, Answer("We are open."))
+    sent = await channel.send(CLIENT, target, message, "key")
+    assert sent.outcome is Outcome.SENT
+    ((thread, mail),) = gmail.sent
+    assert thread is None
+    assert (mail["From"], mail["To"], mail["Subject"]) == (ADDRESS, "ann@client.example", "Hours")
+    assert mail["References"] == session_id
+    assert mail["In-Reply-To"] is None
+    assert mail["Auto-Submitted"] == "auto-generated"
+
+
+async def test_a_mailbox_that_does_not_tell_its_address_is_asked_again(
+    channel: ChannelCalls, gmail: Gmail
+) -> None:
+    await channel.probe(CLIENT)
+    _, target = await channel.open(CLIENT, "ann@client.example", "Hours")
+    (message,) = channel.render(CLIENT, target, Answer("We are open."))
+    gmail.next_reply(500)
+    sent = await channel.send(CLIENT, target, message, "key")
+    assert sent.outcome is Outcome.TRANSIENT
+    assert gmail.sent == []

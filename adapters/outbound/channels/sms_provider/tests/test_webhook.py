@@ -253,6 +253,15 @@ def test_a_status_bears_the_key_of_its_message() -> None:
         receive(CONFIG, signed(fixture("status_delivered"), url=f"{URL}?part=key-1", signed_url=URL))
 
 
+def test_whatsapp_through_twilio_tells_what_was_read() -> None:
+    """https://www.twilio.com/docs/whatsapp/api#monitor-the-status-of-your-whatsapp-outbound-message"""
+    fields = {**fixture("status_delivered"), "To": "whatsapp:+4915112345678", "MessageStatus": "read"}
+    (status,) = receive(
+        CONFIG, signed({**fields, "SmsStatus": "read", "EventType": "READ"})
+    ).delivery_statuses
+    assert (status.state, status.failed) == ("read", False)
+
+
 def test_a_minimal_status_needs_its_signature() -> None:
     minimal = {"MessageSid": "SM1", "MessageStatus": "delivered"}
     assert receive(CONFIG, signed(minimal)).delivery_statuses[0].state == "delivered"
