@@ -11,12 +11,12 @@ from ports.queue import Capacity, Leases, QueueKey
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """An event in the inbox. `fresh` is False when it had been there already. `echo`: it was dropped, as it is about
-    something that the instance sent."""
+    """An event in the inbox. `fresh` is False when it had been there already. `dropped`: it is about something that
+    the instance sent, or of a session that is not followed (`Event.only_followed`)."""
 
     id: int
     fresh: bool
-    echo: bool = False
+    dropped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Inbox(Protocol):
     ) -> Sequence[Accepted]:
         """Stores events, each once by its key. `wait`: an HTTP call waits that long for the answer.
 
-        An id of 0 means that the event is an echo, or that the instance is gone. Raises `Unavailable`.
+        An id of 0 means that the event was dropped, or that the instance is gone. Raises `Unavailable`.
         """
         ...
 

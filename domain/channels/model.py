@@ -151,6 +151,28 @@ MERGE_SECONDS = ConfigField(
     "Messages that a sender writes within so many seconds of each other are answered as one (default 0: each alone).",
     check=_merge_seconds_fault,
 )
+REQUIRE_MENTION = ConfigField(
+    "requireMention",
+    "boolean",
+    "Whether messages of groups and channels are answered only where they address the bot. The channel's page tells"
+    " the default, and what addresses the bot.",
+)
+ALLOWED_CHANNELS = ConfigField(
+    "allowedChannels",
+    "string",
+    "Comma-separated ids of the groups and channels in which the bot answers; empty allows all. Direct messages are"
+    " answered in any case.",
+)
+FOLLOW_THREADS = ConfigField(
+    "followThreads",
+    "boolean",
+    "Where the bot has answered in a thread, further messages of it need no mention (default true).",
+)
+REPLY_IN_THREAD = ConfigField(
+    "replyInThread",
+    "boolean",
+    "Answer a mention in a channel in a thread below it (default false: in the channel).",
+)
 TRANSCRIBE = ConfigField(
     "transcribe",
     "boolean",

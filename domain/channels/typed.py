@@ -12,8 +12,12 @@ from typing import Any, Generic, TypeVar, Union, cast, get_args, get_origin, get
 
 from domain.channels.model import (
     ACCESS_MODE,
+    ALLOWED_CHANNELS,
+    FOLLOW_THREADS,
     IDENTIFY_USERS,
     MERGE_SECONDS,
+    REPLY_IN_THREAD,
+    REQUIRE_MENTION,
     TRANSCRIBE,
     ConfigField,
     FieldType,
@@ -50,6 +54,27 @@ class ChatConfig(CommonConfig):
 
     merge_seconds: float | None = field(default=None, metadata={"field": MERGE_SECONDS})
     transcribe: bool = field(default=True, metadata={"field": TRANSCRIBE})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupConfig(ChatConfig):
+    """The optional fields of channels where the bot may be in groups."""
+
+    require_mention: bool = field(default=True, metadata={"field": REQUIRE_MENTION})
+    allowed_channels: str = field(default="", metadata={"field": ALLOWED_CHANNELS})
+
+    def allows(self, *ids: str) -> bool:
+        """Whether the bot may answer in a group or channel that has one of these ids."""
+        allowed = {id.strip() for id in self.allowed_channels.split(",")} - {""}
+        return not allowed or not allowed.isdisjoint(ids)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadConfig(GroupConfig):
+    """The optional fields of channels that have threads."""
+
+    follow_threads: bool = field(default=True, metadata={"field": FOLLOW_THREADS})
+    reply_in_thread: bool = field(default=False, metadata={"field": REPLY_IN_THREAD})
 
 
 def setting(

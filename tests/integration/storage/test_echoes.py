@@ -37,7 +37,7 @@ class Storage:
 
     async def accepted(self, event: Event) -> bool:
         [accepted] = await self.inbox.add(self.instance, [event])
-        assert accepted.fresh != accepted.echo
+        assert accepted.fresh != accepted.dropped
         return accepted.fresh
 
     async def taken_up(self) -> Conversation:

@@ -36,6 +36,7 @@ class Slack(StandIn):
         self.sockets = Peers()
         self.uploads: dict[str, bytes] = {}
         self.files: list[dict[str, str]] = []
+        self.threads: dict[str, list[dict[str, Any]]] = {}
         self.shared = {"/files-pri/F1/engine.png": b"\x89PNG picture", "/files-pri/F2/x": b"<!DOCTYPE html>"}
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
@@ -63,7 +64,7 @@ class Slack(StandIn):
         if seen.path in self.shared:
             return Reply(body=self.shared[seen.path])
         expect(seen.method == "POST", "methods are called with POST")
-        name = seen.path.removeprefix("/api/").replace(".", "_")
+        name = seen.path.removeprefix("/api").removeprefix("/").replace(".", "_")
         handler: Callable[[dict[str, Any]], Reply] | None = getattr(self, f"_{name}", None)
         expect(handler, f"unknown method {seen.path}")
         assert handler
@@ -149,6 +150,18 @@ class Slack(StandIn):
             expect(each["id"] in self.uploads, "file_not_found")
             self.files.append({**form, **each})
         return Reply(json={"ok": True, "files": []})
+
+    def _conversations_replies(self, form: dict[str, Any]) -> Reply:
+        """A page of a thread, from its beginning; the cursor is the place of the next message."""
+        expect({"channel", "ts", "limit"} <= set(form), f"fields {set(form)}")
+        if form["ts"] not in self.threads:
+            return refused("thread_not_found")
+        first, *others = self.threads[form["ts"]]
+        found = [first, *(each for each in others if each["ts"] < form.get("latest", "9"))]
+        start, limit = int(form.get("cursor", "0")), int(form["limit"])
+        more = {"next_cursor": str(start + limit)} if start + limit < len(found) else {}
+        body = {"ok": True, "messages": found[start : start + limit], "response_metadata": more}
+        return Reply(json=body)
 
     def _files_info(self, form: dict[str, Any]) -> Reply:
         address = f"{self.url}/files-pri/{form['file']}/engine.png"

@@ -28,6 +28,8 @@ TARGETED = {
     "acknowledge_press": "button_ack",
     "close_prompt": "prompt_closer",
     "prompt_target": "prompt_closer",
+    "read_quoted": "quoted_reader",
+    "read_thread": "thread_reader",
 }
 """Methods that take a config and a target, and the capability that has them."""
 CONFIGURED = {

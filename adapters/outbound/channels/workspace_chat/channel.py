@@ -11,12 +11,14 @@ from .opening import Opener
 from .prompts import Prompts
 from .socket_mode import SocketMode
 from .streaming import SlackStreaming
+from .threads import Threads
 
 
 def build(dependencies: ChannelDependencies) -> Channel[SlackConfig, SlackTarget]:
     api = WebApi(dependencies)
     streaming = SlackStreaming(api)
     prompts = Prompts(api)
+    threads = Threads(api)
     return Channel(
         definition=DEFINITION,
         addresses=(BASE,),
@@ -29,6 +31,8 @@ def build(dependencies: ChannelDependencies) -> Channel[SlackConfig, SlackTarget
         limits=delivery,
         probe=api,
         fetcher=Downloads(api),
+        quoted_reader=threads,
+        thread_reader=threads,
         waiting=delivery,
         streaming=streaming,
         button_ack=prompts,

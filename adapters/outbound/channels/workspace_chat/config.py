@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 
 from domain.channels.model import ChannelDefinition, SetupInstructions, TextLimit
-from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting
+from domain.channels.typed import ChannelTarget, ConfigModel, JsonModel, ThreadConfig, setting
 
 TEXT_LIMIT = TextLimit(4000)
 """What Slack advises for a message; one in blocks has 3000."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SlackConfig(ChatConfig):
+class SlackConfig(ThreadConfig):
     bot_token: str = setting(
         "Bot User OAuth Token (xoxb-...), from 'OAuth & Permissions' of the Slack app.",
         required=True,
@@ -34,7 +34,8 @@ class SlackConfig(ChatConfig):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlackTarget(ChannelTarget):
-    """`since` is when a command was called or a button pressed, in seconds since 1970."""
+    """`since` is when a command was called or a button pressed, in seconds since 1970. `bot` is the bot's own user
+    id, where the message was posted in a thread."""
 
     channel: str = ""
     thread_ts: str = ""
@@ -43,6 +44,7 @@ class SlackTarget(ChannelTarget):
     since: float | None = None
     prompt_ts: str = ""
     prompt_url: str = ""
+    bot: str = ""
 
 
 CONFIG = ConfigModel(SlackConfig)
@@ -61,8 +63,8 @@ DEFINITION = ChannelDefinition(
                 "workspace."
             ),
             (
-                "Under 'OAuth & Permissions' add the bot token scopes app_mentions:read, chat:write, "
-                "commands, files:read, files:write, im:history, im:read and im:write."
+                "Under 'OAuth & Permissions' add the bot token scopes app_mentions:read, channels:history, "
+                "chat:write, commands, files:read, files:write, groups:history, im:history, im:read and im:write."
             ),
             "Under 'App Home' turn on 'Messages Tab' and allow users to send messages from it.",
             "Choose 'Install to Workspace' and copy the 'Bot User OAuth Token' into botToken.",
@@ -78,7 +80,8 @@ DEFINITION = ChannelDefinition(
             (
                 "Under 'Event Subscriptions' turn events on, enter the webhook address "
                 "{base_url}/api/agent/channels/workspace-chat/{instance_id}/webhook as Request URL, wait "
-                "for 'Verified', and subscribe to the bot events app_mention and message.im."
+                "for 'Verified', and subscribe to the bot events app_mention and message.im; for threads that "
+                "need no further mention also to message.channels and message.groups."
             ),
             (
                 "Under 'Interactivity & Shortcuts' turn interactivity on with the same address, so that "

@@ -10,9 +10,18 @@ from dataclasses import replace
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, size, text
-from domain.channels.messages import Attachment, Change, ChannelMetadata, Event, Identity, Sender
+from domain.channels.messages import (
+    Attachment,
+    Author,
+    Change,
+    ChannelMetadata,
+    Event,
+    Identity,
+    Quoted,
+    Sender,
+)
 
-from .config import TARGET, SlackTarget
+from .config import TARGET, SlackConfig, SlackTarget
 
 GREETING = "Hello! Write your question behind the command, mention me, or send me a direct message."
 
@@ -26,8 +35,8 @@ _TYPED = re.compile(r"<(?![@#!][^<>]|https?://|mailto:)([^<>]*)>")
 _LEADING_MENTION = re.compile(r"\s*<@([A-Z0-9]+)(?:\|[^<>]*)?>")
 
 
-def read_event(body: Mapping[str, Any], metadata: ChannelMetadata) -> Event | str:
-    """The event of a mention or a direct message, or the reason why there is none.
+def read_event(config: SlackConfig, body: Mapping[str, Any], metadata: ChannelMetadata) -> Event | str:
+    """The event of a mention, of a message to the bot or of one in a thread, or the reason why there is none.
 
     A mention arrives both as 'message' and as 'app_mention': both have the same key.
     """
@@ -37,43 +46,56 @@ def read_event(body: Mapping[str, Any], metadata: ChannelMetadata) -> Event | st
         return "event"
     bot = _bot_user(body, metadata)
     if text(event, "subtype") == "message_changed":
-        return _edit(body, event, bot)
+        return _edit(config, body, event, bot)
     if text(event, "subtype") == "message_deleted":
         return _deletion(event)
     if reason := _ignored(event, bot):
         return reason
     written, direct = text(event, "text"), _is_direct(event)
+    if not direct and not config.allows(text(event, "channel")):
+        return "channel"
     if not bot or (kind == "app_mention" and not _mentions(written, bot)):
         bot = _addressee(body, written, direct)
-    if not direct and kind == "message" and not (bot and _mentions(written, bot)):
+    addressed = direct or kind == "app_mention" or bool(bot and _mentions(written, bot))
+    if not addressed and config.require_mention and not (config.follow_threads and text(event, "thread_ts")):
         return "not-addressed"
-    message = _event(body, event, without_mention(written, bot) if bot else written, direct)
-    return "empty" if direct and not written and not message.attachments else message
+    message = _event(config, body, event, without_mention(written, bot) if bot else written, bot)
+    if (direct or not addressed) and not written and not message.attachments:
+        return "empty"
+    return replace(message, only_followed=not addressed and config.require_mention)
 
 
-def _event(body: Mapping[str, Any], event: Mapping[str, Any], addressed: str, direct: bool) -> Event:
+def _event(
+    config: SlackConfig, body: Mapping[str, Any], event: Mapping[str, Any], addressed: str, bot: str
+) -> Event:
     channel, ts, thread = text(event, "channel"), text(event, "ts"), text(event, "thread_ts")
-    user = text(event, "user")
+    user, direct = text(event, "user"), _is_direct(event)
+    in_thread = bool(thread and thread != ts)
+    if config.reply_in_thread and not direct:
+        thread = thread or ts
+    in_channel = thread and not direct
     question, files = plain(addressed), items(event, "files")
     attachments = tuple(filter(None, (_attachment(file) for file in files)))
     # A message of nothing but files may be our own upload; what people write about our files is not.
     file_ids = [] if text(event, "text") else [text(file, "id") for file in files]
     return Event(
         key=f"{channel}:{ts}" if ts else text(body, "event_id") or None,
-        session_id=f"{channel}:{thread}" if thread and not direct else channel,
+        session_id=f"{channel}:{thread}" if in_channel else channel,
         sender=Sender(user, identities=(Identity("workspace-chat", user),)),
         text=question,
-        target=TARGET.dump(SlackTarget(channel=channel, thread_ts=thread)),
+        target=TARGET.dump(SlackTarget(channel=channel, thread_ts=thread, bot=bot if in_thread else "")),
         attachments=attachments,
         canned_reply=None if question or attachments else GREETING,
         ids=tuple(filter(None, (ts, *file_ids))),
         ids_of_session=True,
         is_direct=direct,
         message_id=f"{channel}:{ts}",
+        quoted=shared_message(event) or (_parent(channel, thread) if in_thread else None),
+        thread_post=ts if in_thread and not direct else "",
     )
 
 
-def _edit(body: Mapping[str, Any], event: Mapping[str, Any], bot: str) -> Event | str:
+def _edit(config: SlackConfig, body: Mapping[str, Any], event: Mapping[str, Any], bot: str) -> Event | str:
     """The event of an edited message. One without a new text has got a preview of a link.
 
     Source: https://docs.slack.dev/reference/events/message/message_changed
@@ -84,7 +106,8 @@ def _edit(body: Mapping[str, Any], event: Mapping[str, Any], bot: str) -> Event 
     if text(message, "text") == text(event, "previous_message", "text"):
         return "preview"
     written = without_mention(text(message, "text"), bot) if bot else text(message, "text")
-    edited = _event(body, {**message, "channel": channel}, written, _is_direct(event))
+    place = {"channel": channel, "channel_type": text(event, "channel_type")}
+    edited = _event(config, body, {**message, **place}, written, bot)
     return replace(edited, key=f"{edited.key}:{text(event, 'ts')}", change=Change.EDITED)
 
 
@@ -99,6 +122,31 @@ def _deletion(event: Mapping[str, Any]) -> Event | str:
     message_id = f"{channel}:{ts}"
     key = f"{message_id}:{Change.DELETED}"
     return Event(key, "", Sender(""), "", {}, message_id=message_id, change=Change.DELETED)
+
+
+def shared_message(event: Mapping[str, Any]) -> Quoted | None:
+    """The message that was shared with this one, or to which it links."""
+    for shared in items(event, "attachments"):
+        if at(shared, "is_share") is True or at(shared, "is_msg_unfurl") is True:
+            files = tuple(filter(None, (_attachment(file) for file in items(shared, "files"))))
+            author = text(shared, "author_name") or text(shared, "author_id")
+            quoted = Quoted(plain(text(shared, "text")), author, files)
+            return quoted if quoted.is_given else None
+    return None
+
+
+def _parent(channel: str, thread: str) -> Quoted:
+    """The first message of the thread, of which the event tells the id alone."""
+    return Quoted(ref=thread, key=f"{channel}:{thread}", session=channel)
+
+
+def posted(message: Any, bot: str) -> Quoted:
+    """A message as the Web API gives it."""
+    user = text(message, "user")
+    bot_name = text(message, "username") or text(message, "bot_profile", "name")
+    files = tuple(filter(None, (_attachment(file) for file in items(message, "files"))))
+    author = Author.RESOURCE if bot and user == bot else bot_name or user
+    return Quoted(plain(text(message, "text")), author, files)
 
 
 def _ignored(event: Mapping[str, Any], bot: str) -> str:

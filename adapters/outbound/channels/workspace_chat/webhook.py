@@ -29,6 +29,7 @@ from .config import TARGET, SlackConfig, SlackTarget
 from .events import GREETING, plain_command, read_event, without_mention
 
 _WORKING_ON_IT = "Working on it…"
+NOT_HERE = "I am not set up to answer in this channel."
 
 
 def receive(config: SlackConfig, call: RawCall, metadata: ChannelMetadata, now: datetime) -> Received:
@@ -36,14 +37,14 @@ def receive(config: SlackConfig, call: RawCall, metadata: ChannelMetadata, now: 
     require_webhook(call)
     _verify(config, call, now)
     if "json" in call.headers.get("content-type", "").lower() or call.body[:1] == b"{":
-        return _read_json(json_object(call.body), metadata)
+        return _read_json(config, json_object(call.body), metadata)
     fields = form(call.body)
     if "payload" in fields:
-        return _read_interaction(json_object(fields["payload"].encode()), now)
+        return _read_interaction(config, json_object(fields["payload"].encode()), now)
     if fields.get("ssl_check") == "1":
         return Received(kind="ignored:ssl-check")
     if fields.get("command"):
-        return _read_command(fields, text(metadata, "user_id"), now)
+        return _read_command(config, fields, text(metadata, "user_id"), now)
     raise Invalid("The body is neither an event, a slash command nor an interaction.")
 
 
@@ -76,11 +77,11 @@ def sign(secret: str, seconds: str, body: bytes) -> str:
     return f"v0={hmac.new(secret.encode(), f'v0:{seconds}:'.encode() + body, hashlib.sha256).hexdigest()}"
 
 
-def _read_json(body: Mapping[str, Any], metadata: ChannelMetadata) -> Received:
+def _read_json(config: SlackConfig, body: Mapping[str, Any], metadata: ChannelMetadata) -> Received:
     kind = text(body, "type")
     if kind == "url_verification":
         return _answer_challenge(body)
-    event = read_event(body, metadata) if kind == "event_callback" else "other"
+    event = read_event(config, body, metadata) if kind == "event_callback" else "other"
     if isinstance(event, str):
         return Received(kind=f"ignored:{event}")
     return Received(events=(event,), kind="message")
@@ -94,11 +95,13 @@ def _answer_challenge(body: Mapping[str, Any]) -> Received:
     return Received(answer=answer, kind="challenge")
 
 
-def _read_command(fields: Mapping[str, str], bot: str, now: datetime) -> Received:
+def _read_command(config: SlackConfig, fields: Mapping[str, str], bot: str, now: datetime) -> Received:
     """A slash command: acknowledged to its sender alone, answered later at its response_url."""
     channel, user = fields.get("channel_id", ""), fields.get("user_id", "")
     if not channel or not user:
         raise Invalid("channel_id and user_id: a slash command needs both.")
+    if not channel.startswith("D") and not config.allows(channel):
+        return Received(json_answer({"response_type": "ephemeral", "text": NOT_HERE}), kind="ignored:channel")
     written = fields.get("text", "")
     question = plain_command(without_mention(written, bot) if bot else written)
     trigger = fields.get("trigger_id", "")
@@ -122,7 +125,7 @@ def _read_command(fields: Mapping[str, str], bot: str, now: datetime) -> Receive
     return Received(answer=answer, events=(event,), kind="command")
 
 
-def _read_interaction(payload: Mapping[str, Any], now: datetime) -> Received:
+def _read_interaction(config: SlackConfig, payload: Mapping[str, Any], now: datetime) -> Received:
     """A pressed button or a chosen option."""
     if text(payload, "type") != "block_actions":
         return Received(kind="ignored:interaction")
@@ -131,7 +134,10 @@ def _read_interaction(payload: Mapping[str, Any], now: datetime) -> Received:
     user = text(payload, "user", "id")
     if action is None or not channel or not user:
         return Received(kind="ignored:no-value")
-    return Received(events=(_press(payload, action, channel, user, now),), kind="action")
+    press = _press(payload, action, channel, user, now)
+    if not press.is_direct and not config.allows(channel):
+        return Received(kind="ignored:channel")
+    return Received(events=(press,), kind="action")
 
 
 def _press(payload: Mapping[str, Any], action: object, channel: str, user: str, now: datetime) -> Event:

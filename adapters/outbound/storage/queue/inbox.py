@@ -53,6 +53,15 @@ LEFT JOIN inbox i ON i.instance_id = t.instance_id AND i.event_key = t.event_key
 """
 """The ids of events that were not stored; none where one was dropped as an echo. Index `inbox_event`."""
 
+FOLLOWS = f"""
+SELECT EXISTS (
+    SELECT FROM queue WHERE kind = {QueueKind.OUTBOUND} AND instance_id = %s AND session_key = %s
+) OR EXISTS (
+    SELECT FROM queue WHERE kind = {QueueKind.INBOUND} AND instance_id = %s AND session_key = %s AND pending > 0
+)
+"""
+"""Whether an answer was sent in the session, or is on its way. Primary key."""
+
 TAKE_RESULT = "UPDATE inbox SET taken = true WHERE id = %s AND result IS NOT NULL RETURNING result"
 """Primary key."""
 
@@ -123,6 +132,9 @@ class PostgresInbox:
         accepted: list[Accepted] = []
         failure: Exception | None = None
         for event in events:
+            if event.only_followed and not await self._follows(instance_id, event):
+                accepted.append(Accepted(0, fresh=False, dropped=True))
+                continue
             try:
                 row = InboxRow.of(instance_id, event, wait)
                 accepted.append(await self._batcher.submit((instance_id, row.session_key), row))
@@ -133,6 +145,11 @@ class PostgresInbox:
         if failure is not None:
             raise failure
         return accepted
+
+    async def _follows(self, instance_id: int, event: Event) -> bool:
+        session_key = key_of(event.session_id)
+        row = await self._database.fetch_one(FOLLOWS, (instance_id, session_key, instance_id, session_key))
+        return bool(row and row[0])
 
     async def flush(self, rows: Sequence[InboxRow]) -> Sequence[Accepted]:
         with self._dispatch.offering(_keys(rows)) as offer:
@@ -156,7 +173,7 @@ class PostgresInbox:
         return [
             Accepted(id, fresh=True)
             if id
-            else Accepted(earlier.get(n) or 0, fresh=False, echo=n in earlier and earlier[n] is None)
+            else Accepted(earlier.get(n) or 0, fresh=False, dropped=n in earlier and earlier[n] is None)
             for n, id in enumerate(ids)
         ]
 

@@ -96,7 +96,8 @@ SAMPLE = Sample(
     fields=(
         "botToken string R, signingSecret string R, defaultChannel string, appToken string, appId string, "
         "identifyUsers boolean, accessMode string, "
-        "mergeSeconds number, transcribe boolean"
+        "mergeSeconds number, transcribe boolean, requireMention boolean, allowedChannels string, "
+        "followThreads boolean, replyInThread boolean"
     ),
     config=CONFIG,
     genuine={

@@ -123,7 +123,7 @@ def test_a_mention_arrives_twice_and_is_one_event() -> None:
 def test_a_thread_is_a_conversation_of_its_own() -> None:
     asked = event("app_mention_in_thread")
     assert asked.session_id == "C0ROOM:1800000001.000100"
-    assert asked.target == {"channel": "C0ROOM", "thread_ts": "1800000001.000100"}
+    assert asked.target == {"channel": "C0ROOM", "thread_ts": "1800000001.000100", "bot": "U0BOT"}
     assert asked.text == "and now, ?"
 
 
