@@ -147,7 +147,8 @@ class _Connection:
     def _received(self, envelope: Mapping[str, Any]) -> Received:
         """What cannot be read is acknowledged: it would come again and again."""
         try:
-            return read_envelope(envelope, self.session.metadata, self.dependencies.clock.now())
+            session, now = self.session, self.dependencies.clock.now()
+            return read_envelope(session.config, envelope, session.metadata, now)
         except Invalid as reason:
             log.warning("Slack: an event of Socket Mode cannot be read: %s", reason)
             return Received(kind="ignored:invalid")

@@ -48,19 +48,21 @@ def receive(config: SlackConfig, call: RawCall, metadata: ChannelMetadata, now: 
     raise Invalid("The body is neither an event, a slash command nor an interaction.")
 
 
-def read_envelope(envelope: Mapping[str, Any], metadata: ChannelMetadata, now: datetime) -> Received:
+def read_envelope(
+    config: SlackConfig, envelope: Mapping[str, Any], metadata: ChannelMetadata, now: datetime
+) -> Received:
     """Reads what comes over Socket Mode: the same as by HTTP, in an envelope. Raises `Invalid`."""
     payload = envelope.get("payload")
     if not isinstance(payload, dict):
         raise Invalid("payload must be an object.")
     match text(envelope, "type"):
         case "events_api":
-            return _read_json(payload, metadata)
+            return _read_json(config, payload, metadata)
         case "slash_commands":
             fields = {name: text(payload, name) for name in payload}
-            return _read_command(fields, text(metadata, "user_id"), now)
+            return _read_command(config, fields, text(metadata, "user_id"), now)
         case "interactive":
-            return _read_interaction(payload, now)
+            return _read_interaction(config, payload, now)
     return Received(kind="ignored:other")
 
 
