@@ -36,7 +36,7 @@ Primary keys."""
 KEEP_DRAFT = "UPDATE inbox SET draft = %s WHERE instance_id = %s AND event_key = %s"
 """Index `inbox_event`."""
 
-DROPPED = Accepted(0, fresh=False, echo=True)
+DROPPED = Accepted(0, fresh=False, dropped=True)
 
 
 class ChangeableInbox:
