@@ -35,7 +35,9 @@ class Channels:
             storage.database, foundation.worker_id, instances, health, _notifier(foundation, storage)
         )
         self.pairings = PairingService(self.links, registry)
-        self.supervisor = Supervisor(self.links, instances, registry, storage.inbox, storage.cursors)
+        self.supervisor = Supervisor(
+            self.links, instances, registry, storage.inbox, storage.cursors, foundation.meter
+        )
         self.registration = RegistrationService(
             instances, registry, health, instances, foundation.settings.agent_url
         )

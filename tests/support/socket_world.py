@@ -6,10 +6,12 @@ import asyncio
 import inspect
 from collections.abc import Callable
 
+from adapters.inbound.sockets.storing import Storing
 from adapters.inbound.sockets.supervisor import Supervisor
 from adapters.outbound.channels.linked_device_messaging.channel import build
 from adapters.outbound.channels.registry import Registry
 from adapters.outbound.channels.tests.support import dependencies
+from adapters.outbound.metrics import PrometheusMeter
 from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.storage.cursors import PostgresCursors
 from adapters.outbound.storage.health import PostgresHealth
@@ -54,7 +56,7 @@ class SocketWorld:
         self.inbox = inbox
         self.cursors = PostgresCursors(database, owner, lambda: None)
         self.supervisor = Supervisor(
-            self.links, self.instances, channels, inbox, self.cursors, restart_after=0
+            self.links, self.instances, channels, inbox, self.cursors, PrometheusMeter(), restart_after=0
         )
         self.pairing = PairingService(self.links, channels, wait=60)
 
@@ -64,6 +66,10 @@ class SocketWorld:
         await self.pairing.saved(instance)
         self.created = instance
         return instance
+
+    def storing(self, instance_id: int) -> Storing:
+        recorder = self.links.recorder(instance_id, "")
+        return Storing(instance_id, CHANNEL, self.inbox, self.cursors, recorder, PrometheusMeter())
 
     async def wa_status(self, instance: Instance) -> object:
         found = await self.instances.find(instance.id)

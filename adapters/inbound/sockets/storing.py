@@ -10,6 +10,7 @@ from domain.channels.messages import Event
 from domain.refusals import Unavailable
 from ports.inbox import Inbox
 from ports.links import ConnectionCursors, LinkRecorder
+from ports.metrics import Meter
 
 log = logging.getLogger(__name__)
 
@@ -20,13 +21,16 @@ class Storing:
     raised, it would end the connection, and come again with the next."""
 
     instance_id: int
+    channel_id: str
     inbox: Inbox
     cursors: ConnectionCursors
     recorder: LinkRecorder
+    meter: Meter
 
     async def __call__(self, event: Event) -> None:
         try:
-            await self.inbox.add(self.instance_id, [event])
+            for accepted in await self.inbox.add(self.instance_id, [event]):
+                self.meter.accepted(self.channel_id, accepted.fresh)
         except Unavailable:
             raise
         except Exception as error:
@@ -40,6 +44,9 @@ class Storing:
         stored = await self.cursors.store(self.instance_id, events, cursor)
         if stored is None:
             raise Unavailable("another process keeps the connection now")
+        for fresh in stored:
+            if fresh is not None:
+                self.meter.accepted(self.channel_id, fresh)
         if lost := list(stored).count(None):
             reason = f"{lost} of {len(stored)} new messages could not be stored and are skipped"
             await self.recorder.record_failure(reason)

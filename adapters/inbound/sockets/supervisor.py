@@ -16,6 +16,7 @@ from ports.channels import Channels
 from ports.inbox import Inbox
 from ports.instances import InstanceLookup
 from ports.links import ConnectionCursors, ConnectionLeases, LinkRecorder
+from ports.metrics import Meter
 
 log = logging.getLogger(__name__)
 
@@ -50,12 +51,14 @@ class Supervisor:
         channels: Channels,
         inbox: Inbox,
         cursors: ConnectionCursors,
+        meter: Meter,
         restart_after: float = RESTART_AFTER,
     ) -> None:
         self._leases = leases
         self._instances = instances
         self._inbox = inbox
         self._cursors = cursors
+        self._meter = meter
         self._restart_after = restart_after
         self._channels = {
             channel.definition.id: _Connected(
@@ -100,13 +103,16 @@ class Supervisor:
         self._held_by_other_process = dict.fromkeys(other, 0)
         for instance_id in self._connections.keys() - leased:
             await self._end(instance_id)
+        away: Unavailable | None = None
         for instance_id in sorted(leased):
             try:
                 await self._ensure(instance_id)
-            except Unavailable:
-                raise
+            except Unavailable as reason:  # perhaps of this instance alone: it cannot be decrypted
+                away = reason
             except Exception:  # of this instance alone: the others go on
                 log.exception("a connection could not be started", extra={"instance": instance_id})
+        if away is not None:
+            raise away
         if not self._swept:
             await self._unlink_removed()
             self._swept = True
@@ -143,7 +149,8 @@ class Supervisor:
                 return
             await end([connection.task], "connections")
             await recorder.set_connected_since(None)
-        task = asyncio.create_task(self._listen(instance_id, channel, config, recorder))
+        emit = Storing(instance_id, instance.channel_id, self._inbox, self._cursors, recorder, self._meter)
+        task = asyncio.create_task(self._listen(instance_id, channel, config, emit))
         self._connections[instance_id] = _Connection(channel, config, task)
 
     async def _end(self, instance_id: int) -> None:
@@ -162,15 +169,14 @@ class Supervisor:
         task.add_done_callback(self._unlinking.discard)
 
     async def _listen(
-        self, instance_id: int, channel: _Connected, config: ChannelConfig, recorder: LinkRecorder
+        self, instance_id: int, channel: _Connected, config: ChannelConfig, emit: Storing
     ) -> None:
         """Runs until it is cancelled. Who cancels records that the connection is down: `stop` does so for all in
         one statement, as the database may not answer then."""
-        emit = Storing(instance_id, self._inbox, self._cursors, recorder)
         while True:
             failure = ""
             try:
-                await channel.connector.listen(instance_id, config, emit, recorder)
+                await channel.connector.listen(instance_id, config, emit, emit.recorder)
             except Unavailable as reason:  # of this service, not of the platform
                 log.warning("a connection is started again: %s", reason, extra={"instance": instance_id})
             except Exception as error:
@@ -178,7 +184,7 @@ class Supervisor:
                 failure = f"the connection failed: {type(error).__name__}"
             if cancelled():
                 return
-            await _record_end(instance_id, recorder, failure)
+            await _record_end(instance_id, emit.recorder, failure)
             await asyncio.sleep(self._restart_after)
 
 

@@ -29,12 +29,22 @@ class AioWebSockets:
     async def open(self, handshake: Handshake) -> AsyncIterator["AioWebSocket"]:
         connector = policed_connector(self._policy) if handshake.user_address else aiohttp.TCPConnector()
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
-        async with aiohttp.ClientSession(connector=connector, timeout=timeout) as session:
+        tracing = aiohttp.TraceConfig()
+        tracing.on_request_redirect.append(_refuse_redirect)
+        async with aiohttp.ClientSession(
+            connector=connector, timeout=timeout, trace_configs=[tracing]
+        ) as session:
             socket = await _connected(session, handshake)
             try:
                 yield AioWebSocket(socket)
             finally:
                 await socket.close()
+
+
+async def _refuse_redirect(_: object, __: object, redirect: aiohttp.TraceRequestRedirectParams) -> None:
+    """Another address is not the one that the credentials are meant for."""
+    response = redirect.response
+    raise aiohttp.WSServerHandshakeError(response.request_info, response.history, status=response.status)
 
 
 async def _connected(session: aiohttp.ClientSession, handshake: Handshake) -> aiohttp.ClientWebSocketResponse:

@@ -55,8 +55,9 @@ class Behind:
         storage, channels = self.world.container.storage(), self.world.container.channels()
         instances, health, owner = storage.instances, storage.health, self.keepers[0].owner + 1
         links = PairingStore(storage.database, owner, instances, health, None)
+        meter = self.world.container.foundation().meter
         cursors = PostgresCursors(storage.database, owner, storage.event_bus.inbound_enqueued)
-        self._keep(Supervisor(links, instances, channels.registry, storage.inbox, cursors), owner)
+        self._keep(Supervisor(links, instances, channels.registry, storage.inbox, cursors, meter), owner)
 
     def kill_the_first(self) -> None:
         """Ends its tasks without a word to the database, which notices and frees its leases."""

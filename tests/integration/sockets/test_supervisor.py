@@ -10,9 +10,10 @@ from adapters.outbound.channels.linked_device_messaging.device import Incoming, 
 from adapters.outbound.channels.tests.support import NOW
 from adapters.outbound.security.encryption import ConfigCipher, new_key
 from adapters.outbound.storage.pool import Database
+from domain.channels.messages import Event, Sender
 from domain.instances.model import Instance
 from domain.pairing.service import PairingService
-from domain.refusals import TooMany
+from domain.refusals import TooMany, Unavailable
 from tests.support.socket_world import CHANNEL, SocketWorld
 
 
@@ -208,3 +209,93 @@ async def test_a_message_that_cannot_be_stored_costs_the_connection_nothing(
     reason = "a message could not be stored: CheckViolation"
     rows = await world.database.fetch("SELECT last_error FROM instance_activity")
     assert (reason,) in rows
+
+
+async def test_an_instance_that_cannot_be_decrypted_keeps_no_other_waiting(
+    worlds: Callable[..., SocketWorld],
+) -> None:
+    world = worlds()
+    broken = await world.create()
+    await world.create("bob")
+    await world.database.execute("UPDATE channel_instance SET config = 'x' WHERE id = %s", (broken.id,))
+    world.instances.forget()
+    with pytest.raises(Unavailable):
+        await world.supervisor.check()
+    await until(lambda: len(world.devices.opened) == 1)
+
+
+async def test_an_instance_that_wants_no_connection_any_more_is_left(
+    worlds: Callable[..., SocketWorld],
+) -> None:
+    world = worlds()
+    instance = await world.create()
+    await world.supervisor.check()
+    await until(lambda: "connect" in world.device.did)
+    await world.instances.set_connects(instance.id, False)
+    await world.supervisor.check()
+    assert "close" in world.device.did
+    assert await world.links.live(None) == []
+    assert await world.database.fetch_column("SELECT owner FROM link") == [None]
+    assert "logout" not in world.device.did
+    other = worlds(2)
+    await other.supervisor.check()
+    assert other.devices.opened == []
+    await world.instances.set_connects(instance.id, True)
+    await other.supervisor.check()
+    await until(lambda: other.devices.opened)
+
+
+@pytest.fixture
+async def kept(worlds: Callable[..., SocketWorld]) -> tuple[SocketWorld, int]:
+    """A process that has the lease of an instance."""
+    world = worlds()
+    instance = await world.create()
+    await world.links.acquire([CHANNEL])
+    return world, instance.id
+
+
+def event(text: str) -> Event:
+    return Event(f"key {text}", "session", Sender("bob"), text, {})
+
+
+async def test_events_and_cursor_are_stored_together(kept: tuple[SocketWorld, int]) -> None:
+    world, instance_id = kept
+    assert await world.cursors.cursor(instance_id) is None
+    stored = await world.cursors.store(instance_id, [event("one"), event("two")], {"offset": 2})
+    assert stored == [True, True]
+    stored = await world.cursors.store(instance_id, [event("two"), event("three")], {"offset": 3})
+    assert stored == [False, True], "each once"
+    assert await world.cursors.cursor(instance_id) == {"offset": 3}
+    assert await _rows(world, 3)
+
+
+async def test_who_lost_the_lease_stores_nothing(
+    kept: tuple[SocketWorld, int], worlds: Callable[..., SocketWorld]
+) -> None:
+    world, instance_id = kept
+    heir = worlds(2)
+    await heir.links.release_of([1])
+    await heir.links.acquire([CHANNEL])
+    assert await world.cursors.store(instance_id, [event("late")], {"offset": 9}) is None
+    assert await heir.cursors.store(instance_id, [event("mine")], {"offset": 1}) == [True]
+    assert await world.cursors.cursor(instance_id) == {"offset": 1}
+    assert await _rows(world, 1)
+
+
+async def test_what_cannot_be_stored_is_told_and_costs_no_other(kept: tuple[SocketWorld, int]) -> None:
+    world, instance_id = kept
+    await world.database.execute("ALTER TABLE inbox ADD CHECK (position('odd' IN event) = 0)")
+    storing = world.storing(instance_id)
+    await storing.batch([event("one"), event("odd"), event("two")], {"offset": 3})
+    assert await _rows(world, 2)
+    assert await storing.cursor() == {"offset": 3}
+    rows = await world.database.fetch("SELECT last_error FROM instance_activity")
+    assert ("1 of 3 new messages could not be stored and are skipped",) in rows
+
+
+async def test_a_batch_without_the_lease_is_refused(kept: tuple[SocketWorld, int]) -> None:
+    world, instance_id = kept
+    await world.links.release(instance_id)
+    storing = world.storing(instance_id)
+    with pytest.raises(Unavailable, match="another process"):
+        await storing.batch([event("one")], {"offset": 1})

@@ -11,7 +11,7 @@ import pytest
 from adapters.outbound.channels.erp_events.config import DEFINITION
 from adapters.outbound.channels.tests.calls import a_channel
 from domain.instances.health import health_of
-from domain.instances.model import Activity, ActivityHealth, Health, Instance
+from domain.instances.model import UNREADABLE, Activity, ActivityHealth, Health, Instance
 from ports.instances import HealthRecord
 
 SAVED = datetime(2026, 1, 1, tzinfo=UTC)
@@ -104,3 +104,23 @@ def test_nothing_is_known_of_a_new_instance() -> None:
     found = health({})
     assert found.healthy
     assert (found.last_success, found.last_error, found.last_error_at) == (None, None, None)
+
+
+class Connector:
+    def wants(self, config: object, registration: object) -> bool:
+        return registration == {"connection": "polling"}
+
+    def note(self, config: object, registration: object) -> str:
+        return "Messages are fetched"
+
+
+def test_how_messages_come_in_is_a_note_and_no_warning() -> None:
+    channel: Any = a_channel(connector=Connector())
+    instance = Instance(1, "ann", "any", "Bot", {}, "agent::a", SAVED, SAVED)
+    queue = {"waiting": 0, "pending": 0, "dead": 0}
+    polled = health_of(instance, channel, HealthRecord(registration={"connection": "polling"}), queue)
+    assert (polled.healthy, polled.notes) == (True, ("Messages are fetched",))
+    assert health_of(instance, channel, HealthRecord(), queue).notes == ()
+    unreadable = replace(instance, status=UNREADABLE)
+    record = HealthRecord(registration={"connection": "polling"})
+    assert health_of(unreadable, channel, record, queue).notes == ()

@@ -127,6 +127,7 @@ async def test_connections_end_whose_last_message_fails() -> None:
         SimpleNamespace(all=lambda: [a_channel(connector=channel)]),
         SimpleNamespace(),
         SimpleNamespace(),
+        SimpleNamespace(),
     ]
     supervisor = Supervisor(*parts, restart_after=0.0)
     await supervisor.check()
