@@ -1,6 +1,5 @@
 """Composes mail: replies with RFC 5322 threading and RFC 3834 marking, text with an HTML alternative."""
 
-import hashlib
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -14,9 +13,9 @@ from textwrap import shorten
 from typing import TypeVar
 from urllib.parse import quote
 
-from adapters.outbound.mail.guards import OWN_PREFIX
 from adapters.outbound.mail.headers import Headers
 from adapters.outbound.mail.subjects import reply_subject
+from adapters.outbound.mail.threads import message_id
 from adapters.outbound.rendering.model import Markup
 from adapters.outbound.rendering.rendering import render
 from domain.channels.messages import Answer, Artifact, OutboundMessage
@@ -94,12 +93,6 @@ def _link_line(artifact: Artifact) -> str:
     return f"- [{name}](<{quote(artifact.url, safe=_URL_SAFE)}>)"
 
 
-def message_id(key: str, own_address: str) -> str:
-    """The Message-ID of a reply: the same at every attempt, and recognisable as ours when it comes back."""
-    digest = hashlib.sha256(key.encode()).hexdigest()[:40]
-    return f"<{OWN_PREFIX}{digest}@{own_address.rpartition('@')[2].strip().lower()}>"
-
-
 def compose_reply(
     own_address: str, target: MailTarget, message: OutboundMessage, key: str, at: datetime
 ) -> EmailMessage:
@@ -111,7 +104,7 @@ def compose_reply(
     mail["To"] = header_address(target.to, target.name[:200])
     mail["Subject"] = _first_subject(target, plain) if target.opened else reply_subject(target.subject)
     mail["Date"] = format_datetime(at)
-    mail["Message-ID"] = message_id(key, own_address)
+    mail["Message-ID"] = message_id(key, own_address, target.references)
     if in_reply_to := _ascii_ids([target.in_reply_to]):
         mail["In-Reply-To"] = in_reply_to
     if references := _ascii_ids(target.references):

@@ -4,9 +4,7 @@ import re
 from unicodedata import combining, normalize
 
 from adapters.outbound.mail.headers import Address, Headers
-
-OWN_PREFIX = "switchboard."
-"""How the local part of our own Message-IDs begins."""
+from adapters.outbound.mail.threads import OWN_PREFIX
 
 _BULK = {"bulk", "list", "junk", "auto_reply", "auto-reply"}
 _LIST = (

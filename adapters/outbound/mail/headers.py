@@ -8,6 +8,7 @@ from email.header import decode_header
 from email.utils import getaddresses
 
 from adapters.outbound.mail.charsets import decode_bytes
+from adapters.outbound.mail.threads import opened_thread
 
 MAX_HEADER = 20_000
 """Characters of a header that are read."""
@@ -102,8 +103,14 @@ class Headers:
 
 def session_of(headers: Headers, fallback: str) -> str:
     """The mail thread (RFC 5322, 3.6.4): the first of References, else In-Reply-To, else the mail itself."""
-    for name in ("References", "In-Reply-To", "Message-ID"):
-        ids = headers.message_ids(name)
-        if ids:
-            return ids[0]
-    return fallback
+    first = _thread_reference(headers) or next(iter(headers.message_ids("Message-ID")), fallback)
+    return opened_thread(first) or first
+
+
+def opened_session_of(headers: Headers, domain: str) -> str | None:
+    """The thread that we opened and to which the mail belongs, None for any other; `domain` is that of its id."""
+    return opened_thread(_thread_reference(headers), domain)
+
+
+def _thread_reference(headers: Headers) -> str:
+    return next(iter(headers.message_ids("References") or headers.message_ids("In-Reply-To")), "")

@@ -8,7 +8,14 @@ from email.policy import SMTP
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.files import pieces
 from adapters.outbound.channels.common.outcomes import repeatable
-from adapters.outbound.channels.mail_api.config import CONFIG, DEFINITION, TARGET, GmailConfig, GmailTarget
+from adapters.outbound.channels.mail_api.config import (
+    CONFIG,
+    DEFINITION,
+    TARGET,
+    THREAD_DOMAIN,
+    GmailConfig,
+    GmailTarget,
+)
 from adapters.outbound.channels.mail_api.gmail import Gmail
 from adapters.outbound.channels.mail_api.messages import from_base64url, parts_of
 from adapters.outbound.channels.mail_api.polling import GmailPoller
@@ -30,8 +37,6 @@ PER_ACCOUNT = (Quota(150, 60.0, burst=10),)
 (https://developers.google.com/workspace/gmail/api/reference/quota)."""
 MAX_CONCURRENCY = 4
 """Calls of a user at a time; Gmail does not publish its limit."""
-THREAD_DOMAIN = "mail.gmail.com"
-"""Of the ids of threads that we open, as of the mails that Gmail sends."""
 SENDING_SCOPES = (
     "https://mail.google.com/",
     "https://www.googleapis.com/auth/gmail.modify",

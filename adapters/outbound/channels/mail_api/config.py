@@ -6,6 +6,9 @@ from adapters.outbound.mail.compose import MailTarget
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions
 from domain.channels.typed import CommonConfig, ConfigModel, JsonModel, setting, stored_as
 
+THREAD_DOMAIN = "mail.gmail.com"
+"""Of the ids of threads that we open, as of the mails that Gmail sends."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GmailConfig(CommonConfig):

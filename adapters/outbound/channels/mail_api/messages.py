@@ -8,14 +8,13 @@ from functools import partial
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, clean, items, text
-from adapters.outbound.channels.mail_api.config import TARGET, GmailTarget
+from adapters.outbound.channels.mail_api.config import TARGET, THREAD_DOMAIN, GmailTarget
 from adapters.outbound.mail.charsets import decode_bytes
 from adapters.outbound.mail.compose import reply_target
 from adapters.outbound.mail.events import mail_event
 from adapters.outbound.mail.guards import reason_not_to_answer
-from adapters.outbound.mail.headers import Headers
+from adapters.outbound.mail.headers import Headers, opened_session_of
 from adapters.outbound.mail.mime import MAX_PARTS, MAX_TEXT, clean_filename, readable_text
-from adapters.outbound.mail.opening import thread_of
 from adapters.outbound.mail.subjects import is_forwarded
 from domain.channels.messages import Attachment, Event
 
@@ -118,7 +117,7 @@ def event_of(message: Mapping[str, Any], parts: list[MimePart], own_address: str
         headers,
         _RECEIVING_SERVER,
         key=message_id,
-        session_id=thread_of(headers) or thread_id or message_id,
+        session_id=opened_session_of(headers, THREAD_DOMAIN) or thread_id or message_id,
         text=(plain or _text(parts, "text/html", forwarded=forwarded))[:MAX_TEXT],
         target=TARGET.dump(target),
         attachments=tuple(_attachment(message_id, part) for part in parts if part.is_file),

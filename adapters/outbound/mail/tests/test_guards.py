@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from adapters.outbound.mail.authentication import aligned, authenticated_sender
-from adapters.outbound.mail.compose import message_id
 from adapters.outbound.mail.guards import reason_not_to_answer
 from adapters.outbound.mail.headers import Headers
+from adapters.outbound.mail.threads import message_id
 
 OWN = "agent@example.com"
 

@@ -50,6 +50,14 @@ async def test_an_answer_continues_the_thread_that_a_mail_began(
     assert event.target["references"] == (session_id, sent.ref, "<answer@client.example>")
 
 
+async def test_an_answer_that_names_only_the_mail_continues_its_thread_too(
+    channel: ChannelCalls, smtp: Postbox, mailbox: Mailbox
+) -> None:
+    session_id, sent = await send(channel, smtp, "We are open.", "Hours")
+    event = await answered(channel, mailbox, In_Reply_To=sent.ref)
+    assert event.session_id == session_id
+
+
 async def test_each_mail_of_a_thread_has_an_id_of_its_own(channel: ChannelCalls, smtp: Postbox) -> None:
     first, one = await send(channel, smtp, "Monday", "Report", "key-1")
     second, two = await send(channel, smtp, "Tuesday", "Report", "key-2")

@@ -143,3 +143,11 @@ def test_a_forwarded_mail_is_handed_on_whole(mime: str) -> None:
     assert text(found) == "Good?"
     found["payload"]["headers"][1]["value"] = "Fwd: S"
     assert text(found) == words
+
+
+def test_an_answer_that_names_only_our_mail_is_of_its_thread() -> None:
+    digest = "0123456789" * 4
+    headers = {"From": "ann@client.example", "In-Reply-To": f"<switchboard.{digest}.{digest}@{ADDRESS}>"}
+    fields = [{"name": name, "value": value.replace("agent@", "", 1)} for name, value in headers.items()]
+    event = event_of({"id": "m", "threadId": "t", "payload": {"headers": fields}}, [], ADDRESS)
+    assert event.session_id == f"<switchboard.thread.{digest}@mail.gmail.com>"
