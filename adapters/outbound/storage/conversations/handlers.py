@@ -1,17 +1,32 @@
 """Who has a conversation: the resource, or a person until `queue.held_until`."""
 
 from adapters.outbound.storage.codec import key_of
+from adapters.outbound.storage.events.recording import NO_REF, log_event_sql
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.states import EventStatus, QueueKind
+from domain.events.model import EventKind
+
+_PERSON = "json_build_object('handler', 'person', 'minutes', %(minutes)s::int)::text"
+_RESOURCE = "json_build_object('handler', 'resource')::text"
+_BY_PERSON = "json_build_object('messageId', 'send-' || %(id)s, 'author', 'person')::text"
 
 HOLD = f"""
-UPDATE queue SET held_until = now() + make_interval(mins => %(minutes)s), handler_minutes = %(minutes)s,
-    due_at = CASE WHEN owner IS NULL THEN now() + make_interval(mins => %(minutes)s) ELSE due_at END
-WHERE kind = {QueueKind.INBOUND} AND instance_id = %(instance)s AND session_key = %(session)s
+WITH held AS (
+    UPDATE queue SET held_until = now() + make_interval(mins => %(minutes)s), handler_minutes = %(minutes)s,
+        due_at = CASE WHEN owner IS NULL THEN now() + make_interval(mins => %(minutes)s) ELSE due_at END
+    WHERE kind = {QueueKind.INBOUND} AND instance_id = %(instance)s AND session_key = %(session)s
+    RETURNING instance_id, session_key
+), logged AS ({log_event_sql(EventKind.CONVERSATION_HANDLER, "held", ref=NO_REF, data=_PERSON)})
+SELECT FROM held
 """
 """A message that is being worked on is finished: its lease goes on. Primary key."""
 
 HAND_BACK = f"""
+WITH held AS (
+    SELECT instance_id, session_key FROM queue
+    WHERE kind = {QueueKind.INBOUND} AND instance_id = %(instance)s AND session_key = %(session)s
+    AND held_until > now()
+), logged AS ({log_event_sql(EventKind.CONVERSATION_HANDLER, "held", ref=NO_REF, data=_RESOURCE)})
 UPDATE queue SET held_until = NULL, handler_minutes = NULL,
     due_at = CASE WHEN owner IS NULL AND held_until > now() THEN now() ELSE due_at END
 WHERE kind = {QueueKind.INBOUND} AND instance_id = %(instance)s AND session_key = %(session)s
@@ -29,8 +44,8 @@ answered AS (
         AND q.held_until > now() AND %(by_person)s
     ) q
     WHERE i.instance_id = q.instance_id AND i.session_key = q.session_key AND i.status = {EventStatus.QUEUED}
-    AND i.id IS DISTINCT FROM q.under_way RETURNING i.id
-), held AS (
+    AND i.id IS DISTINCT FROM q.under_way RETURNING i.id, i.instance_id, i.session_key
+), told AS ({log_event_sql(EventKind.MESSAGE_ANSWERED, "answered", data=_BY_PERSON)}), held AS (
     UPDATE queue q SET pending = q.pending - (SELECT count(*) FROM answered), touched_at = now(),
         held_until = now() + make_interval(mins => q.handler_minutes),
         due_at = CASE WHEN q.owner IS NULL THEN now() + make_interval(mins => q.handler_minutes) ELSE q.due_at END
@@ -38,9 +53,9 @@ answered AS (
     AND q.held_until > now() AND %(by_person)s
 )
 """
-"""Two CTEs for the statement that stores a message of a person: where a person has the conversation, its queued
-events count as answered by them, but for one that is being worked on, and the time begins anew. Index `inbox_queued`,
-and the primary key of `queue`."""
+"""CTEs for the statement that stores a message of a person, the row %(id)s: where a person has the conversation, its
+queued events count as answered by them, but for one that is being worked on, and the time begins anew.
+Index `inbox_queued`, and the primary key of `queue`."""
 
 
 class PostgresHandlers:

@@ -46,8 +46,12 @@ def event_of(row: EventRow) -> LoggedEvent:
 
 
 def _read(text: str | None) -> Document:
-    document: Document = orjson.loads(text) if text else {}
-    return document
+    """Nothing for a row that cannot be read: its event says which it was."""
+    try:
+        document = orjson.loads(text) if text else {}
+    except ValueError:
+        document = {}
+    return document if isinstance(document, dict) else {}
 
 
 def _told(data: str | None) -> Document:
@@ -68,8 +72,8 @@ def _received(row: EventRow, message: Document) -> Document:
 
 def _file(file: object) -> Document:
     """Without where it is fetched from: that may hold a token."""
-    name, mime_type, _, size = _list(file)
-    return {"name": name, "mimeType": mime_type, "size": size}
+    kept = dict(zip(("name", "mimeType", "source", "size"), _list(file), strict=False))
+    return {name: kept.get(name) for name in ("name", "mimeType", "size")}
 
 
 def _answered(row: EventRow, message: Document) -> Document:
@@ -100,10 +104,16 @@ def _confirmation(row: EventRow, _: Document) -> Document:
     return {"messageId": _id(MessageKind.INBOUND, row.ref)}
 
 
+def _handler(_: EventRow, __: Document) -> Document:
+    """What is recorded counts; nothing is where the resource asked for a person."""
+    return {"handler": "person"}
+
+
 _CONTENTS = {
     "message.received": _received,
     "message.answered": _answered,
     "message.failed": _failed,
+    "conversation.handler": _handler,
     "delivery": _delivery,
     "confirmation": _confirmation,
 }

@@ -8,6 +8,9 @@ from domain.events.model import EventKind
 
 LISTENED = "EXISTS (SELECT FROM event_listener WHERE until > now())"
 
+NO_REF = "NULL::bigint"
+"""The `ref` of an event that is about no row."""
+
 
 def log_event_sql(
     kind: str, rows: str, *, ref: str = "id", data: str = "NULL", condition: str = "true"
