@@ -185,9 +185,13 @@ class Event:
     raw: Mapping[str, object] = field(default_factory=dict)
 
 
+_REACHED = {"delivered": 1, "read": 2}
+
+
 @dataclass(frozen=True, slots=True)
 class DeliveryStatus:
-    """What the platform says later of a part that it took: `ref` is the id that `Sent.ref` gave.
+    """What the platform says later of a part that it took: `ref` is the id that `Sent.ref` gave, `state` the
+    platform's word for what became of it.
 
     `key` is the idempotency key of the part, where the platform repeats it: by it a part is known whose sending
     broke off before the platform's answer.
@@ -198,6 +202,11 @@ class DeliveryStatus:
     failed: bool = False
     detail: str = ""
     key: str = ""
+
+    @property
+    def reached(self) -> int:
+        """How far the message came: 1 delivered, 2 read, else 0."""
+        return _REACHED.get(self.state, 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ def delivery_sql(condition: str) -> str:
     return f"""LATERAL (
         SELECT coalesce(bool_or(status = {MessageStatus.DEAD}), false) AS dead,
             coalesce(bool_or(status = {MessageStatus.PENDING}), false) AS pending,
-            coalesce(min(coalesce(delivery_state, 0)), 0) AS reached,
+            greatest(min(coalesce(delivery_state, 0)), 0) AS reached,
             (array_agg(last_error ORDER BY id) FILTER (WHERE status = {MessageStatus.DEAD}))[1] AS error
         FROM outbox WHERE {condition}
     )"""

@@ -30,6 +30,8 @@ OUTBOUND = Queue.of(
     QueueKind.OUTBOUND, "outbox", MessageStatus.PENDING, "id, message, target, key, attempts, apology"
 )
 _PENDING, _SENT, _DEAD = MessageStatus
+FAILED_EARLY = -1
+"""`delivery_state` of a message whose failure the platform reported before its taking was on record."""
 _TOLD = f"CASE WHEN status = {_SENT} THEN '{EventKind.DELIVERY_SENT}' ELSE '{EventKind.DELIVERY_DEAD}' END"
 
 FINISH = f"""
@@ -37,7 +39,8 @@ WITH r AS (
     SELECT * FROM unnest(%(ids)s, %(keys)s, %(statuses)s, %(refs)s, %(errors)s, %(lasts)s)
       AS t(id, key, status, ref, error, last)
 ), done AS (
-    UPDATE outbox o SET status = r.status, ref = r.ref, last_error = coalesce(r.error, o.last_error),
+    UPDATE outbox o SET ref = r.ref, last_error = coalesce(r.error, o.last_error),
+        status = CASE WHEN o.delivery_state = {FAILED_EARLY} THEN {_DEAD} ELSE r.status END,
         attempts = o.attempts + 1, next_attempt_at = NULL, finished_at = now()
     FROM r WHERE o.id = r.id AND o.key = r.key AND o.status = {_PENDING}
     RETURNING o.id, o.instance_id, o.session_key, o.status, r.error, r.last
@@ -50,7 +53,7 @@ another. Primary keys."""
 
 RETRY = f"""
 WITH message AS (
-    UPDATE outbox SET attempts = attempts + 1, last_error = %s,
+    UPDATE outbox SET attempts = attempts + 1, last_error = %s, delivery_state = NULL,
         next_attempt_at = now() + make_interval(secs => %s)
     WHERE id = %s AND key = %s AND status = {_PENDING} RETURNING instance_id, session_key, next_attempt_at
 )
@@ -63,9 +66,10 @@ WHERE q.kind = {QueueKind.OUTBOUND} AND q.instance_id = m.instance_id AND q.sess
 NOTE_STATUS = f"""
 WITH noted AS (
     UPDATE outbox SET status = CASE WHEN %(failed)s THEN {_DEAD} ELSE status END,
-        last_error = CASE WHEN %(failed)s THEN %(detail)s ELSE last_error END
+        last_error = CASE WHEN %(failed)s THEN %(detail)s ELSE last_error END,
+        delivery_state = greatest(delivery_state, nullif(%(reached)s, 0))
     WHERE instance_id = %(instance)s AND hashtextextended(ref, 0) = hashtextextended(%(ref)s, 0) AND ref = %(ref)s
-        AND status = {_SENT}
+        AND status = {_SENT} AND (%(failed)s OR coalesce(delivery_state, 0) < %(reached)s)
     RETURNING id, instance_id, session_key
 ), logged AS (
     {log_event_sql(EventKind.DELIVERY_DEAD, "noted", data=detail_sql("reason", "%(detail)s"), condition="%(failed)s")}
@@ -81,7 +85,8 @@ WITH free AS (
         AND o.status = {_PENDING} AND o.attempts > 0
     FOR UPDATE OF q
 ), message AS (
-    UPDATE outbox o SET status = {_SENT}, ref = %(ref)s, next_attempt_at = NULL, finished_at = now() FROM free f
+    UPDATE outbox o SET status = {_SENT}, ref = %(ref)s, next_attempt_at = NULL, finished_at = now(),
+        delivery_state = nullif(%(reached)s, 0) FROM free f
     WHERE o.instance_id = f.instance_id AND o.session_key = f.session_key AND o.key = %(key)s
         AND o.status = {_PENDING}
     RETURNING o.id, o.instance_id, o.session_key
@@ -92,9 +97,24 @@ WHERE q.kind = {QueueKind.OUTBOUND} AND q.instance_id = m.instance_id AND q.sess
 """A message that waits to be sent again, and of which the platform says that it has it. Not while a worker holds the
 queue: it may be sending it. Index `outbox_queued`, and the primary key of `queue`."""
 
+NOTE_EARLY = f"""
+WITH early AS (
+    SELECT id FROM outbox WHERE instance_id = %(instance)s AND key = %(key)s AND status = {_PENDING}
+        AND (attempts = 0 OR NOT %(failed)s)
+)
+UPDATE outbox o SET
+    status = CASE WHEN %(failed)s AND o.status = {_SENT} THEN {_DEAD} ELSE o.status END,
+    last_error = CASE WHEN %(failed)s THEN %(detail)s ELSE o.last_error END,
+    delivery_state = CASE WHEN %(failed)s THEN {FAILED_EARLY} ELSE greatest(o.delivery_state, %(reached)s) END
+FROM early e WHERE o.id = e.id AND o.key = %(key)s AND o.status <> {_DEAD}
+"""
+"""A message that is just being sent, and of which the platform says already what became of it. Its taking may be
+recorded while this waits for the row. A failure may be that of an earlier try. Index `outbox_queued`."""
+
 REPLAY = f"""
 WITH {OFFERED}, message AS (
-    UPDATE outbox SET status = {_PENDING}, attempts = 0, next_attempt_at = NULL, finished_at = NULL
+    UPDATE outbox SET status = {_PENDING}, attempts = 0, next_attempt_at = NULL, finished_at = NULL,
+        delivery_state = NULL
     WHERE id = %(message)s AND instance_id = %(instance)s AND status = {_DEAD} RETURNING instance_id, session_key
 )
 {enqueue_sql(QueueKind.OUTBOUND, "message")}
@@ -186,13 +206,22 @@ class PostgresOutbox:
         await self._leases.release(OUTBOUND, key, delay)
 
     async def record_status(self, instance_id: int, status: DeliveryStatus) -> bool:
-        sent = {"instance": instance_id, "ref": storable(status.ref)}
-        failure = {"failed": status.failed, "detail": storable_reason(status.detail)}
-        noted = await self._database.execute(NOTE_STATUS, {**sent, **failure})
-        if status.failed:
-            return bool(noted)
-        if status.key and await self._database.execute(RECOGNISE, {**sent, "key": storable(status.key)}):
+        parameters = {
+            "instance": instance_id,
+            "ref": storable(status.ref),
+            "key": storable(status.key),
+            "failed": status.failed,
+            "detail": storable_reason(status.detail),
+            "reached": 0 if status.failed else status.reached,
+        }
+        if await self._database.execute(NOTE_STATUS, parameters):
+            return status.failed
+        if not status.key:
+            return False
+        if not status.failed and await self._database.execute(RECOGNISE, parameters):
             self._enqueued()
+        elif status.failed or status.reached:
+            return bool(await self._database.execute(NOTE_EARLY, parameters)) and status.failed
         return False
 
     async def asked(self, instance_id: int, inbox_id: int) -> Sequence[SentMessage]:
