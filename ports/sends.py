@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import timedelta
 from typing import Protocol
 
 from domain.channels.messages import Answer, OutboundMessage, Target
@@ -12,10 +12,10 @@ from domain.conversations.model import Message
 
 @dataclass(frozen=True, slots=True)
 class KnownSession:
-    """What is on record of a session: where a message to it goes, and when the person last wrote."""
+    """What is on record of a session: where a message to it goes, and for how long the person has been silent."""
 
     target: Target | None
-    last_inbound: datetime | None
+    silence: timedelta | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,7 +63,6 @@ def build_sending(foundation: Foundation, storage: Storage, channels: Channels) 
         storage.sends,
         storage.opt_outs,
         channels.files,
-        foundation.clock,
         foundation.ids,
         foundation.settings.agent_url,
     )

@@ -17,6 +17,8 @@ _EARLIER = (
 MOVED = (
     f"UPDATE queue SET {_EARLIER.format('due_at')} WHERE owner IS NULL",
     f"UPDATE outbox SET {_EARLIER.format('next_attempt_at')} WHERE next_attempt_at IS NOT NULL",
+    "UPDATE inbox SET received_at = received_at - %(by)s WHERE status <> 0",
+    "UPDATE send SET created_at = created_at - %(by)s",
     "UPDATE send_cooldown SET until = until - %(by)s",
     "UPDATE send_breaker SET until = until - %(by)s",
 )

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import timedelta
 
 from domain import limits
 from domain.channels.messages import Template
@@ -37,11 +37,9 @@ def check_key(key: str) -> None:
         raise Invalid.of([Fault("Idempotency-Key", message)])
 
 
-def check_window(
-    rules: TemplateRules | None, message: NewMessage, last: datetime | None, now: datetime
-) -> None:
-    """`last` is when the person last wrote, as far as is known. Raises `Conflict`."""
-    if rules is None or message.template is not None or last is None or now - last <= rules.window:
+def check_window(rules: TemplateRules | None, message: NewMessage, silence: timedelta | None) -> None:
+    """`silence`: for how long the person has not written, None where nothing is known. Raises `Conflict`."""
+    if rules is None or message.template is not None or silence is None or silence <= rules.window:
         return
     hours = rules.window.total_seconds() / 3600
     raise Conflict(

@@ -18,7 +18,7 @@ from domain.refusals import Conflict, Fault, Invalid, NotFound, PlatformAway
 from domain.routing.model import ResultArtifact
 from ports.capabilities import PlatformError
 from ports.channels import AnyChannel, Channels
-from ports.clock import Clock, Ids
+from ports.clock import Ids
 from ports.files import FileLinks, MessageFiles
 from ports.instances import InstanceStore
 from ports.opt_outs import OptOuts
@@ -43,7 +43,6 @@ class SendingService:
     sends: SendStore
     opt_outs: OptOuts
     files: MessageFiles
-    clock: Clock
     ids: Ids
     public_address: str
 
@@ -137,7 +136,7 @@ class SendingService:
             if known.target is None:
                 raise NotFound(f"the instance has no conversation '{message.session_id[:100]}'")
             conversation = _Conversation(message.session_id, known.target)
-        check_window(channel.template_rules, message, known.last_inbound, self.clock.now())
+        check_window(channel.template_rules, message, known.silence)
         return conversation
 
     async def _opened(self, instance: Instance, channel: AnyChannel, message: NewMessage) -> _Conversation:

@@ -61,6 +61,11 @@ class Sending:
         self.replies.append(self.way.send(user, self.id, body, key))
         return self.replies[-1]
 
+    def count(self, table: str, condition: str = "true") -> int:
+        query = f"SELECT count(*) FROM {table} WHERE {condition}"
+        rows: int = self.world.run(self.world.container.database().fetch_value(query))
+        return rows
+
     @property
     def last(self) -> Reply:
         return self.replies[-1]
@@ -131,3 +136,8 @@ def accepted(sending: Sending) -> None:
 @then(parsers.parse('the message is "{status}"'))
 def has_status(sending: Sending, status: str) -> None:
     until(lambda: sending.status()["status"] == status, f"the message is {status}")
+
+
+@then(parsers.parse('the request is "{outcome}"'))
+def request_is(sending: Sending, outcome: str) -> None:
+    assert sending.last.outcome == outcome, sending.last

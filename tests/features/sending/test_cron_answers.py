@@ -128,15 +128,13 @@ def stands_once(schedule: Schedule, slack: Slack, text: str, place: str) -> None
     schedule.wait_done()
     assert schedule.sending.driver.wait_until(lambda: len(slack.messages) >= 1)
     assert [(each["channel"], each["text"]) for each in slack.messages] == [(channel, text)]
-    database = schedule.sending.world.container.database()
-    assert schedule.sending.world.run(database.fetch_value("SELECT count(*) FROM send")) == 1
+    assert schedule.sending.count("send") == 1
 
 
 @then("nothing is sent")
 def nothing_sent(schedule: Schedule, slack: Slack) -> None:
     schedule.wait_done()
-    database = schedule.sending.world.container.database()
-    assert schedule.sending.world.run(database.fetch("SELECT FROM outbox")) == []
+    assert schedule.sending.count("outbox") == 0
     assert slack.messages == []
 
 

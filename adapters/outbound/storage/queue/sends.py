@@ -55,7 +55,7 @@ WHERE instance_id = %s AND idempotency_key = %s AND created_at > now() - interva
 NEXT_ID = "SELECT nextval(pg_get_serial_sequence('send', 'id'))"
 
 SESSION = """
-SELECT i.event, i.received_at, s.content FROM (SELECT %(instance_id)s::bigint AS instance_id) t
+SELECT i.event, now() - i.received_at, s.content FROM (SELECT %(instance_id)s::bigint AS instance_id) t
 LEFT JOIN LATERAL (
     SELECT event, received_at FROM inbox
     WHERE instance_id = t.instance_id AND session_key = %(session_key)s ORDER BY id DESC LIMIT 1
@@ -78,11 +78,11 @@ class PostgresSends:
     async def session(self, instance_id: int, session_id: str) -> KnownSession:
         """The target of the newest event, else of the newest message."""
         parameters = {"instance_id": instance_id, "session_key": key_of(session_id)}
-        [(event, received_at, content)] = await self._database.fetch(SESSION, parameters)
+        [(event, silence, content)] = await self._database.fetch(SESSION, parameters)
         target = stored_event(event).target if event else None
         if not target and content:
             target = orjson.loads(content).get("target")
-        return KnownSession(target or None, received_at)
+        return KnownSession(target or None, silence)
 
     async def repeated(self, instance_id: int, idempotency_key: str) -> StoredSend | None:
         row = await self._database.fetch_one(FIND_KEY, (instance_id, idempotency_key))
