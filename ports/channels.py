@@ -31,6 +31,7 @@ from ports.clock import Clock, Ids
 from ports.http import Addresses, Http
 from ports.reply_capabilities import (
     ButtonAck,
+    ButtonLimit,
     ConversationOpener,
     PromptCloser,
     RateLimits,
@@ -84,9 +85,15 @@ class Channel(Generic[C, T]):
     streaming: StreamingReply[C, T] | None = None
     button_ack: ButtonAck[C, T] | None = None
     prompt_closer: PromptCloser[C, T] | None = None
+    button_limit: ButtonLimit[C, T] | None = None
     connector: Connector[C] | None = None
     pairing: Pairing | None = None
     takes_opt_outs: bool = False
+
+    def buttons(self, config: C, target: T) -> int:
+        """How many choices a message offers as buttons."""
+        limit = self.button_limit
+        return limit.buttons(config, target) if limit else self.definition.buttons
 
 
 AnyChannel = Channel[ChannelConfig, ChannelTarget]

@@ -144,6 +144,15 @@ class ButtonAck(Protocol[C, T_in]):
     async def acknowledge_press(self, config: C, target: T_in, notice: str) -> None: ...
 
 
+class ButtonLimit(Protocol[C, T_in]):
+    """Says how many choices a message offers as buttons, where that depends on the config or the target. Pure.
+
+    Without it they are as many as `ChannelDefinition.buttons`.
+    """
+
+    def buttons(self, config: C, target: T_in) -> int: ...
+
+
 class PromptCloser(Protocol[C, T]):
     """Replaces a prompt that is over, so that its buttons cannot be pressed any more."""
 

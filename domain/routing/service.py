@@ -246,8 +246,14 @@ async def _outcome(
         merged=queued.merged,
         event=event,
         by_person=not context.automated,
-        numbered=answer is not None and is_numbered(answer, context.channel.definition.buttons),
+        numbered=answer is not None and _is_numbered(context, event, answer),
     )
+
+
+def _is_numbered(context: ConversationContext, event: Event, answer: Answer) -> bool:
+    if not answer.choices:
+        return False
+    return is_numbered(answer, context.channel.buttons(context.config, context.target(event)))
 
 
 def _shows_waiting(context: ConversationContext, queued: QueuedEvent) -> bool:

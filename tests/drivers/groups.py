@@ -384,10 +384,9 @@ def _whatsapp_buttons(action: Mapping[str, Any]) -> dict[str, str]:
 
 
 class Mattermost(Group):
-    """A channel, where choices are typed."""
-
     channel_id = "community-chat"
     settings = ()
+    users: ClassVar = {"ada": mattermost_calls.POST["user_id"], "bob": "b2r5xk8mz2d7f4qhw9tbnc3yja"}
 
     def configured(self) -> dict[str, Any]:
         own = {"SERVER_URL": self.platform.url, "channelId": mattermost.CHANNEL, "token": mattermost.TOKEN}
@@ -395,7 +394,42 @@ class Mattermost(Group):
 
     def write(self, who: str, text: str, at: datetime) -> RawCall:
         post = {"post_id": f"p{next(self.numbers)}", "text": text, "file_ids": ""}
-        return call(as_json={**mattermost_calls.POST, **post})
+        return call(as_json={**mattermost_calls.POST, **self._who(who), **post})
+
+    def press(self, who: str, number: int, value: str, at: datetime) -> RawCall:
+        position, post = self._asked()[number]
+        actions = mattermost.buttons_of(post)
+        contexts = [each["integration"]["context"] for each in actions]
+        context = next((each for each in contexts if each["choice"] == value), None)
+        body = {"post_id": self.named or f"post{position + 1:022d}", "trigger_id": f"t{next(self.numbers)}"}
+        body |= {"channel_id": mattermost.CHANNEL, "type": "button", **self._who(who)}
+        return call(as_json={**body, "context": context or {**contexts[0], "choice": value}})
+
+    def _who(self, who: str) -> dict[str, str]:
+        name = f"{mattermost.BOT['id']}__{self.users[who]}" if self.direct else "town-square"
+        return {"user_id": self.users[who], "user_name": self.names[who], "channel_name": name}
+
+    def _asked(self) -> list[tuple[int, dict[str, Any]]]:
+        return [each for each in enumerate(self.platform.posts) if mattermost.buttons_of(each[1])]
+
+    def questions(self) -> list[dict[str, str]]:
+        asked = [mattermost.buttons_of(post) for _, post in self._asked()]
+        return [
+            {each["name"]: each["integration"]["context"]["choice"] for each in actions} for actions in asked
+        ]
+
+    def shown(self, number: int) -> Shown:
+        position, post = self._asked()[number]
+        latest = self.platform.changed.get(position, post)
+        return latest["message"], bool(mattermost.buttons_of(latest))
+
+    def changed(self) -> set[str]:
+        return {f"post{position + 1:022d}" for position in self.platform.changed}
+
+    def told(self, who: str) -> list[str]:
+        begins = f"@{self.names[who]}: "
+        texts = [post["message"] for post in self.platform.posts]
+        return [each.removeprefix(begins) for each in texts if each.startswith(begins)]
 
     def typing(self) -> int:
         return len(self.platform.typing)

@@ -113,7 +113,7 @@ class SendingService:
             answer=answer,
             target=conversation.target,
             messages=messages,
-            numbered=is_numbered(answer, channel.definition.buttons),
+            numbered=is_numbered(answer, channel.buttons(config, target)),
         )
 
     async def _conversation(

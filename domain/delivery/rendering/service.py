@@ -20,7 +20,7 @@ async def render_answer(
     sender: ReplySender[ChannelConfig, ChannelTarget] | None = channel.sender
     if sender is None:
         return ()
-    if len(answer.choices) > channel.definition.buttons:
+    if answer.choices and len(answer.choices) > channel.buttons(config, target):
         answer = numbered(answer)
     if len(answer.text) < LONG_TEXT:
         return tuple(sender.render(config, target, answer))

@@ -50,7 +50,8 @@ class InvocationService:
         queued, event = picked, picked.event
         approval_result = await self._decide(context, queued)
         if prompt := approval_result.prompt:
-            return Answer(prompt.text, (), prompt.choices, question=prompt.text)
+            asked = Answer(prompt.text, (), prompt.choices, question=prompt.text)
+            return self._offer(context, queued, asked)
         decision = approval_result.decision
         if decision is None and event.only_decides and event.choice is None:
             return None
@@ -112,8 +113,7 @@ class InvocationService:
         wanted = result.confirmation
         if wanted is None:
             answer = Answer(result.text, artifacts, result.choices, author=Author.RESOURCE)
-            request_id = queued.event.request_id
-            return self.choices.offer(context.instance, answer, answer_to(queued.id), request_id)
+            return self._offer(context, queued, answer)
         scope = _scope(context, queued.event)
         prompt = await self.approvals.ask(
             scope, _received(queued), request.text, wanted.tool, wanted.parameters
@@ -121,7 +121,12 @@ class InvocationService:
         context.has_open_approval = True
         self.feedback.close(context, prompt.replaced)
         text = f"{result.text}\n\n{prompt.text}" if result.text else prompt.text
-        return Answer(text, artifacts, prompt.choices, question=prompt.text)
+        return self._offer(context, queued, Answer(text, artifacts, prompt.choices, question=prompt.text))
+
+    def _offer(self, context: ConversationContext, queued: QueuedEvent, answer: Answer) -> Answer:
+        """The answer with what the buttons of its choices need."""
+        message, secret = answer_to(queued.id), queued.event.request_id
+        return self.choices.offer(context.instance, answer, message, secret)
 
     async def _run(self, context: ConversationContext, queued: QueuedEvent, request: RunRequest) -> RunResult:
         """The result, shown while it is being made where the channel can do that."""

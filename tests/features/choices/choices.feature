@@ -17,6 +17,7 @@ Feature: Choices
         | Teams    |
         | Discord  |
         | Telegram |
+        | Mattermost |
         | WhatsApp |
 
     Scenario Outline: Somebody else of a group presses on <platform>
@@ -32,6 +33,7 @@ Feature: Choices
         | Teams    |
         | Discord  |
         | Telegram |
+        | Mattermost |
 
     Scenario Outline: A value that is far too long for a button of <platform>
       Given a resource that offers "Small" for a value of 2000 characters
@@ -45,6 +47,7 @@ Feature: Choices
         | Teams    |
         | Discord  |
         | Telegram |
+        | Mattermost |
         | WhatsApp |
 
     Scenario Outline: Labels that are too long for <platform> are cut
@@ -59,6 +62,7 @@ Feature: Choices
         | Teams    |
         | Discord  |
         | Telegram |
+        | Mattermost |
         | WhatsApp |
 
     Scenario Outline: The buttons of an earlier message on <platform>
@@ -74,6 +78,7 @@ Feature: Choices
         | Teams    |
         | Discord  |
         | Telegram |
+        | Mattermost |
         | WhatsApp |
 
     Scenario: Ten choices on WhatsApp are the rows of a list
@@ -95,6 +100,7 @@ Feature: Choices
         | Teams    |
         | Discord  |
         | Telegram |
+        | Mattermost |
 
     Scenario: An answer that takes several messages keeps its text and its buttons
       Given a resource that offers "Small" for "size-s" with an answer of several messages
@@ -203,6 +209,7 @@ Feature: Choices
         | Teams    |
         | Discord  |
         | Telegram |
+        | Mattermost |
         | WhatsApp |
 
     Scenario: A choice of a message sent first is typed on SMS

@@ -18,6 +18,7 @@ Feature: What people see of a question with buttons
         | Teams    |
         | Discord  |
         | Telegram |
+        | Mattermost |
 
     Scenario Outline: A press reaches another instance on <platform>
       Given "ada" was asked on <platform> about the tool "open_valve"
@@ -34,6 +35,7 @@ Feature: What people see of a question with buttons
         | Teams    |
         | Discord  |
         | Telegram |
+        | Mattermost |
         | WhatsApp |
 
     Scenario Outline: Somebody sends made-up button values on <platform>
@@ -74,6 +76,7 @@ Feature: What people see of a question with buttons
         | Teams    |
         | Discord  |
         | Telegram |
+        | Mattermost |
 
     Scenario Outline: Decided by a typed reply on <platform>
       Given "ada" was asked on <platform> about the tool "open_valve"
@@ -105,6 +108,7 @@ Feature: What people see of a question with buttons
         | platform |
         | Teams    |
         | Telegram |
+        | Mattermost |
 
     Scenario Outline: A name is no markup on <platform>
       Given "ada" is called "*A* <@U1> @everyone [x](http://evil.example)"
@@ -119,6 +123,7 @@ Feature: What people see of a question with buttons
         | Teams    |
         | Discord  |
         | Telegram |
+        | Mattermost |
 
     Scenario Outline: More parameters than one message holds on <platform>
       Given "ada" was asked on <platform> about the tool "open_valve" with very long parameters
@@ -131,6 +136,7 @@ Feature: What people see of a question with buttons
         | Teams    |
         | Discord  |
         | Telegram |
+        | Mattermost |
 
   Rule: A press after the decision repeats the decision
 
@@ -174,6 +180,7 @@ Feature: What people see of a question with buttons
         | Teams    |
         | Discord  |
         | Telegram |
+        | Mattermost |
 
     Scenario: WhatsApp cannot change a message: the decision is said again
       Given "ada" was asked on WhatsApp about the tool "open_valve"
@@ -195,6 +202,7 @@ Feature: What people see of a question with buttons
         | Teams    |
         | Discord  |
         | Telegram |
+        | Mattermost |
         | WhatsApp |
 
   Rule: A question that ended undecided shows what was asked
@@ -212,6 +220,7 @@ Feature: What people see of a question with buttons
         | Teams    |
         | Discord  |
         | Telegram |
+        | Mattermost |
 
     Scenario Outline: Replaced by the question to somebody else on <platform>
       Given "ada" was asked on <platform> about the tool "open_valve"

@@ -39,6 +39,7 @@ class Mattermost(StandIn):
         super().__init__()
         self.began_at = began_at
         self.posts: list[dict[str, Any]] = []
+        self.changed: dict[int, dict[str, Any]] = {}
         self.files: dict[str, tuple[str, bytes]] = {}
         self.responses: list[dict[str, Any]] = []
         self.typing: list[dict[str, Any]] = []
@@ -118,6 +119,9 @@ class Mattermost(StandIn):
         path = seen.path.removeprefix("/api/v4")
         if seen.method == "GET":
             return self._get(path, seen.query)
+        if found := re.fullmatch(r"/posts/post(\d+)/patch", path):
+            expect(seen.method == "PUT", "method")
+            return self._change(int(found[1]) - 1, seen.json)
         expect(seen.method == "POST", "method")
         if path == "/users/me/typing":
             self.typing.append(seen.json)
@@ -161,10 +165,18 @@ class Mattermost(StandIn):
             return Reply(body=self.files[file_id][1])
         return self.refusal(404, "Sorry, we could not find it.")
 
+    def _change(self, position: int, fields: dict[str, Any]) -> Reply:
+        """The posts as they were made stay in `posts`; `changed` has what they read by now."""
+        expect(set(fields) <= {"message", "props"}, "fields of a change")
+        _check_buttons(fields)
+        self.changed[position] = {**self.changed.get(position, self.posts[position]), **fields}
+        return Reply(json=self.changed[position])
+
     def _post(self, post: dict[str, Any]) -> Reply:
         expect(set(post) <= _POST_FIELDS, f"unknown fields {set(post) - _POST_FIELDS}")
         expect(_ID.fullmatch(post.get("channel_id", "")), "channel_id")
         expect(len(post["message"]) <= 16_383, "message too long")
+        _check_buttons(post)
         expect(post["message"] or post.get("file_ids"), "empty post")
         expect(all(each in self.files for each in post.get("file_ids", [])), "unknown file")
         pending = post.get("pending_post_id", "")
@@ -186,3 +198,14 @@ class Mattermost(StandIn):
         content = parts["files"].get_payload(decode=True)
         self.files[file_id] = (str(parts["files"].get_filename()), content)  # type: ignore[assignment]
         return Reply(201, {"file_infos": [{"id": file_id}], "client_ids": []})
+
+
+def buttons_of(post: Mapping[str, Any]) -> list[dict[str, Any]]:
+    attachments = post.get("props", {}).get("attachments", [])
+    return [action for attachment in attachments for action in attachment.get("actions", [])]
+
+
+def _check_buttons(post: Mapping[str, Any]) -> None:
+    for action in buttons_of(post):
+        expect(re.fullmatch(r"[A-Za-z0-9]+", action["id"]) and action["type"] == "button", "action")
+        expect(action["name"] and action["integration"]["url"].startswith("http"), "integration")

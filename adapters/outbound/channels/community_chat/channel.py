@@ -8,6 +8,7 @@ from .bots import Bots
 from .config import CONFIG, DEFINITION, TARGET, MattermostConfig, MattermostTarget
 from .opening import Opener
 from .posting import Posting
+from .prompts import Prompts
 from .socket import Socket
 from .streaming import MattermostStreaming
 
@@ -15,6 +16,7 @@ from .streaming import MattermostStreaming
 def build(dependencies: ChannelDependencies) -> Channel[MattermostConfig, MattermostTarget]:
     api = MattermostApi(dependencies)
     posting = Posting(api)
+    prompts = Prompts(api, posting)
     sender = delivery.Delivery(dependencies, api, posting)
     return Channel(
         definition=DEFINITION,
@@ -32,4 +34,7 @@ def build(dependencies: ChannelDependencies) -> Channel[MattermostConfig, Matter
         typing=sender,
         connector=Socket(dependencies, api),
         streaming=MattermostStreaming(posting),
+        button_ack=prompts,
+        prompt_closer=prompts,
+        button_limit=delivery,
     )

@@ -7,6 +7,8 @@ from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonMo
 
 WEBHOOK = "webhook"
 SOCKET = "socket"
+BUTTONS = 20
+"""Of a post; our choice."""
 POST_LIMIT = TextLimit(16_383)
 """Characters of a post (`PostMessageMaxRunesV2` of the Mattermost server)."""
 
@@ -46,11 +48,18 @@ class MattermostConfig(ChatConfig):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MattermostTarget(ChannelTarget):
-    """`root` is the first post of a thread."""
+    """`root` is the first post of a thread; `prompt` the post whose button `user_name` pressed."""
 
     channel: str = ""
     root: str = ""
+    prompt: str = ""
+    user_name: str = stored_as("userName")
     response_url: str = stored_as("responseUrl")
+
+
+def session_of(channel: str, person: str) -> str:
+    """What a person says to the bot in a channel; without a person, what the bot says there first."""
+    return f"{channel}:{person}" if person else channel
 
 
 CONFIG = ConfigModel(MattermostConfig)
@@ -66,8 +75,9 @@ DEFINITION = ChannelDefinition(
         steps=(
             (
                 "In the System Console, Integration Management, enable bot accounts, personal access tokens "
-                "and outgoing webhooks. On a server in a private network also add Switchboard's host to "
-                "'Allow untrusted internal connections'."
+                "and outgoing webhooks. Where Switchboard has an address of a private network also add its host to "
+                "'Allow untrusted internal connections' (ServiceSettings.AllowedUntrustedInternalConnections): the "
+                "server calls it for posts and for pressed buttons."
             ),
             "In Integrations, Bot Accounts, add a bot and copy its access token.",
             "Invite the bot to the team and to the channel, so that it may read and post there.",
@@ -86,4 +96,5 @@ DEFINITION = ChannelDefinition(
         webhook_required=True,
     ),
     text_limit=POST_LIMIT,
+    buttons=BUTTONS,
 )

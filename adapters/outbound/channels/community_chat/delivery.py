@@ -1,14 +1,23 @@
 """Posts answers: text as posts, files uploaded and then posted."""
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from adapters.outbound.channels.common.bodies import items, text
 from adapters.outbound.channels.common.drafts import WITHDRAWN, in_place_of_draft, replaced
 from adapters.outbound.channels.common.files import FILE, send_file
-from adapters.outbound.channels.common.messages import file_payloads
+from adapters.outbound.channels.common.messages import file_payloads, split_question, text_payloads
 from adapters.outbound.channels.common.outcomes import repeatable
 from adapters.outbound.channels.community_chat.api import MattermostApi, outcome
-from adapters.outbound.channels.community_chat.config import POST_LIMIT, MattermostConfig, MattermostTarget
+from adapters.outbound.channels.community_chat.buttons import attached
+from adapters.outbound.channels.community_chat.config import (
+    BUTTONS,
+    POST_LIMIT,
+    SOCKET,
+    MattermostConfig,
+    MattermostTarget,
+)
 from adapters.outbound.channels.community_chat.posting import Posting, in_channel
 from adapters.outbound.rendering import Markup, render
 from domain.channels.limits import Limits
@@ -30,8 +39,6 @@ def limits(config: MattermostConfig, target: MattermostTarget) -> Limits:
 
 
 class Delivery:
-    """Choices are typed."""
-
     typing_seconds = 4.0
     """Clients show it for five seconds, unless the server's TimeBetweenUserTypingUpdatesMilliseconds is changed."""
 
@@ -43,9 +50,14 @@ class Delivery:
     def render(
         self, config: MattermostConfig, target: MattermostTarget, answer: Answer
     ) -> list[OutboundMessage]:
-        """The text split within the limit, then one post for each file."""
-        rendered = render(Markup.MATTERMOST, answer.text, POST_LIMIT) if answer.text.strip() else []
-        payloads = [{"kind": "text", "message": piece.text} for piece in rendered]
+        """The text split within the limit, the choices under the last post of it, then one post for each file."""
+        parts = [part for part in split_question(answer) if part.strip()]
+        rendered = [piece for part in parts for piece in render(Markup.MATTERMOST, part, POST_LIMIT)]
+        payloads = text_payloads(rendered, answer)
+        for payload in payloads:
+            payload["message"] = payload.pop("text")
+        if answer.choices:
+            payloads[-1]["callback"] = answer.callback_url
         payloads = in_place_of_draft(payloads, answer.draft, has_text=bool(payloads))
         return [OutboundMessage(payload) for payload in payloads + file_payloads(answer)]
 
@@ -63,20 +75,35 @@ class Delivery:
         if payload["kind"] == FILE:
             upload = partial(self._upload, config, target, key)
             return await send_file(self._artifacts, payload, MAX_FILE_BYTES, upload, send_text)
+        props = _buttons(config, target, payload)
         if not draft:
-            return await send_text(content)
-        change = partial(self._posting.change, config, draft, {"message": content})
-        return await replaced(change, withdraw, partial(send_text, content))
+            return await send_text(content, props)
+        fields = {"message": content, **({"props": props} if props else {})}
+        change = partial(self._posting.change, config, draft, fields)
+        return await replaced(change, withdraw, partial(send_text, content, props))
 
     async def _send_text(
-        self, config: MattermostConfig, target: MattermostTarget, key: str, content: str
+        self,
+        config: MattermostConfig,
+        target: MattermostTarget,
+        key: str,
+        content: str,
+        props: Mapping[str, Any] | None = None,
     ) -> Sent:
-        if target.response_url:
-            body = {"text": content, "response_type": "in_channel"}
-            sent = await self._api.respond(config, target.response_url, body)
-            if sent.outcome is not Outcome.PERMANENT:  # it ends after 30 minutes or five answers
+        """A post with buttons is the bot's own where that may post: it can be changed."""
+        more = {"props": props} if props else {}
+        post = partial(self._posting.post, config, target, key, content, **more)
+        if not target.response_url:
+            return await post()
+        if props:
+            sent = await post()
+            if sent.outcome is not Outcome.PERMANENT:
                 return sent
-        return await self._posting.post(config, target, key, content)
+        body = {"text": content, "response_type": "in_channel", **(props or {})}
+        sent = await self._api.respond(config, target.response_url, body)
+        if sent.outcome is not Outcome.PERMANENT or props:  # it ends after 30 minutes or five answers
+            return sent
+        return await post()
 
     async def _upload(
         self, config: MattermostConfig, target: MattermostTarget, key: str, artifact: Artifact, content: bytes
@@ -96,3 +123,15 @@ class Delivery:
     async def typing(self, config: MattermostConfig, target: MattermostTarget) -> Sent:
         body = {"channel_id": in_channel(config, target).channel, "parent_id": target.root}
         return await self._api.post(config, "/users/me/typing", body, timeout=5.0)
+
+
+def buttons(config: MattermostConfig, target: MattermostTarget) -> int:
+    """Presses come to the callback address, which a server that is read over a WebSocket need not reach."""
+    return 0 if config.connection == SOCKET else BUTTONS
+
+
+def _buttons(
+    config: MattermostConfig, target: MattermostTarget, payload: Mapping[str, Any]
+) -> Mapping[str, Any] | None:
+    choices = payload.get("choices")
+    return attached(config, target, text(payload, "callback"), choices) if choices else None

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from adapters.outbound.channels.common.addresses import read_address
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.community_chat.api import MattermostApi
-from adapters.outbound.channels.community_chat.config import MattermostConfig, MattermostTarget
-from adapters.outbound.channels.community_chat.webhook import session_of
+from adapters.outbound.channels.community_chat.config import MattermostConfig, MattermostTarget, session_of
 from ports.capabilities import PlatformError
 from ports.reply_capabilities import Opened, OpenRequest
 

@@ -1,4 +1,4 @@
-"""Calls from Mattermost: outgoing webhooks and slash commands, as JSON or as a form. Pure.
+"""Calls from Mattermost: outgoing webhooks, slash commands and pressed buttons, as JSON or as a form. Pure.
 
 Source: https://developers.mattermost.com/integrate/webhooks/outgoing/ and
 https://developers.mattermost.com/integrate/slash-commands/custom/
@@ -12,7 +12,13 @@ from typing import Any
 from adapters.outbound.channels.common.bodies import form, json_object, query, same, text
 from adapters.outbound.channels.common.calls import json_answer, require_webhook
 from adapters.outbound.channels.common.client import is_address_of
-from adapters.outbound.channels.community_chat.config import TARGET, MattermostConfig, MattermostTarget
+from adapters.outbound.channels.community_chat.buttons import is_press, read_press
+from adapters.outbound.channels.community_chat.config import (
+    TARGET,
+    MattermostConfig,
+    MattermostTarget,
+    session_of,
+)
 from domain.channels.messages import (
     Attachment,
     ChannelMetadata,
@@ -32,6 +38,8 @@ def receive(config: MattermostConfig, call: RawCall, metadata: ChannelMetadata, 
     """Verifies the origin of a call and reads it. Raises `Unauthenticated`, `Invalid`, `NotFound`."""
     require_webhook(call)
     payload = _payload(call)
+    if is_press(payload):
+        return read_press(config, payload)
     _verify(config, payload)
     return read_message(config, payload, metadata)
 
@@ -113,8 +121,3 @@ def _event(
         is_direct="__" in text(payload, "channel_name"),
         raw={name: value for name, value in payload.items() if name != "token"},
     )
-
-
-def session_of(channel: str, person: str) -> str:
-    """What a person says to the bot in a channel; without a person, what the bot says there first."""
-    return f"{channel}:{person}" if person else channel

@@ -22,6 +22,9 @@ from adapters.outbound.channels.tests.sample import Sample, Scripted
 from adapters.outbound.channels.tests.support import NOW, dependencies
 from domain.channels.messages import Answer, Choice, OutboundMessage, Outcome, RawCall, Received, Sent
 from domain.channels.model import TextLimit, Unit
+from domain.conversations.choices import offered
+from domain.conversations.message_ids import MessageId, MessageKind
+from domain.delivery.rendering.service import render_answer
 from domain.refusals import Refusal
 from ports.channels import Channel, ChannelDependencies
 from ports.http import AddressRefused, HttpAnswer, HttpFailed
@@ -185,6 +188,55 @@ class ChannelContract:
             expected = [False] * (len(messages) - 1) + [bool(choices)]
             assert [each is not None for each in pressed] == expected
             assert json.loads(json.dumps(pressed)) == pressed
+
+    def offering(self, count: int) -> Answer:
+        """An answer with references as long as they get."""
+        choices = tuple(Choice(f"Choice {number}", f"value {number}") for number in range(1, count + 1))
+        message = MessageId(MessageKind.SENT_FIRST, 10**18 - 1)
+        return offered(Answer("Which one?", choices=choices), message, "secret", "https://bot.example/press")
+
+    async def sent_texts(self, answer: Answer) -> list[str]:
+        """The messages of an answer as JSON texts, as the engine renders it."""
+        channel = self.built().channel
+        config, target = channel.config.load(self.sample.config), channel.target.load(self.sample.target)
+        messages = await render_answer(channel, config, target, answer)
+        return [json.dumps(dict(message.payload), ensure_ascii=False) for message in messages]
+
+    def button_count(self) -> int:
+        channel = self.built().channel
+        return channel.buttons(
+            channel.config.load(self.sample.config), channel.target.load(self.sample.target)
+        )
+
+    @requires("sender")
+    async def test_as_many_choices_as_a_message_has_buttons_are_buttons(self) -> None:
+        if not (count := self.button_count()):
+            return
+        answer = self.offering(count)
+        texts = await self.sent_texts(answer)
+        assert all(len(choice.reference.encode()) <= 64 for choice in answer.choices)
+        [last] = [text for text in texts if "Choice 1" in text]
+        assert all(choice.reference in last or choice.value in last for choice in answer.choices)
+        assert "1. Choice 1" not in last
+
+    @requires("sender")
+    async def test_more_choices_than_a_message_has_buttons_are_a_numbered_list(self) -> None:
+        answer = self.offering(self.button_count() + 1)
+        shown = "".join(await self.sent_texts(answer))
+        if not shown:
+            return  # the channel sends nothing
+        assert "choice:" not in shown
+        assert all(choice.label in shown for choice in answer.choices)
+        assert "value 1" not in shown
+
+    @requires("sender")
+    async def test_labels_of_any_length_can_be_sent(self) -> None:
+        count = max(1, self.button_count())
+        choices = tuple(
+            Choice("\N{FAMILY} a label that is far too long " * 4 + str(number), str(number))
+            for number in range(count)
+        )
+        assert all(text for text in await self.sent_texts(Answer("Which one?", choices=choices)))
 
     @requires("sender")
     def test_who_sends_names_the_account_that_limits_bind(self) -> None:

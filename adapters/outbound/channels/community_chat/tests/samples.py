@@ -8,10 +8,12 @@ from pathlib import Path
 
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.community_chat import webhook
+from adapters.outbound.channels.community_chat.buttons import attached
 from adapters.outbound.channels.community_chat.config import CONFIG as MODEL
+from adapters.outbound.channels.community_chat.config import MattermostTarget
 from adapters.outbound.channels.tests.sample import Opening, Sample
 from adapters.outbound.channels.tests.support import NOW, call
-from domain.channels.messages import Attachment, Event
+from domain.channels.messages import Attachment, Event, RawCall
 from ports.http import HttpAnswer, HttpRequest
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -42,6 +44,16 @@ def written() -> Event:
     return webhook.receive(MODEL.load(CONFIG), post, {}, NOW).events[0]
 
 
+def pressed(**context: str) -> RawCall:
+    """The press of a button of a post, whose context is changed before the server sends it."""
+    config, target = MODEL.load(CONFIG), MattermostTarget(channel=ROOM)
+    props = attached(config, target, "https://bot.example/press", [("Large", "choice:out-1:0:a")])
+    [action] = props["attachments"][0]["actions"]
+    body = {name: POST[name] for name in ("user_id", "user_name", "channel_id", "channel_name")}
+    body |= {"post_id": "p1", "trigger_id": "t1", "type": "button"}
+    return call(as_json={**body, "context": {**action["integration"]["context"], **context}})
+
+
 SAMPLE = Sample(
     fields=(
         "SERVER_URL string R, channelId string R, token string R, webhookToken string, connection string, "
@@ -51,10 +63,19 @@ SAMPLE = Sample(
     typing_shown_seconds=5.0,
     attachment=Attachment("a.png", "image/png", {"fileId": "f1"}),
     config=CONFIG,
-    genuine={"post": call(as_json=POST), "form": call(form=POST), "command": call(form=COMMAND)},
+    genuine={
+        "post": call(as_json=POST),
+        "form": call(form=POST),
+        "command": call(form=COMMAND),
+        "press": pressed(),
+    },
     forged={
         "token": call(as_json={**POST, "token": "p7w4xk1mq9d3f8zrh6tbnc5yaX"}),
         "no token": call(as_json={**POST, "token": ""}),
+        "press without signature": pressed(signature=""),
+        "press of another choice": pressed(choice="choice:out-1:1:a"),
+        "press in another channel": pressed(channel=DIRECT),
+        "press in another thread": pressed(root="p2"),
     },
     target={"channel": "c4n8hq2xw7z1m5kfr9ty3bdjpa", "root": ""},
     shown=lambda part: str(part.payload["message"]),
