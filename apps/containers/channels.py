@@ -38,6 +38,7 @@ class Channels:
         self.supervisor = Supervisor(
             self.links, instances, registry, storage.inbox, storage.cursors, foundation.meter
         )
+        storage.event_bus.on_change(self.supervisor.changed)
         self.registration = RegistrationService(
             instances, registry, health, instances, foundation.settings.agent_url
         )

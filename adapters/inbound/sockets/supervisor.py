@@ -22,6 +22,8 @@ log = logging.getLogger(__name__)
 
 CHECK_EVERY = 2.0
 """Seconds between two rounds; leases last longer by far."""
+GATHERING = 0.1
+"""Seconds within which several changes of instances count as one."""
 RESTART_AFTER = 3.0
 RELEASE_SECONDS = 0.5
 """Time limit for releasing the leases when the process stops."""
@@ -71,6 +73,7 @@ class Supervisor:
         self._held_by_other_process: Mapping[int, int] = {}
         self._connections: dict[int, _Connection] = {}
         self._unlinking: set[asyncio.Task[None]] = set()
+        self._news = asyncio.Event()
         self._swept = False
         self._stopping = False
 
@@ -93,8 +96,22 @@ class Supervisor:
                 log.exception("connections could not be supervised; it is tried again")
             if cancelled():
                 return
-            await asyncio.sleep(CHECK_EVERY)
+            await self._pause()
         await asyncio.Event().wait()
+
+    def changed(self, _: int | None) -> None:
+        """An instance was changed, perhaps: the next round is soon."""
+        self._news.set()
+
+    async def _pause(self) -> None:
+        """Until the next round."""
+        try:
+            async with asyncio.timeout(CHECK_EVERY):
+                await self._news.wait()
+                await asyncio.sleep(GATHERING)
+        except TimeoutError:
+            pass
+        self._news.clear()
 
     async def check(self) -> None:
         """One round: renews leases, starts, restarts and ends connections."""

@@ -123,7 +123,9 @@ class PostgresInstances:
     async def set_connects(self, instance_id: int, connects: bool) -> None:
         """`ports.links.ConnectionSwitch`."""
         changed = update(channel_instance).where(columns.id == instance_id, columns.connects != connects)
-        await self._database.execute(changed.values(connects=connects))
+        statement = changed.values(connects=connects).returning(columns.id)
+        if await self._database.fetch_value(statement) is not None:
+            self._notify(instance_id)
 
     @retried
     async def annotate(self, instance_id: int, field: str, value: str) -> None:
