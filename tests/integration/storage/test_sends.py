@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from adapters.outbound.storage.conversations.handlers import PostgresHandlers
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.leases import LeaseStore
@@ -33,10 +34,15 @@ class Store:
         )
 
     async def add(
-        self, key: str = "", digest: str = "", session: str = "s", parts: int = 1
+        self,
+        key: str = "",
+        digest: str = "",
+        session: str = "s",
+        parts: int = 1,
+        author: Author = Author.PERSON,
     ) -> StoredSend | None:
         answer = Answer(
-            "hello", (Artifact("a.txt", "text/plain", "https://a"),), request_id="r1", author=Author.PERSON
+            "hello", (Artifact("a.txt", "text/plain", "https://a"),), request_id="r1", author=author
         )
         return await self.sends.add(
             NewSend(
@@ -226,3 +232,62 @@ async def test_a_message_of_another_instance_is_not_found(store: Store, message_
     parsed = parse_message_id(message_id)
     assert parsed
     assert await PostgresMessages(store.database).find(store.instance + 1, parsed) is None
+
+
+async def events(store: Store, count: int) -> None:
+    """So many messages of the sender, which nobody works on."""
+    for number in range(count):
+        await store.database.execute(
+            "INSERT INTO inbox (instance_id, session_key, event_key, event) VALUES (%s, 's', %s, '{}')",
+            (store.instance, f"e{number}"),
+        )
+    await store.database.execute(
+        "INSERT INTO queue (kind, instance_id, session_key, pending, due_at) VALUES (0, %s, 's', %s, now())",
+        (store.instance, count),
+    )
+
+
+async def waiting(store: Store) -> tuple[int, int]:
+    """How many events wait: by their rows, and by the count of their queue."""
+    rows = await store.database.fetch_value("SELECT count(*) FROM inbox WHERE status = 0")
+    return rows, await store.database.fetch_value("SELECT pending FROM queue WHERE kind = 0")
+
+
+LEFT = "SELECT held_until > now() + interval '50 minutes' FROM queue WHERE kind = 0"
+
+
+async def test_a_message_of_the_person_who_has_the_conversation_answers_what_waits(store: Store) -> None:
+    await events(store, 3)
+    handlers = PostgresHandlers(store.database)
+    assert await handlers.hold(store.instance, "s", 60)
+    await store.database.execute(
+        "UPDATE queue SET held_until = now() + interval '1 minute', due_at = now() + interval '1 minute'"
+    )
+    assert await store.add(key="k1")
+    assert await waiting(store) == (0, 0)
+    assert await store.database.fetch_value(LEFT)
+    assert await store.database.fetch_value("SELECT due_at = held_until FROM queue WHERE kind = 0")
+
+
+async def test_the_same_key_again_answers_nothing(store: Store) -> None:
+    await events(store, 1)
+    assert await store.add(key="k1")
+    assert await waiting(store) == (1, 1)
+    await PostgresHandlers(store.database).hold(store.instance, "s", 60)
+    await store.database.execute("UPDATE queue SET held_until = now() + interval '1 minute' WHERE kind = 0")
+    assert await store.add(key="k1")
+    assert await waiting(store) == (1, 1)
+    assert not await store.database.fetch_value(LEFT)
+
+
+async def test_an_answer_of_a_resource_answers_nothing_else(store: Store) -> None:
+    await events(store, 2)
+    await PostgresHandlers(store.database).hold(store.instance, "s", 60)
+    assert await store.add(author=Author.RESOURCE)
+    assert await waiting(store) == (2, 2)
+
+
+async def test_a_message_to_a_conversation_of_the_resource_leaves_its_events(store: Store) -> None:
+    await events(store, 2)
+    assert await store.add()
+    assert await waiting(store) == (2, 2)

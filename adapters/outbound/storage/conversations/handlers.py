@@ -33,29 +33,34 @@ WHERE kind = {QueueKind.INBOUND} AND instance_id = %(instance)s AND session_key 
 """
 """Primary key."""
 
+_IS_HELD = "queue.held_until > now() AND (SELECT author = 'person' FROM fresh)"
+_END = "now() + make_interval(mins => queue.handler_minutes)"
+
 ANSWERED_BY_PERSON = f"""
 answered AS (
     UPDATE inbox i SET status = {EventStatus.DONE}, finished_at = now() FROM (
-        SELECT q.*, (
-            SELECT h.id FROM inbox h WHERE h.instance_id = q.instance_id AND h.session_key = q.session_key
-            AND h.status = {EventStatus.QUEUED} AND q.owner IS NOT NULL AND q.due_at > now() ORDER BY h.id LIMIT 1
-        ) AS under_way FROM queue q
-        WHERE q.kind = {QueueKind.INBOUND} AND q.instance_id = %(instance)s AND q.session_key = %(session)s
-        AND q.held_until > now() AND %(by_person)s
+        SELECT queue.*, (
+            SELECT h.id FROM inbox h WHERE h.instance_id = queue.instance_id AND h.session_key = queue.session_key
+            AND h.status = {EventStatus.QUEUED} AND queue.owner IS NOT NULL AND queue.due_at > now()
+            ORDER BY h.id LIMIT 1
+        ) AS under_way FROM queue
+        WHERE queue.kind = {QueueKind.INBOUND} AND queue.instance_id = %(instance_id)s
+        AND queue.session_key = %(session_key)s AND {_IS_HELD}
     ) q
     WHERE i.instance_id = q.instance_id AND i.session_key = q.session_key AND i.status = {EventStatus.QUEUED}
     AND i.id IS DISTINCT FROM q.under_way RETURNING i.id, i.instance_id, i.session_key
-), told AS ({log_event_sql(EventKind.MESSAGE_ANSWERED, "answered", data=_BY_PERSON)}), held AS (
-    UPDATE queue q SET pending = q.pending - (SELECT count(*) FROM answered), touched_at = now(),
-        held_until = now() + make_interval(mins => q.handler_minutes),
-        due_at = CASE WHEN q.owner IS NULL THEN now() + make_interval(mins => q.handler_minutes) ELSE q.due_at END
-    WHERE q.kind = {QueueKind.INBOUND} AND q.instance_id = %(instance)s AND q.session_key = %(session)s
-    AND q.held_until > now() AND %(by_person)s
-)
+), told AS ({log_event_sql(EventKind.MESSAGE_ANSWERED, "answered", data=_BY_PERSON)})
 """
-"""CTEs for the statement that stores a message of a person, the row %(id)s: where a person has the conversation, its
-queued events count as answered by them, but for one that is being worked on, and the time begins anew.
+"""CTEs for the statement that stores the message %(id)s, the CTE `fresh`: where a person wrote it who has the
+conversation, its queued events count as answered by them, but for one that is being worked on.
 Index `inbox_queued`, and the primary key of `queue`."""
+
+HELD_ON = f"""
+    pending = queue.pending - (SELECT count(*) FROM answered),
+    held_until = CASE WHEN {_IS_HELD} THEN {_END} ELSE queue.held_until END,
+    due_at = CASE WHEN {_IS_HELD} AND queue.owner IS NULL THEN {_END} ELSE queue.due_at END
+"""
+"""What the same statement sets on the row of the conversation: the time of the person begins anew."""
 
 
 class PostgresHandlers:

@@ -7,6 +7,7 @@ import orjson
 
 from adapters.outbound.storage.arrays import Texts
 from adapters.outbound.storage.codec import content_of, dump, dump_bytes, key_of, stored_event
+from adapters.outbound.storage.conversations.handlers import ANSWERED_BY_PERSON, HELD_ON
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.outcomes import message_key
 from adapters.outbound.storage.queue.states import NOT_OFFERED, OFFERED, QueueKind, enqueue_sql
@@ -24,21 +25,23 @@ WITH {OFFERED}, fresh AS (
     SELECT %(id)s, id, %(session_key)s, %(session_id)s, %(idempotency_key)s, %(content)s, %(author)s
     FROM channel_instance WHERE id = %(instance_id)s
     ON CONFLICT (instance_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
-    RETURNING id, instance_id, session_key
+    RETURNING id, instance_id, session_key, author
 ), sent AS (
     INSERT INTO outbox (instance_id, session_key, send_id, message, target, key, apology, prompt)
     SELECT f.instance_id, f.session_key, f.id, m.message, %(target)s, m.key, false, false
     FROM fresh f CROSS JOIN unnest(%(messages)s, %(keys)s) WITH ORDINALITY AS m(message, key, n) ORDER BY m.n
     RETURNING instance_id, session_key
-), outbound AS ({enqueue_sql(QueueKind.OUTBOUND, "sent")}), conversation AS (
+), outbound AS ({enqueue_sql(QueueKind.OUTBOUND, "sent")}), {ANSWERED_BY_PERSON}, conversation AS (
     INSERT INTO queue (kind, instance_id, session_key, pending, due_at, offered)
     SELECT {QueueKind.INBOUND}, instance_id, session_key, 0, now(), %(offered)s FROM fresh
-    ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET touched_at = now(), offered = excluded.offered
+    ON CONFLICT (kind, instance_id, session_key) DO UPDATE SET touched_at = now(),
+        offered = excluded.offered, {HELD_ON}
 )
 SELECT f.id, o.open FROM fresh f LEFT JOIN outbound o USING (instance_id, session_key)
 """)
-"""Stores a message, unless its idempotency key is taken, and its conversation where that is new. Index
-`send_idempotency`, and the primary keys of `channel_instance` and `queue`."""
+"""Stores a message, unless its idempotency key is taken, and its conversation where that is new; a message of a
+person answers what waits for one. Indexes `send_idempotency` and `inbox_queued`, and the primary keys of
+`channel_instance` and `queue`."""
 
 FREE_KEY = f"""
 UPDATE send SET idempotency_key = NULL
