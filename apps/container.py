@@ -21,6 +21,7 @@ from apps.containers.core import (
 from apps.containers.foundation import Foundation
 from apps.containers.knowledge import Knowledge, Uploads, build_embedder, build_model_files
 from apps.containers.storage import Files, Storage
+from apps.containers.subscriptions import Subscriptions
 from apps.containers.work import Work, build_downstream, build_resources, build_transcriber
 from apps.readiness import checks_of
 from apps.settings import Settings
@@ -56,6 +57,7 @@ class CoreContainer(CommandContainer):
     )
     checks = providers.Singleton(checks_of, storage.provided.database, jobs)
     channels = providers.Singleton(Channels, foundation, storage, files)
+    subscriptions = providers.Singleton(Subscriptions, foundation, storage, channels)
     instance_service = providers.Singleton(build_instances, storage, channels)
     callback_service = providers.Singleton(build_callbacks, foundation, storage, channels)
     sending = providers.Singleton(build_sending, foundation, storage, channels)
@@ -75,6 +77,7 @@ class CoreContainer(CommandContainer):
         callback_service,
         message_service,
         conversation_service,
+        subscriptions,
     )
 
 
@@ -99,4 +102,5 @@ class Container(CoreContainer):
         downstream,
         transcriber,
         CoreContainer.sending,
+        CoreContainer.subscriptions.provided.channels,
     )

@@ -37,6 +37,7 @@ TEMPLATE_PARAMETERS = 50
 TEMPLATE_PARAMETER = 1024
 MESSAGE_FILE_BYTES = 10 * 1024 * 1024
 """Of all files that lie in one message; larger ones are given by their address."""
+CURSOR = 500
 JSON_BYTES = 1024 * 1024
 """A configuration or a manifest, written as JSON in UTF-8."""
 

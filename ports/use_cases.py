@@ -32,6 +32,7 @@ from domain.instances.model import (
 from domain.verification.model import BotLink, CodeSent, OAuthResult
 from ports.files import SharedFiles
 from ports.knowledge import KnowledgeBases, KnowledgeFiles, KnowledgeSearch
+from ports.subscriptions import PushLog, Subscriptions
 
 
 class Access(Protocol):
@@ -260,3 +261,5 @@ class UseCases:
     search: KnowledgeSearch
     shared: SharedFiles
     events: Events
+    subscriptions: Subscriptions
+    pushes: PushLog

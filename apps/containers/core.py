@@ -8,6 +8,7 @@ from apps.containers.channels import Channels
 from apps.containers.foundation import Foundation
 from apps.containers.knowledge import Knowledge, Uploads
 from apps.containers.storage import Files, Storage
+from apps.containers.subscriptions import Subscriptions
 from domain.access.service import AccessService
 from domain.callbacks.service import (
     CallbackService,
@@ -95,6 +96,7 @@ def build_use_cases(
     callbacks: CallbackService,
     messages: MessageService,
     conversations: HistoryService,
+    subscriptions: Subscriptions,
 ) -> UseCases:
     return UseCases(
         access=access,
@@ -110,4 +112,6 @@ def build_use_cases(
         search=knowledge.search,
         shared=files.shared,
         events=EventStreams(storage.instances, storage.event_feed),
+        subscriptions=subscriptions.service,
+        pushes=subscriptions.service,
     )

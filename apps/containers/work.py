@@ -31,6 +31,7 @@ from domain.routing.runner.service import ResourceRunner
 from domain.routing.service import ConversationService
 from domain.routing.voice.service import VoiceService
 from domain.routing.withdrawals.service import Withdrawals
+from ports.channels import Channels as AllChannels
 from ports.downstream import Downstream
 from ports.files import Transcriber
 from ports.parsing import Parser
@@ -60,6 +61,7 @@ class Work:
         downstream: Downstream,
         transcriber: Transcriber | None,
         sending: SendingService,
+        delivery_channels: AllChannels,
     ) -> None:
         clock, ids, meter = foundation.clock, foundation.ids, foundation.meter
         database, outbox, instances = storage.database, storage.outbox, storage.instances
@@ -95,7 +97,7 @@ class Work:
         )
         sender = MessageSender(self.rate_limiter, health, clock, meter)
         self.deliveries = DeliveryService(
-            outbox, instances, channels.registry, health, self.rate_limiter, sender, ids, storage.opt_outs
+            outbox, instances, delivery_channels, health, self.rate_limiter, sender, ids, storage.opt_outs
         )
 
 

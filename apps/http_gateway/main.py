@@ -22,6 +22,7 @@ from adapters.outbound.core_client.events import RemoteEvents
 from adapters.outbound.core_client.knowledge import RemoteBases, RemoteFiles, RemoteSearch
 from adapters.outbound.core_client.message_files import RemoteSharedFiles
 from adapters.outbound.core_client.messages import RemoteMessages
+from adapters.outbound.core_client.subscriptions import RemoteSubscriptions
 from adapters.outbound.core_client.verification import RemoteVerification
 from adapters.outbound.metrics import PrometheusMeter
 from apps import logs
@@ -79,6 +80,7 @@ def build_remote_gateway(settings: Settings, core: CoreConnection, callbacks: Re
 def _remote_use_cases(core: CoreConnection, callbacks: RemoteCallbacks) -> UseCases:
     verification = RemoteVerification(core)
     instances = RemoteInstances(core)
+    subscriptions = RemoteSubscriptions(core)
     return UseCases(
         access=RemoteAccess(core),
         catalogue=RemoteCatalogue(core),
@@ -93,6 +95,8 @@ def _remote_use_cases(core: CoreConnection, callbacks: RemoteCallbacks) -> UseCa
         search=RemoteSearch(core),
         shared=RemoteSharedFiles(core),
         events=RemoteEvents(core),
+        subscriptions=subscriptions,
+        pushes=subscriptions,
     )
 
 

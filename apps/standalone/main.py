@@ -14,6 +14,7 @@ from apps.rest import RestComponent, build_gateway
 from apps.secrets import complete
 from apps.settings import Settings
 from apps.starting import check_free, embedded_database, listen, migrated, unlocked
+from apps.subscriptions import SubscriptionsComponent
 from apps.verification import VerificationBotComponent
 from domain.access.model import Role
 
@@ -40,6 +41,7 @@ async def _serve(settings: Settings, dsn: str, listener) -> int:  # type: ignore
         WorkerComponent(container),
         JobsComponent(container),
         SocketsComponent(container),
+        SubscriptionsComponent(container),
         KnowledgeComponent(container),
         ReadersComponent(container),
         ModelComponent(container),

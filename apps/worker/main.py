@@ -13,6 +13,7 @@ from apps.process import Component, run, serve
 from apps.secrets import complete
 from apps.settings import Settings
 from apps.starting import migrated, shared_database, unlocked
+from apps.subscriptions import SubscriptionsComponent
 from apps.verification import VerificationBotComponent
 
 
@@ -29,6 +30,7 @@ def main(settings: Settings, _: Namespace) -> int:
             WorkerComponent(container),
             JobsComponent(container),
             SocketsComponent(container),
+            SubscriptionsComponent(container),
             VerificationBotComponent(settings, container.foundation().http),
             KnowledgeComponent(container),
             ReadersComponent(container),

@@ -18,6 +18,7 @@ from domain.refusals import (
     Unavailable,
     reason_of,
 )
+from domain.subscriptions.model import PUSH_HEADER
 from ports.capabilities import StaleMetadata, Webhook
 from ports.channels import AnyChannel, Channels
 from ports.clock import Clock
@@ -195,6 +196,10 @@ class CallbackService:
     async def handle(self, channel_id: str, instance_id: int, call: RawCall) -> RawAnswer:
         if len(call.body) > self.max_body_kb * 1024:
             raise TooLarge(f"the body is over {self.max_body_kb} KB")
+        if PUSH_HEADER in call.headers:
+            raise Invalid(
+                "a subscription to events must not call this service: each push would make more events"
+            )
         instance = await self.instances.cached(instance_id)
         if instance is None or instance.channel_id != channel_id or instance.status != ACTIVE:
             raise NotFound(f"there is no instance {instance_id} of the channel '{channel_id[:100]}'")

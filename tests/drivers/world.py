@@ -22,6 +22,7 @@ from apps.jobs import JobsComponent
 from apps.knowledge import KnowledgeComponent, ReadersComponent
 from apps.process import Component
 from apps.settings import Settings, load
+from apps.subscriptions import SubscriptionsComponent
 from domain.access.model import Role
 from domain.refusals import Unavailable
 from tests.drivers.clockwork import MovableClock
@@ -71,6 +72,7 @@ class World:
                 WorkerComponent(self.container),
                 JobsComponent(self.container),
                 KnowledgeComponent(self.container),
+                SubscriptionsComponent(self.container),
             ]
         self.parts.append(self.grpc)
         self._tasks = []
@@ -102,14 +104,6 @@ class World:
                 task.cancel()
             await asyncio.gather(*hanging, return_exceptions=True)
         return bool(tasks)
-
-    def works(self) -> bool:
-        """Whether anything is being worked on."""
-
-        async def look() -> bool:
-            return bool(self._under_way())
-
-        return self.run(look())
 
     def _under_way(self) -> list[asyncio.Task[Any]]:
         """What the worker has begun with: conversations, what it does beside them, deliveries, jobs and uploads."""

@@ -21,7 +21,7 @@ from switchboard.channels.v1 import (
     messages_pb2_grpc,
 )
 from switchboard.downstream.v1 import runner_pb2
-from switchboard.events.v1 import events_pb2, events_pb2_grpc
+from switchboard.events.v1 import events_pb2, events_pb2_grpc, subscriptions_pb2, subscriptions_pb2_grpc
 from switchboard.knowledge.v1 import knowledge_pb2, knowledge_pb2_grpc
 from switchboard.verification.v1 import verification_pb2, verification_pb2_grpc
 
@@ -34,6 +34,7 @@ from adapters.inbound.grpc.interceptors import Guard
 from adapters.inbound.grpc.knowledge import KnowledgeServicer
 from adapters.inbound.grpc.message_files import MessageFileServicer
 from adapters.inbound.grpc.messages import MessageServicer
+from adapters.inbound.grpc.subscriptions import SubscriptionServicer
 from adapters.inbound.grpc.verification import VerificationServicer
 from ports.clock import Ids
 from ports.use_cases import UseCases
@@ -68,6 +69,7 @@ FILES = (
     conversations_pb2,
     messages_pb2,
     knowledge_pb2,
+    subscriptions_pb2,
     verification_pb2,
     runner_pb2,
 )
@@ -98,6 +100,8 @@ async def build(
     knowledge = KnowledgeServicer(use_cases.bases, use_cases.files, use_cases.search)
     knowledge_pb2_grpc.add_KnowledgeServiceServicer_to_server(knowledge, server)
     events_pb2_grpc.add_EventsServicer_to_server(EventServicer(use_cases.events), server)
+    subscriptions = SubscriptionServicer(use_cases.subscriptions, use_cases.pushes)
+    subscriptions_pb2_grpc.add_SubscriptionServiceServicer_to_server(subscriptions, server)
     await _operations(server, health)
     return server
 

@@ -17,6 +17,7 @@ from adapters.inbound.rest import (
     message_files,
     messages,
     ops,
+    subscriptions,
     verification,
 )
 from adapters.inbound.rest.asgi import App
@@ -33,6 +34,7 @@ ROUTES = (
     conversations,
     messages,
     events,
+    subscriptions,
     verification,
     knowledge_files,
     knowledge,

@@ -6,7 +6,13 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from adapters.inbound.rest import conversation_schemas, knowledge_schemas, message_schemas, schemas
+from adapters.inbound.rest import (
+    conversation_schemas,
+    knowledge_schemas,
+    message_schemas,
+    schemas,
+    subscription_schemas,
+)
 from adapters.inbound.rest.auth_middleware import PROTECTED
 from adapters.inbound.rest.config_examples import CREATE, UPDATE
 from adapters.inbound.rest.examples import (
@@ -44,7 +50,13 @@ CALLBACK_PATH = "/api/agent/channels/{type}/{instanceId}/{callback}"
 CREATE_PATHS = ("/api/agent/channel-instances", "/api/agent/channels")
 SEND_PATH = "/api/agent/channel-instances/{instanceId}/messages"
 UPDATE_PATH = "/api/agent/channel-instances/{instanceId}"
-MODEL_MODULES = (schemas, knowledge_schemas, message_schemas, conversation_schemas)
+MODEL_MODULES = (
+    schemas,
+    knowledge_schemas,
+    message_schemas,
+    conversation_schemas,
+    subscription_schemas,
+)
 """Modules with the models of bodies."""
 ERROR_SCHEMA = {"$ref": "#/components/schemas/ErrorBody"}
 

@@ -12,6 +12,7 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from adapters.inbound.rest.schemas import ErrorBody
+from domain import limits
 from domain.access.model import Caller
 from domain.instances.model import Page
 from domain.json_text import TOO_DEEP, TOO_LONG, TooDeep, TooLong, loads
@@ -27,6 +28,8 @@ PUBLIC = re.compile(
 
 LARGEST_ID = 2**63 - 1
 LARGEST_LIMIT = 1000
+DEFAULT_CURSOR_LIMIT = 50
+LARGEST_CURSOR_LIMIT = 200
 LARGEST_OFFSET = 2**31 - 1
 
 MEANING = {
@@ -124,6 +127,48 @@ async def _page(request: Request) -> Page:
     return Page(values["limit"], values["offset"], 0)
 
 
+@dataclass(frozen=True, slots=True)
+class RequestedCursor:
+    """Where a list goes on: `cursor` is `next` of the answer before, empty for the first page."""
+
+    limit: int
+    cursor: str
+
+    @property
+    def number(self) -> int:
+        """The cursor of a list that is ordered by ids, 0 for the first page. Raises `Invalid`."""
+        number = parsed_id(self.cursor) if self.cursor else 0
+        if number is None:
+            raise Invalid.of([Fault("cursor", "must be the value of `next` in the answer before")])
+        return number
+
+
+async def _cursor_page(request: Request) -> RequestedCursor:
+    """limit (default 50) and cursor of the query. Raises `Invalid`."""
+    limit = request.query_params.get("limit", str(DEFAULT_CURSOR_LIMIT))
+    if not (limit.isascii() and limit.isdigit() and 1 <= int(limit[:9]) <= LARGEST_CURSOR_LIMIT):
+        raise Invalid.of([Fault("limit", f"must be a whole number from 1 to {LARGEST_CURSOR_LIMIT}")])
+    cursor = request.query_params.get("cursor", "")
+    if len(cursor) > limits.CURSOR:
+        raise Invalid.of([Fault("cursor", "must be the value of `next` in the answer before")])
+    return RequestedCursor(int(limit), cursor)
+
+
+CURSOR_PARAMETERS: list[dict[str, Any]] = [
+    {
+        "name": "limit",
+        "in": "query",
+        "schema": {"type": "integer", "default": 50, "minimum": 1, "maximum": 200},
+    },
+    {
+        "name": "cursor",
+        "in": "query",
+        "description": "The value of `next` in the answer before.",
+        "schema": {"type": "string"},
+    },
+]
+"""Of lists that go on from a cursor, in the OpenAPI description."""
+
 GatewayState = Annotated[Gateway, Depends(_gateway)]
 Services = Annotated[UseCases, Depends(_use_cases)]
 CurrentCaller = Annotated[Caller, Depends(caller_of)]
@@ -131,6 +176,7 @@ InstanceId = Annotated[int, Depends(instance_id)]
 DeliveryId = Annotated[int, Depends(_delivery_id)]
 BaseId = Annotated[int, Depends(base_id)]
 RequestedPage = Annotated[Page, Depends(_page)]
+CursorPage = Annotated[RequestedCursor, Depends(_cursor_page)]
 
 
 class _JsonRequest(Request):

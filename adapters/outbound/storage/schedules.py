@@ -18,8 +18,12 @@ FREE: dict[str, Any] = {"owner": None, "lease_until": None, "began_at": None, "a
 """The columns of a schedule that nobody runs."""
 
 
+RETIRED = "retired"
+"""The status of an instance that is removed once its messages are answered."""
+
+
 def deactivated(instance_id: int) -> Update:
-    return update(channel_instance).where(instance.id == instance_id).values(status="retired")
+    return update(channel_instance).where(instance.id == instance_id).values(status=RETIRED)
 
 
 class PostgresSchedules:
@@ -79,7 +83,7 @@ class PostgresDeactivation:
             queue.c.instance_id == instance.id,
             queue.c.pending > 0,
         )
-        retired = delete(channel_instance).where(instance.status != ACTIVE, ~waiting)
+        retired = delete(channel_instance).where(instance.status == RETIRED, ~waiting)
         removed = await self._database.fetch_column(retired.returning(instance.id))
         for instance_id in removed:
             self._removed(instance_id)

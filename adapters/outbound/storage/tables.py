@@ -55,6 +55,7 @@ channel_instance = table(
     *required(Boolean, "connects"),
     unique_index("channel_instance_triple", "user_id channel_name channel_id", where="status = 'active'"),
     index("channel_instance_retiring", "id", where="status <> 'active'"),
+    index("channel_instance_subscriptions", "id", where="status = 'subscription'"),
     index("channel_instance_by_user", "user_id id"),
     index("channel_instance_by_channel", "channel_id id"),
     index("channel_instance_connected", "channel_id id", where="connects"),
@@ -183,6 +184,8 @@ event_log = table(
     index("event_log_by_session", "instance_id session_key", where="session_key IS NOT NULL"),
     index("event_log_by_age", "at"),
 )
+
+event_position = table("event_position", key("reader", Text), *required(BigInteger, "position"))
 
 event_listener = table("event_listener", key("id", Text), *required(Timestamp, "until"))
 

@@ -7,8 +7,6 @@ from domain.channels.typed import ChannelConfig, ChannelTarget
 from domain.instances.model import Instance
 from domain.routing.typing_indicator.service import RepeatedTyping
 from ports.channels import AnyChannel
-from ports.files import FilePlace
-from ports.inbox import QueuedEvent
 
 
 @dataclass(slots=True)
@@ -55,11 +53,6 @@ class ConversationContext:
         if self.typing is not None:
             self.typing.stop()
             self.typing = None
-
-
-def place_of(context: ConversationContext, queued: QueuedEvent, *, inbound: bool = False) -> FilePlace:
-    """Where files belong that came with an event (`inbound`) or have to do with its answer."""
-    return FilePlace(context.instance.id, queued.event.session_id, queued.id, inbound)
 
 
 class ProcessingFailed(Exception):

@@ -178,6 +178,8 @@ def gateway(
         search=nothing,
         shared=nothing,
         events=nothing,
+        subscriptions=nothing,
+        pushes=nothing,
     )
     options = GatewayOptions(
         agent_url="http://localhost:3011",

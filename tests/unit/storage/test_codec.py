@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import fields, replace
 
 from adapters.outbound.storage.codec import event_from_json, event_to_json
-from domain.channels.messages import LONGEST_QUOTED, Attachment, Event, Identity, Merge, Quoted, Sender
+from domain.channels.messages import (
+    LONGEST_QUOTED,
+    Attachment,
+    Change,
+    Event,
+    Identity,
+    Merge,
+    Quoted,
+    Sender,
+)
 
 PICTURE = Attachment("engine.png", "image/png", {"file_id": "f1"}, 12)
 FULL = Event(
@@ -29,6 +38,8 @@ FULL = Event(
     only_decides=True,
     quoted=Quoted("It is hot.", "Bob", (PICTURE,), "ref", "key", "session"),
     thread_post="17",
+    message_id="m1",
+    change=Change.EDITED,
     raw={"a": 1},
 )
 
@@ -40,7 +51,7 @@ def test_each_field_comes_back() -> None:
 def test_each_field_that_is_stored_is_tested() -> None:
     empty = Event(None, "", Sender(""), "", {})
     unset = {field.name for field in fields(Event) if getattr(FULL, field.name) == getattr(empty, field.name)}
-    assert unset == {"only_followed"}  # decided before the event is stored
+    assert unset == {"only_followed", "new_if_answered"}  # decided before the event is stored
 
 
 def test_a_long_quoted_text_is_cut() -> None:

@@ -4,13 +4,14 @@ import json
 from collections.abc import Mapping, Sequence
 
 from adapters.outbound.channels.common.outcomes import send
+from adapters.outbound.channels.common.standard_webhooks import BadSecret
 from domain.channels.limits import Limits
 from domain.channels.messages import Answer, OutboundMessage, Outcome, Sent
 from ports.channels import ChannelDependencies
 from ports.http import HttpRequest
 
 from .config import WebhookConfig, WebhookTarget
-from .signatures import BadSecret, sign
+from .signatures import sign
 from .webhook import artifacts_of, choices_of, json_bytes
 
 UNSETTABLE = frozenset({"host", "content-length", "transfer-encoding", "connection"})

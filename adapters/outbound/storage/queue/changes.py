@@ -33,7 +33,7 @@ SELECT count(*) FROM gone
 """Takes a message out of its conversation; its row stays, without its text, so that a redelivery is recognised.
 Primary keys."""
 
-KEEP_DRAFT = "UPDATE inbox SET draft = %s WHERE instance_id = %s AND event_key = %s"
+COPY_DRAFT = "UPDATE inbox SET draft = %s WHERE instance_id = %s AND event_key = %s"
 """Index `inbox_event`."""
 
 DROPPED = Accepted(0, fresh=False, dropped=True)
@@ -76,7 +76,7 @@ class ChangeableInbox:
             if event.change is Change.EDITED:
                 row = InboxRow.of(instance_id, replace(event, change=None))
                 await connection.execute(ENQUEUE, {**columns_of([row]), **NOT_OFFERED})
-                await connection.execute(KEEP_DRAFT, (draft, instance_id, row.event_key))
+                await connection.execute(COPY_DRAFT, (draft, instance_id, row.event_key))
         self._withdrawn(id)
         return True
 

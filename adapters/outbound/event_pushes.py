@@ -1,0 +1,184 @@
+"""Events are pushed to the addresses that subscribe to them, signed by Standard Webhooks.
+
+https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+
+from adapters.outbound.channels.common.outcomes import by_status, exchange, repeatable
+from adapters.outbound.channels.common.standard_webhooks import BadSecret, standard_headers
+from domain import limits
+from domain.channels.limits import Limits
+from domain.channels.messages import Answer, OutboundMessage, Outcome, Sent
+from domain.channels.model import ChannelDefinition, SetupInstructions
+from domain.channels.typed import ChannelConfig, ChannelTarget, ConfigModel, JsonModel, setting
+from domain.events.model import EventFilter, LoggedEvent
+from domain.instances.validation import address_fault
+from domain.subscriptions.model import CHANNEL_ID, PUSH_HEADER
+from ports.channels import AnyChannel, Channel, Channels
+from ports.clock import Clock
+from ports.events import EventLog
+from ports.http import Addresses, AddressRefused, Http, HttpFailed, HttpRequest
+from ports.instances import InstanceLookup
+
+GONE = 410
+PUSH_SECONDS = 20.0
+CHECK_SECONDS = 5.0
+TEST = "test"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubscriptionConfig(ChannelConfig):
+    url: str = setting("Where events are pushed to.")
+    secret: str = setting("Signs them.", secret=True)
+    off: str = setting("Why nothing is pushed any more.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PushTarget(ChannelTarget):
+    subscription: int = 0
+
+
+CONFIG, TARGET = ConfigModel(SubscriptionConfig), JsonModel(PushTarget)
+DEFINITION = ChannelDefinition(
+    id=CHANNEL_ID,
+    name="Event subscription",
+    description="Pushes events.",
+    fields=CONFIG.fields,
+    setup=SetupInstructions("", (), "", webhook_required=False),
+)
+
+
+@dataclass(eq=False)
+class EventPushes:
+    """Sends pushes: `ports.reply_capabilities.ReplySender` and `ports.subscriptions.PushSender`.
+
+    `switch_off` is told a subscription whose address wants no more events, and the reason.
+    """
+
+    http: Http
+    log: EventLog
+    clock: Clock
+    instances: InstanceLookup
+    switch_off: Callable[[int, str], Awaitable[None]]
+
+    def channel(self) -> Channel[Any, Any]:
+        return Channel(definition=DEFINITION, config=CONFIG, target=TARGET, sender=self, limits=self)
+
+    def render(
+        self, config: SubscriptionConfig, target: PushTarget, answer: Answer
+    ) -> Sequence[OutboundMessage]:
+        """Answers are not sent to subscriptions."""
+        return ()
+
+    def limits(self, config: SubscriptionConfig, target: PushTarget) -> Limits:
+        return Limits(config.url)
+
+    async def send(
+        self, config: SubscriptionConfig, target: PushTarget, message: OutboundMessage, key: str
+    ) -> Sent:
+        """An event that was deleted in the meantime counts as sent."""
+        if config.off:
+            return Sent(Outcome.PERMANENT, f"the subscription is switched off: {config.off}")
+        wanted = message.payload.get("event")
+        event_id = wanted if isinstance(wanted, int) else 0
+        page = await self.log.after(EventFilter(), event_id - 1, 1)
+        event = next((event for event in page.events if event.id == event_id), None)
+        if event is None:
+            return Sent(Outcome.SENT)
+        sent = await self._push(config, event)
+        if sent.outcome is Outcome.PERMANENT and sent.detail.startswith(f"HTTP {GONE}"):
+            await self.switch_off(target.subscription, "the address answered 410 Gone")
+        return sent
+
+    async def test(self, subscription_id: int) -> Sent:
+        instance = await self.instances.find(subscription_id)
+        if instance is None:
+            return Sent(Outcome.PERMANENT, "the subscription was deleted")
+        return await self._push(CONFIG.load(instance.config), LoggedEvent(0, TEST, self.clock.now()))
+
+    async def _push(self, config: SubscriptionConfig, event: LoggedEvent) -> Sent:
+        """Only 410 says that no try is of use: other answers come from servers that are being set up or mended. What
+        may have arrived is sent again, under the same id."""
+        body = orjson.dumps(event.document())
+        try:
+            signature = standard_headers(config.secret, f"evt_{event.id}", body, self.clock.now())
+        except BadSecret as error:
+            return Sent(Outcome.PERMANENT, str(error))
+        headers = {"Content-Type": "application/json", PUSH_HEADER: str(event.id), **signature}
+        request = HttpRequest(
+            "POST", config.url, headers, content=body, user_address=True, timeout=PUSH_SECONDS
+        )
+        answer = await exchange(self.http, request)
+        if isinstance(answer, Sent):
+            return repeatable(answer)
+        sent = by_status(answer)
+        lasting = sent.outcome is Outcome.PERMANENT and answer.status != GONE
+        return replace(sent, outcome=Outcome.TRANSIENT) if lasting else sent
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelsAndPushes:
+    """`ports.channels.Channels` for deliveries: pushes are sent as replies are, though no channel of the catalogue
+    sends them."""
+
+    channels: Channels
+    pushes: AnyChannel
+
+    def all(self) -> Sequence[AnyChannel]:
+        return self.channels.all()
+
+    def find(self, channel_id: str) -> AnyChannel | None:
+        return self.pushes if channel_id == CHANNEL_ID else self.channels.find(channel_id)
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriptionAddresses:
+    """`ports.subscriptions.AddressCheck`. `own` are the addresses of this service."""
+
+    addresses: Addresses
+    own: Sequence[str]
+
+    async def fault(self, url: str) -> str | None:
+        if fault := limits.text_fault(url, limits.ADDRESS) or address_fault(url):
+            return fault
+        parts = urlsplit(url)
+        if parts.username or parts.password:
+            return "must hold no user name and password: pushes are signed"
+        if _origin(url) in {_origin(own) for own in self.own}:
+            return "must not be this service itself: each push would make more events"
+        return await self._policy_fault(parts.hostname or "", parts.port or 443)
+
+    async def _policy_fault(self, host: str, port: int) -> str | None:
+        """The policy is kept at each push as well; a name that is not found may be there later."""
+        try:
+            async with asyncio.timeout(CHECK_SECONDS):
+                await self.addresses.resolve_allowed(host, port)
+        except AddressRefused as refused:
+            return f"{refused} (OUTBOUND_POLICY)"
+        except (HttpFailed, TimeoutError):
+            return None
+        return None
+
+
+def _origin(url: str) -> tuple[str, int]:
+    """Names of this machine count as one."""
+    parts = urlsplit(url)
+    host = (parts.hostname or "").rstrip(".")
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    return "localhost" if _is_this_machine(host) else host, port
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified

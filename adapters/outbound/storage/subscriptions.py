@@ -1,0 +1,283 @@
+"""Subscriptions in PostgreSQL, as instances with a status of their own, and their pushes in the outbox."""
+
+import json
+import uuid
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+import orjson
+from sqlalchemy import Select, bindparam, delete, func, insert, select, update
+
+from adapters.outbound.security.encryption import ConfigCipher, DecryptionError
+from adapters.outbound.storage.arrays import Bigints, Texts
+from adapters.outbound.storage.codec import dump, key_of
+from adapters.outbound.storage.events.recording import log_one
+from adapters.outbound.storage.failures import retried
+from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.queue.states import (
+    NOT_OFFERED,
+    OFFERED,
+    MessageStatus,
+    QueueKind,
+    enqueue_sql,
+)
+from adapters.outbound.storage.schema import columns_of
+from adapters.outbound.storage.tables import channel_instance, event_position, outbox, queue
+from domain.events.model import EventKind
+from domain.subscriptions.model import (
+    CHANNEL_ID,
+    SUBSCRIPTION,
+    Push,
+    PushPage,
+    Subscription,
+    SubscriptionFields,
+)
+from ports.subscriptions import PlannedPush
+
+READER = "subscriptions"
+FAILING_DAYS = 5
+LOCKED_SUBSCRIBERS = 0x5B_5B5C
+
+columns = channel_instance.c
+ROW = columns_of(channel_instance, "id user_id config created_at updated_at")
+_ALL = select(*ROW).where(columns.status == SUBSCRIPTION).order_by(columns.id)
+
+COUNT = """
+SELECT pg_advisory_xact_lock(%s, hashtext(%s)), (
+    SELECT count(*) FROM channel_instance WHERE user_id = %s AND status = 'subscription'
+)
+"""
+"""Index `channel_instance_by_user`. The lock keeps one user from adding two at a time."""
+
+ENQUEUE = f"""
+WITH {OFFERED}, moved AS (
+    INSERT INTO event_position (reader, position) VALUES ('{READER}', %(until)s)
+    ON CONFLICT (reader) DO UPDATE SET position = excluded.position WHERE event_position.position = %(position)s
+    RETURNING position
+), pushed AS (
+    INSERT INTO outbox (instance_id, session_key, message, target, key)
+    SELECT t.instance_id, t.session_key, t.message, t.target, t.key
+    FROM unnest(%(instances)s, %(sessions)s, %(messages)s, %(targets)s, %(keys)s) WITH ORDINALITY
+      AS t(instance_id, session_key, message, target, key, n)
+    JOIN channel_instance i ON i.id = t.instance_id WHERE EXISTS (SELECT FROM moved) ORDER BY t.n
+    RETURNING instance_id, session_key
+), enqueued AS ({enqueue_sql(QueueKind.OUTBOUND, "pushed")})
+SELECT (SELECT count(*) FROM moved), (SELECT count(*) FROM enqueued)
+"""
+"""Primary keys."""
+
+LIST = """
+SELECT o.id, o.message, o.status, o.attempts, o.last_error, o.created_at, o.next_attempt_at
+FROM unnest(%(statuses)s::smallint[]) AS s(status) CROSS JOIN LATERAL (
+    SELECT * FROM outbox WHERE instance_id = %(subscription)s AND status = s.status AND id < %(before)s
+    ORDER BY id DESC LIMIT %(limit)s
+) o ORDER BY o.id DESC LIMIT %(limit)s
+"""
+"""Index `outbox_by_instance`."""
+
+FAILING = f"""
+SELECT i.id FROM channel_instance i
+LEFT JOIN instance_activity a ON a.instance_id = i.id AND a.activity = 'sending'
+WHERE i.status = 'subscription'
+    AND coalesce(a.last_success_at, '-infinity') < now() - interval '{FAILING_DAYS} days'
+    AND EXISTS (
+        SELECT FROM outbox o WHERE o.instance_id = i.id
+        AND o.status IN ({MessageStatus.PENDING}, {MessageStatus.DEAD})
+        AND o.created_at < now() - interval '{FAILING_DAYS} days'
+        AND o.created_at > coalesce(a.last_success_at, '-infinity')
+    )
+"""
+"""Indexes `channel_instance_subscriptions` and `outbox_by_instance`."""
+
+FIRST = 2**63 - 1
+
+
+class PostgresSubscriptions:
+    """`ports.subscriptions.SubscriptionStore`. `changed` is told the id of each that was changed, after the
+    commit."""
+
+    def __init__(self, database: Database, cipher: ConfigCipher, changed: Callable[[int], None]) -> None:
+        self._database = database
+        self._cipher = cipher
+        self._changed = changed
+        self._active: Sequence[Subscription] | None = None
+
+    def forget(self, _: int | None = None) -> None:
+        self._active = None
+
+    async def find(self, subscription_id: int) -> Subscription | None:
+        rows = await self._subscriptions(_ALL.where(columns.id == subscription_id))
+        return rows[0] if rows else None
+
+    async def of_user(self, user_id: str | None, after: int, limit: int) -> Sequence[Subscription]:
+        following = _ALL.where(columns.id > after).limit(limit)
+        if user_id is not None:
+            following = following.where(columns.user_id == user_id)
+        return await self._subscriptions(following)
+
+    async def active(self) -> Sequence[Subscription]:
+        if self._active is None:
+            self._active = ()  # a change from here on makes this None again
+            stored = await self._subscriptions(_ALL)
+            active = [subscription for subscription in stored if not subscription.off]
+            if self._active is None:
+                return active
+            self._active = active
+        return self._active
+
+    async def add(
+        self, user_id: str, fields: SubscriptionFields, since: int, most: int, *, all_users: bool
+    ) -> Subscription | None:
+        config = {**_given(fields), "since": since, "allUsers": all_users}
+        added = insert(channel_instance).values(
+            user_id=user_id,
+            channel_id=CHANNEL_ID,
+            channel_name=str(uuid.uuid4()),
+            config=self._cipher.encrypt(json.dumps(config)),
+            status=SUBSCRIPTION,
+        )
+        async with self._database.transaction() as connection:
+            [(_, count)] = await (
+                await connection.execute(COUNT, (LOCKED_SUBSCRIBERS, user_id, user_id))
+            ).fetchall()
+            if count >= most:
+                return None
+            row = await (await connection.run(added.returning(*ROW))).fetchone()
+        assert row is not None
+        self._notify(row[0])
+        return self._subscription(*row)
+
+    async def change(self, subscription_id: int, fields: SubscriptionFields, since: int) -> None:
+        def changed(config: dict[str, Any]) -> dict[str, Any]:
+            resumed = {"since": since, "off": ""} if config.get("off") else {}
+            return {**config, **_given(fields), **resumed}
+
+        await self._update(subscription_id, changed)
+
+    async def switch_off(self, subscription_id: int, reason: str) -> None:
+        await self._update(subscription_id, lambda config: {**config, "off": reason}, off=reason)
+
+    @retried
+    async def _update(
+        self, subscription_id: int, change: Callable[[dict[str, Any]], dict[str, Any]], off: str = ""
+    ) -> None:
+        here = (columns.id == subscription_id, columns.status == SUBSCRIPTION)
+        stored = select(columns.config, columns.user_id).where(*here).with_for_update()
+        async with self._database.transaction() as connection:
+            row = await (await connection.run(stored)).fetchone()
+            if row is None:
+                return
+            config = change(json.loads(self._cipher.decrypt(row[0])))
+            encrypted = self._cipher.encrypt(json.dumps(config))
+            await connection.run(
+                update(channel_instance).where(*here).values(config=encrypted, updated_at=func.now())
+            )
+            if off:
+                data = dump({"subscriptionId": subscription_id, "healthy": False, "reason": off})
+                await connection.run(log_one(EventKind.INSTANCE_HEALTH, user_id=row[1], data=data))
+        self._notify(subscription_id)
+
+    @retried
+    async def remove(self, subscription_id: int) -> None:
+        here = (columns.id == subscription_id, columns.status == SUBSCRIPTION)
+        async with self._database.transaction() as connection:
+            removed = await connection.run(delete(channel_instance).where(*here).returning(columns.id))
+            if await removed.fetchone():
+                for table in (outbox, queue):
+                    await connection.run(delete(table).filter_by(instance_id=subscription_id))
+        self._notify(subscription_id)
+
+    def _notify(self, subscription_id: int) -> None:
+        self.forget()
+        self._changed(subscription_id)
+
+    async def _subscriptions(self, statement: Select[Any]) -> list[Subscription]:
+        return [self._subscription(*row) for row in await self._database.fetch(statement)]
+
+    def _subscription(
+        self, id: int, user_id: str, stored: bytes, created_at: datetime, updated_at: datetime
+    ) -> Subscription:
+        """One whose secret cannot be decrypted is off, and says so."""
+        try:
+            config = json.loads(self._cipher.decrypt(stored))
+        except (DecryptionError, ValueError):
+            config = {"off": "the stored configuration cannot be decrypted; delete it and subscribe again"}
+        return Subscription(
+            id,
+            user_id,
+            config.get("url", ""),
+            tuple(config.get("kinds", ())),
+            tuple(config.get("instanceIds", ())),
+            created_at,
+            updated_at,
+            config.get("allUsers", False),
+            config.get("since", 0),
+            config.get("off", ""),
+        )
+
+
+def _given(fields: SubscriptionFields) -> dict[str, Any]:
+    values = {
+        "url": fields.url,
+        "kinds": fields.kinds,
+        "instanceIds": fields.instance_ids,
+        "secret": fields.secret,
+    }
+    return {name: value for name, value in values.items() if value is not None}
+
+
+class PostgresPushes:
+    """`ports.subscriptions.PushQueue`. `enqueued` is called when there are new pushes."""
+
+    def __init__(self, database: Database, enqueued: Callable[[], None]) -> None:
+        self._database = database
+        self._enqueued = enqueued
+
+    async def position(self) -> int:
+        stored = select(event_position.c.position).where(event_position.c.reader == bindparam("reader"))
+        return int(await self._database.fetch_value(stored, {"reader": READER}) or 0)
+
+    async def enqueue(self, position: int, until: int, pushes: Sequence[PlannedPush]) -> bool:
+        ids = [(push.subscription_id, push.event_id) for push in pushes]
+        parameters = {
+            **NOT_OFFERED,
+            "position": position,
+            "until": until,
+            "instances": Bigints(push.subscription_id for push in pushes),
+            "sessions": Texts(key_of(push.session_key) for push in pushes),
+            "messages": Texts(dump({"event": push.event_id}) for push in pushes),
+            "targets": Texts(dump({"subscription": push.subscription_id}) for push in pushes),
+            "keys": Texts(str(uuid.uuid5(uuid.NAMESPACE_URL, f"{id}#{event}")) for id, event in ids),
+        }
+        row = await self._database.fetch_one(ENQUEUE, parameters)
+        moved = bool(row and row[0])
+        if moved and pushes:
+            self._enqueued()
+        return moved
+
+    async def list(self, subscription_id: int, status: str | None, before: int, limit: int) -> PushPage:
+        statuses = [MessageStatus[status.upper()]] if status else list(MessageStatus)
+        parameters = {
+            "subscription": subscription_id,
+            "statuses": [int(code) for code in statuses],
+            "before": before or FIRST,
+            "limit": limit + 1,
+        }
+        rows = await self._database.fetch(LIST, parameters)
+        pushes = [_push(*row) for row in rows[:limit]]
+        return PushPage(pushes, pushes[-1].id if len(rows) > limit else None)
+
+    async def failing(self) -> Sequence[int]:
+        return await self._database.fetch_column(FAILING)
+
+
+def _push(
+    id: int, message: str, status: int, attempts: int, error: str | None, *times: datetime | None
+) -> Push:
+    created_at, next_attempt_at = times
+    assert created_at is not None
+    event_id = orjson.loads(message).get("event", 0)
+    return Push(
+        id, event_id, MessageStatus(status).name.lower(), attempts, error, created_at, next_attempt_at
+    )

@@ -1,0 +1,107 @@
+"""Subscriptions: addresses that events are pushed to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from domain.events.model import EventFilter
+from domain.instances.model import ActivityHealth
+
+CHANNEL_ID = "event-subscription"
+SUBSCRIPTION = "subscription"
+"""The status of the instance that a subscription is stored as. Its pushes are sent as replies are: in the same
+outbox, in order within a conversation, with the same retries, rate limits and dead letters."""
+
+PUSH_HEADER = "switchboard-event"
+"""A header that all pushes have: a callback with it is refused, as it would be answered by more events."""
+
+ON, OFF = "active", "off"
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """An address that events are pushed to. Empty `kinds` and `instance_ids`: events of every kind, of every instance
+    of the user (for an admin of all users, `all_users`).
+
+    Events with ids over `since` are pushed. `off` says why nothing is pushed any more, empty while something is.
+    """
+
+    id: int
+    user_id: str
+    url: str
+    kinds: tuple[str, ...]
+    instance_ids: tuple[int, ...]
+    created_at: datetime
+    updated_at: datetime
+    all_users: bool = False
+    since: int = 0
+    off: str = ""
+
+    @property
+    def status(self) -> str:
+        return OFF if self.off else ON
+
+    @property
+    def wanted(self) -> EventFilter:
+        owner = None if self.all_users else self.user_id
+        return EventFilter(owner, frozenset(self.kinds), frozenset(self.instance_ids))
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriptionFields:
+    """What a caller gives; None leaves a field as it is, or as its default."""
+
+    url: str | None = None
+    kinds: tuple[str, ...] | None = None
+    instance_ids: tuple[int, ...] | None = None
+    secret: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriptionView:
+    """A subscription and how it fares. `pending` and `dead` are numbers of pushes. `secret` is shown once, where it
+    was made or changed."""
+
+    subscription: Subscription
+    sending: ActivityHealth
+    pending: int
+    dead: int
+    secret: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriptionPage:
+    """`next`: the cursor of the next page, None on the last."""
+
+    subscriptions: Sequence[Subscription]
+    next: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Push:
+    """One event on its way to a subscription. `status` as of a delivery: pending, sent or dead. The next try is due
+    at `next_attempt_at`."""
+
+    id: int
+    event_id: int
+    status: str
+    attempts: int
+    error: str | None
+    created_at: datetime
+    next_attempt_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class PushPage:
+    """The newest first."""
+
+    pushes: Sequence[Push]
+    next: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PushTest:
+    """How a trial push ended; `error` is empty where the address took it."""
+
+    success: bool
+    error: str = ""

@@ -1,0 +1,162 @@
+"""Subscriptions to events, as their owners see them."""
+
+import base64
+import binascii
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from domain.access.model import Caller
+from domain.channels.messages import Outcome
+from domain.events.model import EventKind
+from domain.instances.lookup.service import owned_instance
+from domain.instances.model import Activity, ActivityHealth
+from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound
+from domain.subscriptions.model import (
+    PushPage,
+    PushTest,
+    Subscription,
+    SubscriptionFields,
+    SubscriptionPage,
+    SubscriptionView,
+)
+from ports.clock import Ids
+from ports.events import EventLog
+from ports.instances import HealthStore, InstanceStore
+from ports.outbox import DeliveryStore
+from ports.subscriptions import AddressCheck, PushQueue, PushSender, SubscriptionStore
+
+MOST_SUBSCRIPTIONS = 50
+"""Of one user."""
+MOST_INSTANCES = 100
+"""Named by one subscription."""
+LISTENER = "subscriptions"
+MARK_OF_SECRETS = "whsec_"
+SECRET_BYTES = range(24, 65)
+"""What Standard Webhooks demands of a secret."""
+STATES = ("pending", "sent", "dead")
+
+
+@dataclass(eq=False)
+class SubscriptionService:
+    """`ports.subscriptions.Subscriptions` and `PushLog`."""
+
+    store: SubscriptionStore
+    queue: PushQueue
+    deliveries: DeliveryStore
+    health: HealthStore
+    instances: InstanceStore
+    log: EventLog
+    sender: PushSender
+    addresses: AddressCheck
+    ids: Ids
+
+    async def create(self, caller: Caller, fields: SubscriptionFields) -> SubscriptionView:
+        user_id = caller.user
+        if fields.url is None:
+            raise Invalid.of([Fault("url", "is required: the https address that events are pushed to")])
+        await self._check(caller, fields)
+        secret = fields.secret or self._new_secret()
+        await self.log.listen(LISTENER)
+        subscription = await self.store.add(
+            user_id,
+            replace(fields, secret=secret),
+            await self.log.position(),
+            MOST_SUBSCRIPTIONS,
+            all_users=caller.is_admin,
+        )
+        if subscription is None:
+            raise Conflict(
+                f"there are {MOST_SUBSCRIPTIONS} subscriptions already; delete one that is not used"
+            )
+        return replace(await self._view(subscription), secret=secret)
+
+    async def list(self, caller: Caller, cursor: int, limit: int) -> SubscriptionPage:
+        user_id = None if caller.is_admin else caller.user_id
+        rows = await self.store.of_user(user_id, cursor, limit + 1)
+        return SubscriptionPage(rows[:limit], rows[limit - 1].id if len(rows) > limit else None)
+
+    async def get(self, caller: Caller, subscription_id: int) -> SubscriptionView:
+        return await self._view(await self._owned(caller, subscription_id))
+
+    async def change(
+        self, caller: Caller, subscription_id: int, fields: SubscriptionFields
+    ) -> SubscriptionView:
+        await self._owned(caller, subscription_id)
+        await self._check(caller, fields)
+        await self.log.listen(LISTENER)
+        await self.store.change(subscription_id, fields, await self.log.position())
+        return replace(await self.get(caller, subscription_id), secret=fields.secret)
+
+    async def remove(self, caller: Caller, subscription_id: int) -> None:
+        await self._owned(caller, subscription_id)
+        await self.store.remove(subscription_id)
+
+    async def test(self, caller: Caller, subscription_id: int) -> PushTest:
+        await self._owned(caller, subscription_id)
+        sent = await self.sender.test(subscription_id)
+        return PushTest(sent.outcome is Outcome.SENT, sent.detail)
+
+    async def pushes(
+        self, caller: Caller, subscription_id: int, status: str | None, cursor: int, limit: int
+    ) -> PushPage:
+        await self._owned(caller, subscription_id)
+        if status is not None and status not in STATES:
+            raise Invalid.of([Fault("status", "must be one of 'pending', 'sent', 'dead'")])
+        return await self.queue.list(subscription_id, status, cursor, limit)
+
+    async def replay(self, caller: Caller, subscription_id: int, push_id: int) -> None:
+        await self._owned(caller, subscription_id)
+        replayed = await self.deliveries.replay(subscription_id, push_id)
+        if replayed is None:
+            raise NotFound(f"the subscription has no push {push_id}")
+        if not replayed:
+            raise Conflict("the push is no dead letter: it was taken, or is on its way")
+
+    async def _owned(self, caller: Caller, subscription_id: int) -> Subscription:
+        subscription = await self.store.find(subscription_id)
+        if subscription is None:
+            raise NotFound(f"there is no subscription {subscription_id}")
+        if not caller.may_act_for(subscription.user_id):
+            raise Forbidden("the subscription belongs to another user")
+        return subscription
+
+    async def _view(self, subscription: Subscription) -> SubscriptionView:
+        record = await self.health.find(subscription.id)
+        queue = await self.health.queue(subscription.id)
+        sending = record.activities.get(Activity.SENDING, ActivityHealth())
+        return SubscriptionView(subscription, sending, queue.get("pending", 0), queue.get("dead", 0))
+
+    async def _check(self, caller: Caller, fields: SubscriptionFields) -> None:
+        """Raises `Invalid` with all faults; `NotFound` and `Forbidden` for the instances."""
+        faults = [*_kinds_faults(fields.kinds), *_secret_faults(fields.secret)]
+        if fields.url is not None and (fault := await self.addresses.fault(fields.url)):
+            faults.append(Fault("url", fault))
+        if len(fields.instance_ids or ()) > MOST_INSTANCES:
+            faults.append(Fault("instanceIds", f"must name at most {MOST_INSTANCES} instances"))
+        if faults:
+            raise Invalid.of(faults)
+        for instance_id in dict.fromkeys(fields.instance_ids or ()):
+            await owned_instance(self.instances, caller, instance_id)
+
+    def _new_secret(self) -> str:
+        return MARK_OF_SECRETS + base64.b64encode(self.ids.token(32).encode()[:32]).decode()
+
+
+def _kinds_faults(kinds: Sequence[str] | None) -> Sequence[Fault]:
+    unknown = sorted({kind[:40] for kind in kinds or () if kind not in set(EventKind)})
+    if not unknown:
+        return ()
+    return [Fault("kinds", f"{', '.join(unknown)}: unknown; there are {', '.join(EventKind)}")]
+
+
+def _secret_faults(secret: str | None) -> Sequence[Fault]:
+    """A secret is `whsec_` and 24 to 64 bytes in base64 (Standard Webhooks)."""
+    if secret is None:
+        return ()
+    try:
+        key = base64.b64decode(secret.removeprefix(MARK_OF_SECRETS), validate=True)
+    except (binascii.Error, ValueError):
+        key = b""
+    if secret.startswith(MARK_OF_SECRETS) and len(key) in SECRET_BYTES:
+        return ()
+    return [Fault("secret", "must be whsec_ and 24 to 64 bytes in base64; leave it out to get one")]

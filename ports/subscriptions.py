@@ -1,0 +1,129 @@
+"""Subscriptions to events: where they are stored, and how events are pushed to them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from domain.access.model import Caller
+from domain.channels.messages import Sent
+from domain.subscriptions.model import (
+    PushPage,
+    PushTest,
+    Subscription,
+    SubscriptionFields,
+    SubscriptionPage,
+    SubscriptionView,
+)
+
+
+class Subscriptions(Protocol):
+    """The subscriptions of a caller. Each method with an id raises `NotFound`, `Forbidden`."""
+
+    async def create(self, caller: Caller, fields: SubscriptionFields) -> SubscriptionView:
+        """Raises `Invalid`, `Conflict` (too many), `NotFound` and `Forbidden` for the instances."""
+        ...
+
+    async def list(self, caller: Caller, cursor: int, limit: int) -> SubscriptionPage: ...
+
+    async def get(self, caller: Caller, subscription_id: int) -> SubscriptionView: ...
+
+    async def change(
+        self, caller: Caller, subscription_id: int, fields: SubscriptionFields
+    ) -> SubscriptionView:
+        """Switches on again what was switched off. Raises as `create`."""
+        ...
+
+    async def remove(self, caller: Caller, subscription_id: int) -> None: ...
+
+    async def test(self, caller: Caller, subscription_id: int) -> PushTest:
+        """Pushes a trial event at once, and tells how that ended."""
+        ...
+
+
+class PushLog(Protocol):
+    """What was pushed to a subscription. Each method raises `NotFound`, `Forbidden`."""
+
+    async def pushes(
+        self, caller: Caller, subscription_id: int, status: str | None, cursor: int, limit: int
+    ) -> PushPage:
+        """`cursor`: 0 for the first page. Raises `Invalid` for an unknown status."""
+        ...
+
+    async def replay(self, caller: Caller, subscription_id: int, push_id: int) -> None:
+        """Raises `Conflict` where it is no dead letter."""
+        ...
+
+
+class SubscriptionStore(Protocol):
+    """Stored subscriptions; their secrets are encrypted."""
+
+    async def find(self, subscription_id: int) -> Subscription | None: ...
+
+    async def of_user(self, user_id: str | None, after: int, limit: int) -> Sequence[Subscription]:
+        """Of all users (None), with ids over `after`, in their order."""
+        ...
+
+    async def active(self) -> Sequence[Subscription]:
+        """Those that are pushed to, from memory while nothing changed."""
+        ...
+
+    async def add(
+        self, user_id: str, fields: SubscriptionFields, since: int, most: int, *, all_users: bool
+    ) -> Subscription | None:
+        """None where the user has `most` already."""
+        ...
+
+    async def change(self, subscription_id: int, fields: SubscriptionFields, since: int) -> None:
+        """Changes what is not None, and switches it on: an event with an id over `since` is pushed, where it was
+        off."""
+        ...
+
+    async def switch_off(self, subscription_id: int, reason: str) -> None:
+        """Nothing is pushed any more; an event says so."""
+        ...
+
+    async def remove(self, subscription_id: int) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedPush:
+    """`session_key`: pushes of one are sent in order."""
+
+    subscription_id: int
+    session_key: str
+    event_id: int
+
+
+class PushQueue(Protocol):
+    """Pushes on their way, in the outbox."""
+
+    async def position(self) -> int:
+        """The id of the last event that was considered; 0 before the first."""
+        ...
+
+    async def enqueue(self, position: int, until: int, pushes: Sequence[PlannedPush]) -> bool:
+        """Stores pushes and the new position at once. False, and nothing is stored, where another process has moved
+        on from `position` already."""
+        ...
+
+    async def list(self, subscription_id: int, status: str | None, before: int, limit: int) -> PushPage:
+        """The newest first, with ids below `before` (0: all)."""
+        ...
+
+    async def failing(self) -> Sequence[int]:
+        """Subscriptions to which nothing could be pushed for five days, though something was to be."""
+        ...
+
+
+class PushSender(Protocol):
+    """Sends trial pushes."""
+
+    async def test(self, subscription_id: int) -> Sent: ...
+
+
+class AddressCheck(Protocol):
+    """Says whether events may be pushed to an address."""
+
+    async def fault(self, url: str) -> str | None:
+        """What is wrong with it, None for nothing."""
+        ...

@@ -1,0 +1,109 @@
+Feature: Subscriptions to events
+  Another system is told what happens: each event is posted to its address, signed, and posted again until it is taken.
+  Ann has a bot that answers with what it is told.
+
+  Rule: Events are pushed to the addresses that subscribe to them
+
+    Scenario: A message and its answer
+      Given ann subscribes to all events
+      When somebody writes "hello" to ann's bot
+      Then the address is told "message.received", then "message.answered", then "delivery.sent"
+      And each push is signed with ann's secret
+
+    Scenario: Some kinds alone
+      Given ann subscribes to "message.answered"
+      When somebody writes "hello" to ann's bot
+      Then the address is told "message.answered"
+
+    Scenario: One instance alone
+      Given ann has a second bot
+      And ann subscribes to the events of her second bot
+      When somebody writes "hello" to ann's bot
+      And somebody writes "hello" to ann's second bot
+      Then the address is told "message.received", then "message.answered", then "delivery.sent"
+      And all of that is about ann's second bot
+
+    Scenario: Nothing of other people
+      Given bob subscribes to all events
+      When somebody writes "hello" to ann's bot
+      And bob tries his subscription
+      Then the address is told "test"
+
+    Scenario: What happened before is not pushed
+      Given somebody wrote "early" to ann's bot and was answered
+      And ann subscribes to "message.received"
+      When somebody writes "late" to ann's bot
+      Then the address is told of "late" alone
+
+  Rule: A push that is not taken is sent again
+
+    Scenario: The address fails for a while
+      Given ann subscribes to "message.received", and the address fails 2 times
+      When somebody writes "hello" to ann's bot
+      Then the address is told "message.received"
+      And it got the same push 3 times
+      And the log says that it was sent at the 3rd try
+
+    Scenario: The address redirects
+      Given ann subscribes to "message.received", and the address redirects elsewhere
+      When somebody writes "hello" to ann's bot
+      Then the log holds a push that waits for its next try
+
+    Scenario: The address wants no more
+      Given ann subscribes to "message.received", and the address is gone
+      When somebody writes "hello" to ann's bot
+      Then the subscription is off, as "the address answered 410 Gone"
+      And the log holds a push that was given up
+      When ann switches the subscription on again
+      And ann sends the push again
+      Then the address is told "message.received"
+
+    Scenario: Five days without success
+      Given ann subscribes to "message.received", and the address has failed for 5 days
+      When the service looks after failing subscriptions
+      Then the subscription is off, as "nothing could be pushed for five days"
+
+  Rule: A subscription belongs to who made it
+
+    Scenario: Others may not see or change it
+      Given ann subscribes to all events
+      Then bob may not see, change, try or delete it, or see its log
+      And an admin may see it
+      And it is in ann's list, and not in bob's
+
+    Scenario: A deleted subscription is gone
+      Given ann subscribes to all events
+      When ann deletes it
+      And somebody writes "hello" to ann's bot
+      Then nothing is pushed
+      And it is not found
+
+    Scenario: It is no instance
+      Given ann subscribes to all events
+      Then it is not in ann's list of instances, and cannot be reached as one
+
+  Rule: What cannot work is refused, and says why
+
+    Scenario Outline: A wrong subscription
+      When ann subscribes with <what>
+      Then that is refused as "<outcome>", naming "<field>"
+
+      Examples:
+        | what                          | outcome   | field       |
+        | no address                    | invalid   | url         |
+        | an address that is none       | invalid   | url         |
+        | a password in the address     | invalid   | url         |
+        | the address of this service   | invalid   | url         |
+        | the address of cloud metadata | invalid   | url         |
+        | an unknown kind               | invalid   | kinds       |
+        | a short secret                | invalid   | secret      |
+        | bob's bot                     | forbidden | another     |
+        | a bot that is not there       | not found | instance    |
+
+    Scenario: Far too many subscriptions
+      When ann subscribes 51 times
+      Then 50 of them are accepted, and the last is refused as "conflict"
+
+    Scenario: A push never makes more events
+      When a push reaches the webhook of ann's bot
+      Then that is refused as "invalid", naming "subscription"

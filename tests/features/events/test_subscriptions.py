@@ -1,0 +1,304 @@
+"""The steps of subscriptions.feature, over both gateways; the addresses are servers on loopback."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from pytest_bdd import given, parsers, scenarios, then, when
+
+from domain.subscriptions.model import PUSH_HEADER
+from tests.drivers.ways import Rest
+from tests.drivers.world import World
+from tests.support.receiver import Receiver
+from tests.support.subscriber import Subscriber
+from tests.support.waiting import until
+
+THROUGH = "rest"
+scenarios("subscriptions.feature")
+
+BASE = "/api/agent/event-subscriptions"
+WORDS = {400: "invalid", 403: "forbidden", 404: "not found", 409: "conflict"}
+LONG_AGO = "now() - interval '6 days'"
+
+
+class Scene:
+    def __init__(self, world: World, rest: Rest, answers: Receiver) -> None:
+        self.world, self.rest = world, rest
+        self.answers = answers
+        self.bots = {name: self._bot(user, name) for user, name in (("ann", "bot"), ("bob", "bob's bot"))}
+        self.subscriber = Subscriber()
+        self.id = 0
+        self.replies: list[httpx.Response] = []
+
+    def _bot(self, user: str, name: str) -> int:
+        body = {
+            "channelId": "http-webhook",
+            "channelName": name,
+            "config": {"responseWebhookUrl": self.answers.url},
+            "downStreamResourceId": "agent::echo",
+        }
+        return int(self.rest.create(user, body).body["instanceId"])
+
+    def add_bot(self, name: str) -> None:
+        self.bots[name] = self._bot("ann", name)
+
+    def write(self, text: str, name: str = "bot") -> None:
+        path = f"/api/agent/channels/http-webhook/{self.bots[name]}/webhook"
+        assert self.rest.request("POST", path, json={"message": text, "sessionId": "s"}).status_code == 200
+
+    def subscribe(self, user: str = "ann", **fields: Any) -> httpx.Response:
+        body = {"url": self.subscriber.url, **fields}
+        reply = self.rest.request("POST", BASE, user, json=body)
+        self.replies.append(reply)
+        if reply.status_code == 201:
+            self.id, self.subscriber.secret = reply.json()["subscription"]["id"], reply.json()["secret"]
+        return reply
+
+    def ask(self, method: str, path: str = "", user: str = "ann", **options: Any) -> httpx.Response:
+        return self.rest.request(method, f"{BASE}/{self.id}{path}", user, **options)
+
+    def view(self) -> dict[str, Any]:
+        reply = self.ask("GET")
+        assert reply.status_code == 200, reply.text
+        return dict(reply.json())
+
+    def log(self) -> list[dict[str, Any]]:
+        return list(self.ask("GET", "/deliveries").json()["deliveries"])
+
+    def execute(self, statement: str) -> None:
+        self.world.run(self.world.container.database().execute(statement))
+
+    def retry_now(self) -> None:
+        self.execute("UPDATE outbox SET next_attempt_at = now() WHERE next_attempt_at IS NOT NULL")
+        self.execute("UPDATE queue SET due_at = now() WHERE kind = 1 AND pending > 0 AND owner IS NULL")
+        self.execute("DELETE FROM send_cooldown")
+        self.execute("DELETE FROM send_breaker")
+
+
+@pytest.fixture
+def scene(world: World, rest: Rest) -> Iterator[Scene]:
+    with Receiver() as answers:
+        scene = Scene(world, rest, answers)
+        with scene.subscriber:
+            yield scene
+
+
+@given(parsers.parse("{user} subscribes to all events"))
+def subscribes(scene: Scene, user: str) -> None:
+    assert scene.subscribe(user).status_code == 201
+
+
+@given(parsers.re('ann subscribes to "(?P<kind>[^"]+)"(, and the address (?P<how>.+))?'))
+def subscribes_to(scene: Scene, kind: str, how: str | None) -> None:
+    statuses = {
+        "fails 2 times": [503, 500],
+        "redirects elsewhere": [302] * 20,
+        "is gone": [410],
+        "has failed for 5 days": [500] * 20,
+        None: [],
+    }
+    scene.subscriber.statuses = statuses[how]
+    assert scene.subscribe(kinds=[kind]).status_code == 201
+    if how == "has failed for 5 days":
+        scene.write("hello")
+        until(lambda: bool(scene.subscriber.refused), "the address has failed")
+        scene.execute(f"UPDATE outbox SET created_at = {LONG_AGO} WHERE instance_id = {scene.id}")
+
+
+@given("ann has a second bot")
+def second_bot(scene: Scene) -> None:
+    scene.add_bot("second bot")
+
+
+@given("ann subscribes to the events of her second bot")
+def subscribes_to_instance(scene: Scene) -> None:
+    assert scene.subscribe(instanceIds=[scene.bots["second bot"]]).status_code == 201
+
+
+@given('somebody wrote "early" to ann\'s bot and was answered')
+def wrote_early(scene: Scene) -> None:
+    scene.write("early")
+    until(lambda: len(scene.answers.bodies) == 1, "the early message is answered")
+
+
+@when(parsers.parse('somebody writes "{text}" to ann\'s {name}'))
+def writes(scene: Scene, text: str, name: str) -> None:
+    scene.write(text, name)
+
+
+@when("bob tries his subscription")
+def tries(scene: Scene) -> None:
+    assert scene.ask("POST", "/test", "bob").json() == {"success": True, "error": None}
+
+
+@then(parsers.re("the address is told (?P<kinds>.+)"))
+def is_told(scene: Scene, kinds: str) -> None:
+    expected = re.findall(r'"([^"]+)"', kinds)
+
+    def told() -> bool:
+        scene.retry_now()
+        return len(scene.subscriber.received) >= len(expected)
+
+    if "late" in expected:
+        until(told, "the late message is pushed")
+        assert [event["data"]["text"] for _, event in scene.subscriber.received] == expected
+        return
+    until(told, f"{expected} is pushed")
+    assert scene.subscriber.kinds() == expected
+
+
+@then("each push is signed with ann's secret")
+def is_signed(scene: Scene) -> None:
+    """The address refuses, by an error, what is not."""
+    ids = [webhook_id for webhook_id, _ in scene.subscriber.received]
+    assert ids == [f"evt_{event['id']}" for _, event in scene.subscriber.received]
+    assert ids == sorted(ids, key=lambda webhook_id: int(webhook_id.removeprefix("evt_")))
+
+
+@then("all of that is about ann's second bot")
+def about_second(scene: Scene) -> None:
+    assert {event["instanceId"] for _, event in scene.subscriber.received} == {scene.bots["second bot"]}
+
+
+@then("it got the same push 3 times")
+def three_times(scene: Scene) -> None:
+    [(taken, _)] = scene.subscriber.received
+    assert scene.subscriber.refused == [taken, taken]
+
+
+@then("the log says that it was sent at the 3rd try")
+def log_says(scene: Scene) -> None:
+    until(lambda: [push["status"] for push in scene.log()] == ["sent"], "the push counts as sent")
+    assert [push["attempts"] for push in scene.log()] == [3]
+
+
+@then("the log holds a push that waits for its next try")
+def log_waits(scene: Scene) -> None:
+    until(lambda: any(push["attempts"] for push in scene.log()), "the push is tried")
+    [push] = scene.log()
+    assert (push["status"], push["error"]) == ("pending", "HTTP 302")
+
+
+@then("the log holds a push that was given up")
+def log_dead(scene: Scene) -> None:
+    until(lambda: [push["status"] for push in scene.log()] == ["dead"], "the push is given up")
+
+
+@then(parsers.parse('the subscription is off, as "{reason}"'))
+def is_off(scene: Scene, reason: str) -> None:
+    until(lambda: scene.view()["subscription"]["status"] == "off", "it is switched off")
+    assert scene.view()["subscription"]["reason"] == reason
+
+
+@when("ann switches the subscription on again")
+def switches_on(scene: Scene) -> None:
+    reply = scene.ask("PUT", json={})
+    assert reply.json()["subscription"]["status"] == "active"
+
+
+@when("ann sends the push again")
+def replays(scene: Scene) -> None:
+    [push] = scene.log()
+    assert scene.ask("POST", f"/deliveries/{push['id']}/replay").status_code == 202
+
+
+@when("the service looks after failing subscriptions")
+def looks_after(scene: Scene) -> None:
+    scene.world.run(scene.world.container.subscriptions().pushing.switch_off_failing())
+
+
+@then("bob may not see, change, try or delete it, or see its log")
+def others_may_not(scene: Scene) -> None:
+    calls = [
+        ("GET", "", {}),
+        ("PUT", "", {"json": {}}),
+        ("POST", "/test", {}),
+        ("DELETE", "", {}),
+        ("GET", "/deliveries", {}),
+        ("POST", "/deliveries/1/replay", {}),
+    ]
+    assert {scene.ask(method, path, "bob", **body).status_code for method, path, body in calls} == {403}
+
+
+@then("an admin may see it")
+def admin_may(scene: Scene) -> None:
+    assert scene.ask("GET", user="admin").status_code == 200
+
+
+@then("it is in ann's list, and not in bob's")
+def is_listed(scene: Scene) -> None:
+    def ids(user: str) -> list[int]:
+        answer = scene.rest.request("GET", BASE, user).json()
+        return [subscription["id"] for subscription in answer["subscriptions"]]
+
+    assert (ids("ann"), ids("bob")) == ([scene.id], [])
+
+
+@when("ann deletes it")
+def deletes(scene: Scene) -> None:
+    assert scene.ask("DELETE").status_code == 204
+
+
+@then("nothing is pushed")
+def nothing(scene: Scene) -> None:
+    until(lambda: len(scene.answers.bodies) == 1, "the message is answered")
+    assert scene.subscriber.received == []
+
+
+@then("it is not found")
+def not_found(scene: Scene) -> None:
+    assert {scene.ask(method).status_code for method in ("GET", "DELETE")} == {404}
+
+
+@then("it is not in ann's list of instances, and cannot be reached as one")
+def no_instance(scene: Scene) -> None:
+    assert scene.id not in [instance["id"] for instance in scene.rest.instances("ann").body]
+    assert scene.rest.instance("ann", scene.id).outcome == "not found"
+    assert scene.rest.delete("ann", scene.id).outcome == "not found"
+
+
+@when(parsers.parse("ann subscribes with {what}"))
+def subscribes_with(scene: Scene, what: str) -> None:
+    fields: dict[str, dict[str, Any]] = {
+        "no address": {"url": None},
+        "an address that is none": {"url": "ftp://events.example"},
+        "a password in the address": {"url": "https://ann:secret@events.example"},
+        "the address of this service": {
+            "url": "http://127.0.0.1:3011/api/agent/channels/http-webhook/1/webhook"
+        },
+        "the address of cloud metadata": {"url": "http://169.254.169.254/latest"},
+        "an unknown kind": {"kinds": ["message.read"]},
+        "a short secret": {"secret": "whsec_c2hvcnQ="},
+        "bob's bot": {"instanceIds": [scene.bots["bob's bot"]]},
+        "a bot that is not there": {"instanceIds": [987654321]},
+    }
+    scene.subscribe(**fields[what])
+
+
+@then(parsers.parse('that is refused as "{outcome}", naming "{field}"'))
+def is_refused(scene: Scene, outcome: str, field: str) -> None:
+    reply = scene.replies[-1]
+    assert WORDS[reply.status_code] == outcome
+    assert field in reply.json()["error"]
+
+
+@when("ann subscribes 51 times")
+def subscribes_often(scene: Scene) -> None:
+    for _ in range(51):
+        scene.subscribe()
+
+
+@then('50 of them are accepted, and the last is refused as "conflict"')
+def most_accepted(scene: Scene) -> None:
+    assert [reply.status_code for reply in scene.replies] == [201] * 50 + [409]
+
+
+@when("a push reaches the webhook of ann's bot")
+def push_reaches(scene: Scene) -> None:
+    path = f"/api/agent/channels/http-webhook/{scene.bots['bot']}/webhook"
+    headers = {PUSH_HEADER: "7"}
+    scene.replies.append(scene.rest.request("POST", path, json={"id": 7}, headers=headers))
