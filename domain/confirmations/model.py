@@ -27,6 +27,7 @@ class Pending:
     decision: str | None = None
     decided_by: int | None = None
     decider: str = ""
+    decided_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

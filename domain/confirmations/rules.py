@@ -2,11 +2,13 @@
 
 import json
 import re
+from calendar import month_name
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from domain.channels.messages import Choice, ClosedPrompt
+from domain.confirmations.model import Pending
 from domain.routing.model import APPROVED, APPROVED_FOR_SESSION, REJECTED
 
 LIFETIME = timedelta(minutes=10)
@@ -84,16 +86,23 @@ def question(tool: str, parameters: Mapping[str, object]) -> str:
     return "\n".join([asked, *_listed(parameters, SHOWN_PARAMETERS, SHOWN)]) + "\n\n" + ANSWERS
 
 
-def closed_prompt(
-    tool: str, parameters: Mapping[str, object], decision: str | None = None, decider: str = ""
-) -> ClosedPrompt:
-    """A question that is closed: its decision (None: it was not decided) and by whom, the tool, its parameters."""
+def closed_prompt(pending: Pending) -> ClosedPrompt:
+    """A question that is closed: its decision, by whom and when, or that it was not decided; the tool, its
+    parameters."""
+    decision, tool, parameters = pending.decision, pending.tool, pending.parameters
     outcome = OUTCOMES[decision] if decision else NO_LONGER_OPEN
-    by = f" by {_code(_cut(decider, SHOWN_NAME))}" if decision and decider.strip() else ""
-    head = [f"**{outcome}**{by}", "", f"Tool: {_code(_cut(tool, SHOWN_NAME))}"]
+    by = f" by {_code(_cut(pending.decider, SHOWN_NAME))}" if decision and pending.decider.strip() else ""
+    when = f", {_moment(pending.decided_at)}" if decision and pending.decided_at else ""
+    head = [f"**{outcome}**{by}{when}", "", f"Tool: {_code(_cut(tool, SHOWN_NAME))}"]
     whole = [*head, *_listed(parameters, SHOWN_PARAMETERS, SHOWN)]
     brief = [*head, *_listed(parameters, BRIEF_PARAMETERS, BRIEF)]
     return ClosedPrompt("\n".join(whole), outcome, "\n".join(brief))
+
+
+def _moment(at: datetime) -> str:
+    """Such as '5 November 2026, 19:55 UTC'."""
+    at = at.astimezone(UTC)
+    return f"{at.day} {month_name[at.month]} {at.year}, {at:%H:%M} UTC"
 
 
 def _listed(parameters: Mapping[str, object], count: int, size: int) -> list[str]:

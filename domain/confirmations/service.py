@@ -100,8 +100,15 @@ class ConfirmationService:
         self, scope: ApprovalScope, received: ReceivedText, pending: Pending, decision: str
     ) -> ApprovalResult | None:
         """None where the question is not open any more."""
-        decided = replace(pending, decision=decision, decided_by=received.event_id, decider=received.name)
-        if not await self.store.decide(scope.instance_id, scope.session_id, decided, self.clock.now()):
+        now = self.clock.now()
+        decided = replace(
+            pending,
+            decision=decision,
+            decided_by=received.event_id,
+            decider=received.name,
+            decided_at=now,
+        )
+        if not await self.store.decide(scope.instance_id, scope.session_id, decided, now):
             return None
         return _decided(decided, await self._state(scope))
 
@@ -148,7 +155,7 @@ def _prompt(pending: Pending) -> Prompt:
 
 def _closed(pending: Pending) -> ClosedQuestion:
     """What a question reads that is closed, decided or not."""
-    prompt = closed_prompt(pending.tool, pending.parameters, pending.decision, pending.decider)
+    prompt = closed_prompt(pending)
     return ClosedQuestion(pending.asked_by, prompt)
 
 

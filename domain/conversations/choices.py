@@ -71,7 +71,7 @@ def message_of(reference: str) -> MessageId | None:
 
 
 def pressed_choice(choices: Sequence[Choice], reference: str) -> Choice | None:
-    return next((choice for choice in choices if choice.reference == reference), None)
+    return next((choice for choice in choices if reference and choice.reference == reference), None)
 
 
 def typed_choice(choices: Sequence[Choice], text: str) -> Choice | None:

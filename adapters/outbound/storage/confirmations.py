@@ -35,7 +35,7 @@ OR EXISTS (SELECT FROM tool_approval a WHERE a.instance_id = t.instance_id AND a
 
 question, approval = tool_confirmation.c, tool_approval.c
 QUESTION = columns_of(
-    tool_confirmation, "id detail nonce asked_of asked_by expires_at decision decided_by decider"
+    tool_confirmation, "id detail nonce asked_of asked_by expires_at decision decided_by decider decided_at"
 )
 
 
@@ -113,7 +113,10 @@ class PostgresConfirmations:
         undecided = (question.id == decided.id, question.decision.is_(None), question.expires_at > now)
         deciding = update(tool_confirmation).where(_open_in(instance_id, key), *undecided)
         deciding = deciding.values(
-            decision=decided.decision, decided_by=decided.decided_by, decider=storable(decided.decider)
+            decision=decided.decision,
+            decided_by=decided.decided_by,
+            decider=storable(decided.decider),
+            decided_at=decided.decided_at,
         )
         approved = {"session_key": key, "tool_key": key_of(tool), "tool": tool, "heard_at": now}
         async with self._database.transaction() as connection:

@@ -265,7 +265,7 @@ tool_confirmation = table(
     *required(Boolean, "begun"),
     *optional(Text, "decision"),
     *optional(BigInteger, "decided_by"),
-    *optional(Timestamp, "closed_at"),
+    *optional(Timestamp, "closed_at decided_at"),
     unique_index("tool_confirmation_open", "instance_id session_key", where="closed_at IS NULL"),
     index("tool_confirmation_nonce", "nonce"),
     index("tool_confirmation_closed", "closed_at", where="closed_at IS NOT NULL"),

@@ -68,6 +68,7 @@ Feature: What people see of a question with buttons
       Given "ada" was asked on <platform> about the tool "open_valve"
       When "ada" presses "Approve session"
       Then the question reads "Approved for this session" and "Ada" and "open_valve" and "12 bar", without buttons
+      And the question reads the day and the time of the decision, in UTC
       And the question does not read "Please reply"
 
       Examples:

@@ -243,6 +243,13 @@ def question_reads(scene: Scene, one: str, two: str, three: str, four: str) -> N
     assert scene.driver.wait_until(lambda: scene.reads(0, words, buttons=False)), scene.group.shown(0)
 
 
+@then("the question reads the day and the time of the decision, in UTC")
+def question_reads_time(scene: Scene) -> None:
+    now = scene.world.clock.now()
+    shown = scene.group.shown(0)[0].replace("\\", "")
+    assert f"{now.day} {now:%B %Y, %H:%M} UTC" in shown, shown
+
+
 @then("no other message is changed")
 def only_question_changed(scene: Scene) -> None:
     scene.settle()

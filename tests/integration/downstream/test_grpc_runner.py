@@ -17,6 +17,7 @@ from switchboard.downstream.v1.runner_pb2_grpc import (
 )
 
 from adapters.outbound.downstream.grpc_runner import GrpcChannels, GrpcRunner
+from domain.channels.messages import Choice
 from domain.routing.model import Approval, Confirmation, ResultArtifact, RunResult, RunSender
 from ports.downstream import Downstream, DownstreamFailed, DownstreamStreams
 from tests.support.ports import free_port
@@ -319,3 +320,31 @@ async def test_a_run_that_is_cancelled_ends_at_the_resource(channels: GrpcChanne
         with pytest.raises(asyncio.CancelledError):
             await task
         await asyncio.wait_for(ended.wait(), 30)
+
+
+async def test_the_last_choices_of_the_stream_count(channels: GrpcChannels) -> None:
+    first = pb.RunResponse(text_delta="Which?", choices=[pb.Choice(label="Old")])
+    last = pb.RunResponse(choices=[pb.Choice(label="Small", value="s"), pb.Choice(label="Large")])
+    async with running(saying(first, last, pb.RunResponse(text_delta=" One?"))) as target:
+        result = await GrpcRunner(channels, target).run(a_request())
+    assert result == RunResult("Which? One?", choices=(Choice("Small", "s"), Choice("Large", "")))
+
+
+async def test_choices_over_the_limits_are_refused(channels: GrpcChannels) -> None:
+    answer = pb.RunResponse(choices=[pb.Choice(label="a"), pb.Choice(label="a")])
+    async with running(saying(answer)) as target:
+        with pytest.raises(DownstreamFailed, match=r"choices\[1\]\.label must not be the label of another"):
+            await GrpcRunner(channels, target).run(a_request())
+
+
+async def test_a_choice_is_handed_on(channels: GrpcChannels) -> None:
+    heard: list[bool] = []
+
+    async def run(request: pb.RunRequest, _context: Any) -> AsyncGenerator[pb.RunResponse, None]:
+        heard.append(request.choice)
+        yield pb.RunResponse(text_delta="ok")
+
+    async with running(run) as target:
+        await GrpcRunner(channels, target).run(a_request(choice=True))
+        await GrpcRunner(channels, target).run(a_request())
+    assert heard == [True, False]

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.outbound.downstream.messages import MAX_ARTIFACT_BYTES, BadAnswer, request_json, result_of
+from domain.channels.messages import Choice
 from domain.routing.model import Approval, Confirmation, ResultArtifact, RunResult, RunSender
 from tests.support.runs import A_FILE, a_request
 
@@ -80,6 +81,12 @@ def test_the_owner_is_not_told() -> None:
             RunResult("May I?", confirmation=Confirmation("send_mail", {"to": "x"})),
         ),
         ({"confirmation": {"tool": "reset"}}, RunResult("", confirmation=Confirmation("reset", {}))),
+        (
+            {"text": "Which?", "choices": [{"label": "Small", "value": "s"}, {"label": "Large"}]},
+            RunResult("Which?", choices=(Choice("Small", "s"), Choice("Large", ""))),
+        ),
+        ({"choices": [{"label": "Yes"}]}, RunResult("", choices=(Choice("Yes", ""),))),
+        ({"text": "a", "choices": None}, RunResult("a")),
     ],
 )
 def test_an_answer_is_read(answer: Any, result: RunResult) -> None:
@@ -113,6 +120,23 @@ def nested(levels: int) -> dict[str, Any]:
         ({"text": 7}, "text is not a string"),
         ({"text": ["a"]}, "text is not a string"),
         ({"text": "x" * 1_000_001}, "text has over"),
+        ({"text": "a", "choices": {}}, "choices is not an array"),
+        ({"text": "a", "choices": ["b"]}, r"choices\[0\] is not an object"),
+        ({"text": "a", "choices": [{"value": "b"}]}, r"choices\[0\]\.label is not a string"),
+        ({"text": "a", "choices": [{"label": " "}]}, r"choices\[0\]\.label must be one line"),
+        ({"text": "a", "choices": [{"label": "a\nb"}]}, r"choices\[0\]\.label must be one line"),
+        ({"text": "a", "choices": [{"label": "x" * 201}]}, r"choices\[0\]\.label must be at most 200"),
+        ({"text": "a", "choices": [{"label": "a\0"}]}, r"choices\[0\]\.label must not contain a NUL"),
+        (
+            {"text": "a", "choices": [{"label": "a"}] * 2},
+            r"choices\[1\]\.label must not be the label of another",
+        ),
+        ({"text": "a", "choices": [{"label": "a", "value": 7}]}, r"choices\[0\]\.value is not a string"),
+        (
+            {"text": "a", "choices": [{"label": "a", "value": "x" * 2001}]},
+            r"choices\[0\]\.value must be at most 2000",
+        ),
+        ({"text": "a", "choices": [{"label": str(n)} for n in range(26)]}, "choices must be at most 25"),
         ({"text": "a", "artifacts": {}}, "artifacts is not an array"),
         ({"text": "a", "artifacts": ["b"]}, r"artifacts\[0\] is not an object"),
         ({"text": "a", "artifacts": [ARTIFACT] * 21}, "artifacts has over 20"),

@@ -1,0 +1,10 @@
+"""When a question about a tool was decided."""
+
+from alembic import op
+
+revision = "0028_decided_at"
+down_revision = "0027_message_files"
+
+
+def upgrade() -> None:
+    op.execute("ALTER TABLE tool_confirmation ADD COLUMN decided_at timestamptz")
