@@ -5,7 +5,7 @@ from typing import Any
 
 from adapters.outbound.mail.authentication import authenticated_sender
 from adapters.outbound.mail.headers import Headers
-from domain.channels.messages import Attachment, Event, Identity, Sender
+from domain.channels.messages import Attachment, Event, Identity, Quoted, Sender
 
 
 def mail_event(
@@ -18,6 +18,7 @@ def mail_event(
     target: Mapping[str, Any],
     attachments: tuple[Attachment, ...],
     ids: tuple[str, ...],
+    quoted: Quoted | None,
     raw: Mapping[str, Any],
 ) -> Event:
     """`own_domains` are those of the mailbox and its servers. A mail without a text hands on its subject."""
@@ -33,6 +34,7 @@ def mail_event(
         target=target,
         attachments=attachments,
         ids=ids,
+        quoted=quoted,
         automated=True,
         correspondent=reply_address.email.lower() if reply_address else "",
         raw={**headers.summary(), **raw},

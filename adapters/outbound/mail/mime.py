@@ -11,8 +11,9 @@ from typing import TypeVar
 from adapters.outbound.mail.charsets import charset_of_html, decode_bytes
 from adapters.outbound.mail.headers import Headers, decode, storable
 from adapters.outbound.mail.html_text import html_to_text
-from adapters.outbound.mail.quotes import own_text
+from adapters.outbound.mail.quotes import own_text, quoted_in
 from adapters.outbound.mail.subjects import is_forwarded
+from domain.channels.messages import Quoted
 
 T = TypeVar("T")
 
@@ -43,12 +44,13 @@ class MailFile:
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """A mail as read: `text` is what the sender wrote, without the quoted conversation."""
+    """A mail as read: `text` is what the sender wrote, without the quoted conversation, which is `quoted`."""
 
     headers: Headers
     text: str
     files: tuple[MailFile, ...]
     fingerprint: str
+    quoted: Quoted | None = None
 
     @property
     def key(self) -> str:
@@ -63,14 +65,29 @@ def read_mail(raw: bytes) -> Mail:
     headers = Headers((name, str(value)) for name, value in message.raw_items())
     texts: list[str] = []
     files: list[MailFile] = []
+    quoted: Quoted | None = None
     forwarded = is_forwarded(headers.text("Subject"))
     for part in _leaves(message):
         if _is_file(part):
             files.append(_file(part, len(files)))
         else:
             texts.append(_text(part, forwarded=forwarded))
+            quoted = quoted or (_quoted(part) if is_answer(headers) else None)
     text = "\n\n".join(filter(None, texts))
-    return Mail(headers, text[:MAX_TEXT], tuple(files), _fingerprint(headers, raw))
+    return Mail(headers, text[:MAX_TEXT], tuple(files), _fingerprint(headers, raw), quoted)
+
+
+def is_answer(headers: Headers) -> bool:
+    """Whether the mail answers another one, and is not forwarded."""
+    return bool(headers.message_ids("In-Reply-To") or headers.message_ids("References")) and not is_forwarded(
+        headers.text("Subject")
+    )
+
+
+def quoted_text(text: str, *, is_html: bool) -> Quoted | None:
+    """The mail that was answered, where the text of a part quotes it."""
+    text = text.replace("\0", "")[: 2 * MAX_TEXT]
+    return quoted_in(html_to_text(text, drop_quotes=False) if is_html else text)
 
 
 def readable_text(text: str, *, is_html: bool, forwarded: bool) -> str:
@@ -174,12 +191,25 @@ def _content(part: Message) -> bytes:
 def _text(part: Message, *, forwarded: bool = False) -> str:
     if part.is_multipart():
         return ""
+    text, is_html = _decoded(part)
+    return readable_text(text, is_html=is_html, forwarded=forwarded)
+
+
+def _quoted(part: Message) -> Quoted | None:
+    if part.is_multipart():
+        return None
+    text, is_html = _decoded(part)
+    return quoted_text(text, is_html=is_html)
+
+
+def _decoded(part: Message) -> tuple[str, bool]:
+    """The text of a part, and whether it is HTML."""
     content, is_html = _content(part), part.get_content_subtype() == "html"
     charset = _tolerant(part.get_content_charset) or (charset_of_html(content) if is_html else "")
     text = decode_bytes(content, charset)
     if not is_html and str(part.get_param("format") or "").lower() == "flowed":
         text = _unflowed(text, joined_with_space=str(part.get_param("delsp") or "").lower() != "yes")
-    return readable_text(text, is_html=is_html, forwarded=forwarded)
+    return text, is_html
 
 
 def _tolerant(read: Callable[[], T]) -> T | None:

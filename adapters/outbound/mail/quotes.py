@@ -1,6 +1,9 @@
 """Removes the quoted conversation and the signature from a plain-text mail; forwarded mail stays."""
 
 import re
+from itertools import takewhile
+
+from domain.channels.messages import Quoted
 
 _ATTRIBUTION = re.compile(
     r"^\s*(?:"
@@ -31,6 +34,9 @@ _HEADER_NEXT = re.compile(
     r"^\*?(?:Sent|Gesendet|Envoyé|Enviado(?: el)?|Inviato|Verzonden|Date|Datum|To|An|À|Para)\s?:\*?\s",
     re.IGNORECASE,
 )
+_SUBJECT = re.compile(r"^\*?(?:Subject|Betreff|Objet|Asunto|Oggetto|Onderwerp|Cc)\s?:\*?\s", re.IGNORECASE)
+_ADDRESS = re.compile(r"<(?:mailto:)?([^<>\s@]+@[^<>\s]+)>")
+_QUOTE_MARK = re.compile(r"^\s*> ?")
 _DEVICE = re.compile(
     r"^\s*(?:Sent from (?:my|mail|outlook|yahoo|samsung|proton|gmail)\b|Get Outlook for\b|"
     r"Von meinem\b.{1,40}\bgesendet|Gesendet (?:von|mit)\b|Holen Sie sich Outlook\b|"
@@ -58,6 +64,36 @@ def own_text(text: str, *, forwarded: bool = False) -> str:
     own = _without_device_line(_without_quotes(_without_signature(own)))
     sections = ("\n".join(section).strip() for section in (own, forward))
     return "\n\n".join(filter(None, sections)) or text.strip()
+
+
+def quoted_in(text: str) -> Quoted | None:
+    """The mail that was answered, as far as it is quoted below the answer or above it; its author by the address that
+    the mail program wrote above it. Quotations inside of it stay."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    start = _history_start(lines)
+    if start == len(lines):
+        start = next((index for index, line in enumerate(lines) if _quoted(line)), len(lines))
+        while start and _attribution_at(lines, start - 1):
+            start -= 1
+    head, body = _split_history(lines[start:])
+    address = _ADDRESS.search(" ".join(head))
+    content = "\n".join(_QUOTE_MARK.sub("", line) for line in body).strip()
+    return Quoted(content, address[1] if address else "") if content else None
+
+
+def _split_history(history: list[str]) -> tuple[list[str], list[str]]:
+    """The lines that a mail program wrote above the quoted mail, and the mail: all of it, or what is marked."""
+    head = next((index for index in range(len(history)) if not _is_head(history, index)), len(history))
+    body = history[head:]
+    if body and _quoted(next(filter(str.strip, body), "")):
+        body = list(takewhile(lambda line: _quoted(line) or not line.strip(), body))
+    return history[:head], body
+
+
+def _is_head(history: list[str], index: int) -> bool:
+    line = history[index]
+    marks = (_SEPARATOR, _RULE, _HEADER_BLOCK, _HEADER_NEXT, _SUBJECT)
+    return not line.strip() or any(mark.match(line) for mark in marks) or _attribution_at(history, index)
 
 
 def _history_start(lines: list[str]) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.channels.common.contents import file_name, location_text
-from domain.channels.messages import Attachment, Event, Identity, Sender
+from domain.channels.messages import Attachment, Event, Identity, Quoted, Sender
 
 from .config import TARGET, WhatsAppTarget
 
@@ -48,12 +48,19 @@ def read_message(message: Any, value: Mapping[str, Any]) -> Event | str:
         target=TARGET.dump(target),
         attachments=attachments,
         choice=choice,
+        quoted=None if choice else _quoted(message),
     )
 
 
 def session_of(phone: str, scoped: str) -> str:
     """A person, by phone number where it is known, else by the business-scoped id."""
     return phone or scoped
+
+
+def _quoted(message: Any) -> Quoted | None:
+    """What was replied to, of which WhatsApp tells the id alone and gives no way to read it."""
+    wamid = text(message, "context", "id")
+    return Quoted(ref=wamid, key=wamid) if wamid else None
 
 
 def _text_and_choice(message: Any) -> tuple[str, str | None]:

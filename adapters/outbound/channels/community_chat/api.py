@@ -5,7 +5,7 @@ Source: https://developers.mattermost.com/api-documentation/
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -64,9 +64,19 @@ class MattermostApi:
 
     async def read_list(self, config: MattermostConfig, path: str, subject: str) -> list[dict[str, Any]]:
         """A list of resources. Raises as `read`."""
+        return await self._list(_request(config, "GET", path), subject)
+
+    async def _list(self, request: HttpRequest, subject: str) -> list[dict[str, Any]]:
         client = replace(self._client(subject), succeeded=lambda answer: answer.ok)
-        given = (await client.answer(_request(config, "GET", path))).json()
+        given = (await client.answer(request)).json()
         return [item for item in given if isinstance(item, dict)] if isinstance(given, list) else []
+
+    async def users(self, config: MattermostConfig, ids: Sequence[str]) -> list[dict[str, Any]]:
+        """The accounts of users. Raises `PlatformError`."""
+        if not ids:
+            return []
+        request = _request(config, "POST", "/users/ids", json=list(ids), timeout=5.0)
+        return await self._list(request, "the users")
 
     async def find_channel(self, config: MattermostConfig, channel: str) -> dict[str, Any] | None:
         """A channel, None where there is none with that id. Raises `PlatformError`."""

@@ -11,6 +11,7 @@ from .posting import Posting
 from .prompts import Prompts
 from .socket import Socket
 from .streaming import MattermostStreaming
+from .threads import Threads
 
 
 def build(dependencies: ChannelDependencies) -> Channel[MattermostConfig, MattermostTarget]:
@@ -18,6 +19,7 @@ def build(dependencies: ChannelDependencies) -> Channel[MattermostConfig, Matter
     posting = Posting(api)
     prompts = Prompts(api, posting)
     sender = delivery.Delivery(dependencies, api, posting)
+    threads = Threads(api)
     return Channel(
         definition=DEFINITION,
         config=CONFIG,
@@ -30,6 +32,8 @@ def build(dependencies: ChannelDependencies) -> Channel[MattermostConfig, Matter
         probe=api,
         fetcher=api,
         describer=api,
+        quoted_reader=threads,
+        thread_reader=threads,
         sender_filter=Bots(dependencies.clock, api),
         typing=sender,
         connector=Socket(dependencies, api),

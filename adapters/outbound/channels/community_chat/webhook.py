@@ -24,6 +24,7 @@ from domain.channels.messages import (
     ChannelMetadata,
     Event,
     Identity,
+    Quoted,
     RawCall,
     Received,
     Sender,
@@ -52,7 +53,7 @@ def read_message(config: MattermostConfig, payload: Mapping[str, Any], metadata:
     if user == text(metadata, "userId"):
         return Received(ACKNOWLEDGED, kind="ignored:own")
     content = _without_mention(payload, text(metadata, "username"))
-    files = _files(payload)
+    files = files_of(payload)
     if not content and not files:
         return Received(ACKNOWLEDGED, kind="ignored:empty")
     return Received(ACKNOWLEDGED, events=(_event(config, payload, content, files),))
@@ -91,7 +92,7 @@ def mention_of(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w@])@{re.escape(name)}(?![\w-]|\.\w)[:,]?\s*", re.IGNORECASE)
 
 
-def _files(payload: Mapping[str, Any]) -> tuple[Attachment, ...]:
+def files_of(payload: Mapping[str, Any]) -> tuple[Attachment, ...]:
     """The files by their ids; a webhook tells neither name nor type."""
     given = payload.get("file_ids")
     ids = given if isinstance(given, list) else text(payload, "file_ids").split(",")
@@ -104,10 +105,10 @@ def _event(
 ) -> Event:
     user = text(payload, "user_id")
     channel = text(payload, "channel_id") or config.channel_id
-    response_url = text(payload, "response_url")
+    response_url, root = text(payload, "response_url"), text(payload, "root_id")
     target = MattermostTarget(
         channel=channel,
-        root=text(payload, "root_id"),
+        root=root,
         response_url=response_url if is_address_of(response_url, config.server_url) else "",
     )
     return Event(
@@ -118,6 +119,7 @@ def _event(
         target=TARGET.dump(target),
         attachments=files,
         ids=tuple(filter(None, (text(payload, "post_id"),))),
+        quoted=Quoted(ref=root, key=root) if root else None,
         is_direct="__" in text(payload, "channel_name"),
         raw={name: value for name, value in payload.items() if name != "token"},
     )

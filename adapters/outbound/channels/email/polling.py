@@ -93,6 +93,7 @@ def event_of(config: EmailConfig, mail: Mail, position: Position, *, whole: bool
         target=TARGET.dump(reply_target(mail.headers, MailTarget)),
         attachments=_attachments(mail, position, "".join(message_ids)) if whole else (),
         ids=message_ids,
+        quoted=mail.quoted,
         raw=position.json | ({} if whole else {"truncated": True}),
     )
 

@@ -14,6 +14,7 @@ from typing import Any
 from adapters.outbound.channels.common.bodies import at, items, text
 from adapters.outbound.channels.common.calls import json_answer
 from adapters.outbound.channels.enterprise_chat.config import TARGET, TeamsTarget
+from adapters.outbound.channels.enterprise_chat.quoting import quoted_in
 from domain.channels.messages import Attachment, Change, Event, Identity, RawAnswer, Received, Sender
 from domain.refusals import Invalid
 
@@ -36,6 +37,8 @@ _TAG = re.compile(r"<at(?:\s[^<>]*)?>(.*?)</at>", re.DOTALL)
 _GONE = "\0"
 _AROUND = re.compile(rf"[ \t]*{_GONE}[ \t]*")
 """Where a mention was taken out. Other spaces stay: they may be the indentation of code."""
+_PLACEHOLDER = re.compile(r"<quoted\b[^<>]*/>")
+"""Stands in the text for the message of an entity `quotedReply`."""
 _NO_FILE = ("text/html", "application/vnd.microsoft.card.", "application/vnd.microsoft.teams.card.")
 _RECEIVED = json_answer(
     {"statusCode": 200, "type": "application/vnd.microsoft.activity.message", "value": "Received."}
@@ -122,7 +125,7 @@ def content_of(activity: Mapping[str, Any]) -> str:
             content = content.replace(mention, _GONE)
     name = text(activity, "recipient", "name")
     content = _TAG.sub(lambda tag: _GONE if name and tag[1].strip() == name else tag[1], content)
-    return _AROUND.sub(" ", content).strip()
+    return _AROUND.sub(" ", _PLACEHOLDER.sub("", content)).strip()
 
 
 def _attachments(activity: Mapping[str, Any]) -> Iterator[Attachment]:
@@ -159,6 +162,7 @@ def _event(
         choice=choice,
         is_direct=text(activity, "conversation", "conversationType") == "personal"
         or not at(activity, "conversation", "isGroup"),
+        quoted=quoted_in(activity),
         raw=dict(activity),
         message_id=activity_id,
     )

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, size, text
-from domain.channels.messages import Attachment, Change, Event, Identity, Sender
+from domain.channels.messages import Attachment, Author, Change, Event, Identity, Quoted, Sender
 
 from .config import TARGET, DiscordTarget
 
@@ -49,7 +49,26 @@ def read_message(message: Any, bot_ids: Collection[str]) -> Event | str:
         ids=(message_id,) if message_id else (),
         is_direct=direct,
         message_id=message_id,
+        quoted=_quoted(message, bot_ids),
     )
+
+
+def _quoted(message: Mapping[str, Any], bot_ids: Collection[str]) -> Quoted | None:
+    """The message that was replied to; else one that was forwarded, of which Discord does not tell the author."""
+    original = at(message, "referenced_message")
+    forwarded = next((at(snapshot, "message") for snapshot in items(message, "message_snapshots")), None)
+    content = content_of(original or forwarded, bot_ids)
+    return content if content.is_given else None
+
+
+def content_of(message: Any, bot_ids: Collection[str]) -> Quoted:
+    """A message as a person reads it."""
+    author = at(message, "author")
+    name = text(author, "global_name") or text(author, "username") or text(author, "id")
+    names = {text(user, "id"): text(user, "username") for user in items(message, "mentions")}
+    files = tuple(filter(None, (attachment_of(file) for file in items(message, "attachments"))))
+    written = plain(text(message, "content"), names, bot_ids)
+    return Quoted(written, Author.RESOURCE if text(author, "id") in bot_ids else name, files)
 
 
 def read_edit(message: Any, bot_ids: Collection[str]) -> Event | str:

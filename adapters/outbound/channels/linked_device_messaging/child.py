@@ -15,7 +15,13 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from adapters.outbound.channels.linked_device_messaging.contents import album_of, media_of, seconds, text_of
+from adapters.outbound.channels.linked_device_messaging.contents import (
+    album_of,
+    media_of,
+    original_of,
+    seconds,
+    text_of,
+)
 
 READY_WAIT = 15.0
 """Seconds until the connection is up, or a code cannot be requested."""
@@ -157,6 +163,7 @@ class Device:
             is_group=source.IsGroup,
             media=media_of(received.Message),
             album=album_of(received.Message),
+            original=original_of(received.Message),
         )
 
 

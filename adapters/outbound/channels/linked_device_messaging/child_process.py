@@ -23,6 +23,7 @@ from .device import (
     Linked,
     LoggedOut,
     Media,
+    Original,
     OutgoingFile,
     Unlinked,
 )
@@ -216,7 +217,14 @@ def event_from(message: Mapping[str, Any]) -> DeviceEvent | None:
     """The event of a child's message, whose keys are the event's fields; None for events of no interest."""
     fields = {name: value for name, value in message.items() if name != "event"}
     if message["event"] == "message":
-        media = tuple(Media(**file) for file in fields.pop("media"))
-        return Incoming(**fields | {"sender_ids": tuple(fields["sender_ids"]), "media": media})
+        fields["sender_ids"] = tuple(fields["sender_ids"])
+        original = fields.pop("original", None)
+        return Incoming(
+            **_with_media(fields), original=Original(**_with_media(original)) if original else None
+        )
     kind = _EVENTS.get(message["event"])
     return kind(**fields) if kind else None
+
+
+def _with_media(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {**fields, "media": tuple(Media(**file) for file in fields["media"])}

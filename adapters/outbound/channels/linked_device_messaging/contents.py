@@ -54,6 +54,22 @@ def album_of(message: Any) -> str:
     return ""
 
 
+def original_of(message: Any) -> dict[str, Any] | None:
+    """The message that was replied to as fields of `device.Original`, None where the message is no reply."""
+    inner = _inner(message)
+    parts = [inner.extendedTextMessage] if inner.HasField("extendedTextMessage") else []
+    for part in (*parts, *(media for _, media in _media(inner))):
+        if part.HasField("contextInfo") and part.contextInfo.HasField("quotedMessage"):
+            context = part.contextInfo
+            author = context.participant.partition("@")[0].partition(":")[0]
+            return {
+                "author": author,
+                "text": text_of(context.quotedMessage),
+                "media": media_of(context.quotedMessage),
+            }
+    return None
+
+
 def media_of(message: Any) -> list[dict[str, Any]]:
     """The files of a message as fields of `device.Media`."""
     inner = _inner(message)

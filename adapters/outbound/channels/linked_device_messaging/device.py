@@ -49,6 +49,15 @@ class Media:
 
 
 @dataclass(frozen=True, slots=True)
+class Original:
+    """A message that was replied to. `author` is the number of who wrote it."""
+
+    author: str
+    text: str
+    media: Sequence[Media] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Incoming:
     """A message. `sender_ids` are all known ids of the sender (phone number first), digits where they are
     numbers; `at` in epoch seconds."""
@@ -63,6 +72,7 @@ class Incoming:
     is_group: bool = False
     media: Sequence[Media] = ()
     album: str = ""
+    original: Original | None = None
 
 
 DeviceEvent = Linked | Unlinked | Dropped | LoggedOut | Incoming

@@ -1,11 +1,11 @@
 """Messages of a linked device as events. Pure."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
-from domain.channels.messages import Attachment, Event, Identity, Merge, Sender
+from domain.channels.messages import Attachment, Author, Event, Identity, Merge, Quoted, Sender
 
 from .config import TARGET, DeviceConfig, DeviceTarget
-from .device import Incoming
+from .device import Incoming, Media, Original
 
 OLD_AFTER = 60.0
 """Seconds before the connection was established beyond which a message counts as history."""
@@ -35,8 +35,9 @@ def _digits(number: str) -> str:
     return digits.removeprefix("00")
 
 
-def event_of(instance_id: int, message: Incoming) -> Event:
-    """The session is the sender's phone number, in a group together with the group."""
+def event_of(instance_id: int, message: Incoming, own_number: str = "") -> Event:
+    """The session is the sender's phone number, in a group together with the group. `own_number` is that of the
+    device."""
     sender = message.sender_ids[0] if message.sender_ids else message.chat
     is_number = sender.isascii() and sender.isdigit()
     identities = (Identity("business-messaging", sender), Identity("phone", f"+{sender}"))
@@ -46,20 +47,32 @@ def event_of(instance_id: int, message: Incoming) -> Event:
         sender=Sender(sender, message.name, identities if is_number else ()),
         text=message.text,
         target=TARGET.dump(DeviceTarget(instance=instance_id, chat=message.chat)),
-        attachments=tuple(
-            Attachment(
-                file.name,
-                file.mime_type,
-                {"instance": instance_id, "message": dict(file.ref)},
-                file.size,
-                file.is_voice,
-            )
-            for file in message.media
-        ),
+        attachments=_attachments(instance_id, message.media),
         ids=(message.id,),
         is_direct=not message.is_group,
         merge=Merge(f"{message.chat}:{message.album}") if message.album else None,
+        quoted=_quoted(instance_id, message.original, own_number) if message.original else None,
         raw={"id": message.id},
+    )
+
+
+def _quoted(instance_id: int, original: Original, own_number: str) -> Quoted | None:
+    is_own = _digits(original.author) == _digits(own_number)
+    author = Author.RESOURCE if is_own else original.author
+    quoted = Quoted(original.text, author, _attachments(instance_id, original.media))
+    return quoted if quoted.is_given else None
+
+
+def _attachments(instance_id: int, media: Sequence[Media]) -> tuple[Attachment, ...]:
+    return tuple(
+        Attachment(
+            file.name,
+            file.mime_type,
+            {"instance": instance_id, "message": dict(file.ref)},
+            file.size,
+            file.is_voice,
+        )
+        for file in media
     )
 
 

@@ -153,7 +153,7 @@ class DeviceSession:
     async def _receive(self, message: Incoming) -> None:
         reason = ignored_for(self.config, message, self._connected_at)
         if reason is None:
-            await self.emit(event_of(self.instance_id, message))
+            await self.emit(event_of(self.instance_id, message, self.config.phone_number))
         elif reason == "not-allowed":
             sender = masked(message.sender_ids[0]) if message.sender_ids else "?"
             log.info("a sender is not allowed: %s", sender, extra={"instance": self.instance_id})

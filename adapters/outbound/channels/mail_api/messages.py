@@ -14,9 +14,16 @@ from adapters.outbound.mail.compose import reply_target
 from adapters.outbound.mail.events import mail_event
 from adapters.outbound.mail.guards import reason_not_to_answer
 from adapters.outbound.mail.headers import Headers, opened_session_of
-from adapters.outbound.mail.mime import MAX_PARTS, MAX_TEXT, clean_filename, readable_text
+from adapters.outbound.mail.mime import (
+    MAX_PARTS,
+    MAX_TEXT,
+    clean_filename,
+    is_answer,
+    quoted_text,
+    readable_text,
+)
 from adapters.outbound.mail.subjects import is_forwarded
-from domain.channels.messages import Attachment, Event
+from domain.channels.messages import Attachment, Event, Quoted
 
 _RECEIVING_SERVER = ("google.com",)
 _NOT_INCOMING = frozenset({"SENT", "DRAFT", "SPAM", "TRASH", "CHAT"})
@@ -122,8 +129,18 @@ def event_of(message: Mapping[str, Any], parts: list[MimePart], own_address: str
         target=TARGET.dump(target),
         attachments=tuple(_attachment(message_id, part) for part in parts if part.is_file),
         ids=(message_id,),
+        quoted=_quoted(parts) if is_answer(headers) else None,
         raw={"id": message_id},
     )
+
+
+def _quoted(parts: list[MimePart]) -> Quoted | None:
+    texts = (part for part in parts if part.is_text and part.data)
+    found = (
+        quoted_text(decode_bytes(part.data or b"", part.charset), is_html=part.mime_type == "text/html")
+        for part in texts
+    )
+    return next(filter(None, found), None)
 
 
 def _text(parts: list[MimePart], mime_type: str, *, forwarded: bool) -> str:

@@ -36,6 +36,17 @@ class Opening:
 
 
 @dataclass(frozen=True)
+class Reply:
+    """A message that replies to another, which `author` wrote with `text`. `asked` are the platform's answers where
+    it has to be read."""
+
+    event: Callable[[], Event]
+    text: str
+    author: str
+    asked: Sequence[HttpAnswer] = ()
+
+
+@dataclass(frozen=True)
 class Sample:
     """`genuine` calls each give one event; `forged` ones are refused.
 
@@ -45,6 +56,7 @@ class Sample:
     HTTP, so that the suite can play the platform. `account_by_target`: the target decides whose account an answer
     counts against. `typing_shown_seconds`: how long the platform shows that somebody is writing.
     `openings` are addresses to which messages can be sent first, `no_addresses` such of another kind.
+    `replies` are messages that reply to others.
     """
 
     config: Config
@@ -62,6 +74,7 @@ class Sample:
     attachment: Attachment | None = None
     openings: Sequence[Opening] = ()
     no_addresses: Sequence[str] = ()
+    replies: Sequence[Reply] = ()
 
 
 class Scripted:

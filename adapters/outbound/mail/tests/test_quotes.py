@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.outbound.mail.html_text import html_to_text
-from adapters.outbound.mail.quotes import own_text
+from adapters.outbound.mail.quotes import own_text, quoted_in
 from adapters.outbound.mail.subjects import is_forwarded
+from domain.channels.messages import Quoted
 
 FORWARDED = "---------- Forwarded message ---------\nFrom: X <x@y.example>\nDate: Fri\n\nYou have won"
 
@@ -137,3 +138,25 @@ def test_a_mail_that_is_handed_on_is_whole(subject: str, forwarded: bool) -> Non
 def test_an_attribution_of_any_language_goes_with_its_quotation(attribution: str) -> None:
     assert own_text(f"new words\n\n{attribution}\n\n> old\n> words") == "new words"
     assert own_text(f"write to\n{attribution}\nthanks") == f"write to\n{attribution}\nthanks"
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        (
+            "Yes\n\nOn Fri, Nov 20, 2026 at 9:00 AM Bob <bob@example.com> wrote:\n> It is hot.\n>\n> > Is it?\n",
+            Quoted("It is hot.\n\n> Is it?", "bob@example.com"),
+        ),
+        (
+            "Yes\n\nFrom: Bob <bob@example.com>\nSent: Friday\nTo: Ann\nSubject: Engine\n\nIt is hot.\n",
+            Quoted("It is hot.", "bob@example.com"),
+        ),
+        ("> It is hot.\n\nYes\n", Quoted("It is hot.")),
+        ("Am 20.11.26 schrieb Bob:\n> It is hot.\n\nYes\n", Quoted("It is hot.")),
+        ("Yes\n-- \nAnn\n", None),
+        ("Yes\n\nOn Fri, Nov 20, 2026 Bob <bob@example.com> wrote:\n", None),
+        ("", None),
+    ],
+)
+def test_the_mail_that_was_answered(text: str, quoted: Quoted | None) -> None:
+    assert quoted_in(text) == quoted

@@ -11,7 +11,7 @@ from adapters.outbound.channels.bot_messenger import webhook
 from adapters.outbound.channels.bot_messenger.config import CONFIG as MODEL
 from adapters.outbound.channels.bot_messenger.webhook import secret_of
 from adapters.outbound.channels.common.bodies import at
-from adapters.outbound.channels.tests.sample import Opening, Sample
+from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
 from adapters.outbound.channels.tests.support import NOW, call
 from domain.channels.messages import Attachment, Event, RawCall
 from ports.http import HttpAnswer, HttpRequest
@@ -64,6 +64,14 @@ def sends_to(chat: int, topic: int | None = None) -> Callable[[HttpRequest], boo
     )
 
 
+def replied() -> Event:
+    """The event of a reply."""
+    body = fixture("message_text")
+    original = {"from": {"id": 7, "first_name": "Bob"}, "text": "It is hot."}
+    body["message"] |= {"text": "Is it?", "reply_to_message": original}
+    return webhook.receive(MODEL.load(CONFIG), posted(body), {}, NOW).events[0]
+
+
 SAMPLE = Sample(
     fields=(
         "botToken string R, parseMode string, connection string, disableWebPagePreview boolean, "
@@ -99,4 +107,5 @@ SAMPLE = Sample(
         Opening("@our_team", "-1001234567890", sends_to(-1001234567890), asked=[CHAT]),
     ),
     no_addresses=("0", "--5", "5550001:0", "@ab", "@our team", "+4915112345678", "ann@example.com"),
+    replies=(Reply(replied, "It is hot.", "Bob"),),
 )

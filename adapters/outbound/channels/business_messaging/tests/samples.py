@@ -11,9 +11,9 @@ from adapters.outbound.channels.business_messaging import webhook
 from adapters.outbound.channels.business_messaging.config import CONFIG as MODEL
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.calls import signature
-from adapters.outbound.channels.tests.sample import Opening, Sample
+from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
 from adapters.outbound.channels.tests.support import NOW, call
-from domain.channels.messages import Attachment, RawCall
+from domain.channels.messages import Attachment, Event, RawCall
 from tests.support.platforms.whatsapp import NUMBER_ID, SECRET, TOKEN
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -70,6 +70,14 @@ def tampered() -> list[RawCall]:
     ]
 
 
+def replied() -> Event:
+    """The event of a reply, of which WhatsApp tells the id of what was replied to."""
+    body = fixture("text")
+    message = body["entry"][0]["changes"][0]["value"]["messages"][0]
+    message["context"] = {"from": "441632960001", "id": "wamid.HBgM0000"}
+    return webhook.receive(MODEL.load(CONFIG), posted(body), {}, NOW).events[0]
+
+
 SAMPLE = Sample(
     fields=(
         "phoneNumberId string R, accessToken string R, webhookVerifyToken string R, "
@@ -96,4 +104,5 @@ SAMPLE = Sample(
         ),
     ),
     no_addresses=("441632960001", "+0441632960001", "+44", "GB.1234567890", "+44 1632 960001"),
+    replies=(Reply(replied, "It is hot.", "441632960001"),),
 )

@@ -11,7 +11,7 @@ from adapters.outbound.channels.community_chat import webhook
 from adapters.outbound.channels.community_chat.buttons import attached
 from adapters.outbound.channels.community_chat.config import CONFIG as MODEL
 from adapters.outbound.channels.community_chat.config import MattermostTarget
-from adapters.outbound.channels.tests.sample import Opening, Sample
+from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
 from adapters.outbound.channels.tests.support import NOW, call
 from domain.channels.messages import Attachment, Event, RawCall
 from ports.http import HttpAnswer, HttpRequest
@@ -52,6 +52,12 @@ def pressed(**context: str) -> RawCall:
     body = {name: POST[name] for name in ("user_id", "user_name", "channel_id", "channel_name")}
     body |= {"post_id": "p1", "trigger_id": "t1", "type": "button"}
     return call(as_json={**body, "context": {**action["integration"]["context"], **context}})
+
+
+def replied() -> Event:
+    """The event of a command in a thread."""
+    command = call(form={**COMMAND, "root_id": ROOM})
+    return webhook.receive(MODEL.load(CONFIG), command, {}, NOW).events[0]
 
 
 SAMPLE = Sample(
@@ -104,4 +110,16 @@ SAMPLE = Sample(
         ),
     ),
     no_addresses=("town-square", "@maria", "user:maria", ROOM.upper(), ROOM[:-1], "C0123456789"),
+    replies=(
+        Reply(
+            replied,
+            "It is hot.",
+            "bob",
+            asked=[
+                answer(id=ROOM, message="It is hot.", user_id=PERSON),
+                answer(id=OWN),
+                HttpAnswer(200, {}, json.dumps([{"id": PERSON, "username": "bob"}]).encode()),
+            ],
+        ),
+    ),
 )

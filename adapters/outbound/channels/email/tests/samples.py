@@ -6,7 +6,7 @@ from functools import partial
 
 from adapters.outbound.channels.email.config import CONFIG as MODEL
 from adapters.outbound.channels.email.polling import Position, event_of
-from adapters.outbound.channels.tests.sample import Opening, Sample
+from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
 from adapters.outbound.mail.mime import read_mail
 from domain.channels.messages import Event
 
@@ -25,6 +25,15 @@ THREAD = "<switchboard.thread.3aa9057a56bb3857523984e402990a6833afdf1f@example.c
 def answer_in(thread: str) -> Event:
     """The event of an answer to a mail of the thread."""
     written = f"From: ann@client.example\r\nReferences: {thread} <switchboard.1@example.com>\r\n\r\nYes\r\n"
+    return event_of(MODEL.load(CONFIG), read_mail(written.encode()), Position(7, 12))
+
+
+QUOTING = "Is it?\n\nOn Fri, Nov 20, 2026 at 9:00 AM Bob <bob@client.example> wrote:\n> It is hot.\n"
+
+
+def replied() -> Event:
+    """The event of an answer that quotes what it answers."""
+    written = f"From: ann@client.example\nIn-Reply-To: <1@example.com>\n\n{QUOTING}"
     return event_of(MODEL.load(CONFIG), read_mail(written.encode()), Position(7, 12))
 
 
@@ -55,4 +64,5 @@ SAMPLE = Sample(
         "ann@",
         "@example.com",
     ),
+    replies=(Reply(replied, "It is hot.", "bob@client.example"),),
 )

@@ -9,9 +9,9 @@ from urllib.parse import quote
 
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.enterprise_chat import activities
-from adapters.outbound.channels.tests.sample import Opening, Sample
+from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
 from adapters.outbound.channels.tests.support import NOW, call
-from domain.channels.messages import RawCall
+from domain.channels.messages import Event, RawCall
 from ports.http import HttpAnswer
 from tests.support.platforms.teams import APP_ID, ISSUER, PASSWORD, private_key, public_jwk, token
 
@@ -31,6 +31,29 @@ def _signed(name: str, **options: Any) -> RawCall:
 
 PERSONAL = fixture("message_personal")["conversation"]["id"]
 INCOMING = "https://prod-1.westeurope.logic.azure.com/workflows/1"
+
+REPLY = (
+    '<blockquote itemscope="" itemtype="http://schema.skype.com/Reply" itemid="1600457867820">'
+    '<strong itemprop="mri" itemid="8:orgid:1">Bob</strong><span itemprop="time" itemid="1600457867820"></span>'
+    '<p itemprop="preview">It is hot.</p></blockquote><p>Is it?</p>'
+)
+
+
+def replied(**changed: object) -> Event:
+    """The event of a reply."""
+    body = {**fixture("message_personal"), "text": "Is it?", **changed}
+    return activities.read(body).events[0]
+
+
+def replied_in_html() -> Event:
+    return replied(attachments=[{"contentType": "text/html", "content": REPLY}])
+
+
+def replied_by_entity() -> Event:
+    reply = {"messageId": "1", "senderId": "29:7", "senderName": "Bob", "preview": "It is hot."}
+    entities = [{"type": "quotedReply", "quotedReply": reply}]
+    return replied(text='<quoted messageId="1"/> Is it?', entities=entities)
+
 
 SAMPLE = Sample(
     fields=(
@@ -81,5 +104,9 @@ SAMPLE = Sample(
         "29:1aVq8Xw0pT3nLk7sRz2YcGd5HfJ",
         "maria@workshop.example",
         "https://teams.microsoft.com/l/x",
+    ),
+    replies=(
+        Reply(replied_in_html, "It is hot.", "Bob"),
+        Reply(replied_by_entity, "It is hot.", "Bob"),
     ),
 )

@@ -11,7 +11,7 @@ from typing import Any
 from nacl.signing import SigningKey
 
 from adapters.outbound.channels.gaming_chat.messages import read_message
-from adapters.outbound.channels.tests.sample import Opening, Sample
+from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
 from adapters.outbound.channels.tests.support import NOW, call
 from domain.channels.messages import Event, RawCall
 from ports.http import HttpAnswer, HttpRequest
@@ -95,6 +95,18 @@ def written() -> Event:
     return event
 
 
+def replied() -> Event:
+    """The event of a reply."""
+    original = {
+        "id": "1",
+        "content": "It is hot.",
+        "author": {"id": "7", "username": "bob", "global_name": "Bob"},
+    }
+    event = read_message({**fixture("message_dm"), "referenced_message": original, "type": 19}, {APPLICATION})
+    assert isinstance(event, Event)
+    return event
+
+
 SAMPLE = Sample(
     fields=(
         "botToken string R, applicationId string R, publicKey string, defaultChannelId string, "
@@ -141,4 +153,5 @@ SAMPLE = Sample(
         "user:ada",
         "-772908445358620702",
     ),
+    replies=(Reply(replied, "It is hot.", "Bob"),),
 )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from adapters.outbound.channels.linked_device_messaging.device import Incoming
+from dataclasses import replace
+
+from adapters.outbound.channels.linked_device_messaging.device import Incoming, Original
 from adapters.outbound.channels.linked_device_messaging.messages import event_of
-from adapters.outbound.channels.tests.sample import Opening, Sample
+from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
 from adapters.outbound.channels.tests.support import NOW
+from domain.channels.messages import Event
 
 MESSAGE = Incoming(
     id="3EB0C431C26A1916E07E",
@@ -15,6 +18,12 @@ MESSAGE = Incoming(
     text="Please look at this",
     at=NOW.timestamp(),
 )
+
+
+def replied() -> Event:
+    """The event of a reply."""
+    return event_of(7, replace(MESSAGE, original=Original("4917000000002", "It is hot.")))
+
 
 SAMPLE = Sample(
     fields=(
@@ -28,4 +37,5 @@ SAMPLE = Sample(
     over_http=False,
     openings=(Opening("+4917000000001", "4917000000001", answered=lambda: event_of(7, MESSAGE)),),
     no_addresses=("4917000000001", "4917000000001@s.whatsapp.net", "+49 170 00000001"),
+    replies=(Reply(replied, "It is hot.", "4917000000002"),),
 )

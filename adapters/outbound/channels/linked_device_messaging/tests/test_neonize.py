@@ -119,6 +119,33 @@ def wrapped(wrapper: str, inner: Any) -> Any:
     return message
 
 
+def replying(kind: str, **fields: Any) -> Any:
+    """A message that replies to one of another person."""
+    message = of(kind, **fields)
+    context = getattr(message, kind).contextInfo
+    context.participant = "4917000000002:3@s.whatsapp.net"
+    context.quotedMessage.CopyFrom(
+        of("imageMessage", mimetype="image/png", caption="It is hot.", fileLength=9)
+    )
+    return message
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        replying("extendedTextMessage", text="Is it?"),
+        replying("imageMessage", mimetype="image/png", caption="Is it?"),
+    ],
+)
+def test_what_was_replied_to(device: Device, heard: Heard, message: Any) -> None:
+    happen(device, received(message))
+    assert isinstance(heard.last, Incoming)
+    original = heard.last.original
+    assert original is not None
+    assert (heard.last.text, original.author, original.text) == ("Is it?", "4917000000002", "It is hot.")
+    assert [(file.name, file.size) for file in original.media] == [("image.png", 9)]
+
+
 WRAPPERS = ["ephemeralMessage", "viewOnceMessage", "viewOnceMessageV2", "viewOnceMessageV2Extension"]
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 from functools import partial
 
-from adapters.outbound.channels.mail_api.messages import event_of
-from adapters.outbound.channels.tests.sample import Opening, Sample
+from adapters.outbound.channels.mail_api.messages import event_of, parts_of
+from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
 from domain.channels.messages import Attachment, Event
 from ports.http import HttpAnswer
 from tests.support.platforms.gmail import ADDRESS, CLIENT
@@ -18,6 +19,18 @@ def answer_in(thread: str) -> Event:
     headers = {"From": "ann@client.example", "References": f"{thread} <switchboard.1@mail.gmail.com>"}
     fields = [{"name": name, "value": value} for name, value in headers.items()]
     return event_of({"id": "m", "threadId": "t", "payload": {"headers": fields}}, [], ADDRESS)
+
+
+QUOTING = "Is it?\n\nOn Fri, Nov 20, 2026 at 9:00 AM Bob <bob@client.example> wrote:\n> It is hot.\n"
+
+
+def replied() -> Event:
+    """The event of an answer that quotes what it answers."""
+    headers = {"From": "ann@client.example", "In-Reply-To": "<1@example.com>"}
+    fields = [{"name": name, "value": value} for name, value in headers.items()]
+    body = {"data": base64.urlsafe_b64encode(QUOTING.encode()).decode()}
+    message = {"id": "m", "payload": {"headers": fields, "mimeType": "text/plain", "body": body}}
+    return event_of(message, parts_of(message), ADDRESS)
 
 
 SAMPLE = Sample(
@@ -53,4 +66,5 @@ SAMPLE = Sample(
         "ann@",
         "@example.com",
     ),
+    replies=(Reply(replied, "It is hot.", "bob@client.example"),),
 )

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from adapters.outbound.channels.common.bodies import at
-from adapters.outbound.channels.tests.sample import Opening, Sample
+from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
 from adapters.outbound.channels.tests.support import NOW, call
 from adapters.outbound.channels.workspace_chat.config import CONFIG as CONFIG_MODEL
 from adapters.outbound.channels.workspace_chat.webhook import receive, sign
@@ -92,6 +92,15 @@ def posts_to(channel: str, thread: str | None = None) -> Callable[[HttpRequest],
     return lambda request: (at(request.json, "channel"), at(request.json, "thread_ts")) == (channel, thread)
 
 
+def replied() -> Event:
+    """The event of a mention in a thread."""
+    call = recorded("app_mention_in_thread")
+    return receive(CONFIG_MODEL.load(CONFIG), call, {"user_id": "U0BOT"}, NOW).events[0]
+
+
+THREAD = {"ok": True, "messages": [{"user": "U0BOB", "text": "It is hot.", "ts": "1800000001.000100"}]}
+
+
 SAMPLE = Sample(
     fields=(
         "botToken string R, signingSecret string R, defaultChannel string, appToken string, appId string, "
@@ -134,5 +143,8 @@ SAMPLE = Sample(
         "U0ADA1:1800000001.000100",
         "@ada",
         "+491511234567",
+    ),
+    replies=(
+        Reply(replied, "It is hot.", "U0BOB", asked=[HttpAnswer(200, {}, json.dumps(THREAD).encode())]),
     ),
 )
