@@ -156,6 +156,30 @@ def sends_to_mail(sending: Sending, text: str) -> None:
     sending.send(text=text, to="ada@client.example")
 
 
+@when(parsers.parse('ann sends "{text}" to the person\'s address with a second line'))
+def sends_two_lines(sending: Sending, scenes: list[Scene], text: str) -> None:
+    sending.send(text=text, to=f"{scenes[0].place.to}\nBcc: everybody@client.example")
+
+
+@when(parsers.parse('ann sends "{text}" to an address of 1500 letters'))
+def sends_far(sending: Sending, scenes: list[Scene], text: str) -> None:
+    sending.send(text=text, to=scenes[0].place.to + "x" * 1500)
+
+
+@then("it is refused because of the address")
+def refused_address(sending: Sending) -> None:
+    assert sending.last.outcome == "invalid", sending.last
+    assert "to: " in json.dumps(sending.last.body)
+    assert len(json.dumps(sending.last.body)) < 1000
+
+
+@then("nobody gets anything")
+def nobody(sending: Sending, scenes: list[Scene]) -> None:
+    assert scenes[0].place.read(scenes[0].platform) == []
+    database = sending.world.container.database()
+    assert sending.world.run(database.fetch("SELECT 1 FROM outbox")) == []
+
+
 @then(parsers.parse('the person reads "{text}"'))
 def reads(sending: Sending, scenes: list[Scene], text: str) -> None:
     scene = scenes[0]

@@ -34,10 +34,15 @@ Feature: Writing first on each platform
       When ann sends "Welcome" to the person's address
       Then ann is asked to try again later
 
-    Scenario Outline: An address of another platform on <platform>
+    Scenario Outline: What is no address on <platform>
       Given ann has an instance of <platform>
       When ann sends "Welcome" to a mail address
       Then it is refused, as that is no address there
+      When ann sends "Welcome" to the person's address with a second line
+      Then it is refused because of the address
+      When ann sends "Welcome" to an address of 1500 letters
+      Then it is refused because of the address
+      And nobody gets anything
 
       Examples:
         | platform         |
