@@ -19,6 +19,7 @@ from apps.http_gateway.main import build_remote_gateway
 from apps.rest import build_gateway
 from domain.access.model import Caller, Role
 from domain.channels.messages import RawCall
+from domain.conversations.model import NewMessage
 from domain.instances.model import InstanceChange, NewInstance
 from domain.refusals import Refusal
 from tests.drivers.world import PATIENCE, World
@@ -171,7 +172,12 @@ class UseCases:
 
     def send(self, user: str, instance_id: int, body: Mapping[str, Any], key: str | None = None) -> Reply:
         message = message_schemas.SendMessage.model_validate(body).message()
-        work = self._use_cases.messages.send(_caller(user), instance_id, message, key)
+        return self.send_message(_caller(user), instance_id, message, key)
+
+    def send_message(
+        self, caller: Caller, instance_id: int, message: NewMessage, key: str | None = None
+    ) -> Reply:
+        work = self._use_cases.messages.send(caller, instance_id, message, key)
         return self._asked(work, partial(_body, message_schemas.MessageQueued), "accepted")
 
     def message(self, user: str, instance_id: int, message_id: str) -> Reply:

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&switchboard/channels/v1/messages.proto\x12\x17switchboard.channels.v1\"\xf4\x02\n\x12SendMessageRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x17\n\nsession_id\x18\x02 \x01(\tH\x00\x88\x01\x01\x12\x0f\n\x02to\x18\x03 \x01(\tH\x01\x88\x01\x01\x12\x14\n\x07subject\x18\x04 \x01(\tH\x02\x88\x01\x01\x12\x0c\n\x04text\x18\x05 \x01(\t\x12\x32\n\x05\x66iles\x18\x06 \x03(\x0b\x32#.switchboard.channels.v1.FileToSend\x12\x37\n\x07\x63hoices\x18\x07 \x03(\x0b\x32&.switchboard.channels.v1.MessageChoice\x12:\n\x08template\x18\x08 \x01(\x0b\x32(.switchboard.channels.v1.MessageTemplate\x12\x1c\n\x0fidempotency_key\x18\t \x01(\tH\x03\x88\x01\x01\x42\r\n\x0b_session_idB\x05\n\x03_toB\n\n\x08_subjectB\x12\n\x10_idempotency_key\"W\n\nFileToSend\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tmime_type\x18\x02 \x01(\t\x12\r\n\x03url\x18\x03 \x01(\tH\x00\x12\x0e\n\x04\x64\x61ta\x18\x04 \x01(\x0cH\x00\x42\t\n\x07\x63ontent\"-\n\rMessageChoice\x12\r\n\x05label\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\"E\n\x0fMessageTemplate\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x10\n\x08language\x18\x02 \x01(\t\x12\x12\n\nparameters\x18\x03 \x03(\t\"=\n\x13SendMessageResponse\x12\x12\n\nmessage_id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\"<\n\x11GetMessageRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x12\n\nmessage_id\x18\x02 \x01(\t\"\xe0\x01\n\x07Message\x12\n\n\x02id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\x11\n\tdirection\x18\x03 \x01(\t\x12\x0c\n\x04text\x18\x04 \x01(\t\x12\x33\n\x05\x66iles\x18\x05 \x03(\x0b\x32$.switchboard.channels.v1.MessageFile\x12\x0e\n\x06\x61uthor\x18\x06 \x01(\t\x12\x0e\n\x06status\x18\x07 \x01(\t\x12\x12\n\x05\x65rror\x18\x08 \x01(\tH\x00\x88\x01\x01\x12\x12\n\nrequest_id\x18\t \x01(\t\x12\r\n\x05\x61t_us\x18\n \x01(\x03\x42\x08\n\x06_error\"W\n\x0bMessageFile\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tmime_type\x18\x02 \x01(\t\x12\x0b\n\x03url\x18\x03 \x01(\t\x12\x11\n\x04size\x18\x04 \x01(\x03H\x00\x88\x01\x01\x42\x07\n\x05_size2\xd6\x01\n\x0eMessageService\x12h\n\x0bSendMessage\x12+.switchboard.channels.v1.SendMessageRequest\x1a,.switchboard.channels.v1.SendMessageResponse\x12Z\n\nGetMessage\x12*.switchboard.channels.v1.GetMessageRequest\x1a .switchboard.channels.v1.Messageb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&switchboard/channels/v1/messages.proto\x12\x17switchboard.channels.v1\"\xf4\x02\n\x12SendMessageRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x17\n\nsession_id\x18\x02 \x01(\tH\x00\x88\x01\x01\x12\x0f\n\x02to\x18\x03 \x01(\tH\x01\x88\x01\x01\x12\x14\n\x07subject\x18\x04 \x01(\tH\x02\x88\x01\x01\x12\x0c\n\x04text\x18\x05 \x01(\t\x12\x32\n\x05\x66iles\x18\x06 \x03(\x0b\x32#.switchboard.channels.v1.FileToSend\x12\x37\n\x07\x63hoices\x18\x07 \x03(\x0b\x32&.switchboard.channels.v1.MessageChoice\x12:\n\x08template\x18\x08 \x01(\x0b\x32(.switchboard.channels.v1.MessageTemplate\x12\x1c\n\x0fidempotency_key\x18\t \x01(\tH\x03\x88\x01\x01\x42\r\n\x0b_session_idB\x05\n\x03_toB\n\n\x08_subjectB\x12\n\x10_idempotency_key\"c\n\nFileToSend\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tmime_type\x18\x02 \x01(\t\x12\x10\n\x03url\x18\x03 \x01(\tH\x00\x88\x01\x01\x12\x11\n\x04\x64\x61ta\x18\x04 \x01(\x0cH\x01\x88\x01\x01\x42\x06\n\x04_urlB\x07\n\x05_data\"-\n\rMessageChoice\x12\r\n\x05label\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\"E\n\x0fMessageTemplate\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x10\n\x08language\x18\x02 \x01(\t\x12\x12\n\nparameters\x18\x03 \x03(\t\"=\n\x13SendMessageResponse\x12\x12\n\nmessage_id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\"<\n\x11GetMessageRequest\x12\x13\n\x0binstance_id\x18\x01 \x01(\x03\x12\x12\n\nmessage_id\x18\x02 \x01(\t\"\xe0\x01\n\x07Message\x12\n\n\x02id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\x11\n\tdirection\x18\x03 \x01(\t\x12\x0c\n\x04text\x18\x04 \x01(\t\x12\x33\n\x05\x66iles\x18\x05 \x03(\x0b\x32$.switchboard.channels.v1.MessageFile\x12\x0e\n\x06\x61uthor\x18\x06 \x01(\t\x12\x0e\n\x06status\x18\x07 \x01(\t\x12\x12\n\x05\x65rror\x18\x08 \x01(\tH\x00\x88\x01\x01\x12\x12\n\nrequest_id\x18\t \x01(\t\x12\r\n\x05\x61t_us\x18\n \x01(\x03\x42\x08\n\x06_error\"W\n\x0bMessageFile\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tmime_type\x18\x02 \x01(\t\x12\x0b\n\x03url\x18\x03 \x01(\t\x12\x11\n\x04size\x18\x04 \x01(\x03H\x00\x88\x01\x01\x42\x07\n\x05_size2\xd6\x01\n\x0eMessageService\x12h\n\x0bSendMessage\x12+.switchboard.channels.v1.SendMessageRequest\x1a,.switchboard.channels.v1.SendMessageResponse\x12Z\n\nGetMessage\x12*.switchboard.channels.v1.GetMessageRequest\x1a .switchboard.channels.v1.Messageb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,19 +34,19 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SENDMESSAGEREQUEST']._serialized_start=68
   _globals['_SENDMESSAGEREQUEST']._serialized_end=440
   _globals['_FILETOSEND']._serialized_start=442
-  _globals['_FILETOSEND']._serialized_end=529
-  _globals['_MESSAGECHOICE']._serialized_start=531
-  _globals['_MESSAGECHOICE']._serialized_end=576
-  _globals['_MESSAGETEMPLATE']._serialized_start=578
-  _globals['_MESSAGETEMPLATE']._serialized_end=647
-  _globals['_SENDMESSAGERESPONSE']._serialized_start=649
-  _globals['_SENDMESSAGERESPONSE']._serialized_end=710
-  _globals['_GETMESSAGEREQUEST']._serialized_start=712
-  _globals['_GETMESSAGEREQUEST']._serialized_end=772
-  _globals['_MESSAGE']._serialized_start=775
-  _globals['_MESSAGE']._serialized_end=999
-  _globals['_MESSAGEFILE']._serialized_start=1001
-  _globals['_MESSAGEFILE']._serialized_end=1088
-  _globals['_MESSAGESERVICE']._serialized_start=1091
-  _globals['_MESSAGESERVICE']._serialized_end=1305
+  _globals['_FILETOSEND']._serialized_end=541
+  _globals['_MESSAGECHOICE']._serialized_start=543
+  _globals['_MESSAGECHOICE']._serialized_end=588
+  _globals['_MESSAGETEMPLATE']._serialized_start=590
+  _globals['_MESSAGETEMPLATE']._serialized_end=659
+  _globals['_SENDMESSAGERESPONSE']._serialized_start=661
+  _globals['_SENDMESSAGERESPONSE']._serialized_end=722
+  _globals['_GETMESSAGEREQUEST']._serialized_start=724
+  _globals['_GETMESSAGEREQUEST']._serialized_end=784
+  _globals['_MESSAGE']._serialized_start=787
+  _globals['_MESSAGE']._serialized_end=1011
+  _globals['_MESSAGEFILE']._serialized_start=1013
+  _globals['_MESSAGEFILE']._serialized_end=1100
+  _globals['_MESSAGESERVICE']._serialized_start=1103
+  _globals['_MESSAGESERVICE']._serialized_end=1317
 # @@protoc_insertion_point(module_scope)
