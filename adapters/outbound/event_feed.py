@@ -24,7 +24,9 @@ QUIET_SECONDS = 15.0
 RENEW_SECONDS = 60.0
 """How often it is noted that somebody listens."""
 PAGE = 100
-"""Events that a reader gets at once."""
+PAGE_CHARACTERS = 256 * 1024
+"""Events that a reader gets at once, and the characters of texts after which there are no more: a reader that stalls
+holds a page."""
 MOST_RECENT = 500
 MOST_CHARACTERS = 4_000_000
 """Events that are kept for readers that are a little behind, and the characters of their texts. Readers that are
@@ -82,9 +84,15 @@ class _Recent:
 
     def after(self, wanted: EventFilter, cursor: int) -> EventPage:
         """For a cursor that is not before `since`."""
-        events = [event for event in self._events if event.id > cursor and wanted.takes(event)]
-        if len(events) > PAGE:
-            return EventPage(events[:PAGE], events[PAGE - 1].id, more=True)
+        events: list[LoggedEvent] = []
+        characters = 0
+        for event in self._events:
+            if event.id <= cursor or not wanted.takes(event):
+                continue
+            if len(events) >= PAGE or characters >= PAGE_CHARACTERS:
+                return EventPage(events, events[-1].id, more=True)
+            events.append(event)
+            characters += _characters(event)
         return EventPage(events, max(cursor, self.until))
 
 

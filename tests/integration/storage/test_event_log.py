@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from adapters.outbound.storage.events.log import LOCK, WINDOW, PostgresEventLog
+from adapters.outbound.storage.events.log import LOCK, PAGE_BYTES, WINDOW, PostgresEventLog
 from adapters.outbound.storage.events.recording import LISTENED
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.inbox import PostgresInbox
@@ -177,6 +177,21 @@ async def test_a_page_looks_at_a_bounded_number_of_rows(database: Database, inst
     page = await log.after(EventFilter("nobody"), page.cursor, 10)
     assert (list(page.events), page.more) == ([], False)
     assert page.cursor == await log.position()
+
+
+async def test_a_page_ends_behind_large_texts(database: Database, instance: int) -> None:
+    log = await listening(database)
+    inbox = PostgresInbox(database, lambda: None)
+    texts = ["small", "x" * PAGE_BYTES, "behind it", "y" * PAGE_BYTES, "last"]
+    for number, text in enumerate(texts):
+        await inbox.add(instance, [Event(f"k{number}", "s", Sender("x"), text, {})])
+    await log.publish()
+    cursor, pages, more = 0, [], True
+    while more:
+        page = await log.after(EventFilter(), cursor, 10)
+        pages.append([event.data["text"] for event in page.events if event.kind == RECEIVED])
+        cursor, more = page.cursor, page.more
+    assert pages == [texts[:2], texts[2:4], texts[4:]]
 
 
 @pytest.mark.parametrize("session", ["plain", "with\nline breaks " + "x" * 300])

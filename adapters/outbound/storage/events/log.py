@@ -12,6 +12,8 @@ BATCH = 1000
 """Events that get their ids in one transaction."""
 WINDOW = 500
 """Rows of the log that one page looks at, whoever they are for."""
+PAGE_BYTES = 256 * 1024
+"""Bytes of texts after which a page ends."""
 LOCK = 1_985_174_039
 """The advisory lock of whoever publishes."""
 
@@ -39,28 +41,30 @@ WITH page AS MATERIALIZED (
         AND (cardinality(%(instances)s::bigint[]) = 0 OR p.instance_id = ANY(%(instances)s))
     )
     ORDER BY p.id LIMIT %(limit)s
+), told AS (
+    SELECT w.id, w.kind, w.at, w.instance_id, w.session_key, w.owner, w.ref, w.data,
+        o.inbox_id, o.send_id, i.event, i.answer, i.error, s.session_id,
+        CASE WHEN i.id IS NULL AND s.id IS NULL AND w.session_key LIKE 'sha256:%%' THEN (
+            SELECT event FROM inbox x WHERE x.instance_id = w.instance_id AND x.session_key = w.session_key
+            ORDER BY x.id DESC LIMIT 1
+        ) END AS latest,
+        count(*) OVER () AS matched,
+        sum(coalesce(octet_length(i.event), 0) + coalesce(octet_length(i.answer), 0))
+            OVER (ORDER BY w.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
+    FROM wanted w
+    LEFT JOIN outbox o ON w.kind LIKE 'delivery.%%' AND o.id = w.ref
+    LEFT JOIN send s ON s.id = o.send_id
+    LEFT JOIN inbox i ON w.kind LIKE 'message.%%' AND i.id = w.ref
 )
-SELECT (SELECT min(id) FROM event_log WHERE id IS NOT NULL), l.newest, l.seen, l.reached,
-    w.id, w.kind, w.at, w.instance_id, w.session_key, w.owner, w.ref, w.data,
-    o.inbox_id, o.send_id, i.event, i.answer, i.error, s.session_id,
-    CASE WHEN i.id IS NULL AND s.id IS NULL AND w.session_key LIKE 'sha256:%%' THEN (
-        SELECT event FROM inbox x WHERE x.instance_id = w.instance_id AND x.session_key = w.session_key
-        ORDER BY x.id DESC LIMIT 1
-    ) END
-FROM (
-    SELECT (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM event_id) AS newest, count(*) AS seen,
-        max(id) AS reached FROM page
-) l
-LEFT JOIN wanted w ON true
-LEFT JOIN outbox o ON w.kind LIKE 'delivery.%%' AND o.id = w.ref
-LEFT JOIN send s ON s.id = o.send_id
-LEFT JOIN inbox i ON i.id = CASE WHEN w.kind LIKE 'delivery.%%' THEN o.inbox_id
-    WHEN w.kind LIKE 'message.%%' OR w.kind LIKE 'confirmation.%%' THEN w.ref END
-ORDER BY w.id
+SELECT (SELECT min(id) FROM event_log WHERE id IS NOT NULL),
+    (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM event_id), l.seen, l.reached, t.*
+FROM (SELECT count(*) AS seen, max(id) AS reached FROM page) l
+LEFT JOIN told t ON coalesce(t.bytes_before, 0) < {PAGE_BYTES} ORDER BY t.id
 """
-"""First in each row: the oldest id that is kept, the newest one that was given, how many rows were looked at and the
-last of their ids; where none is wanted, that is all. Index `event_log_published`, then primary keys, and
-`inbox_by_session` for sessions whose key is a hash."""
+"""First in each row: the oldest id that is kept, the newest one that was given, how many rows were looked at, and the
+last of their ids; where none is wanted, that is all. Last: how many are wanted, and the bytes of texts before this
+one.
+Index `event_log_published`, then primary keys, and `inbox_by_session` for sessions whose key is a hash."""
 
 LISTEN = f"""
 WITH begun AS (INSERT INTO event_log (kind) SELECT '{RESET}' WHERE NOT {LISTENED} RETURNING seq), renewed AS (
@@ -93,8 +97,8 @@ class PostgresEventLog:
         if cursor > newest:
             return EventPage([_reset(newest)], newest)
         events = [_reset(floor)] if cursor < floor else []
-        events += [event_of(EventRow(*row[4:])) for row in rows if row[4] is not None]
-        if len(events) >= limit:
+        events += [event_of(EventRow(*row[4:-2])) for row in rows if row[4] is not None]
+        if len(events) >= limit or len(rows) < (rows[0][-2] or 0):
             return EventPage(events, events[-1].id, more=True)
         return EventPage(events, max(cursor, floor) if reached is None else reached, more=seen == WINDOW)
 
