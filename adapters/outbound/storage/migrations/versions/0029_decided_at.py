@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "0028_decided_at"
-down_revision = "0027_message_files"
+revision = "0029_decided_at"
+down_revision = "0028_subscriptions"
 
 
 def upgrade() -> None:
