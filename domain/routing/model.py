@@ -141,20 +141,23 @@ class Confirmation:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a resource answered: Markdown text, files, a confirmation when it needs one, replies to choose from."""
+    """What a resource answered: Markdown text, files, a confirmation when it needs one, replies to choose from.
+    `handover`: a person is to take the conversation over."""
 
     text: str
     artifacts: tuple[ResultArtifact, ...] = ()
     confirmation: Confirmation | None = None
     choices: tuple[Choice, ...] = ()
+    handover: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class RunDelta:
     """A piece of a result on its way: texts are joined, artifacts collected, of confirmations and choices the last
-    count."""
+    count, and one `handover` is enough."""
 
     text: str = ""
     artifacts: tuple[ResultArtifact, ...] = ()
     confirmation: Confirmation | None = None
     choices: tuple[Choice, ...] = ()
+    handover: bool = False

@@ -9,6 +9,7 @@ from itertools import product
 from domain.channels.messages import Answer, CallOutcome, Event, OutboundMessage
 from domain.conversations.choices import is_numbered
 from domain.conversations.forwarding.service import ForwardingService
+from domain.conversations.history.rules import HANDLER_MINUTES
 from domain.delivery.rendering.service import render_answer
 from domain.faults import Faults, RowName
 from domain.instances.model import Activity
@@ -247,7 +248,13 @@ async def _outcome(
         event=event,
         by_person=not context.automated,
         numbered=answer is not None and _is_numbered(context, event, answer),
+        handler_minutes=HANDLER_MINUTES if _hands_over(context, answer) else None,
     )
+
+
+def _hands_over(context: ConversationContext, answer: Answer | None) -> bool:
+    """Where nobody can be written to, no person can take over."""
+    return answer is not None and answer.handover and context.channel.sender is not None
 
 
 def _is_numbered(context: ConversationContext, event: Event, answer: Answer) -> bool:

@@ -141,6 +141,7 @@ def _delta(message: pb.RunResponse) -> RunDelta:
         tuple(_artifact(artifact, f"artifacts[{at}]") for at, artifact in enumerate(message.artifacts)),
         _confirmation(message.confirmation) if message.HasField("confirmation") else None,
         tuple(Choice(choice.label, choice.value) for choice in message.choices),
+        message.handover,
     )
 
 

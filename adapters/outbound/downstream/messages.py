@@ -100,7 +100,13 @@ def result_of(value: Any) -> RunResult:
     artifacts = value.get("artifacts")
     confirmation = value.get("confirmation")
     choices = _list(value.get("choices"), "choices")
-    if "text" not in value and not artifacts and confirmation is None and not choices:
+    if (
+        "text" not in value
+        and not artifacts
+        and confirmation is None
+        and not choices
+        and not _handover(value)
+    ):
         raise BadAnswer("the answer has no text")
     return checked_result(
         RunResult(
@@ -110,6 +116,7 @@ def result_of(value: Any) -> RunResult:
             ),
             None if confirmation is None else _confirmation(confirmation),
             tuple(_choice(item, f"choices[{at}]") for at, item in enumerate(choices)),
+            _handover(value),
         )
     )
 
@@ -135,6 +142,13 @@ def checked_artifact(
     if fault := file_fault(name, mime_type, url, data):
         raise BadAnswer(f"{at}{fault.field and '.'}{fault.field} {fault.message}")
     return ResultArtifact(name, mime_type, url, data)
+
+
+def _handover(value: Mapping[str, Any]) -> bool:
+    wanted = value.get("handover")
+    if wanted is not None and not isinstance(wanted, bool):
+        raise BadAnswer("handover is not true or false")
+    return bool(wanted)
 
 
 def _choice(item: Any, at: str) -> Choice:

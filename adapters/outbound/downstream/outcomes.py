@@ -40,7 +40,7 @@ async def gathered(deltas: AsyncIterator[RunDelta], progress: Progress | None = 
     artifacts: list[ResultArtifact] = []
     confirmation: Confirmation | None = None
     choices: tuple[Choice, ...] = ()
-    size = 0
+    handover, size = False, 0
 
     def so_far() -> str:
         return "".join(texts)
@@ -52,11 +52,12 @@ async def gathered(deltas: AsyncIterator[RunDelta], progress: Progress | None = 
                 artifacts.extend(delta.artifacts)
                 confirmation = delta.confirmation or confirmation
                 choices = delta.choices or choices
+                handover |= delta.handover
                 size += len(delta.text)
                 if size > MAX_TEXT or delta.artifacts:
                     checked_result(RunResult(so_far(), tuple(artifacts)))
                 if progress and delta.text:
                     progress(so_far)
-        return checked_result(RunResult(so_far(), tuple(artifacts), confirmation, choices))
+        return checked_result(RunResult(so_far(), tuple(artifacts), confirmation, choices, handover))
     except BadAnswer as error:
         raise DownstreamFailed(f"the resource's answer is unusable: {error}", retryable=False) from error

@@ -112,7 +112,9 @@ class InvocationService:
         artifacts = tuple(await self.files.publish(result.artifacts))
         wanted = result.confirmation
         if wanted is None:
-            answer = Answer(result.text, artifacts, result.choices, author=Author.RESOURCE)
+            answer = Answer(
+                result.text, artifacts, result.choices, author=Author.RESOURCE, handover=result.handover
+            )
             return self._offer(context, queued, answer)
         scope = _scope(context, queued.event)
         prompt = await self.approvals.ask(

@@ -37,7 +37,9 @@ class ResourceRunner:
             again = replace(request, request_id=request_id, approval=approval, progress=progress)
             before, result = result, await self._run_once(again)
             text = "\n\n".join(text for text in (before.text, result.text) if text)
-            result = replace(result, text=text, artifacts=before.artifacts + result.artifacts)
+            handover = before.handover or result.handover
+            artifacts = before.artifacts + result.artifacts
+            result = replace(result, text=text, artifacts=artifacts, handover=handover)
         raise ProcessingFailed(
             APOLOGY, f"the downstream resource asked for approved tools over {MAX_TOOLS} times"
         )

@@ -346,8 +346,11 @@ class RunResponse(_message.Message):
     ARTIFACTS_FIELD_NUMBER: _builtins.int
     CONFIRMATION_FIELD_NUMBER: _builtins.int
     CHOICES_FIELD_NUMBER: _builtins.int
+    HANDOVER_FIELD_NUMBER: _builtins.int
     text_delta: _builtins.str
     """A piece of the answer's Markdown text."""
+    handover: _builtins.bool
+    """A person is to take the conversation over: the resource gets no more of its messages until that is over."""
     @_builtins.property
     def artifacts(self) -> _containers.RepeatedCompositeFieldContainer[Global___Artifact]: ...
     @_builtins.property
@@ -363,10 +366,11 @@ class RunResponse(_message.Message):
         artifacts: _abc.Iterable[Global___Artifact] | None = ...,
         confirmation: Global___Confirmation | None = ...,
         choices: _abc.Iterable[Global___Choice] | None = ...,
+        handover: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_confirmation", b"_confirmation", "confirmation", b"confirmation"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_confirmation", b"_confirmation", "artifacts", b"artifacts", "choices", b"choices", "confirmation", b"confirmation", "text_delta", b"text_delta"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_confirmation", b"_confirmation", "artifacts", b"artifacts", "choices", b"choices", "confirmation", b"confirmation", "handover", b"handover", "text_delta", b"text_delta"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__confirmation: _TypeAlias = _typing.Literal["confirmation"]  # noqa: Y015
     _WhichOneofArgType__confirmation: _TypeAlias = _typing.Literal["_confirmation", b"_confirmation"]  # noqa: Y015

@@ -1,0 +1,35 @@
+"""A resource asks for a person: in JSON, in a stream of events, and in pieces."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from adapters.outbound.downstream.messages import result_of
+from adapters.outbound.downstream.outcomes import gathered
+from domain.routing.model import RunDelta, RunResult
+
+
+@pytest.mark.parametrize("text", ["A colleague will answer.", ""])
+def test_an_answer_may_ask_for_a_person(text: str) -> None:
+    assert result_of({"text": text, "handover": True}) == RunResult(text, handover=True)
+    assert result_of({"text": text}) == RunResult(text)
+
+
+def test_to_ask_for_a_person_is_an_answer() -> None:
+    assert result_of({"handover": True}) == RunResult("", handover=True)
+
+
+@pytest.mark.parametrize("wrong", ["yes", 1, {}])
+def test_what_is_neither_true_nor_false_is_refused(wrong: object) -> None:
+    with pytest.raises(ValueError, match="handover is not true or false"):
+        result_of({"text": "x", "handover": wrong})
+
+
+async def test_one_piece_is_enough() -> None:
+    async def pieces() -> AsyncIterator[RunDelta]:
+        yield RunDelta("A ", handover=True)
+        yield RunDelta("colleague")
+
+    assert await gathered(pieces()) == RunResult("A colleague", handover=True)
