@@ -40,7 +40,7 @@ class Channels:
         )
         storage.event_bus.on_change(self.supervisor.changed)
         self.registration = RegistrationService(
-            instances, registry, health, instances, foundation.settings.agent_url
+            instances, registry, health, storage.connections, foundation.settings.agent_url
         )
         self.schedules = ScheduleService(storage.schedules, instances, registry, foundation.clock)
         self.polling = PollingService(

@@ -11,11 +11,11 @@ from adapters.outbound.metadata import MemoryMetadata
 from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.security.file_tokens import SignedTokens
 from adapters.outbound.storage.chat_history import PostgresChatHistory
-from adapters.outbound.storage.cursors import PostgresCursors
 from adapters.outbound.storage.events.log import PostgresEventLog
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.identities import PostgresIdentities
 from adapters.outbound.storage.instances import PostgresInstances
+from adapters.outbound.storage.kept_connections import PostgresConnectionSwitch, PostgresCursors
 from adapters.outbound.storage.keys import PostgresKeys
 from adapters.outbound.storage.knowledge.blob_references import PostgresBlobReferences
 from adapters.outbound.storage.opt_outs import PostgresOptOuts
@@ -75,6 +75,7 @@ class Storage:
         self.scheduled_runs = PostgresRuns(
             database, worker_id, bus.inbound_enqueued, bus.changed, self.health
         )
+        self.connections = PostgresConnectionSwitch(database, bus.changed)
         self.cursors = PostgresCursors(database, worker_id, bus.inbound_enqueued)
         self.deactivation = PostgresDeactivation(database, bus.changed)
         self.chat_history = PostgresChatHistory(database)

@@ -13,9 +13,9 @@ from adapters.outbound.channels.registry import Registry
 from adapters.outbound.channels.tests.support import dependencies
 from adapters.outbound.metrics import PrometheusMeter
 from adapters.outbound.security.encryption import ConfigCipher
-from adapters.outbound.storage.cursors import PostgresCursors
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.instances import PostgresInstances
+from adapters.outbound.storage.kept_connections import PostgresConnectionSwitch, PostgresCursors
 from adapters.outbound.storage.links import PairingStore
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.inbox import PostgresInbox
@@ -54,6 +54,7 @@ class SocketWorld:
         self.channels = channels
         inbox = PostgresInbox(database, lambda: None)
         self.inbox = inbox
+        self.connections = PostgresConnectionSwitch(database, lambda _: None)
         self.cursors = PostgresCursors(database, owner, lambda: None)
         self.supervisor = Supervisor(
             self.links, self.instances, channels, inbox, self.cursors, PrometheusMeter(), restart_after=0

@@ -120,13 +120,6 @@ class PostgresInstances:
         except psycopg.errors.UniqueViolation as error:
             raise Conflict("an instance of this channel with this channelName exists already") from error
 
-    async def set_connects(self, instance_id: int, connects: bool) -> None:
-        """`ports.links.ConnectionSwitch`."""
-        changed = update(channel_instance).where(columns.id == instance_id, columns.connects != connects)
-        statement = changed.values(connects=connects).returning(columns.id)
-        if await self._database.fetch_value(statement) is not None:
-            self._notify(instance_id)
-
     @retried
     async def annotate(self, instance_id: int, field: str, value: str) -> None:
         """Writes a field of the configuration that the service itself keeps; nothing else changes."""

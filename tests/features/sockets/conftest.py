@@ -13,7 +13,7 @@ import pytest
 
 from adapters.inbound.sockets import supervisor
 from adapters.inbound.sockets.supervisor import Supervisor
-from adapters.outbound.storage.cursors import PostgresCursors
+from adapters.outbound.storage.kept_connections import PostgresCursors
 from adapters.outbound.storage.links import PairingStore
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.ways import UseCases

@@ -231,7 +231,7 @@ async def test_an_instance_that_wants_no_connection_any_more_is_left(
     instance = await world.create()
     await world.supervisor.check()
     await until(lambda: "connect" in world.device.did)
-    await world.instances.set_connects(instance.id, False)
+    await world.connections.set_connects(instance.id, False)
     await world.supervisor.check()
     assert "close" in world.device.did
     assert await world.links.live(None) == []
@@ -240,7 +240,7 @@ async def test_an_instance_that_wants_no_connection_any_more_is_left(
     other = worlds(2)
     await other.supervisor.check()
     assert other.devices.opened == []
-    await world.instances.set_connects(instance.id, True)
+    await world.connections.set_connects(instance.id, True)
     await other.supervisor.check()
     await until(lambda: other.devices.opened)
 

@@ -17,7 +17,7 @@ from adapters.outbound.http.paths import base_address, segment
 from domain.channels.messages import Attachment, ChannelMetadata, Outcome, Sent
 from ports.capabilities import PlatformError
 from ports.channels import ChannelDependencies
-from ports.http import FormFile, HttpAnswer, HttpRequest
+from ports.http import FormFile, Http, HttpAnswer, HttpRequest
 
 UPLOAD_TIMEOUT = 120.0
 METADATA_TIMEOUT = 2.0
@@ -60,41 +60,29 @@ class MattermostApi:
         self, config: MattermostConfig, path: str, subject: str, timeout: float = 30.0
     ) -> dict[str, Any]:
         """A resource. `subject` is what an error says that the server refused. Raises `PlatformError`."""
-        return await self._client(subject).read(_request(config, "GET", path, timeout=timeout))
+        return await _client(self._http, subject).read(_request(config, "GET", path, timeout=timeout))
 
     async def read_list(self, config: MattermostConfig, path: str, subject: str) -> list[dict[str, Any]]:
         """A list of resources. Raises as `read`."""
-        return await self._list(_request(config, "GET", path), subject)
-
-    async def _list(self, request: HttpRequest, subject: str) -> list[dict[str, Any]]:
-        client = replace(self._client(subject), succeeded=lambda answer: answer.ok)
-        given = (await client.answer(request)).json()
-        return [item for item in given if isinstance(item, dict)] if isinstance(given, list) else []
+        return await _list(self._http, _request(config, "GET", path), subject)
 
     async def users(self, config: MattermostConfig, ids: Sequence[str]) -> list[dict[str, Any]]:
         """The accounts of users. Raises `PlatformError`."""
         if not ids:
             return []
         request = _request(config, "POST", "/users/ids", json=list(ids), timeout=5.0)
-        return await self._list(request, "the users")
+        return await _list(self._http, request, "the users")
 
     async def find_channel(self, config: MattermostConfig, channel: str) -> dict[str, Any] | None:
         """A channel, None where there is none with that id. Raises `PlatformError`."""
-        return await self._client("the channel").find(
+        return await _client(self._http, "the channel").find(
             _request(config, "GET", f"/channels/{segment(channel)}")
         )
 
     async def open_direct(self, config: MattermostConfig, own: str, user: str) -> dict[str, Any]:
         """The direct channel with a user, the same each time. Raises `PlatformError`."""
         request = _request(config, "POST", "/channels/direct", json=[own, user])
-        return await self._client("the direct channel with the user").read(request)
-
-    def _client(self, subject: str) -> PlatformClient:
-        def reason(answer: HttpAnswer) -> str:
-            message = text(answer.json(), "message") or excerpt(answer)
-            return f"{subject} was refused: HTTP {answer.status} {message}".rstrip()
-
-        return PlatformClient(self._http, "Mattermost", reason)
+        return await _client(self._http, "the direct channel with the user").read(request)
 
     async def fetch_metadata(self, config: MattermostConfig) -> ChannelMetadata:
         """The bot's own user id and name: its own posts are no messages. Raises `PlatformError`."""
@@ -134,6 +122,20 @@ class MattermostApi:
 
     def fetch(self, config: MattermostConfig, attachment: Attachment) -> AsyncIterator[bytes]:
         return self._http.stream(_request(config, "GET", f"/files/{segment(attachment.source['fileId'])}"))
+
+
+def _client(http: Http, subject: str) -> PlatformClient:
+    def reason(answer: HttpAnswer) -> str:
+        message = text(answer.json(), "message") or excerpt(answer)
+        return f"{subject} was refused: HTTP {answer.status} {message}".rstrip()
+
+    return PlatformClient(http, "Mattermost", reason)
+
+
+async def _list(http: Http, request: HttpRequest, subject: str) -> list[dict[str, Any]]:
+    client = replace(_client(http, subject), succeeded=lambda answer: answer.ok)
+    given = (await client.answer(request)).json()
+    return [item for item in given if isinstance(item, dict)] if isinstance(given, list) else []
 
 
 def _request(config: MattermostConfig, method: str, path: str, **content: Any) -> HttpRequest:

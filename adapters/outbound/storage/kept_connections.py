@@ -1,4 +1,4 @@
-"""Where connections go on reading, in PostgreSQL."""
+"""Which instances are connected, and where their connections go on reading, in PostgreSQL."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -11,10 +11,25 @@ from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.arrivals import add_arrivals
 from adapters.outbound.storage.queue.inbox import InboxRow
-from adapters.outbound.storage.tables import link
+from adapters.outbound.storage.tables import channel_instance, link
 from domain.channels.messages import Event
 
 row = link.c
+
+
+class PostgresConnectionSwitch:
+    """`ports.links.ConnectionSwitch`. `changed` is called with the id of an instance for which that changed."""
+
+    def __init__(self, database: Database, changed: Callable[[int], None]) -> None:
+        self._database = database
+        self._changed = changed
+
+    async def set_connects(self, instance_id: int, connects: bool) -> None:
+        instance = channel_instance.c
+        switched = update(channel_instance).where(instance.id == instance_id, instance.connects != connects)
+        statement = switched.values(connects=connects).returning(instance.id)
+        if await self._database.fetch_value(statement) is not None:
+            self._changed(instance_id)
 
 
 class PostgresCursors:
