@@ -135,3 +135,37 @@ def test_a_killed_workers_connections_are_taken_over_and_nothing_is_lost(
     assert len(platforms.mattermost.sockets.all) == 2
     for driver in platforms.drivers:
         assert driver.platform.faults == []
+
+
+KILLS = 3
+UPDATES = 6
+
+
+def test_no_update_is_lost_when_everything_is_killed(open_folder: Path, platforms: Platforms) -> None:
+    """Each round kills at another moment: once the first of new updates was fetched, stored or answered."""
+    telegram = platforms.telegram
+    numbers = iter(range(1, 1000))
+    written: list[int] = []
+    with Service(open_folder / "data", "up", platforms.settings) as service:
+        service.create_instance(
+            channelId="bot-messenger",
+            channelName="Bot",
+            config=telegram_calls.CONFIG,
+            downStreamResourceId="agent::echo",
+        )
+        for round_number in range(KILLS):
+            new = [next(numbers) for _ in range(UPDATES)]
+            written += new
+            fetched = len(telegram.of("getUpdates"))
+            for number in new:
+                telegram.write(_update(number))
+            until(lambda before=fetched: len(telegram.of("getUpdates")) > before, "updates are fetched")
+            if round_number:
+                until(lambda first=new[0]: f"number {first}" in platforms.read()[0], "the first answer")
+            service.kill_everything()
+            service.start()
+        wanted = {f"number {number}" for number in written}
+        until(lambda: wanted <= set(platforms.read()[0]), "all are answered")
+    texts = platforms.read()[0]
+    assert set(texts) == wanted
+    assert len(texts) - len(wanted) <= KILLS, "one message that was on its way may come again with each kill"

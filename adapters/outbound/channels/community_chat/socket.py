@@ -17,7 +17,7 @@ from adapters.outbound.channels.community_chat.api import MattermostApi
 from adapters.outbound.channels.community_chat.config import SOCKET, MattermostConfig
 from adapters.outbound.channels.community_chat.posts import Post, read_post
 from adapters.outbound.http.paths import base_address, segment
-from domain.channels.messages import ChannelMetadata
+from domain.channels.messages import ChannelMetadata, Event
 from ports.capabilities import Emit, PlatformError, Registration
 from ports.channels import ChannelDependencies
 from ports.clock import Clock
@@ -102,8 +102,9 @@ def _check(frame: Mapping[str, Any]) -> None:
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads the posts of one connection. `seen`: when the latest post was made, in milliseconds since 1970; `stored`
-    is the cursor; `sequence` is the number of the next event."""
+    """Reads the posts of one connection. `seen`: when the latest post was made by the server's clock, in milliseconds
+    since 1970; `stored` is the cursor, `first` where the very first connection began; `sequence` is the number of the
+    next event."""
 
     config: MattermostConfig
     emit: Emit
@@ -112,6 +113,7 @@ class _Reader:
     clock: Clock
     seen: int = 0
     stored: int = 0
+    first: int = 0
     sequence: int | None = None
 
     async def read(self, frame: Mapping[str, Any]) -> None:
@@ -131,20 +133,23 @@ class _Reader:
 
     async def catch_up(self) -> None:
         """Reads what was posted since the last connection; nothing at the first one."""
-        now = int(self.clock.now().timestamp() * 1000)
-        since = integer(await self.emit.cursor() or {}, "since")
+        channels = await self.api.read_list(self.config, "/users/me/channels", "the bot's channels")
+        cursor = await self.emit.cursor()
+        since = integer(cursor or {}, "since")
         if since is None:
-            await self._store(now)
+            self.first = max(map(_last_post_at, channels), default=0) + 1
+            await self._store(self.first)
             return
         self.seen = self.stored = since
-        missed = await self._missed(max(since - OVERLAP_MS, now - MISSED_MS))
+        self.first = integer(cursor, "first") or 0
+        day_before = int(self.clock.now().timestamp() * 1000) - MISSED_MS
+        missed = await self._missed(channels, max(since - OVERLAP_MS, self.first, day_before))
         for post in sorted(missed, key=lambda post: post.created_at):
             await self._take(post)
 
-    async def _missed(self, since: int) -> list[Post]:
-        channels = await self.api.read_list(self.config, "/users/me/channels", "the bot's channels")
-        active = [channel for channel in channels if (integer(channel, "last_post_at") or 0) >= since]
-        active.sort(key=lambda channel: -(integer(channel, "last_post_at") or 0))
+    async def _missed(self, channels: Sequence[Mapping[str, Any]], since: int) -> list[Post]:
+        active = [channel for channel in channels if _last_post_at(channel) >= since]
+        active.sort(key=_last_post_at, reverse=True)
         if len(active) > MOST_CHANNELS:
             log.warning("Mattermost: missed posts of %d channels are not read", len(active) - MOST_CHANNELS)
         missed = []
@@ -159,11 +164,14 @@ class _Reader:
         event = read_post(self.config, post, self.metadata)
         self.seen = max(self.seen, post.created_at)
         if event is not None:
-            self.stored = self.seen
-            await self.emit.batch([event], {"since": self.seen})
+            await self._store(self.seen, event)
         elif self.seen - self.stored > CURSOR_MS:
             await self._store(self.seen)
 
-    async def _store(self, since: int) -> None:
+    async def _store(self, since: int, *events: Event) -> None:
         self.seen = self.stored = since
-        await self.emit.batch([], {"since": since})
+        await self.emit.batch(events, {"since": since, "first": self.first})
+
+
+def _last_post_at(channel: Mapping[str, Any]) -> int:
+    return integer(channel, "last_post_at") or 0

@@ -143,10 +143,22 @@ async def test_what_is_a_day_old_is_not_answered(
 async def test_the_cursor_follows_posts_that_are_not_for_the_bot(
     server: Mattermost, listener: Listener
 ) -> None:
+    server.record(ANN, "long ago", CHANNEL, create_at=FIRST_POST_AT - 1)
     await entered(server, listener)
+    assert listener.stored == {"since": FIRST_POST_AT, "first": FIRST_POST_AT}
     server.write(ANN, "to nobody", CHANNEL, create_at=FIRST_POST_AT + 59_000)
     server.write(ANN, "to nobody", CHANNEL, create_at=FIRST_POST_AT + 61_000)
-    assert await listener.cursors.get() == {"since": FIRST_POST_AT + 61_000}
+    assert await listener.cursors.get() == {"since": FIRST_POST_AT + 61_000, "first": FIRST_POST_AT}
+
+
+async def test_what_was_written_before_the_first_connection_is_not_answered(
+    server: Mattermost, listener: Listener
+) -> None:
+    server.record(ANN, "before", DIRECT, "D")
+    peer = await entered(server, listener)
+    server.record(ANN, "after", DIRECT, "D")
+    peer.say(1001)
+    assert (await listener.events.get()).text == "after"
 
 
 async def test_a_gap_in_the_numbers_is_closed(server: Mattermost, listener: Listener) -> None:
