@@ -3,7 +3,7 @@
 python -m bench.ours intake DSN PORT PLATFORM       REST gateway on its use cases; no worker
 python -m bench.ours core DSN GRPC_PORT PLATFORM    gRPC core; no worker
 python -m bench.ours gateway PORT TARGET            REST gateway over a remote core
-python -m bench.ours worker DSN DOWNSTREAM          a worker alone, whose resources all run at one address
+python -m bench.ours worker DSN DOWNSTREAM [PLATFORM]   a worker alone, whose resources all run at one address
 
 PLATFORM is the address that answers for the platforms.
 """
@@ -50,8 +50,8 @@ def main(arguments: list[str]) -> int:
             return uvloop.run(_core(dsn, port, platform))
         case ["gateway", port, target]:
             return uvloop.run(_gateway(int(port), target))
-        case ["worker", dsn, downstream]:
-            return uvloop.run(_worker(dsn, downstream))
+        case ["worker", dsn, downstream, *platform]:
+            return uvloop.run(_worker(dsn, downstream, *platform))
     raise SystemExit(__doc__)
 
 
@@ -78,8 +78,9 @@ async def _gateway(port: int, target: str) -> int:
     return await run(parts, _ready)
 
 
-async def _worker(dsn: str, downstream: str) -> int:
-    container = Container(settings=settings(DOWNSTREAM_URL=downstream), dsn=dsn, solitary=False)
+async def _worker(dsn: str, downstream: str, platform: str = "") -> int:
+    own = settings(DOWNSTREAM_URL=downstream, **(_platforms(platform) if platform else {}))
+    container = Container(settings=own, dsn=dsn, solitary=False)
     return await run([StorageComponent(container, "worker"), WorkerComponent(container)], _ready)
 
 

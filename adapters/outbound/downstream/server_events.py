@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from adapters.outbound.downstream.messages import BadAnswer
 
 _DATA = b"data:"
+_TOO_LONG = "a line of the stream is too long"
 
 
 class Lines:
@@ -16,15 +17,18 @@ class Lines:
         self._rest: list[bytes] = []
         self._size = 0
 
-    def feed(self, piece: bytes) -> Iterator[bytes]:
+    def feed(self, piece: bytes) -> list[bytes]:
         """The lines that end in these bytes, without their ends. Raises `BadAnswer`."""
-        *lines, rest = piece.split(b"\n")
-        for line in lines:
-            self._add(line)
-            yield self.rest().rstrip(b"\r")
-            self._rest.clear()
-            self._size = 0
-        self._add(rest)
+        first, *lines = piece.split(b"\n")
+        self._add(first)
+        if not lines:
+            return []
+        lines.insert(0, self.rest())
+        self._rest, self._size = [], 0
+        self._add(lines.pop())
+        if max(map(len, lines)) > self._limit:
+            raise BadAnswer(_TOO_LONG)
+        return [line.rstrip(b"\r") for line in lines] if b"\r" in piece else lines
 
     def rest(self) -> bytes:
         """The line that has not ended."""
@@ -33,7 +37,7 @@ class Lines:
     def _add(self, piece: bytes) -> None:
         self._size += len(piece)
         if self._size > self._limit:
-            raise BadAnswer("a line of the stream is too long")
+            raise BadAnswer(_TOO_LONG)
         self._rest.append(piece)
 
 
@@ -56,11 +60,17 @@ class ServerEvents:
     def feed(self, piece: bytes) -> Iterator[bytes]:
         """The data of the events that end in these bytes. Raises `BadAnswer`."""
         for line in self._lines.feed(piece):
-            if not line and self._data:
+            if line:
+                self._add(line)
+            elif self._data:
                 yield b"\n".join(self._data)
                 self._data, self._size = [], 0
-            elif (data := data_of(line)) is not None:
-                self._size += len(data) + 1
-                if self._size > self._limit:
-                    raise BadAnswer("an event of the stream is too long")
-                self._data.append(data)
+
+    def _add(self, line: bytes) -> None:
+        data = data_of(line)
+        if data is None:
+            return
+        self._size += len(data) + 1
+        if self._size > self._limit:
+            raise BadAnswer("an event of the stream is too long")
+        self._data.append(data)

@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 
 from domain.channels.model import TextLimit, Unit
 
@@ -93,10 +94,15 @@ class Cutter:
         self._fits = fits
         self._settle = settle
         self._reach = max(1, reach)
-        self._ranks: list[list[Break]] = [[] for _ in Rank]
-        for candidate in breaks:
-            self._ranks[candidate.rank].append(candidate)
-        self._ends = [[candidate.end for candidate in rank] for rank in self._ranks]
+        self._breaks = breaks
+
+    @cached_property
+    def _ranks(self) -> list[tuple[list[Break], list[int]]]:
+        """The breaks by rank, with their ends. A text that fits needs none."""
+        ranks: list[list[Break]] = [[] for _ in Rank]
+        for candidate in self._breaks:
+            ranks[candidate.rank].append(candidate)
+        return [(rank, [candidate.end for candidate in rank]) for rank in ranks]
 
     def pieces(self) -> Iterator[tuple[int, int]]:
         """The pieces in order; between two of them stands nothing but white space."""
@@ -113,7 +119,7 @@ class Cutter:
         if last - start <= self._reach and self._fits(start, last):
             return last, last
         furthest = self._furthest(start, last)
-        for rank, ends in zip(self._ranks, self._ends, strict=True):
+        for rank, ends in self._ranks:
             at = bisect_right(ends, furthest) - 1
             while at >= 0 and ends[at] > start:
                 if self._fits(start, ends[at]):

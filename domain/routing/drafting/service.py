@@ -15,6 +15,10 @@ from ports.inbox import QueuedEvent
 
 log = logging.getLogger(__name__)
 
+SLOWER, SLOWEST = 1.25, 3.0
+"""The pause after each edit grows by this factor, up to so many times that of the channel: a long answer is seen to
+begin at once, and an edit costs the platform and the service as much as a message."""
+
 
 @dataclass(eq=False)
 class DraftService:
@@ -72,19 +76,21 @@ class Drafting:
     async def _show(self) -> None:
         """Ends early where going on could show the answer twice or is useless."""
         shown: OutboundMessage | None = None
-        rendered, seconds = "", self._preview.seconds
+        rendered, pause = "", self._preview.seconds
+        seconds = pause
         while not await self._finishes_within(seconds):
             text = self._text()[: self._preview.size]
             message = shown if text == rendered else self._rendered(text)
+            rendered = text
             if message is None or message == shown:
                 continue
-            rendered = text
             sent = await self._drafts.sender.show(self._address, message, self._context.draft)
             if not await self._continues(sent):
                 return
             shown = message if sent.outcome is Outcome.SENT else None
             rendered = rendered if shown else ""
-            seconds = max(self._preview.seconds, sent.retry_after or 0.0)
+            pause = min(pause * SLOWER, SLOWEST * self._preview.seconds)
+            seconds = max(pause, sent.retry_after or 0.0)
 
     def _rendered(self, text: str) -> OutboundMessage | None:
         try:
