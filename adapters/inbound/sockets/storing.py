@@ -30,7 +30,8 @@ class Storing:
     async def __call__(self, event: Event) -> None:
         try:
             for accepted in await self.inbox.add(self.instance_id, [event]):
-                self.meter.accepted(self.channel_id, accepted.fresh)
+                if not accepted.dropped:
+                    self.meter.accepted(self.channel_id, accepted.fresh)
         except Unavailable:
             raise
         except Exception as error:
@@ -38,7 +39,8 @@ class Storing:
             await self.recorder.record_failure(f"a message could not be stored: {type(error).__name__}")
 
     async def batch(self, events: Sequence[Event], cursor: Mapping[str, object]) -> None:
-        if any(event.change for event in events):  # an edit may concern a message of the same batch
+        # an edit may concern a message of the same batch; whether a thread is followed is not known here
+        if any(event.change or event.only_followed for event in events):
             await self.inbox.add(self.instance_id, events)
             events = ()
         stored = await self.cursors.store(self.instance_id, events, cursor)

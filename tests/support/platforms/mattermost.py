@@ -128,6 +128,8 @@ class Mattermost(StandIn):
             return Reply(json={"status": "OK"})
         if path == "/files":
             return self._upload(seen)
+        if path == "/users/ids":
+            return Reply(json=[{"id": user, "username": f"name-of-{user[:2]}"} for user in seen.json])
         if path == "/channels/direct":
             expect(seen.json[0] == BOT["id"] and _ID.fullmatch(seen.json[1]), "the bot and a user")
             return Reply(201, {"id": DIRECT, "type": "D", "name": f"{BOT['id']}__{seen.json[1]}"})
@@ -146,6 +148,9 @@ class Mattermost(StandIn):
             posts = [post for post in self.history if post["channel_id"] == found[1]]
             new = {post["id"]: post for post in posts if post["create_at"] >= since}
             return Reply(json={"order": list(new)[::-1], "posts": new})
+        if found := re.fullmatch(r"/posts/(\w+)/thread", path):
+            posts = [post for post in self.history if found[1] in (post["id"], post.get("root_id"))]
+            return Reply(json={"order": [], "posts": {post["id"]: post for post in posts}})
         if path == "/users/me":
             return Reply(json={**BOT, "roles": self.roles})
         if path.startswith("/users/"):

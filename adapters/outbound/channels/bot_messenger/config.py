@@ -1,10 +1,10 @@
 """What bot-messenger (Telegram) is: its configuration, its targets, its set-up and its limits."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from adapters.outbound.rendering import Markup
-from domain.channels.model import ChannelDefinition, SetupInstructions, TextLimit, Unit
-from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting
+from domain.channels.model import REQUIRE_MENTION, ChannelDefinition, SetupInstructions, TextLimit, Unit
+from domain.channels.typed import ChannelTarget, ConfigModel, GroupConfig, JsonModel, setting
 
 WEBHOOK = "webhook"
 POLLING = "polling"
@@ -17,7 +17,7 @@ MARKUPS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BotConfig(ChatConfig):
+class BotConfig(GroupConfig):
     bot_token: str = setting("Bot token from @BotFather, such as 123456789:AA...", required=True, secret=True)
     parse_mode: str = setting(
         "Markup in which answers are sent: 'HTML' (default), 'Markdown' or 'MarkdownV2'.",
@@ -29,6 +29,8 @@ class BotConfig(ChatConfig):
         choices=(WEBHOOK, POLLING),
     )
     disable_web_page_preview: bool = setting("Send answers without a preview of the first link in them.")
+
+    require_mention: bool = field(default=False, metadata={"field": REQUIRE_MENTION})
 
     @property
     def mode(self) -> str:

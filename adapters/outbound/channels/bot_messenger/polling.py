@@ -72,7 +72,7 @@ class Updates:
                     "offset": max(update["update_id"] for update in updates) + 1,
                     "at": self._clock.now().timestamp(),
                 }
-                await emit.batch(_events(updates, bot), cursor)
+                await emit.batch(_events(config, updates, bot), cursor)
 
     async def _updates(self, config: BotConfig, offset: int | None, wait: int) -> Sequence[Mapping[str, Any]]:
         payload = {"timeout": wait, "allowed_updates": list(ALLOWED_UPDATES)}
@@ -97,5 +97,5 @@ class Updates:
         return offset if self._clock.now().timestamp() - stored_at < OFFSET_SECONDS else None
 
 
-def _events(updates: Sequence[Mapping[str, Any]], bot: Bot) -> list[Event]:
-    return [event for update in updates for event in read_update(update, bot).events]
+def _events(config: BotConfig, updates: Sequence[Mapping[str, Any]], bot: Bot) -> list[Event]:
+    return [event for update in updates for event in read_update(config, update, bot).events]

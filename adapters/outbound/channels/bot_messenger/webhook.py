@@ -43,10 +43,11 @@ def receive(config: BotConfig, call: RawCall, metadata: ChannelMetadata, now: da
         raise Unauthenticated(
             "The header X-Telegram-Bot-Api-Secret-Token is not the one that was registered."
         )
-    return read_update(json_object(call.body), Bot(token.partition(":")[0], text(metadata, "username")))
+    bot = Bot(token.partition(":")[0], text(metadata, "username"))
+    return read_update(config, json_object(call.body), bot)
 
 
-def read_update(update: Mapping[str, Any], bot: Bot) -> Received:
+def read_update(config: BotConfig, update: Mapping[str, Any], bot: Bot) -> Received:
     """Reads an update, however it came."""
     kind = next((name for name in ALLOWED_UPDATES if isinstance(update.get(name), dict)), None)
     if kind is None:
@@ -54,6 +55,8 @@ def read_update(update: Mapping[str, Any], bot: Bot) -> Received:
     content = update[kind]
     if kind == "edited_message" and "location" in content:  # a person's way, sent every few seconds
         return Received(kind="ignored:live-location")
+    if reason := _ignored(config, content, bot):
+        return Received(kind=f"ignored:{reason}")
     update_id = text(update, "update_id")
     key = f"{bot.id}:{update_id}" if update_id else None  # ids count per bot; an instance may change its bot
     event = _pressed(content, key) if kind == "callback_query" else _message(content, key, bot)
@@ -62,6 +65,21 @@ def read_update(update: Mapping[str, Any], bot: Bot) -> Received:
     return (
         Received(kind=f"ignored:{event}") if isinstance(event, str) else Received(events=(event,), kind=kind)
     )
+
+
+def _ignored(config: BotConfig, content: Mapping[str, Any], bot: Bot) -> str:
+    """Why a message or a press of a group is not for the bot, empty where it is."""
+    message = content.get("message", content)
+    chat = at(message, "chat")
+    if text(chat, "type") == "private":
+        return ""
+    if not config.allows(text(chat, "id"), f"@{text(chat, 'username')}"):
+        return "channel"
+    if not config.require_mention or "data" in content:
+        return ""
+    written = addressed(text(message, "text") or text(message, "caption"), bot)
+    is_reply = text(message, "reply_to_message", "from", "id") == bot.id
+    return "" if written.addresses_bot or is_reply else "not-addressed"
 
 
 def _message(message: Mapping[str, Any], key: str | None, bot: Bot) -> Event | str:

@@ -64,14 +64,17 @@ def read_press(config: MattermostConfig, payload: Mapping[str, Any]) -> Received
         prompt=text(payload, "post_id"),
         user_name=text(payload, "user_name"),
     )
+    direct = "__" in text(payload, "channel_name")
+    if not direct and not config.allows(channel):
+        return Received(ACKNOWLEDGED, kind="ignored:channel")
     event = Event(
         key=f"press:{trigger}" if trigger else None,
-        session_id=session_of(channel, user),
+        session_id=session_of(channel, user, "" if direct else target.root),
         sender=Sender(user, target.user_name, (Identity("community-chat", user),)),
         text=pressed_text(text(context, "label"), value),
         target=TARGET.dump(target),
         choice=value,
-        is_direct="__" in text(payload, "channel_name"),
+        is_direct=direct,
     )
     return Received(ACKNOWLEDGED, events=(event,), kind="action")
 

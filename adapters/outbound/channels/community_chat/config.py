@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
-from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting, stored_as
+from domain.channels.typed import ChannelTarget, ConfigModel, JsonModel, ThreadConfig, setting, stored_as
 
 WEBHOOK = "webhook"
 SOCKET = "socket"
@@ -14,7 +14,7 @@ POST_LIMIT = TextLimit(16_383)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MattermostConfig(ChatConfig):
+class MattermostConfig(ThreadConfig):
     server_url: str = setting(
         "Address of the Mattermost server, for example https://chat.example.com.",
         required=True,
@@ -57,9 +57,10 @@ class MattermostTarget(ChannelTarget):
     response_url: str = stored_as("responseUrl")
 
 
-def session_of(channel: str, person: str) -> str:
-    """What a person says to the bot in a channel; without a person, what the bot says there first."""
-    return f"{channel}:{person}" if person else channel
+def session_of(channel: str, person: str, root: str = "") -> str:
+    """What a person says to the bot in a channel, or all say in the thread of the post `root`; without both, what the
+    bot says there first."""
+    return f"{channel}:{root or person}" if root or person else channel
 
 
 CONFIG = ConfigModel(MattermostConfig)

@@ -4,7 +4,7 @@ Source: https://developers.mattermost.com/api-documentation/ (posts)
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, integer, items, text
@@ -31,14 +31,17 @@ class Post:
 
 
 def read_post(config: MattermostConfig, post: Post, bot: ChannelMetadata) -> Event | None:
-    """The event of a direct message to the bot, or of a post that mentions it; the same one as of the post's outgoing
-    webhook. None for every other."""
+    """The event of a direct message to the bot, of a post that mentions it, or of one in a thread; the same one as of
+    the post's outgoing webhook. None for every other."""
     body = post.body
     if not text(body, "id") or text(body, "type") or at(body, "delete_at"):
         return None
     if any(text(body, "props", name) == "true" for name in _BY_PROGRAMS):
         return None
-    if text(post.channel, "type") != _DIRECT and not _mentions(text(body, "message"), text(bot, "username")):
+    addressed = text(post.channel, "type") == _DIRECT or _mentions(
+        text(body, "message"), text(bot, "username")
+    )
+    if not addressed and config.require_mention and not (config.follow_threads and text(body, "root_id")):
         return None
     payload = {
         "channel_id": text(body, "channel_id"),
@@ -50,7 +53,9 @@ def read_post(config: MattermostConfig, post: Post, bot: ChannelMetadata) -> Eve
         "text": text(body, "message"),
         "file_ids": items(body, "file_ids"),
     }
-    return next(iter(read_message(config, payload, bot).events), None) if payload["user_id"] else None
+    events = read_message(config, payload, bot).events if payload["user_id"] else ()
+    only_followed = not addressed and config.require_mention
+    return next((replace(event, only_followed=only_followed) for event in events), None)
 
 
 def _mentions(message: str, username: str) -> bool:

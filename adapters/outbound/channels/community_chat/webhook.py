@@ -52,6 +52,8 @@ def read_message(config: MattermostConfig, payload: Mapping[str, Any], metadata:
         raise Invalid("user_id is missing.")
     if user == text(metadata, "userId"):
         return Received(ACKNOWLEDGED, kind="ignored:own")
+    if not _is_direct(payload) and not config.allows(text(payload, "channel_id")):
+        return Received(ACKNOWLEDGED, kind="ignored:channel")
     content = _without_mention(payload, text(metadata, "username"))
     files = files_of(payload)
     if not content and not files:
@@ -105,21 +107,29 @@ def _event(
 ) -> Event:
     user = text(payload, "user_id")
     channel = text(payload, "channel_id") or config.channel_id
-    response_url, root = text(payload, "response_url"), text(payload, "root_id")
+    response_url, post_id, parent = (text(payload, name) for name in ("response_url", "post_id", "root_id"))
+    direct = _is_direct(payload)
+    root = parent or (post_id if config.reply_in_thread and not direct else "")
     target = MattermostTarget(
         channel=channel,
         root=root,
         response_url=response_url if is_address_of(response_url, config.server_url) else "",
     )
     return Event(
-        key=text(payload, "post_id") or text(payload, "trigger_id") or None,
-        session_id=session_of(channel, user),
+        key=post_id or text(payload, "trigger_id") or None,
+        session_id=session_of(channel, user, "" if direct else root),
         sender=Sender(user, text(payload, "user_name"), (Identity("community-chat", user),)),
         text=content,
         target=TARGET.dump(target),
         attachments=files,
-        ids=tuple(filter(None, (text(payload, "post_id"),))),
-        quoted=Quoted(ref=root, key=root) if root else None,
-        is_direct="__" in text(payload, "channel_name"),
+        ids=(post_id,) if post_id else (),
+        quoted=Quoted(ref=parent, key=parent) if parent else None,
+        thread_post=post_id if parent and not direct else "",
+        is_direct=direct,
         raw={name: value for name, value in payload.items() if name != "token"},
     )
+
+
+def _is_direct(payload: Mapping[str, Any]) -> bool:
+    """Names of direct channels are the ids of both sides."""
+    return "__" in text(payload, "channel_name")

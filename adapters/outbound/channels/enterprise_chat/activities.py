@@ -128,6 +128,14 @@ def content_of(activity: Mapping[str, Any]) -> str:
     return _AROUND.sub(" ", _PLACEHOLDER.sub("", content)).strip()
 
 
+def mentions_bot(activity: Mapping[str, Any]) -> bool:
+    """True where the activity does not tell who the bot is."""
+    own, name = text(activity, "recipient", "id"), text(activity, "recipient", "name")
+    mentioned = (text(entity, "mentioned", "id") for entity in items(activity, "entities"))
+    tags = (tag[1].strip() for tag in _TAG.finditer(text(activity, "text")))
+    return not own or own in mentioned or bool(name and name in tags)
+
+
 def _attachments(activity: Mapping[str, Any]) -> Iterator[Attachment]:
     for number, file in enumerate(items(activity, "attachments"), start=1):
         mime_type, url = text(file, "contentType"), text(file, "contentUrl")

@@ -6,7 +6,7 @@ from typing import Any
 
 from adapters.outbound.channels.common.setup import https_step
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit, Unit
-from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting, stored_as
+from domain.channels.typed import ChannelTarget, ConfigModel, GroupConfig, JsonModel, setting, stored_as
 
 WEBHOOK_LIMIT = TextLimit(21 * 1024, Unit.BYTES)
 """A message to an incoming webhook, whole. Microsoft's page says 28 KB ("Limits and specifications for Microsoft
@@ -17,7 +17,7 @@ BOT_LIMIT = TextLimit(40 * 1024, Unit.BYTES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TeamsConfig(ChatConfig):
+class TeamsConfig(GroupConfig):
     webhook_url: str = setting(
         "Incoming webhook URL of a Teams channel (a Workflows URL or a legacy connector URL). Answers "
         "are posted there when no appId and appPassword are given.",

@@ -35,7 +35,7 @@ def receive(config: TeamsConfig, call: RawCall, metadata: ChannelMetadata, now: 
     if call.method != "POST":
         raise Invalid("Activities are posted.")
     if not config.app_id:
-        return replace(activities.read(json_object(call.body)), missing_proof_field="appId")
+        return replace(_addressed(config, json_object(call.body)), missing_proof_field="appId")
     token = _bearer(call)
     key = _key(token, metadata)
     claims = _claims(token, key)
@@ -43,7 +43,22 @@ def receive(config: TeamsConfig, call: RawCall, metadata: ChannelMetadata, now: 
     _check_time(claims, now.timestamp())
     activity = json_object(call.body)
     _check_activity(claims, key, activity)
-    return activities.read(activity)
+    return _addressed(config, activity)
+
+
+def _addressed(config: TeamsConfig, activity: Mapping[str, Any]) -> Received:
+    """Reads an activity of a conversation in which the bot answers, and which addresses it."""
+    received = activities.read(activity)
+    if all(event.is_direct for event in received.events):
+        return received
+    conversation = text(activity, "conversation", "id")
+    ids = [conversation, conversation.partition(";")[0], text(activity, "channelData", "channel", "id")]
+    if not config.allows(*ids, text(activity, "channelData", "team", "id")):
+        return Received(received.answer, kind="ignored:channel")
+    is_plain = received.kind == "message" and not isinstance(at(activity, "value"), Mapping)
+    if config.require_mention and is_plain and not activities.mentions_bot(activity):
+        return Received(received.answer, kind="ignored:not-addressed")
+    return received
 
 
 def _bearer(call: RawCall) -> str:

@@ -76,7 +76,7 @@ SAMPLE = Sample(
     fields=(
         "botToken string R, parseMode string, connection string, disableWebPagePreview boolean, "
         "identifyUsers boolean, accessMode string, "
-        "mergeSeconds number, transcribe boolean"
+        "mergeSeconds number, transcribe boolean, requireMention boolean, allowedChannels string"
     ),
     typing_shown_seconds=5.0,
     attachment=Attachment("a.png", "image/png", {"file_id": "f1"}),

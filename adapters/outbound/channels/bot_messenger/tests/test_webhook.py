@@ -304,3 +304,44 @@ def test_what_is_replied_to(added: dict[str, Any], quoted: Quoted | None) -> Non
     body["message"] |= added
     (found,) = received(posted(body)).events
     assert found.quoted == quoted
+
+
+def in_group(settings: dict[str, Any], **changed: Any) -> Received:
+    body = fixture("message_text")
+    body["message"] |= {"chat": {**GROUP, "username": "engines"}, "text": "is it hot?", **changed}
+    return receive({**CONFIG, **settings}, posted(body), KNOWN)
+
+
+@pytest.mark.parametrize(
+    ("settings", "changed", "kind"),
+    [
+        ({}, {}, "message"),
+        ({"requireMention": True}, {}, "ignored:not-addressed"),
+        ({"requireMention": True}, {"text": f"@{USERNAME} is it hot?"}, "message"),
+        ({"requireMention": True}, {"text": "/ask is it hot?"}, "message"),
+        ({"requireMention": True}, {"text": "/ask@other_bot is it hot?"}, "ignored:not-addressed"),
+        (
+            {"requireMention": True},
+            {"reply_to_message": {"from": {"id": int(TOKEN.partition(":")[0])}, "text": "It is."}},
+            "message",
+        ),
+        ({"requireMention": True}, {"reply_to_message": ORIGINAL}, "ignored:not-addressed"),
+        ({"allowedChannels": "-7,-8"}, {}, "ignored:channel"),
+        ({"allowedChannels": "-7, -100"}, {}, "message"),
+        ({"allowedChannels": "@engines"}, {}, "message"),
+    ],
+)
+def test_messages_of_groups(settings: dict[str, Any], changed: dict[str, Any], kind: str) -> None:
+    assert in_group(settings, **changed).kind == kind
+
+
+def test_a_private_chat_needs_no_permission_and_no_mention() -> None:
+    settings = {"allowedChannels": "-7", "requireMention": True}
+    assert receive({**CONFIG, **settings}, update("message_text"), KNOWN).events
+
+
+def test_a_button_of_a_group_that_is_not_allowed_is_ignored() -> None:
+    body = fixture("callback_query")
+    body["callback_query"]["message"]["chat"] = GROUP
+    assert receive({**CONFIG, "requireMention": True}, posted(body), KNOWN).events
+    assert receive({**CONFIG, "allowedChannels": "-7"}, posted(body), KNOWN).kind == "ignored:channel"

@@ -64,7 +64,8 @@ SAMPLE = Sample(
     fields=(
         "SERVER_URL string R, channelId string R, token string R, webhookToken string, connection string, "
         "identifyUsers boolean, accessMode string, "
-        "mergeSeconds number, transcribe boolean"
+        "mergeSeconds number, transcribe boolean, requireMention boolean, allowedChannels string, "
+        "followThreads boolean, replyInThread boolean"
     ),
     typing_shown_seconds=5.0,
     attachment=Attachment("a.png", "image/png", {"fileId": "f1"}),

@@ -14,6 +14,7 @@ from adapters.outbound.channels.community_chat.config import CONFIG as MODEL
 from adapters.outbound.channels.tests.calls import ChannelCalls, receiver
 from adapters.outbound.channels.tests.listening import Listener
 from adapters.outbound.channels.tests.support import SetClock, call, client, dependencies
+from domain.channels.messages import Quoted
 from domain.refusals import Unavailable
 from tests.support.platforms.mattermost import BOT, CHANNEL, FIRST_POST_AT, TOKEN, Mattermost
 from tests.support.platforms.websocket import Peer
@@ -227,3 +228,50 @@ async def test_only_instances_with_a_socket_want_one(listener: Listener) -> None
     assert not listener.channel.wants(CONFIG, {})
     assert not listener.channel.wants({**CONFIG, "connection": "webhook"}, {})
     assert "WebSocket" in listener.channel.note(listener.config, {})
+
+
+async def test_posts_of_threads_come_in_to_be_followed(server: Mattermost, listener: Listener) -> None:
+    await entered(server, listener)
+    root = server.write(ANN, "look at this", CHANNEL)["id"]
+    server.write(ANN, "and this", CHANNEL, root_id=root)
+    server.write(ANN, "@kitchen what is it?", CHANNEL, root_id=root)
+    followed, mention = await listener.events.get(), await listener.events.get()
+    assert (followed.text, followed.only_followed) == ("and this", True)
+    assert (mention.text, mention.only_followed) == ("what is it?", False)
+    assert {followed.session_id, mention.session_id} == {f"{CHANNEL}:{root}"}
+    assert mention.quoted == Quoted(ref=root, key=root)
+
+
+async def test_the_latest_posts_before_the_mention_are_read(server: Mattermost, listener: Listener) -> None:
+    root = server.record(ANN, "look at this", CHANNEL)["id"]
+    for number in range(30):
+        server.record(BOT["id"] if number % 2 else ANN, f"post {number}", CHANNEL, root_id=root)
+    called = server.record(ANN, "@kitchen what is it?", CHANNEL, root_id=root)["id"]
+    server.record(ANN, "later", CHANNEL, root_id=root)
+    target = {"channel": CHANNEL, "root": root}
+    found = await listener.channel.read_thread(listener.config, target, called, 20)
+    assert [earlier.text for earlier in found] == [f"post {number}" for number in range(10, 30)]
+    assert [earlier.author for earlier in found[:2]] == [f"name-of-{ANN[:2]}", "resource"]
+    assert found[0].at < found[1].at
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [({"followThreads": False}, "and this"), ({"allowedChannels": "c1"}, "@kitchen what is it?")],
+)
+async def test_settings_keep_posts_out(
+    server: Mattermost, listener: Listener, settings: dict[str, str], text: str
+) -> None:
+    listener.config |= settings
+    await entered(server, listener)
+    server.write(ANN, text, CHANNEL, root_id="p" * 26)
+    server.write(ANN, "Good morning", DIRECT, "D")
+    assert (await listener.events.get()).text == "Good morning"
+
+
+async def test_without_a_required_mention_all_posts_come_in(server: Mattermost, listener: Listener) -> None:
+    listener.config |= {"requireMention": False}
+    await entered(server, listener)
+    server.write(ANN, "to nobody", CHANNEL)
+    event = await listener.events.get()
+    assert (event.text, event.only_followed, event.session_id) == ("to nobody", False, f"{CHANNEL}:{ANN}")

@@ -229,3 +229,17 @@ def test_any_payload_with_our_token_is_read_or_refused(fields: dict[str, Any]) -
 def test_any_bytes_are_refused(body: bytes, content_type: str) -> None:
     with pytest.raises(Refusal):
         receive(CONFIG, call(body=body, headers={"content-type": content_type}), KNOWN)
+
+
+def test_an_answer_goes_into_a_thread_below_the_post() -> None:
+    post = fixture("outgoing_webhook")
+    config = {**CONFIG, "replyInThread": True}
+    (asked,) = receive(config, call(as_json=post), {}).events
+    assert asked.session_id == f"{post['channel_id']}:{post['post_id']}"
+    assert asked.target["root"] == post["post_id"]
+    assert (asked.quoted, asked.thread_post) == (None, "")
+
+
+def test_a_channel_that_is_not_allowed_is_ignored() -> None:
+    ignored = receive({**CONFIG, "allowedChannels": "c1"}, call(as_json=fixture("outgoing_webhook")), {})
+    assert (ignored.events, ignored.kind) == ((), "ignored:channel")

@@ -59,7 +59,7 @@ SAMPLE = Sample(
     fields=(
         "webhookUrl string, appId string, appPassword string, tenantId string, "
         "identifyUsers boolean, accessMode string, "
-        "mergeSeconds number, transcribe boolean"
+        "mergeSeconds number, transcribe boolean, requireMention boolean, allowedChannels string"
     ),
     typing_shown_seconds=3.0,
     account_by_target=True,

@@ -408,3 +408,34 @@ def test_any_token_is_refused(head: str, claims: str, signature: str) -> None:
     headers = {"authorization": "Bearer " + ".".join(encoded)}
     with pytest.raises(Refusal):
         receive(CONFIG, call(as_json=fixture("message_personal"), headers=headers), known(), NOW)
+
+
+# --- groups
+
+
+def in_channel(settings: dict[str, Any], **changed: Any) -> Received:
+    activity = {**fixture("message_channel_mention"), **changed}
+    return receive({**settings}, call(as_json=activity), {}, NOW)
+
+
+UNADDRESSED = {"text": "is it hot?", "entities": []}
+
+
+@pytest.mark.parametrize(
+    ("settings", "changed", "kind"),
+    [
+        ({}, {}, "message"),
+        ({}, UNADDRESSED, "ignored:not-addressed"),
+        ({"requireMention": False}, UNADDRESSED, "message"),
+        ({}, {**UNADDRESSED, "value": {"choice": "c:1"}}, "message"),
+        ({"allowedChannels": "19:other"}, {}, "ignored:channel"),
+        ({"allowedChannels": "19:other, 19:team"}, {"channelData": {"team": {"id": "19:team"}}}, "message"),
+    ],
+)
+def test_messages_of_channels(settings: dict[str, Any], changed: dict[str, Any], kind: str) -> None:
+    assert in_channel(settings, **changed).kind == kind
+
+
+def test_a_channel_is_allowed_by_its_id_whatever_the_thread() -> None:
+    conversation = fixture("message_channel_mention")["conversation"]["id"].partition(";")[0]
+    assert in_channel({"allowedChannels": conversation}).events
