@@ -26,6 +26,8 @@ PUBLIC = re.compile(
 )
 """The paths under /api/agent/ that need no key; a callback of a platform needs none either."""
 
+MOST_VALUES = 2**20
+"""In a JSON body, as far as commas and brackets tell: small values take many times the memory of their text."""
 LARGEST_ID = 2**63 - 1
 LARGEST_LIMIT = 1000
 DEFAULT_CURSOR_LIMIT = 50
@@ -181,9 +183,13 @@ CursorPage = Annotated[RequestedCursor, Depends(_cursor_page)]
 
 class _JsonRequest(Request):
     async def json(self) -> Any:
-        """The body as JSON. Raises a 400 for one that is nested too deeply, or holds too long a number."""
+        """The body as JSON. Raises a 400 for one that is nested too deeply, or holds too long a number or too many
+        values."""
+        body = await self.body()
+        if len(body) > MOST_VALUES and sum(map(body.count, (b",", b"[", b"{"))) > MOST_VALUES:
+            raise HTTPException(400, f"the body holds more than {MOST_VALUES} values")
         try:
-            return loads(await self.body())
+            return loads(body)
         except TooDeep:
             raise HTTPException(400, f"the body {TOO_DEEP}") from None  # FastAPI hides other errors
         except TooLong:
