@@ -217,3 +217,10 @@ Feature: Choices
       When "Which one?" is sent to it first with the choices "Small" for "size-s" and "Large" for "size-l"
       And "ada" writes "1"
       Then the resource gets "size-s" as a choice of "ada"
+
+    Scenario: A forwarded number is no choice of another conversation
+      Given a conversation of "ada" on SMS
+      And a conversation of "bob" in the same place
+      When "Which one?" is sent to "ada" first with the choices "Small" for "size-s" and "Large" for "size-l"
+      And "bob" writes "1"
+      Then the resource gets "1" as a message of "bob"

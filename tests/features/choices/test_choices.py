@@ -184,15 +184,20 @@ def presses_elsewhere(scene: Scene, who: str, label: str) -> None:
     scene.press(who, scene.buttons()[label], instance_id=scene.create("Yard"))
 
 
+@given(parsers.re(r'a conversation of "(?P<who>\w+)" in the same place'))
+def conversation_too(scene: Scene, who: str) -> None:
+    scene.write(who, "hello")
+
+
 @when(
     parsers.re(
-        r'"(?P<text>[^"]+)" is sent to it first with the choices "(?P<one>[^"]+)" for "(?P<first>[^"]+)"'
+        r'"(?P<text>[^"]+)" is sent to (it|"ada") first with the choices "(?P<one>[^"]+)" for "(?P<first>[^"]+)"'
         r' and "(?P<two>[^"]+)" for "(?P<second>[^"]+)"'
     )
 )
 def sent_first(scene: Scene, text: str, one: str, first: str, two: str, second: str) -> None:
     choices = [{"label": one, "value": first}, {"label": two, "value": second}]
-    body = {"sessionId": scene.resource.requests[-1].session_id, "text": text, "choices": choices}
+    body = {"sessionId": scene.resource.requests[0].session_id, "text": text, "choices": choices}
     reply = UseCases(scene.world).send("ann", scene.instance_id, body, None)
     assert reply.outcome == "accepted", reply
     scene.settle()

@@ -90,6 +90,7 @@ Feature: What people see of a question with buttons
         | Teams    | Ada   |
         | Discord  | Ada   |
         | Telegram | Ada   |
+        | Mattermost | Ada |
 
     Scenario: Asked and decided by slash commands on Slack
       Given "ada" was asked by a slash command on Slack about the tool "open_valve"
@@ -163,6 +164,9 @@ Feature: What people see of a question with buttons
         | Telegram | a press  | ada |
         | Telegram | a reply  | ada |
         | Telegram | a press  | bob |
+        | Mattermost | a press | ada |
+        | Mattermost | a reply | ada |
+        | Mattermost | a press | bob |
 
     Scenario Outline: Other messages and another question lie in between on <platform>
       Given "ada" was asked on <platform> about the tool "open_valve"

@@ -229,6 +229,16 @@ class ChannelContract:
         assert all(choice.label in shown for choice in answer.choices)
         assert "value 1" not in shown
 
+    @requires("streaming")
+    async def test_an_answer_in_place_of_its_draft_has_its_buttons(self) -> None:
+        http = Scripted(self.sample.prelude, OK)
+        channel = ChannelCalls(type(self).build(dependencies(http, self.sample.addresses)))
+        answer = self.offering(2)
+        for number, message in enumerate(self.rendered(channel, replace(answer, draft="17"))):
+            await channel.send(self.sample.config, self.sample.target, message, f"key-{number}")
+        sent = "".join(str(request.json) for request in http.requests)
+        assert all(choice.reference in sent for choice in answer.choices)
+
     @requires("sender")
     async def test_labels_of_any_length_can_be_sent(self) -> None:
         count = max(1, self.button_count())

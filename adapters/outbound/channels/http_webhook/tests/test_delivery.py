@@ -10,8 +10,8 @@ import pytest
 from adapters.outbound.channels.http_webhook.channel import build
 from adapters.outbound.channels.http_webhook.tests.samples import signature
 from adapters.outbound.channels.tests.calls import ChannelCalls
-from adapters.outbound.channels.tests.support import dependencies
-from domain.channels.messages import Answer, Artifact, CallOutcome, Event, Outcome, Sender
+from adapters.outbound.channels.tests.support import NOW, call, dependencies
+from domain.channels.messages import Answer, Artifact, CallOutcome, Choice, Event, Outcome, Sender
 from ports.http import AddressRefused, HttpAnswer, HttpFailed, HttpRequest
 
 TARGET = {"url": "https://app.example/answers"}
@@ -126,3 +126,18 @@ def test_the_answer_in_the_call(
     body = json.loads(raw.body)
     assert set(body) == keys
     assert body["requestId"] == "r-1"
+
+
+def test_choices_are_told_and_picked_by_their_value() -> None:
+    channel = ChannelCalls(build(dependencies(Recorder())))
+    answer = Answer("Which?", choices=(Choice("Large", "size-l", "choice:out-1:0:a"),))
+    told = [{"label": "Large", "value": "size-l"}]
+    [part] = channel.render({}, TARGET, answer)
+    assert part.payload["choices"] == told
+    raw = channel.answer_in_call({}, EVENT, CallOutcome.ANSWERED, answer)
+    assert json.loads(raw.body)["choices"] == told
+
+    for picked, choice in ((True, "size-l"), (False, None), ("true", None)):
+        body = {"message": "size-l", "sessionId": "s-1", "choice": picked}
+        [event] = channel.receive({}, call(as_json=body), {}, NOW).events
+        assert (event.text, event.choice) == ("size-l", choice)
