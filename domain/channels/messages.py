@@ -316,7 +316,7 @@ class Answer:
     sends it as a message of its own.
     `draft` is the channel's name for the message that shows the unfinished answer: the answer takes its place.
     `template` is sent in place of text and files, by a channel that has `TemplateRules`.
-    `handover`: a person is to take the conversation over.
+    `wants_person`: a person is to take the conversation over.
     `callback_url` is the instance's callback address, for buttons that carry the address of their press.
     """
 
@@ -329,7 +329,7 @@ class Answer:
     question: str = ""
     template: Template | None = None
     author: Author = Author.SYSTEM
-    handover: bool = False
+    wants_person: bool = False
     callback_url: str = ""
 
 

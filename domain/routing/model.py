@@ -142,22 +142,22 @@ class Confirmation:
 @dataclass(frozen=True, slots=True)
 class RunResult:
     """What a resource answered: Markdown text, files, a confirmation when it needs one, replies to choose from.
-    `handover`: a person is to take the conversation over."""
+    `wants_person`: a person is to take the conversation over."""
 
     text: str
     artifacts: tuple[ResultArtifact, ...] = ()
     confirmation: Confirmation | None = None
     choices: tuple[Choice, ...] = ()
-    handover: bool = False
+    wants_person: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class RunDelta:
     """A piece of a result on its way: texts are joined, artifacts collected, of confirmations and choices the last
-    count, and one `handover` is enough."""
+    count, and one `wants_person` is enough."""
 
     text: str = ""
     artifacts: tuple[ResultArtifact, ...] = ()
     confirmation: Confirmation | None = None
     choices: tuple[Choice, ...] = ()
-    handover: bool = False
+    wants_person: bool = False

@@ -254,7 +254,7 @@ async def _outcome(
 
 def _hands_over(context: ConversationContext, answer: Answer | None) -> bool:
     """Where nobody can be written to, no person can take over."""
-    return answer is not None and answer.handover and context.channel.sender is not None
+    return answer is not None and answer.wants_person and context.channel.sender is not None
 
 
 def _is_numbered(context: ConversationContext, event: Event, answer: Answer) -> bool:

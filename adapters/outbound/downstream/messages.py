@@ -105,7 +105,7 @@ def result_of(value: Any) -> RunResult:
         and not artifacts
         and confirmation is None
         and not choices
-        and not _handover(value)
+        and not _wants_person(value)
     ):
         raise BadAnswer("the answer has no text")
     return checked_result(
@@ -116,7 +116,7 @@ def result_of(value: Any) -> RunResult:
             ),
             None if confirmation is None else _confirmation(confirmation),
             tuple(_choice(item, f"choices[{at}]") for at, item in enumerate(choices)),
-            _handover(value),
+            _wants_person(value),
         )
     )
 
@@ -144,7 +144,7 @@ def checked_artifact(
     return ResultArtifact(name, mime_type, url, data)
 
 
-def _handover(value: Mapping[str, Any]) -> bool:
+def _wants_person(value: Mapping[str, Any]) -> bool:
     wanted = value.get("handover")
     if wanted is not None and not isinstance(wanted, bool):
         raise BadAnswer("handover is not true or false")

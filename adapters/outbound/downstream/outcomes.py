@@ -40,7 +40,7 @@ async def gathered(deltas: AsyncIterator[RunDelta], progress: Progress | None = 
     artifacts: list[ResultArtifact] = []
     confirmation: Confirmation | None = None
     choices: tuple[Choice, ...] = ()
-    handover, size = False, 0
+    wants_person, size = False, 0
 
     def so_far() -> str:
         return "".join(texts)
@@ -52,12 +52,12 @@ async def gathered(deltas: AsyncIterator[RunDelta], progress: Progress | None = 
                 artifacts.extend(delta.artifacts)
                 confirmation = delta.confirmation or confirmation
                 choices = delta.choices or choices
-                handover |= delta.handover
+                wants_person |= delta.wants_person
                 size += len(delta.text)
                 if size > MAX_TEXT or delta.artifacts:
                     checked_result(RunResult(so_far(), tuple(artifacts)))
                 if progress and delta.text:
                     progress(so_far)
-        return checked_result(RunResult(so_far(), tuple(artifacts), confirmation, choices, handover))
+        return checked_result(RunResult(so_far(), tuple(artifacts), confirmation, choices, wants_person))
     except BadAnswer as error:
         raise DownstreamFailed(f"the resource's answer is unusable: {error}", retryable=False) from error

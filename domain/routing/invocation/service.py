@@ -113,7 +113,11 @@ class InvocationService:
         wanted = result.confirmation
         if wanted is None:
             answer = Answer(
-                result.text, artifacts, result.choices, author=Author.RESOURCE, handover=result.handover
+                result.text,
+                artifacts,
+                result.choices,
+                author=Author.RESOURCE,
+                wants_person=result.wants_person,
             )
             return self._offer(context, queued, answer)
         scope = _scope(context, queued.event)

@@ -37,9 +37,9 @@ class ResourceRunner:
             again = replace(request, request_id=request_id, approval=approval, progress=progress)
             before, result = result, await self._run_once(again)
             text = "\n\n".join(text for text in (before.text, result.text) if text)
-            handover = before.handover or result.handover
+            wants_person = before.wants_person or result.wants_person
             artifacts = before.artifacts + result.artifacts
-            result = replace(result, text=text, artifacts=artifacts, handover=handover)
+            result = replace(result, text=text, artifacts=artifacts, wants_person=wants_person)
         raise ProcessingFailed(
             APOLOGY, f"the downstream resource asked for approved tools over {MAX_TOOLS} times"
         )

@@ -1,4 +1,4 @@
-"""The steps of handover.feature."""
+"""The steps of taking_over.feature."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.waiting import until
 
 THROUGH = "rest"
 EDGE = samples.SETTING
-scenarios("handover.feature")
+scenarios("taking_over.feature")
 
 PASS = """
 UPDATE queue SET held_until = held_until - make_interval(mins => %s), due_at = due_at - make_interval(mins => %s)
@@ -55,7 +55,7 @@ def takes_time(scene: Scene, held: None) -> None:
 @given(parsers.parse('a bot of ann whose resource asks for a person with "{text}"'))
 def asks_for_person(scene: Scene, text: str) -> None:
     scene.create("ann")
-    scene.resource.script = lambda _: RunResult(text, handover=True)
+    scene.resource.script = lambda _: RunResult(text, wants_person=True)
 
 
 @given(parsers.parse('ada has asked it "{text}"'))

@@ -13,12 +13,12 @@ from domain.routing.model import RunDelta, RunResult
 
 @pytest.mark.parametrize("text", ["A colleague will answer.", ""])
 def test_an_answer_may_ask_for_a_person(text: str) -> None:
-    assert result_of({"text": text, "handover": True}) == RunResult(text, handover=True)
+    assert result_of({"text": text, "handover": True}) == RunResult(text, wants_person=True)
     assert result_of({"text": text}) == RunResult(text)
 
 
 def test_to_ask_for_a_person_is_an_answer() -> None:
-    assert result_of({"handover": True}) == RunResult("", handover=True)
+    assert result_of({"handover": True}) == RunResult("", wants_person=True)
 
 
 @pytest.mark.parametrize("wrong", ["yes", 1, {}])
@@ -29,7 +29,7 @@ def test_what_is_neither_true_nor_false_is_refused(wrong: object) -> None:
 
 async def test_one_piece_is_enough() -> None:
     async def pieces() -> AsyncIterator[RunDelta]:
-        yield RunDelta("A ", handover=True)
+        yield RunDelta("A ", wants_person=True)
         yield RunDelta("colleague")
 
-    assert await gathered(pieces()) == RunResult("A colleague", handover=True)
+    assert await gathered(pieces()) == RunResult("A colleague", wants_person=True)
