@@ -32,6 +32,7 @@ class HttpRequest:
 
     `user_address`: the address was given by a user, so the outbound address policy applies to it; the
     platforms' own base addresses come from the operator's settings and are exempt.
+    `long_poll`: the server answers when there is something new, so other requests must not wait for its connection.
     `timeout` is in seconds, for the whole exchange. Redirects are followed only for GET, and each hop is
     checked anew.
 
@@ -49,6 +50,7 @@ class HttpRequest:
     files: Sequence[FormFile] = ()
     timeout: float = 30.0
     user_address: bool = False
+    long_poll: bool = False
     follow_redirects: bool = False
     max_bytes: int = 10_000_000
     gather_seconds: float = 0.0

@@ -119,7 +119,9 @@ class UpdatedInstance(Done):
     instanceId: int
     microserviceConnected: bool = attribute("worker_alive", description="Whether a worker is alive.")
     webhookRegistered: bool | None = Field(
-        None, description="Present only for bot-messenger instances.", exclude_if=is_none
+        None,
+        description="Present only for bot-messenger instances. False with webhookError null: updates are fetched.",
+        exclude_if=is_none,
     )
     webhookError: str | None
 

@@ -59,8 +59,8 @@ class _Request(aiohttp.ClientRequest):
 
 
 class AioHttp:
-    """Sends over two connection pools made on first use in the running loop: one for the operator's own
-    addresses, one whose every connection passed the address policy."""
+    """Sends over connection pools made on first use in the running loop: one for the operator's own addresses, one
+    whose every connection passed the address policy, and for long polls one more of each, without a limit."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class AioHttp:
         self._connect_timeout = connect_timeout
         self._max_connections = max_connections
         self._tls: ssl.SSLContext | bool = tls if tls is not None else True
-        self._sessions: dict[bool, aiohttp.ClientSession] = {}
+        self._sessions: dict[tuple[bool, bool], aiohttp.ClientSession] = {}
 
     async def close(self) -> None:
         """Closes all connections; a later request opens new ones."""
@@ -146,7 +146,7 @@ class AioHttp:
         for _ in range(MAX_REDIRECTS + 1):
             if request.user_address and self._refuses(url.host or ""):
                 raise refused(url.host or "")
-            response = await self._session(request.user_address).request(
+            response = await self._session(request.user_address, request.long_poll).request(
                 method,
                 url,
                 headers=headers,
@@ -170,17 +170,19 @@ class AioHttp:
         literal = numeric_host(host) or (host if ":" in host else None)
         return literal is not None and not self._policy.allows(literal)
 
-    def _session(self, policed: bool) -> aiohttp.ClientSession:
-        session = self._sessions.get(policed)
+    def _session(self, policed: bool, long_poll: bool) -> aiohttp.ClientSession:
+        session = self._sessions.get((policed, long_poll))
         if session is None:
-            session = self._sessions[policed] = self._new_session(policed)
+            limit = 0 if long_poll else self._max_connections
+            session = self._sessions[policed, long_poll] = self._new_session(policed, limit)
         return session
 
-    def _new_session(self, policed: bool) -> aiohttp.ClientSession:
+    def _new_session(self, policed: bool, limit: int) -> aiohttp.ClientSession:
+        """`limit` 0 is none."""
         if policed:
-            connector = policed_connector(self._policy, self._max_connections)
+            connector = policed_connector(self._policy, limit)
         else:
-            connector = aiohttp.TCPConnector(limit=self._max_connections, ttl_dns_cache=30)
+            connector = aiohttp.TCPConnector(limit=limit, ttl_dns_cache=30)
         return aiohttp.ClientSession(
             connector=connector,
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._connect_timeout),

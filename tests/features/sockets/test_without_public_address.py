@@ -48,6 +48,30 @@ def polled_bot(behind: Behind) -> None:
     behind.wait_live()
 
 
+@given("Ann's Telegram bot, whose webhook Telegram refused")
+def refused_bot(behind: Behind) -> None:
+    connects(behind)
+    behind.wait_live()
+
+
+@when("Telegram takes the address after all")
+def takes_address(behind: Behind) -> None:
+    telegram(behind).takes_any_address = True
+
+
+@when("the regular check of webhooks comes")
+def check_comes(behind: Behind) -> None:
+    registration = behind.world.container.channels().registration
+    assert behind.id in behind.world.run(registration.to_be_checked())
+    behind.world.run(registration.keep_registered(behind.id))
+
+
+@then("Telegram calls the webhook at that address")
+def calls_that_address(behind: Behind) -> None:
+    address = f"http://localhost:3011/api/agent/channels/bot-messenger/{behind.id}/webhook"
+    assert telegram(behind).webhook["url"] == address
+
+
 @given("a second process")
 def second_process(behind: Behind) -> None:
     behind.second_process()

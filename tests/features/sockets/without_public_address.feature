@@ -33,6 +33,14 @@ Feature: Without a public address
       Then Telegram calls the webhook
       And it ends to be one of her live connections
 
+    Scenario: The address becomes one that Telegram calls
+      Given a service behind a router
+      And Ann's Telegram bot, whose webhook Telegram refused
+      When Telegram takes the address after all
+      And the regular check of webhooks comes
+      Then Telegram calls the webhook at that address
+      And it ends to be one of her live connections
+
     Scenario: The update that comes both ways is answered once
       Given a service with a public address
       And Ann's Telegram bot that is polled

@@ -515,3 +515,25 @@ def _at(request: HttpRequest, url: str) -> HttpRequest:
 
 def _get(url: str, timeout: float) -> HttpRequest:
     return HttpRequest("GET", url, timeout=timeout)
+
+
+@pytest.mark.parametrize("user_address", [False, True])
+async def test_long_polls_take_no_connection_away_from_others(user_address: bool) -> None:
+    begun, news = asyncio.Semaphore(0), asyncio.Event()
+
+    async def answer(request: web.Request) -> web.Response:
+        if request.path == "/poll":
+            begun.release()
+            await news.wait()
+        return web.Response(text="done")
+
+    client = AioHttp(AddressPolicy("open"), max_connections=1)
+    async with serving(answer) as base:
+        poll = HttpRequest("GET", f"{base}/poll", long_poll=True, user_address=user_address)
+        polls = [asyncio.create_task(client.send(poll)) for _ in range(2)]
+        for _ in polls:
+            await begun.acquire()
+        assert (await client.send(HttpRequest("GET", base, user_address=user_address))).ok
+        news.set()
+        assert all(answer.ok for answer in await asyncio.gather(*polls))
+        await client.close()

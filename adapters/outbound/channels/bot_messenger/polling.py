@@ -19,8 +19,6 @@ from .webhook import ALLOWED_UPDATES, read_update
 
 LONG_POLL = 30
 """Seconds that Telegram may keep a call open while there is nothing new."""
-ANSWER_TIMEOUT = 15.0
-"""Seconds for an answer beyond that."""
 SETTLING = 5.0
 """Seconds before a webhook that is set is removed: it may be a new one, and this poll about to end."""
 OFFSET_SECONDS = 6 * 86400.0
@@ -75,11 +73,11 @@ class Updates:
                 await emit.batch(_events(config, updates, bot), cursor)
 
     async def _updates(self, config: BotConfig, offset: int | None, wait: int) -> Sequence[Mapping[str, Any]]:
-        payload = {"timeout": wait, "allowed_updates": list(ALLOWED_UPDATES)}
+        payload: dict[str, Any] = {"allowed_updates": list(ALLOWED_UPDATES)}
         if offset is not None:
             payload["offset"] = offset
         try:
-            updates = await self._api.call(config.bot_token, "getUpdates", payload, wait + ANSWER_TIMEOUT)
+            updates = await self._api.updates(config.bot_token, payload, wait)
         except PlatformError as error:
             if not any(words in str(error).lower() for words in _WEBHOOK_SET):
                 raise
