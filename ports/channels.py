@@ -33,6 +33,7 @@ from ports.reply_capabilities import (
     ButtonAck,
     ButtonLimit,
     ConversationOpener,
+    ConversationTarget,
     PromptCloser,
     RateLimits,
     ReadLimits,
@@ -65,6 +66,7 @@ class Channel(Generic[C, T]):
     call_responder: CallResponder[C] | None = None
     sender: ReplySender[C, T] | None = None
     opener: ConversationOpener[C, T] | None = None
+    conversation_target: ConversationTarget[T] | None = None
     template_rules: TemplateRules | None = None
     limits: RateLimits[C, T] | None = None
     read_limits: ReadLimits[C] | None = None

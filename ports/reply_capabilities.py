@@ -72,6 +72,15 @@ class ConversationOpener(Protocol[C, T]):
         ...
 
 
+class ConversationTarget(Protocol[T]):
+    """Where a message goes that continues a conversation and answers none of its events. Without it that is where
+    answers to the latest event go."""
+
+    def continued(self, target: T) -> T:
+        """Pure. `target` is that of an event."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class TemplateRules:
     """The platform takes templates, and other messages only within `window` of the person's last message."""

@@ -135,7 +135,7 @@ class SendingService:
             known = await self.sends.session(instance.id, message.session_id)
             if known.target is None:
                 raise NotFound(f"the instance has no conversation '{message.session_id[:100]}'")
-            conversation = _Conversation(message.session_id, known.target)
+            conversation = _Conversation(message.session_id, _continued(channel, known.target))
         check_window(channel.template_rules, message, known.silence)
         return conversation
 
@@ -189,6 +189,13 @@ class MessageService:
         if message is None:
             raise NotFound(f"the instance has no message '{message_id[:100]}'")
         return with_addresses(message, self.links)
+
+
+def _continued(channel: AnyChannel, target: Target) -> Target:
+    """Where a message goes that does not answer the event of this target."""
+    if channel.conversation_target is None:
+        return target
+    return channel.target.dump(channel.conversation_target.continued(channel.target.load(target)))
 
 
 def _artifact(file: NewFile) -> ResultArtifact:

@@ -101,6 +101,7 @@ def build(dependencies: ChannelDependencies) -> Channel[BotConfig, BotTarget]:
     api = BotApi(dependencies)
     streaming = TelegramStreaming(api)
     bot, delivery = BotAccount(api), Delivery(api, dependencies.artifacts, streaming)
+    opener = Opener(api)
     return Channel(
         definition=DEFINITION,
         addresses=(BASE,),
@@ -112,7 +113,8 @@ def build(dependencies: ChannelDependencies) -> Channel[BotConfig, BotTarget]:
         probe=bot,
         fetcher=bot,
         sender=delivery,
-        opener=Opener(api),
+        opener=opener,
+        conversation_target=opener,
         limits=delivery,
         typing=delivery,
         streaming=streaming,

@@ -1,7 +1,7 @@
 """Opens chats for messages that answer none."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adapters.outbound.channels.common.addresses import no_address, read_address
 from adapters.outbound.channels.common.bodies import at
@@ -27,6 +27,10 @@ class Opener:
 
     def default_address(self, config: BotConfig) -> str:
         return ""
+
+    def continued(self, target: BotTarget) -> BotTarget:
+        """The message replies to none of the group's."""
+        return replace(target, reply_to=None, callback_query_id="", prompt_id=None)
 
     async def open(self, config: BotConfig, request: OpenRequest) -> Opened[BotTarget]:
         number, name, topic = read_address(_ADDRESS, request.to, self.address).groups()

@@ -29,6 +29,7 @@ def build(dependencies: ChannelDependencies) -> Channel[DiscordConfig, DiscordTa
         webhook=webhook,
         sender=sender,
         opener=Opener(api),
+        conversation_target=delivery,
         limits=delivery,
         probe=api,
         fetcher=api,

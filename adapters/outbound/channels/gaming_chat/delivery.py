@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -37,6 +38,11 @@ def limits(config: DiscordConfig, target: DiscordTarget) -> Limits:
 def shows_waiting(config: DiscordConfig, target: DiscordTarget) -> bool:
     """Discord shows 'is thinking' for a command."""
     return target.deferred
+
+
+def continued(target: DiscordTarget) -> DiscordTarget:
+    """The answer to a command stays: the message follows it up."""
+    return replace(target, deferred=False, reply_to="")
 
 
 class Delivery:

@@ -93,6 +93,11 @@ class ChannelCalls:
     def has(self, *capabilities: str) -> bool:
         return all(getattr(self.channel, capability) is not None for capability in capabilities)
 
+    def continued(self, target: Any) -> dict[str, Any]:
+        assert self.channel.conversation_target
+        target_model = self.channel.target
+        return target_model.dump(self.channel.conversation_target.continued(target_model.load(target)))
+
     def supersedes(self, old: Any, new: Any) -> bool:
         assert self.channel.registrar
         load = self.channel.config.load

@@ -312,3 +312,14 @@ async def test_a_plain_text_is_sent_for_choices_without_words(
 
 def test_an_unknown_markup_is_html() -> None:
     assert MODEL.load({"parseMode": ["HTML"]}).mode == MODEL.load({"parseMode": "LaTeX"}).mode == "HTML"
+
+
+def test_a_message_that_answers_nothing_replies_to_none(channel: ChannelCalls) -> None:
+    target = {
+        "chat_id": -1001,
+        "message_thread_id": 7,
+        "reply_to": 5,
+        "callback_query_id": "q",
+        "prompt_id": 3,
+    }
+    assert channel.continued(target) == {"chat_id": -1001, "message_thread_id": 7}

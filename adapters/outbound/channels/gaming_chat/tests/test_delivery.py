@@ -76,6 +76,15 @@ async def test_a_command_is_answered_in_place_of_thinking_and_then_followed_up(
     assert all("authorization" not in seen.headers for seen in server.seen)
 
 
+async def test_a_message_that_answers_nothing_leaves_the_answer_to_the_command(
+    channel: ChannelCalls, server: Discord
+) -> None:
+    await deliver(channel, Answer("Steam"), COMMAND)
+    await deliver(channel, Answer("Your order is ready"), channel.continued(COMMAND))
+    assert (len(server.originals), len(server.follow_ups), len(server.messages)) == (1, 1, 0)
+    assert "reply_to" not in channel.continued({**TARGET, "reply_to": "1"})
+
+
 async def test_after_a_press_nothing_is_overwritten(channel: ChannelCalls, server: Discord) -> None:
     await deliver(channel, Answer("Done"), PRESSED)
     assert (server.originals, len(server.follow_ups)) == ([], 1)
