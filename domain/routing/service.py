@@ -229,9 +229,8 @@ async def _outcome(
         answer = replace(
             answer, request_id=event.request_id, session_id=event.session_id, draft=context.draft
         )
-    result = None
-    if event.awaits_reply:
-        result = CallResult(CallOutcome.FAILED if error else CallOutcome.ANSWERED, answer)
+    ended = CallOutcome.FAILED if error else CallOutcome.ANSWERED
+    result = CallResult(ended, answer) if event.awaits_reply else None
     return EventOutcome(
         work.key,
         queued.id,
