@@ -14,12 +14,12 @@ from sqlalchemy import ColumnElement, Insert, Update, and_, bindparam, delete, f
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 
 from adapters.outbound.storage.codec import dump, key_of, storable
+from adapters.outbound.storage.conversation_tables import tool_approval, tool_confirmation
 from adapters.outbound.storage.events.recording import log_one
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.schema import Timestamp, columns_of
 from adapters.outbound.storage.statements import upsert_of_instance
-from adapters.outbound.storage.tables import tool_approval, tool_confirmation
 from domain.confirmations.model import FoundQuestion, Pending, SessionState
 from domain.conversations.message_ids import MessageId, MessageKind
 from domain.events.model import EventKind
