@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from domain.channels.messages import Event
 from domain.channels.typed import ChannelConfig, ChannelTarget
 from domain.instances.model import Instance
-from domain.routing.typing_indicator.service import RepeatedTyping
+from domain.routing.typing_indicator.service import LingeringTyping, RepeatedTyping
 from ports.channels import AnyChannel
+from ports.queue import QueueKey
 
 
 @dataclass(slots=True)
@@ -46,8 +47,14 @@ class ConversationContext:
         return self.channel.target.load(event.target)
 
     def start_typing(self, event: Event) -> None:
-        if self.channel.typing:
+        if self.channel.typing and self.typing is None:
             self.typing = RepeatedTyping(self.channel.typing, self.config, self.target(event))
+
+    def linger_typing(self, key: QueueKey, lingering: LingeringTyping) -> None:
+        """The sign stays until the answer is sent."""
+        if self.typing is not None:
+            lingering.linger(key, self.typing)
+            self.typing = None
 
     def stop_typing(self) -> None:
         if self.typing is not None:
