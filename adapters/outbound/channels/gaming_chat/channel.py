@@ -14,6 +14,7 @@ from .opening import Opener
 from .posting import Posting
 from .prompts import Prompts
 from .streaming import DiscordStreaming
+from .threads import Threads
 
 
 def build(dependencies: ChannelDependencies) -> Channel[DiscordConfig, DiscordTarget]:
@@ -21,6 +22,7 @@ def build(dependencies: ChannelDependencies) -> Channel[DiscordConfig, DiscordTa
     posting = Posting(dependencies.clock, api)
     sender = delivery.Delivery(dependencies, api, posting)
     prompts = Prompts(api)
+    threads = Threads(api)
     return Channel(
         definition=DEFINITION,
         addresses=(BASE,),
@@ -38,5 +40,6 @@ def build(dependencies: ChannelDependencies) -> Channel[DiscordConfig, DiscordTa
         streaming=DiscordStreaming(posting),
         button_ack=prompts,
         prompt_closer=prompts,
-        connector=Gateway(dependencies, api),
+        connector=Gateway(dependencies, api, threads),
+        thread_reader=threads,
     )
