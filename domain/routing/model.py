@@ -96,7 +96,8 @@ class RunRequest:
     read; it is not handed to resources outside. `thread` holds earlier messages of a thread into which the bot is
     called, the oldest first. `choice`: the sender picked what was offered, or pressed a button.
     `timeout` bounds the whole run, retries included, in seconds.
-    `progress` hears of the answer of a resource that gives it in pieces.
+    `progress` hears of the answer of a resource that gives it in pieces. `inbox_id` is the stored message, for what
+    is kept of it here.
     """
 
     resource: Resource
@@ -115,6 +116,7 @@ class RunRequest:
     choice: bool = False
     timeout: float = 120.0
     progress: Progress | None = field(default=None, compare=False, repr=False)
+    inbox_id: int | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

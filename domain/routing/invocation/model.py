@@ -7,6 +7,8 @@ from domain.channels.typed import ChannelConfig, ChannelTarget
 from domain.instances.model import Instance
 from domain.routing.typing_indicator.service import LingeringTyping, RepeatedTyping
 from ports.channels import AnyChannel
+from ports.files import FilePlace
+from ports.inbox import QueuedEvent
 from ports.queue import QueueKey
 
 
@@ -60,6 +62,11 @@ class ConversationContext:
         if self.typing is not None:
             self.typing.stop()
             self.typing = None
+
+
+def place_of(context: ConversationContext, queued: QueuedEvent, *, inbound: bool = False) -> FilePlace:
+    """Where files belong that came with an event (`inbound`) or have to do with its answer."""
+    return FilePlace(context.instance.id, queued.event.session_id, queued.id, inbound)
 
 
 class ProcessingFailed(Exception):
