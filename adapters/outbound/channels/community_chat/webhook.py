@@ -123,6 +123,7 @@ def _event(
         target=TARGET.dump(target),
         attachments=files,
         ids=(post_id,) if post_id else (),
+        message_id=post_id,
         quoted=Quoted(ref=parent, key=parent) if parent else None,
         thread_post=post_id if parent and not direct else "",
         is_direct=direct,
