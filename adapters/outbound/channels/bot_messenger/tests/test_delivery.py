@@ -314,7 +314,7 @@ def test_an_unknown_markup_is_html() -> None:
     assert MODEL.load({"parseMode": ["HTML"]}).mode == MODEL.load({"parseMode": "LaTeX"}).mode == "HTML"
 
 
-def test_a_message_that_answers_nothing_replies_to_none(channel: ChannelCalls) -> None:
+async def test_a_message_that_answers_nothing_replies_to_none(channel: ChannelCalls) -> None:
     target = {
         "chat_id": -1001,
         "message_thread_id": 7,
