@@ -34,6 +34,7 @@ from ports.reply_capabilities import (
     ButtonLimit,
     ConversationOpener,
     ConversationTarget,
+    MessageReactions,
     PromptCloser,
     RateLimits,
     ReadLimits,
@@ -83,6 +84,7 @@ class Channel(Generic[C, T]):
     quoted_reader: QuotedReader[C, T] | None = None
     thread_reader: ThreadReader[C, T] | None = None
     typing: TypingIndicator[C, T] | None = None
+    reactions: MessageReactions[C, T] | None = None
     waiting: WaitingIndicator[C, T] | None = None
     streaming: StreamingReply[C, T] | None = None
     button_ack: ButtonAck[C, T] | None = None

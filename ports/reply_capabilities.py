@@ -116,6 +116,15 @@ class TypingIndicator(Protocol[C, T_in]):
         ...
 
 
+class MessageReactions(Protocol[C, T_in]):
+    """Adds the bot's reaction to a message, and takes it away."""
+
+    async def react(self, config: C, target: T_in, message_id: str, emoji: str, *, present: bool) -> Sent:
+        """`message_id` is `Event.message_id`, `emoji` as the platform names it. Never raises for what the platform or
+        the network does."""
+        ...
+
+
 class WaitingIndicator(Protocol[C, T_in]):
     """Says for which calls the platform itself shows that an answer is on its way, until one comes.
 
@@ -146,9 +155,8 @@ class StreamingReply(Protocol[C, T_in]):
 class ButtonAck(Protocol[C, T_in]):
     """Tells who pressed a button that the press was seen. Best effort, never raises.
 
-    Called where a press decided no prompt. `notice`, if not empty, is shown to this person alone where the platform
-    can do that: what was chosen, or that the button is not known, or that somebody else was asked. The message stays
-    as it is.
+    Called where a press decided nothing. `notice`, if not empty, is shown to this person alone where the platform
+    can do that: the button is none of our prompts, or somebody else was asked. The message stays as it is.
     """
 
     async def acknowledge_press(self, config: C, target: T_in, notice: str) -> None: ...
@@ -164,7 +172,7 @@ class ButtonLimit(Protocol[C, T_in]):
 
 
 class PromptCloser(Protocol[C, T]):
-    """Replaces a prompt that is over, or a message of which a choice was pressed: it has no buttons any more."""
+    """Replaces a prompt that is over, so that its buttons cannot be pressed any more."""
 
     async def close_prompt(self, config: C, target: T, closed: ClosedPrompt) -> None:
         """Shows what the prompt reads from now on; again where it does already. `target` is that of a press, or

@@ -11,8 +11,6 @@ from adapters.outbound.metadata import MemoryMetadata
 from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.security.file_tokens import SignedTokens
 from adapters.outbound.storage.chat_history import PostgresChatHistory
-from adapters.outbound.storage.conversations.expiry import ConversationExpiry
-from adapters.outbound.storage.conversations.files import PostgresFileRecords
 from adapters.outbound.storage.events.log import PostgresEventLog
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.identities import PostgresIdentities
@@ -81,7 +79,6 @@ class Storage:
         self.cursors = PostgresCursors(database, worker_id, bus.inbound_enqueued)
         self.deactivation = PostgresDeactivation(database, bus.changed)
         self.chat_history = PostgresChatHistory(database)
-        self.conversation_expiry = ConversationExpiry(database, foundation.settings.conversation_days)
         self.event_log = PostgresEventLog(database, foundation.settings.event_days)
         self.event_feed = LogFeed(self.event_log)
 
@@ -98,7 +95,7 @@ class Files:
         self.artifacts = Artifacts(self.blobs, foundation.http, largest)
         self.shared = StoredFiles(
             self.blobs,
-            PostgresFileRecords(storage.database),
+            self.references,
             SignedTokens(settings.config_encryption_key),
             foundation.clock,
             settings.agent_url,

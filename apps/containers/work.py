@@ -29,7 +29,6 @@ from domain.routing.invocation.service import InvocationService
 from domain.routing.prompts.service import PromptFeedback
 from domain.routing.runner.service import ResourceRunner
 from domain.routing.service import ConversationService
-from domain.routing.typing_indicator.service import LingeringTyping
 from domain.routing.voice.service import VoiceService
 from domain.routing.withdrawals.service import Withdrawals
 from ports.channels import Channels as AllChannels
@@ -71,7 +70,6 @@ class Work:
         self.shared_limits = PostgresSharedLimits(database)
         self.rate_limiter = _rate_limiter(foundation, storage, channels, self.shared_limits)
         self.prompt_feedback = PromptFeedback(outbox)
-        self.typing = LingeringTyping()
         invocation = InvocationService(
             ResourceRunner(downstream, clock, meter),
             self.approvals,
@@ -96,9 +94,8 @@ class Work:
             health,
             ForwardingService(DestinationService(instances, channels.registry), sending, health),
             withdrawals,
-            self.typing,
         )
-        sender = MessageSender(self.rate_limiter, health, clock, meter, self.typing)
+        sender = MessageSender(self.rate_limiter, health, clock, meter)
         self.deliveries = DeliveryService(
             outbox, instances, delivery_channels, health, self.rate_limiter, sender, ids, storage.opt_outs
         )

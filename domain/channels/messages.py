@@ -148,6 +148,7 @@ class Event:
     `automated`: the platform does not say that a person caused the event (see `domain.routing.rounds`).
     `correspondent` names whom a reply goes to where a machine may begin a new session with each message, as with
     mail: rounds are counted over all sessions with it too.
+    `reaction` is the emoji with which the sender reacted to a message; the event has no text then.
     `message_id` is the platform's id of the message within the session. `change`: the event is an edit of that
     message (and holds the whole new one), or its deletion, then with an empty session where the platform names none.
     It counts where the message is not answered yet; `new_if_answered`: an edit of an answered one is a message of its
@@ -179,6 +180,7 @@ class Event:
     only_followed: bool = False
     quoted: Quoted | None = None
     thread_post: str = ""
+    reaction: str = ""
     message_id: str = ""
     change: Change | None = None
     new_if_answered: bool = False

@@ -114,6 +114,11 @@ class ChannelDefinition:
         has_field = self.field_named(MERGE_SECONDS.name) is not None
         return float(seconds) if has_field and isinstance(seconds, (int, float)) else 0.0
 
+    def ack_reaction(self, config: Mapping[str, object]) -> str:
+        """The emoji that an instance shows at a message that is being worked on, empty for none."""
+        emoji = config.get(ACK_REACTION)
+        return emoji if isinstance(emoji, str) and self.field_named(ACK_REACTION) is not None else ""
+
     def transcribes(self, config: Mapping[str, object]) -> bool:
         """Whether voice messages are handed on as text too."""
         return config.get(TRANSCRIBE.name) is not False and self.field_named(TRANSCRIBE.name) is not None
@@ -138,6 +143,7 @@ ACCESS_MODE = ConfigField(
 COMMON_FIELDS = (IDENTIFY_USERS, ACCESS_MODE)
 """Optional fields of every channel except cron, drive-folder and erp-events."""
 
+ACK_REACTION = "ackReaction"
 MOST_MERGE_SECONDS = 60
 
 

@@ -22,7 +22,14 @@ def burst_of(rows: Sequence[QueuedEvent]) -> Sequence[QueuedEvent]:
 def is_joinable(event: Event) -> bool:
     """Whether the event is something that a person wrote. Pressed buttons and what waits for its answer stay alone,
     and albums have rules of their own."""
-    stays_alone = (event.choice, event.canned_reply, event.awaits_reply, event.unreadable, event.merge)
+    stays_alone = (
+        event.choice,
+        event.reaction,
+        event.canned_reply,
+        event.awaits_reply,
+        event.unreadable,
+        event.merge,
+    )
     return not (any(stays_alone) or event.only_decides)
 
 

@@ -94,10 +94,10 @@ class RunRequest:
 
     `owner` is the user whom the instance belongs to: what a built-in resource may read is what this user may
     read; it is not handed to resources outside. `thread` holds earlier messages of a thread into which the bot is
-    called, the oldest first. `choice`: the sender picked what was offered, or pressed a button.
+    called, the oldest first. `choice`: the sender picked what was offered, or pressed a button. `reaction`: the
+    sender reacted to a message with this emoji, and wrote nothing.
     `timeout` bounds the whole run, retries included, in seconds.
-    `progress` hears of the answer of a resource that gives it in pieces. `inbox_id` is the stored message, for what
-    is kept of it here.
+    `progress` hears of the answer of a resource that gives it in pieces.
     """
 
     resource: Resource
@@ -114,9 +114,9 @@ class RunRequest:
     approval: Approval | None = None
     approved_tools: tuple[str, ...] = ()
     choice: bool = False
+    reaction: str = ""
     timeout: float = 120.0
     progress: Progress | None = field(default=None, compare=False, repr=False)
-    inbox_id: int | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,6 +95,7 @@ def event_to_json(event: Event, request_id: str) -> bytes:
         "request": request_id,
     }
     optional: dict[str, Any] = {
+        "reaction": event.reaction,
         "own_id": event.message_id,
         "change": event.change,
         "name": sender.display_name,
@@ -176,6 +177,7 @@ def event_from_json(text: str | bytes) -> Event:
         only_decides=document.get("only_decides", False),
         quoted=_quoted_from_document(document["quoted"]) if "quoted" in document else None,
         thread_post=document.get("thread_post", ""),
+        reaction=document.get("reaction", ""),
         message_id=document.get("own_id", ""),
         change=Change(document["change"]) if "change" in document else None,
         raw=document.get("raw", {}),

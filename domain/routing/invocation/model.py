@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from domain.channels.messages import Event
 from domain.channels.typed import ChannelConfig, ChannelTarget
 from domain.instances.model import Instance
-from domain.routing.typing_indicator.service import LingeringTyping, RepeatedTyping
+from domain.routing.ack_reaction.service import AckReaction
+from domain.routing.typing_indicator.service import RepeatedTyping
 from ports.channels import AnyChannel
-from ports.files import FilePlace
-from ports.inbox import QueuedEvent
-from ports.queue import QueueKey
 
 
 @dataclass(slots=True)
@@ -31,6 +29,7 @@ class ConversationContext:
     automated: bool = False
     acknowledged: bool = False
     typing: RepeatedTyping | None = None
+    reaction: AckReaction | None = None
     offered: str | None = None
 
     @property
@@ -49,24 +48,18 @@ class ConversationContext:
         return self.channel.target.load(event.target)
 
     def start_typing(self, event: Event) -> None:
-        if self.channel.typing and self.typing is None:
+        """Shows that the event is being worked on: by the typing indicator, and by a reaction at the message."""
+        if self.channel.typing:
             self.typing = RepeatedTyping(self.channel.typing, self.config, self.target(event))
-
-    def linger_typing(self, key: QueueKey, lingering: LingeringTyping) -> None:
-        """The sign stays until the answer is sent."""
-        if self.typing is not None:
-            lingering.linger(key, self.typing)
-            self.typing = None
+        emoji = self.channel.definition.ack_reaction(self.instance.config)
+        if emoji and event.message_id and (reactions := self.channel.reactions):
+            self.reaction = AckReaction(reactions, self.config, self.target(event), event.message_id, emoji)
 
     def stop_typing(self) -> None:
-        if self.typing is not None:
-            self.typing.stop()
-            self.typing = None
-
-
-def place_of(context: ConversationContext, queued: QueuedEvent, *, inbound: bool = False) -> FilePlace:
-    """Where files belong that came with an event (`inbound`) or have to do with its answer."""
-    return FilePlace(context.instance.id, queued.event.session_id, queued.id, inbound)
+        for shown in (self.typing, self.reaction):
+            if shown is not None:
+                shown.stop()
+        self.typing = self.reaction = None
 
 
 class ProcessingFailed(Exception):

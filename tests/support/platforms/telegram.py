@@ -35,6 +35,7 @@ _FIELDS: Mapping[str, tuple[set[str], set[str]]] = {
         {"parse_mode", "reply_markup", "link_preview_options"},
     ),
     "getFile": ({"file_id"}, set()),
+    "setMessageReaction": ({"chat_id", "message_id", "reaction"}, {"is_big"}),
 }
 """Of each method: the fields that it needs, and those that it takes besides."""
 

@@ -38,6 +38,7 @@ FULL = Event(
     only_decides=True,
     quoted=Quoted("It is hot.", "Bob", (PICTURE,), "ref", "key", "session"),
     thread_post="17",
+    reaction="eyes",
     message_id="m1",
     change=Change.EDITED,
     raw={"a": 1},

@@ -117,6 +117,7 @@ def build(dependencies: ChannelDependencies) -> Channel[BotConfig, BotTarget]:
         conversation_target=opener,
         limits=delivery,
         typing=delivery,
+        reactions=delivery,
         streaming=streaming,
         button_ack=delivery,
         prompt_closer=delivery,

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from adapters.outbound.channels.common.reactions import ack_reaction
 from adapters.outbound.rendering import Markup
 from domain.channels.model import REQUIRE_MENTION, ChannelDefinition, SetupInstructions, TextLimit, Unit
 from domain.channels.typed import ChannelTarget, ConfigModel, GroupConfig, JsonModel, setting
@@ -29,6 +30,7 @@ class BotConfig(GroupConfig):
         choices=(WEBHOOK, POLLING),
     )
     disable_web_page_preview: bool = setting("Send answers without a preview of the first link in them.")
+    ack_reaction: str = ack_reaction("\N{EYES}")
 
     require_mention: bool = field(default=False, metadata={"field": REQUIRE_MENTION})
 

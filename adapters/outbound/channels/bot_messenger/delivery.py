@@ -102,6 +102,14 @@ class Delivery:
         body = {**address_of(target), "action": "typing"}
         return (await self._api.send(config.bot_token, "sendChatAction", body)).sent
 
+    async def react(
+        self, config: BotConfig, target: BotTarget, message_id: str, emoji: str, *, present: bool
+    ) -> Sent:
+        """Telegram takes the emoji of a list of its own; another is refused."""
+        reaction = [{"type": "emoji", "emoji": emoji}] if present else []
+        body = {"chat_id": target.chat_id, "message_id": int(message_id), "reaction": reaction}
+        return (await self._api.send(config.bot_token, "setMessageReaction", body)).sent
+
     async def acknowledge_press(self, config: BotConfig, target: BotTarget, notice: str) -> None:
         """Answers the query of a pressed button: until then Telegram shows that it is being waited for."""
         if not target.callback_query_id:

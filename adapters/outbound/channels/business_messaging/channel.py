@@ -24,6 +24,7 @@ def build(dependencies: ChannelDependencies) -> Channel[WhatsAppConfig, WhatsApp
         template_rules=TemplateRules(WINDOW),
         limits=delivery,
         typing=delivery,
+        reactions=delivery,
         probe=delivery,
         fetcher=delivery,
     )

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
+from adapters.outbound.channels.common.reactions import ack_reaction, reactions
 from adapters.outbound.channels.common.setup import https_step
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
 from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting
@@ -39,6 +40,8 @@ class WhatsAppConfig(ChatConfig):
     api_version: str = setting(
         f"Version of the Graph API (default '{DEFAULT_API_VERSION}').", format=Format.ID
     )
+    ack_reaction: str = ack_reaction("\N{EYES}")
+    reactions: bool = reactions()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -91,6 +91,13 @@ class Delivery:
             lambda link: post(_content({"text": link})),
         )
 
+    async def react(
+        self, config: WhatsAppConfig, target: WhatsAppTarget, message_id: str, emoji: str, *, present: bool
+    ) -> Sent:
+        """A reaction is a message of its own; without an emoji it takes the earlier one away."""
+        reaction = {"message_id": message_id, "emoji": emoji if present else ""}
+        return await self._api.send(config, _message(target, {"type": "reaction", "reaction": reaction}, ""))
+
     async def typing(self, config: WhatsAppConfig, target: WhatsAppTarget) -> Sent | None:
         return await self._api.typing(config, target.message_id) if target.message_id else None
 
@@ -108,7 +115,7 @@ def _message(target: WhatsAppTarget, content: Mapping[str, Any], key: str) -> di
         "recipient_type": "individual",
         **({"to": target.to} if target.to else {"recipient": target.recipient}),
         **content,
-        "biz_opaque_callback_data": key,
+        **({"biz_opaque_callback_data": key} if key else {}),
     }
 
 

@@ -23,8 +23,8 @@ _MIME_TYPES = {
 """Kinds of media, and the media type of each where the message names none."""
 
 
-def read_message(message: Any, value: Mapping[str, Any]) -> Event | str:
-    """The event of a message, or a word that says why there is none.
+def read_message(message: Any, value: Mapping[str, Any], *, reactions: bool = False) -> Event | str:
+    """The event of a message, of a reaction where those are wanted, or a word that says why there is none.
 
     A sender may be known by phone number, by a business-scoped id, or by both.
     """
@@ -36,7 +36,8 @@ def read_message(message: Any, value: Mapping[str, Any]) -> Event | str:
         return "own"
     body, choice = _text_and_choice(message)
     attachments = _attachments(message)
-    if not body and not attachments:
+    reaction = text(message, "reaction", "emoji") if reactions else ""
+    if not body and not attachments and not reaction:
         return "kind"
     wamid = text(message, "id")
     target = WhatsAppTarget(to=phone, recipient="" if phone else scoped, message_id=wamid)
@@ -49,6 +50,8 @@ def read_message(message: Any, value: Mapping[str, Any]) -> Event | str:
         attachments=attachments,
         choice=choice,
         quoted=None if choice else _quoted(message),
+        reaction=reaction,
+        message_id=wamid,
     )
 
 

@@ -32,7 +32,11 @@ def receive(config: WhatsAppConfig, call: RawCall, metadata: ChannelMetadata, no
         return _challenge(config, call)
     missing_proof_field = _verify(config, call)
     values = list(_values(config, json_object(call.body)))
-    read = [read_message(message, value) for value in values for message in items(value, "messages")]
+    read = [
+        read_message(message, value, reactions=config.reactions)
+        for value in values
+        for message in items(value, "messages")
+    ]
     events = tuple(event for event in read if isinstance(event, Event))
     statuses = (_status(status) for value in values for status in items(value, "statuses"))
     delivery_statuses = tuple(status for status in statuses if status)

@@ -45,7 +45,10 @@ class MattermostApi:
         return await send(self._http, _request(config, "PUT", path, json=body), outcome)
 
     async def delete(self, config: MattermostConfig, post_id: str) -> Sent:
-        return await send(self._http, _request(config, "DELETE", f"/posts/{segment(post_id)}"), outcome)
+        return await self.remove(config, f"/posts/{segment(post_id)}")
+
+    async def remove(self, config: MattermostConfig, path: str) -> Sent:
+        return await send(self._http, _request(config, "DELETE", path), outcome)
 
     async def respond(self, config: MattermostConfig, url: str, body: Mapping[str, Any]) -> Sent:
         """Posts to a response_url, which the caller has checked to be on this server."""

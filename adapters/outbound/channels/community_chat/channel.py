@@ -9,6 +9,7 @@ from .config import CONFIG, DEFINITION, TARGET, MattermostConfig, MattermostTarg
 from .opening import Opener
 from .posting import Posting
 from .prompts import Prompts
+from .reactions import MattermostReactions
 from .socket import Socket
 from .streaming import MattermostStreaming
 from .threads import Threads
@@ -36,6 +37,7 @@ def build(dependencies: ChannelDependencies) -> Channel[MattermostConfig, Matter
         thread_reader=threads,
         sender_filter=Bots(dependencies.clock, api),
         typing=sender,
+        reactions=MattermostReactions(api),
         connector=Socket(dependencies, api),
         streaming=MattermostStreaming(posting),
         button_ack=prompts,

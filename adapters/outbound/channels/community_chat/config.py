@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from adapters.outbound.channels.common.reactions import ack_reaction
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
 from domain.channels.typed import ChannelTarget, ConfigModel, JsonModel, ThreadConfig, setting, stored_as
 
@@ -44,6 +45,7 @@ class MattermostConfig(ThreadConfig):
         "as well.",
         choices=(WEBHOOK, SOCKET),
     )
+    ack_reaction: str = ack_reaction("eyes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

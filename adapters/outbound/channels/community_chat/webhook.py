@@ -123,10 +123,10 @@ def _event(
         target=TARGET.dump(target),
         attachments=files,
         ids=(post_id,) if post_id else (),
-        message_id=post_id,
         quoted=Quoted(ref=parent, key=parent) if parent else None,
         thread_post=post_id if parent and not direct else "",
         is_direct=direct,
+        message_id=post_id,
         raw={name: value for name, value in payload.items() if name != "token"},
     )
 

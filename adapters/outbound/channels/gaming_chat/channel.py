@@ -13,8 +13,8 @@ from .gateway import Gateway
 from .opening import Opener
 from .posting import Posting
 from .prompts import Prompts
+from .reactions import DiscordReactions
 from .streaming import DiscordStreaming
-from .threads import Threads
 
 
 def build(dependencies: ChannelDependencies) -> Channel[DiscordConfig, DiscordTarget]:
@@ -22,7 +22,6 @@ def build(dependencies: ChannelDependencies) -> Channel[DiscordConfig, DiscordTa
     posting = Posting(dependencies.clock, api)
     sender = delivery.Delivery(dependencies, api, posting)
     prompts = Prompts(api)
-    threads = Threads(api)
     return Channel(
         definition=DEFINITION,
         addresses=(BASE,),
@@ -36,10 +35,10 @@ def build(dependencies: ChannelDependencies) -> Channel[DiscordConfig, DiscordTa
         probe=api,
         fetcher=api,
         typing=sender,
+        reactions=DiscordReactions(api),
         waiting=delivery,
         streaming=DiscordStreaming(posting),
         button_ack=prompts,
         prompt_closer=prompts,
-        connector=Gateway(dependencies, api, threads),
-        thread_reader=threads,
+        connector=Gateway(dependencies, api),
     )

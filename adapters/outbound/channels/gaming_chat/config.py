@@ -2,14 +2,15 @@
 
 from dataclasses import dataclass
 
+from adapters.outbound.channels.common.reactions import ack_reaction, reactions
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
-from domain.channels.typed import ChannelTarget, ConfigModel, JsonModel, ThreadConfig, setting
+from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting
 
 TEXT_LIMIT = TextLimit(2000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DiscordConfig(ThreadConfig):
+class DiscordConfig(ChatConfig):
     bot_token: str = setting(
         "Bot token, from the 'Bot' page of the application in the Discord Developer Portal.",
         required=True,
@@ -28,14 +29,15 @@ class DiscordConfig(ThreadConfig):
     default_channel_id: str = setting(
         "Id of the Discord channel that gets messages which belong to no conversation.", format=Format.ID
     )
+    ack_reaction: str = ack_reaction("\N{EYES}")
+    reactions: bool = reactions()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiscordTarget(ChannelTarget):
     """`token` is that of an interaction at `since`, in seconds since 1970; `max_file` is in bytes.
 
-    `deferred`: Discord shows 'is thinking' for a command until it is answered. `thread_of` is the message below which
-    the answer begins a thread, which is called `thread_name`.
+    `deferred`: Discord shows 'is thinking' for a command until it is answered.
     """
 
     channel_id: str = ""
@@ -47,8 +49,6 @@ class DiscordTarget(ChannelTarget):
     reply_to: str = ""
     prompt_id: str = ""
     prompt_message: str = ""
-    thread_of: str = ""
-    thread_name: str = ""
 
 
 CONFIG = ConfigModel(DiscordConfig)
@@ -75,8 +75,8 @@ DEFINITION = ChannelDefinition(
             ),
             (
                 "On 'OAuth2', under 'URL Generator', tick the scopes bot and applications.commands and "
-                "the permissions View Channels, Send Messages, Create Public Threads, Send Messages in "
-                "Threads, Attach Files and Read Message History."
+                "the permissions View Channels, Send Messages, Send Messages in Threads, Attach Files and"
+                " Read Message History."
             ),
             "Open the generated address and add the bot to your server.",
             (
@@ -86,8 +86,7 @@ DEFINITION = ChannelDefinition(
             ),
             (
                 "Mentions and direct messages need no further setting: they arrive over the gateway "
-                "connection that the service keeps with botToken. For threads that need no further mention "
-                "also turn on 'Message Content Intent' on 'Bot'."
+                "connection that the service keeps with botToken."
             ),
         ),
         docs_url="https://docs.discord.com/developers/interactions/overview",

@@ -22,6 +22,7 @@ TARGETED = {
     "send": "sender",
     "limits": "limits",
     "typing": "typing",
+    "react": "reactions",
     "shows_waiting": "waiting",
     "preview": "streaming",
     "draft": "streaming",

@@ -290,6 +290,32 @@ class ChannelContract:
         assert sent.outcome is outcome
         assert sent.retry_after == (7 if outcome is Outcome.RETRY_AFTER else None)
 
+    @requires("reactions", "reacted_to")
+    @pytest.mark.parametrize(("then", "outcome"), TYPING_ANSWERS, ids=str)
+    @pytest.mark.parametrize("present", [True, False])
+    async def test_failures_of_reactions_are_classified(
+        self, then: Any, outcome: Outcome, present: bool
+    ) -> None:
+        react = self.built(then).react
+        message_id = self.sample.reacted_to
+        sent = await react(self.sample.config, self.sample.target, message_id, "eyes", present=present)
+        assert sent.outcome is not Outcome.SENT
+
+    @requires("reactions", "reacted_to")
+    async def test_a_reaction_is_added_and_taken_away_by_one_call_each(self) -> None:
+        http = Scripted((), OK)
+        channel = ChannelCalls(type(self).build(dependencies(http, self.sample.addresses)))
+        react, bodies = channel.react, []
+        for present in (True, False):
+            before = len(http.requests)
+            await react(
+                self.sample.config, self.sample.target, self.sample.reacted_to, "eyes", present=present
+            )
+            assert len(http.requests) > before
+            last = http.requests[-1]
+            bodies.append((last.method, last.url, str(last.json)))
+        assert bodies[0] != bodies[1]
+
 
 def measured(text: str, unit: Unit) -> int:
     if unit is Unit.BYTES:

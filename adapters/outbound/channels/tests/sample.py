@@ -55,6 +55,7 @@ class Sample:
     out, such as a token. `addresses` are the settings that the channel asks for. `over_http`: messages go out over
     HTTP, so that the suite can play the platform. `account_by_target`: the target decides whose account an answer
     counts against. `typing_shown_seconds`: how long the platform shows that somebody is writing.
+    `reacted_to` is the id of a message that the bot can react to.
     `openings` are addresses to which messages can be sent first, `no_addresses` such of another kind.
     `replies` are messages that reply to others.
     """
@@ -71,6 +72,7 @@ class Sample:
     over_http: bool = True
     account_by_target: bool = False
     typing_shown_seconds: float = 0.0
+    reacted_to: str = ""
     attachment: Attachment | None = None
     openings: Sequence[Opening] = ()
     no_addresses: Sequence[str] = ()

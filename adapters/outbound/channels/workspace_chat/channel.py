@@ -9,6 +9,7 @@ from .config import CONFIG, DEFINITION, TARGET, SlackConfig, SlackTarget
 from .downloads import Downloads
 from .opening import Opener
 from .prompts import Prompts
+from .reactions import SlackReactions
 from .socket_mode import SocketMode
 from .streaming import SlackStreaming
 from .threads import Threads
@@ -34,6 +35,7 @@ def build(dependencies: ChannelDependencies) -> Channel[SlackConfig, SlackTarget
         quoted_reader=threads,
         thread_reader=threads,
         waiting=delivery,
+        reactions=SlackReactions(api),
         streaming=streaming,
         button_ack=prompts,
         prompt_closer=prompts,

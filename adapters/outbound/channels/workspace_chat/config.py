@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from adapters.outbound.channels.common.reactions import ack_reaction, reactions
 from domain.channels.model import ChannelDefinition, SetupInstructions, TextLimit
 from domain.channels.typed import ChannelTarget, ConfigModel, JsonModel, ThreadConfig, setting
 
@@ -30,6 +31,8 @@ class SlackConfig(ThreadConfig):
         secret=True,
     )
     app_id: str = setting("App ID, from 'Basic Information' of the Slack app (such as A0123456789).")
+    ack_reaction: str = ack_reaction("eyes")
+    reactions: bool = reactions()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

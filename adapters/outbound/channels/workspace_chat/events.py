@@ -22,6 +22,7 @@ from domain.channels.messages import (
 )
 
 from .config import TARGET, SlackConfig, SlackTarget
+from .reactions import read_reaction
 
 GREETING = "Hello! Write your question behind the command, mention me, or send me a direct message."
 
@@ -42,6 +43,8 @@ def read_event(config: SlackConfig, body: Mapping[str, Any], metadata: ChannelMe
     """
     event = at(body, "event")
     kind = text(event, "type")
+    if kind == "reaction_added":
+        return read_reaction(config, event, _bot_user(body, metadata))
     if kind not in ("message", "app_mention") or not isinstance(event, dict):
         return "event"
     bot = _bot_user(body, metadata)
@@ -80,7 +83,7 @@ def _event(
     file_ids = [] if text(event, "text") else [text(file, "id") for file in files]
     return Event(
         key=f"{channel}:{ts}" if ts else text(body, "event_id") or None,
-        session_id=session_of(channel, thread if in_channel else ""),
+        session_id=f"{channel}:{thread}" if in_channel else channel,
         sender=Sender(user, identities=(Identity("workspace-chat", user),)),
         text=question,
         target=TARGET.dump(SlackTarget(channel=channel, thread_ts=thread, bot=bot if in_thread else "")),
@@ -93,11 +96,6 @@ def _event(
         quoted=shared_message(event) or (_parent(channel, thread) if in_thread else None),
         thread_post=ts if in_thread and not direct else "",
     )
-
-
-def session_of(channel: str, thread: str) -> str:
-    """A thread is a conversation of its own, and so is a channel without its threads."""
-    return f"{channel}:{thread}" if thread else channel
 
 
 def _edit(config: SlackConfig, body: Mapping[str, Any], event: Mapping[str, Any], bot: str) -> Event | str:

@@ -75,9 +75,10 @@ def replied() -> Event:
 SAMPLE = Sample(
     fields=(
         "botToken string R, parseMode string, connection string, disableWebPagePreview boolean, "
-        "identifyUsers boolean, accessMode string, "
+        "ackReaction string, identifyUsers boolean, accessMode string, "
         "mergeSeconds number, transcribe boolean, requireMention boolean, allowedChannels string"
     ),
+    reacted_to="17",
     typing_shown_seconds=5.0,
     attachment=Attachment("a.png", "image/png", {"file_id": "f1"}),
     config=CONFIG,

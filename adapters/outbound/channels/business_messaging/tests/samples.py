@@ -81,9 +81,11 @@ def replied() -> Event:
 SAMPLE = Sample(
     fields=(
         "phoneNumberId string R, accessToken string R, webhookVerifyToken string R, "
-        "appSecret string, apiVersion string, identifyUsers boolean, accessMode string, "
+        "appSecret string, apiVersion string, ackReaction string, reactions boolean, "
+        "identifyUsers boolean, accessMode string, "
         "mergeSeconds number, transcribe boolean"
     ),
+    reacted_to="wamid.1",
     typing_shown_seconds=25.0,
     attachment=Attachment("a.png", "image/png", {"id": "f1"}),
     config=CONFIG,

@@ -63,10 +63,11 @@ def replied() -> Event:
 SAMPLE = Sample(
     fields=(
         "SERVER_URL string R, channelId string R, token string R, webhookToken string, connection string, "
-        "identifyUsers boolean, accessMode string, "
+        "ackReaction string, identifyUsers boolean, accessMode string, "
         "mergeSeconds number, transcribe boolean, requireMention boolean, allowedChannels string, "
         "followThreads boolean, replyInThread boolean"
     ),
+    reacted_to="post1",
     typing_shown_seconds=5.0,
     attachment=Attachment("a.png", "image/png", {"fileId": "f1"}),
     config=CONFIG,

@@ -104,7 +104,7 @@ THREAD = {"ok": True, "messages": [{"user": "U0BOB", "text": "It is hot.", "ts":
 SAMPLE = Sample(
     fields=(
         "botToken string R, signingSecret string R, defaultChannel string, appToken string, appId string, "
-        "identifyUsers boolean, accessMode string, "
+        "ackReaction string, reactions boolean, identifyUsers boolean, accessMode string, "
         "mergeSeconds number, transcribe boolean, requireMention boolean, allowedChannels string, "
         "followThreads boolean, replyInThread boolean"
     ),
@@ -123,6 +123,7 @@ SAMPLE = Sample(
     },
     forged={str(number): each for number, each in enumerate(tampered())},
     metadata={"user_id": "U0BOT"},
+    reacted_to="C0ROOM:1800000001.000100",
     target=TARGET,
     addresses={SETTING: "https://slack.com/api"},
     shown=lambda part: str(part.payload["text"]),

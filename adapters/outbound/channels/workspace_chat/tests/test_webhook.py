@@ -161,7 +161,7 @@ def test_without_a_time_stamp_the_events_id_counts() -> None:
         ("message_channel", "ignored:not-addressed"),
         ("message_from_bot", "ignored:bot"),
         ("message_own", "ignored:bot"),
-        ("reaction_added", "ignored:event"),
+        ("reaction_added", "ignored:reaction"),
         ("shortcut", "ignored:interaction"),
     ],
 )
@@ -190,6 +190,18 @@ def test_an_edit_of_the_bots_own_message_is_ignored() -> None:
 def test_a_deletion_names_its_message() -> None:
     (deleted,) = received(recorded("message_deleted")).events
     assert (deleted.change, deleted.message_id) == (Change.DELETED, "D0ADA:1800000003.000300")
+
+
+def test_a_reaction_to_a_message_of_the_bot_is_a_message_where_it_is_wanted() -> None:
+    body = fixture("reaction_added")
+    body["event"]["item_user"] = "U0BOT"
+    wanted = {**CONFIG, "reactions": True}
+    call = as_posted("reaction_added", body)
+    (event,) = receive(wanted, call, KNOWN, NOW).events
+    assert (event.reaction, event.text, event.sender.external_id) == ("steam_locomotive", "", "U0ADA")
+    assert received(as_posted("reaction_added", body)).kind == "ignored:reaction"
+    to_somebody_else = receive(wanted, recorded("reaction_added"), KNOWN, NOW)
+    assert to_somebody_else.kind == "ignored:reaction"
 
 
 def test_the_bots_own_message_without_a_bot_id_is_not_answered() -> None:

@@ -205,6 +205,7 @@ class RunRequest(_message.Message):
     QUOTED_FIELD_NUMBER: _builtins.int
     THREAD_FIELD_NUMBER: _builtins.int
     CHOICE_FIELD_NUMBER: _builtins.int
+    REACTION_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     instance_id: _builtins.int
     channel_id: _builtins.str
@@ -212,6 +213,8 @@ class RunRequest(_message.Message):
     text: _builtins.str
     choice: _builtins.bool
     """The sender pressed a button or picked what was offered: `text` is its value."""
+    reaction: _builtins.str
+    """The sender reacted to a message with this emoji; there is no text then."""
     @_builtins.property
     def resource(self) -> Global___Resource: ...
     @_builtins.property
@@ -244,10 +247,11 @@ class RunRequest(_message.Message):
         quoted: Global___Quoted | None = ...,
         thread: _abc.Iterable[Global___ThreadMessage] | None = ...,
         choice: _builtins.bool = ...,
+        reaction: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_approval", b"_approval", "_quoted", b"_quoted", "approval", b"approval", "quoted", b"quoted", "resource", b"resource", "sender", b"sender"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_approval", b"_approval", "_quoted", b"_quoted", "approval", b"approval", "approved_tools", b"approved_tools", "channel_id", b"channel_id", "choice", b"choice", "files", b"files", "instance_id", b"instance_id", "quoted", b"quoted", "request_id", b"request_id", "resource", b"resource", "sender", b"sender", "session_id", b"session_id", "text", b"text", "thread", b"thread"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_approval", b"_approval", "_quoted", b"_quoted", "approval", b"approval", "approved_tools", b"approved_tools", "channel_id", b"channel_id", "choice", b"choice", "files", b"files", "instance_id", b"instance_id", "quoted", b"quoted", "reaction", b"reaction", "request_id", b"request_id", "resource", b"resource", "sender", b"sender", "session_id", b"session_id", "text", b"text", "thread", b"thread"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__approval: _TypeAlias = _typing.Literal["approval"]  # noqa: Y015
     _WhichOneofArgType__approval: _TypeAlias = _typing.Literal["_approval", b"_approval"]  # noqa: Y015
