@@ -79,8 +79,8 @@ class Socket:
                     _check(frame)
                     if text(frame, "event") == "hello":
                         attempt.greeted = True
-                        await recorder.set_connected_since(self._dependencies.clock.now())
                         await reader.catch_up()
+                        await recorder.set_connected_since(self._dependencies.clock.now())
                     await reader.read(frame)
         except HttpFailed as failed:
             raise PlatformError(f"Mattermost: the WebSocket cannot be reached: {failed}") from None
