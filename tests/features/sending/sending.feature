@@ -33,3 +33,22 @@ Feature: Messages that answer none
       When ann sends "Welcome" to ada
       And ann sends "How are you?" to that conversation
       Then ada reads "Welcome" and then "How are you?" in the direct chat
+
+  Rule: Every message of a conversation can be looked at
+
+    Scenario: What ada wrote, and what she was answered
+      Given ada has written to the bot
+      When ann looks at ada's message
+      Then it is "done", by the sender, and says "Good morning"
+      When ann looks at the answer to it
+      Then it is "sent", by the resource, and says "Good morning"
+
+    Scenario: What ann sent
+      When ann sends "Welcome" to ada
+      And ann looks at it
+      Then it is by a person and says "Welcome"
+
+    Scenario: A file that was sent with it can be fetched
+      When ann sends a file to the channel
+      Then the file is in the channel
+      And the message tells where the file can be fetched
