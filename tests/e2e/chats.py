@@ -130,7 +130,20 @@ TEAMS = Chat(
 )
 
 
+def _mattermost_press(said: Written, platform: Any, url: str) -> RawCall:
+    """What the server sends to the address of the button."""
+    actions = [(post, action) for post in platform.posts for action in mattermost.buttons_of(post)]
+    integrations = [(post, action["integration"]) for post, action in actions]
+    [(post, integration)] = [each for each in integrations if each[1]["context"]["choice"] == said.choice]
+    assert integration["url"] == url
+    body = {"user_id": "u", "user_name": "ada", "channel_id": mattermost.CHANNEL, "type": "button"}
+    body |= {"post_id": f"post{platform.posts.index(post) + 1:022d}", "trigger_id": f"t{said.number}"}
+    return call(as_json={**body, "context": integration["context"]})
+
+
 def _mattermost(said: Written, platform: Any, url: str) -> RawCall:
+    if said.choice:
+        return _mattermost_press(said, platform, url)
     file_id = "picture".ljust(26, "0")
     if said.file:
         platform.files[file_id] = ("engine.png", PICTURE)
@@ -163,6 +176,7 @@ MATTERMOST = Chat(
     _mattermost,
     lambda platform: [each["message"] for each in platform.posts],
     _posted,
+    lambda platform: any("Approved" in each["message"] for each in platform.changed.values()),
     words=2500,
 )
 
