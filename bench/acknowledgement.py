@@ -80,7 +80,7 @@ def slack_script(path: Path) -> Path:
 
 def run(dsn: str, rounds: int, seconds: float) -> Results:
     """All cases in turn, `rounds` times."""
-    telegram_id, slack_id = asyncio.run(_instances(dsn))
+    telegram_id, slack_id = asyncio.run(instances(dsn))
     peers = peers_python()
     with ExitStack() as stack, tempfile.TemporaryDirectory() as folder:
 
@@ -119,7 +119,7 @@ def run(dsn: str, rounds: int, seconds: float) -> Results:
         return Results({case.name: case for case in cases}, tps)
 
 
-async def _instances(dsn: str) -> tuple[int, int]:
+async def instances(dsn: str) -> tuple[int, int]:
     """A Telegram and a Slack instance, straight in the store: no platform is told."""
     container = Container(settings=settings(), dsn=dsn, solitary=True)
     await container.database().open()

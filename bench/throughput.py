@@ -19,6 +19,7 @@ from bench.engine import Stub, events
 from bench.measuring import LOAD_CORE, ROOT, SERVER_CORE, cpu_seconds, pinned, python
 from bench.ours import settings
 from domain.channels.messages import Event
+from domain.events.model import EventFilter
 from domain.instances.model import NewInstance
 
 INSTANCES = 8
@@ -51,8 +52,16 @@ class Run:
     p99_ms: float
 
 
-async def measure(dsn: str, workers: int, conversations: int, count: int, rate: float | None = None) -> Run:
-    """`count` messages, all at once or `rate` a second."""
+async def measure(
+    dsn: str,
+    workers: int,
+    conversations: int,
+    count: int,
+    rate: float | None = None,
+    *,
+    followed: bool = False,
+) -> Run:
+    """`count` messages, all at once or `rate` a second; `followed` by a reader of all events, in this process."""
     before = _transactions(dsn)
     replies = Replies()
     address = (await replies.start()).removesuffix("/run")
@@ -67,6 +76,7 @@ async def measure(dsn: str, workers: int, conversations: int, count: int, rate: 
         ).id
         for n in range(INSTANCES)
     ]
+    reader = await _follow(container) if followed else None
     made = events(count, conversations, {"url": f"{address}/answers"})
     async with _running(dsn, f"{address}/run", workers) as pids:
         replies.expect(count)
@@ -75,6 +85,9 @@ async def measure(dsn: str, workers: int, conversations: int, count: int, rate: 
         async with asyncio.timeout(120):
             await replies.reached.wait()
         took, used = time.perf_counter() - began, cpu_seconds(*pids) - cpu
+    if reader is not None:
+        reader.cancel()
+        await container.storage().event_feed.close()
     await storage.stop()
     waits = sorted((replies.at[name] - at) * 1000 for name, at in sent.items())
     return Run(
@@ -86,6 +99,18 @@ async def measure(dsn: str, workers: int, conversations: int, count: int, rate: 
         waits[len(waits) // 2],
         waits[min(len(waits) - 1, len(waits) * 99 // 100)],
     )
+
+
+async def _follow(container: Container) -> asyncio.Task[None]:
+    """Reads all events, once they are recorded."""
+    pages = container.storage().event_feed.follow(EventFilter(), None)
+    await anext(pages)
+
+    async def read() -> None:
+        async for _ in pages:
+            pass
+
+    return asyncio.create_task(read())
 
 
 async def _load(

@@ -136,7 +136,7 @@ def _(scene: Scene, first: str, second: str) -> None:
 @given("the resource is broken")
 def _(scene: Scene) -> None:
     def fail(_: RunRequest) -> RunResult:
-        raise DownstreamFailed("it is broken", retry=False)
+        raise DownstreamFailed("it is broken", retryable=False)
 
     scene.resource.script = fail
 
