@@ -27,7 +27,9 @@ PAGE = 100
 PAGE_CHARACTERS = 256 * 1024
 """Events that a reader gets at once, and the characters of texts after which there are no more: a reader that stalls
 holds a page."""
-MOST_RECENT = 500
+LOOKED_AT = 500
+"""Events that are read of the log at once."""
+MOST_RECENT = 1000
 MOST_CHARACTERS = 4_000_000
 """Events that are kept for readers that are a little behind, and the characters of their texts. Readers that are
 further behind read the log."""
@@ -178,7 +180,7 @@ class LogFeed:
         await self._log.publish()
         more = True
         while more:
-            page = await self._log.after(_ALL, recent.until, PAGE)
+            page = await self._log.after(_ALL, recent.until, LOOKED_AT)
             recent.add(page)
             self._tell(page.events, recent.until)
             more = page.more

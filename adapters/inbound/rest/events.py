@@ -24,6 +24,8 @@ from domain.refusals import Fault, Invalid, Refusal, TooMany
 RETRY_MS = 3000
 """After so long a client connects again."""
 BUSY_SECONDS = 5.0
+PIECE = 16 * 1024
+"""Bytes that are written at once, or one event."""
 FRAMES_CACHED = 32
 
 PARAMETERS = {
@@ -137,11 +139,18 @@ async def _write(send: Send, body: bytes) -> None:
 
 
 def _frames(page: EventPage) -> Iterator[bytes]:
-    """The events of a page, each for itself: the transport takes no more than one beyond what it has room for. Behind
-    them, or where there is none, the cursor, with a comment as a sign of life."""
-    yield from map(_frame, page.events)
+    """The events of a page, in pieces: the transport takes no more than one beyond what it has room for. Behind them,
+    or where there is none, the cursor, with a comment as a sign of life."""
+    piece = bytearray()
+    for event in page.events:
+        piece += _frame(event)
+        if len(piece) >= PIECE:
+            yield bytes(piece)
+            piece.clear()
     if not page.events or page.cursor > page.events[-1].id:
-        yield b": still here\nid: %d\n\n" % page.cursor
+        piece += b": still here\nid: %d\n\n" % page.cursor
+    if piece:
+        yield bytes(piece)
 
 
 @lru_cache(FRAMES_CACHED)

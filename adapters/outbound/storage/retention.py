@@ -24,10 +24,10 @@ STATEMENTS = (
 
 
 OLD_EVENTS = (
-    "DELETE FROM event_log WHERE seq IN (SELECT seq FROM event_log"
-    " WHERE at < now() - make_interval(days => %s) ORDER BY at LIMIT %s)"
+    "DELETE FROM event_log USING (SELECT make_interval(days => %s) AS kept) k"
+    " WHERE seq IN (SELECT seq FROM event_log ORDER BY seq LIMIT %s) AND at < now() - k.kept"
 )
-"""Index `event_log_by_age`."""
+"""The oldest events stand first. Primary key."""
 OLD_LISTENERS = "DELETE FROM event_listener WHERE until < now()"
 
 

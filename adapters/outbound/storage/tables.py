@@ -182,7 +182,6 @@ event_log = table(
     unique_index("event_log_published", "id", where="id IS NOT NULL"),
     index("event_log_unpublished", "seq", where="id IS NULL"),
     index("event_log_by_session", "instance_id session_key", where="session_key IS NOT NULL"),
-    index("event_log_by_age", "at"),
 )
 
 event_position = table("event_position", key("reader", Text), *required(BigInteger, "position"))
