@@ -64,12 +64,11 @@ class Work:
         delivery_channels: AllChannels,
     ) -> None:
         clock, ids, meter = foundation.clock, foundation.ids, foundation.meter
-        database, outbox, instances = storage.database, storage.outbox, storage.instances
-        health = storage.health
+        database, health = storage.database, storage.health
         self.approvals = ConfirmationService(PostgresConfirmations(database), clock, ids)
         self.shared_limits = PostgresSharedLimits(database)
         self.rate_limiter = _rate_limiter(foundation, storage, channels, self.shared_limits)
-        self.prompt_feedback = PromptFeedback(outbox)
+        self.prompt_feedback = PromptFeedback(storage.outbox)
         invocation = InvocationService(
             ResourceRunner(downstream, clock, meter),
             self.approvals,
@@ -80,25 +79,42 @@ class Work:
             ContextService(PostgresEarlierMessages(database), channels.files, channels.reads),
             ChoiceService(PostgresOffers(database), foundation.settings.agent_url),
         )
-        rounds = PostgresRounds(database)
-        events = EventService(
-            invocation, storage.identities, rounds, health, clock, meter, foundation.settings.platform_url
-        )
-        withdrawals = Withdrawals()
-        storage.event_bus.on_withdrawal(withdrawals.withdraw)
-        self.conversations = ConversationService(
-            storage.conversations,
-            instances,
-            channels.registry,
-            events,
-            health,
-            ForwardingService(DestinationService(instances, channels.registry), sending, health),
-            withdrawals,
-        )
-        sender = MessageSender(self.rate_limiter, health, clock, meter)
+        self.conversations = _conversations(foundation, storage, channels, invocation, sending)
         self.deliveries = DeliveryService(
-            outbox, instances, delivery_channels, health, self.rate_limiter, sender, ids, storage.opt_outs
+            storage.outbox,
+            storage.instances,
+            delivery_channels,
+            health,
+            self.rate_limiter,
+            MessageSender(self.rate_limiter, health, clock, meter),
+            ids,
+            storage.opt_outs,
         )
+
+
+def _conversations(
+    foundation: Foundation,
+    storage: Storage,
+    channels: Channels,
+    invocation: InvocationService,
+    sending: SendingService,
+) -> ConversationService:
+    instances, health = storage.instances, storage.health
+    events = EventService(
+        invocation,
+        storage.identities,
+        PostgresRounds(storage.database),
+        health,
+        foundation.clock,
+        foundation.meter,
+        foundation.settings.platform_url,
+    )
+    forwarding = ForwardingService(DestinationService(instances, channels.registry), sending, health)
+    withdrawals = Withdrawals()
+    storage.event_bus.on_withdrawal(withdrawals.withdraw)
+    return ConversationService(
+        storage.conversations, instances, channels.registry, events, health, forwarding, withdrawals
+    )
 
 
 def _rate_limiter(
