@@ -17,7 +17,8 @@ def settles_in(album: Album) -> float:
 
 
 def merged(first: QueuedEvent, rows: Sequence[QueuedEvent]) -> QueuedEvent:
-    """One event for all rows of the album, in the place of `first`: all files, and the captions one below the other.
+    """One event for all rows of the album, in the place of `first`: all files, the captions one below the other, and
+    the first message that one of them replies to.
 
     A row in the place of an earlier one is an edit, which counts in its stead. What somebody else sent is left out.
     """
@@ -30,6 +31,7 @@ def merged(first: QueuedEvent, rows: Sequence[QueuedEvent]) -> QueuedEvent:
         first.event,
         text="\n\n".join(captions),
         attachments=tuple(file for event in events for file in event.attachments),
+        quoted=next((event.quoted for event in events if event.quoted), None),
     )
     return replace(first, event=whole, merged=tuple(row.id for row in own if row.id != first.id))
 

@@ -10,9 +10,18 @@ from datetime import datetime
 from typing import Any
 
 from adapters.outbound.channels.bot_messenger.tests import samples as telegram
+from adapters.outbound.channels.business_messaging.tests import samples as whatsapp
+from adapters.outbound.channels.enterprise_chat.tests import samples as teams
+from adapters.outbound.channels.gaming_chat.tests import samples as discord
+from adapters.outbound.channels.gaming_chat.webhook import FORWARDER_HEADER
+from adapters.outbound.channels.tests.support import call
+from adapters.outbound.channels.workspace_chat.tests import samples as slack
 from domain.channels.messages import RawCall
+from tests.support.platforms.discord import Discord
+from tests.support.platforms.slack import BOT, Slack
 from tests.support.platforms.standin import StandIn
 from tests.support.platforms.telegram import Telegram
+from tests.support.platforms.whatsapp import WhatsApp
 
 PEOPLE = {"Ada": 5550001, "Bob": 5550002, "the bot": 987654321}
 PICTURE = b"\x89PNG engine"
@@ -87,4 +96,85 @@ class TelegramChat(ChatPlatform):
         self.telegram.files = {}
 
 
-PLATFORMS: Mapping[str, type[ChatPlatform]] = {"Telegram": TelegramChat}
+class SlackChat(ChatPlatform):
+    """Slack knows replies in threads alone; `original` is the first message of one."""
+
+    channel_id = "workspace-chat"
+    setting = slack.SETTING
+    config = slack.CONFIG
+    api = "/api"
+
+    def standin(self) -> StandIn:
+        self.slack = Slack()
+        return self.slack
+
+    def post(self, who: str, text: str, original: Original | None, at: datetime) -> RawCall:
+        body = slack.fixture("app_mention_in_thread")
+        body["event"] |= {"text": f"<@{BOT}> {text}", "user": who}
+        root = body["event"]["thread_ts"]
+        if original:
+            self.slack.threads[root] = [{"user": original.author, "text": original.text, "ts": root}]
+        return slack.as_posted("app_mention_in_thread", body, at)
+
+
+class DiscordChat(ChatPlatform):
+    channel_id = "gaming-chat"
+    setting = discord.SETTING
+    config = discord.CONFIG
+
+    def standin(self) -> StandIn:
+        return Discord()
+
+    def post(self, who: str, text: str, original: Original | None, at: datetime) -> RawCall:
+        message = discord.fixture("message_dm") | {"content": text}
+        if original:
+            author = {"id": str(PEOPLE[original.author]), "username": original.author}
+            message["referenced_message"] = {"id": "1", "content": original.text, "author": author}
+        return call(as_json=message, headers={FORWARDER_HEADER: str(self.config["botToken"])})
+
+
+class TeamsChat(ChatPlatform):
+    channel_id = "enterprise-chat"
+    setting = "ENTERPRISE_CHAT_LOGIN_URL"
+    config: Mapping[str, Any] = {}
+
+    def standin(self) -> StandIn:
+        return StandIn()
+
+    def post(self, who: str, text: str, original: Original | None, at: datetime) -> RawCall:
+        activity = teams.fixture("message_personal") | {"text": text}
+        if original:
+            content = teams.REPLY.replace("It is hot.", original.text)
+            activity["attachments"] = [{"contentType": "text/html", "content": content}]
+        return call(as_json=activity)
+
+
+class WhatsAppChat(ChatPlatform):
+    """WhatsApp tells the id of the message that was replied to."""
+
+    channel_id = "business-messaging"
+    setting = whatsapp.SETTING
+    config = whatsapp.CONFIG
+    ids: Mapping[str, str] = {"Ada": "wamid.of-ada-1", "the bot": "wamid.1"}
+
+    def standin(self) -> StandIn:
+        return WhatsApp()
+
+    def post(self, who: str, text: str, original: Original | None, at: datetime) -> RawCall:
+        body = whatsapp.fixture("text")
+        value = body["entry"][0]["changes"][0]["value"]
+        value["contacts"][0]["profile"]["name"] = who
+        message = value["messages"][0]
+        message |= {"id": f"wamid.of-ada-{next(self.numbers)}", "text": {"body": text}}
+        if original:
+            message["context"] = {"from": message["from"], "id": self.ids.get(original.author, "wamid.0")}
+        return whatsapp.posted(body)
+
+
+PLATFORMS: Mapping[str, type[ChatPlatform]] = {
+    "Telegram": TelegramChat,
+    "Slack": SlackChat,
+    "Discord": DiscordChat,
+    "Teams": TeamsChat,
+    "WhatsApp": WhatsAppChat,
+}

@@ -13,6 +13,9 @@ Feature: What is replied to
       Examples:
         | platform |
         | Telegram |
+        | Slack    |
+        | Discord  |
+        | Teams    |
 
     Scenario: Only the words that were marked are quoted
       Given a bot on Telegram
@@ -36,6 +39,28 @@ Feature: What is replied to
       Given a bot on Telegram
       When Ada writes "Hello"
       Then the resource is asked "Hello"
+      And it is told of no earlier message
+
+  Rule: Where the platform tells no more than which message it was, it is found among the stored ones
+
+    Scenario: An answer of the bot is replied to
+      Given a bot on WhatsApp
+      And Ada asked "Is it hot?", and it answered
+      When Ada answers "Why?" to that answer
+      Then the resource is asked "Why?"
+      And it is told that the resource wrote "heard Is it hot?"
+
+    Scenario: An earlier message of the person is replied to
+      Given a bot on WhatsApp
+      And Ada asked "Is it hot?", and it answered
+      When Ada answers "Well?" to her own message
+      Then the resource is asked "Well?"
+      And it is told that Ada wrote "Is it hot?"
+
+    Scenario: A message that nobody stored is replied to
+      Given a bot on WhatsApp
+      When Ada answers "Why?" to a message of Bob that says "The engine is hot."
+      Then the resource is asked "Why?"
       And it is told of no earlier message
 
   Rule: A failure costs the quoted message alone

@@ -14,6 +14,7 @@ from tests.drivers.resource import Resource
 from tests.drivers.ways import UseCases
 from tests.drivers.world import World
 from tests.features.context.chats import PICTURE, PLATFORMS, ChatPlatform, Original
+from tests.support.waiting import until
 
 scenarios("quoted.feature")
 
@@ -25,7 +26,7 @@ class Scene:
         self.world, self.chat = world, chat
         self.resource = Resource(world, lambda request: RunResult(f"heard {request.text}"))
         self._way = UseCases(world)
-        self._instance_id = 0
+        self._instance_id = self._written = 0
 
     def create(self, **settings: Any) -> None:
         body = {
@@ -42,10 +43,20 @@ class Scene:
             self.chat.channel_id, self._instance_id, call.body, call.headers, call.callback
         )
         assert reply.outcome == "done", reply
+        self._written += 1
 
     @property
     def asked(self) -> RunRequest:
-        return self.resource.wait_for(1)[0]
+        """The last of the messages that were written."""
+        return self.resource.wait_for(self._written)[self._written - 1]
+
+    def wait_answered(self) -> None:
+        fetch = self.world.container.database().fetch
+
+        def is_sent() -> bool:
+            return bool(self.world.run(fetch("SELECT 1 FROM outbox WHERE status = 1 AND ref IS NOT NULL")))
+
+        until(is_sent, "the answer is sent")
 
     @property
     def quoted(self) -> QuotedMessage:
@@ -105,6 +116,17 @@ def answers_picture(scene: Scene, who: str, text: str) -> None:
 def answers_lost_picture(scene: Scene, who: str, text: str) -> None:
     scene.chat.lose_files()
     scene.write(who, text, Original("Bob", picture=True))
+
+
+@given(parsers.parse('Ada asked "{text}", and it answered'))
+def asked_before(scene: Scene, text: str) -> None:
+    scene.write("Ada", text)
+    scene.wait_answered()
+
+
+@when(parsers.re(r'Ada answers "(?P<text>[^"]*)" to (?P<which>that answer|her own message)$'))
+def answers_stored(scene: Scene, text: str, which: str) -> None:
+    scene.write("Ada", text, Original("the bot" if which == "that answer" else "Ada"))
 
 
 @when(parsers.parse('{who} writes "{text}"'))
