@@ -64,7 +64,7 @@ def test_a_value_comes_back(conversion: Conversion[Any, Any], value: object) -> 
 
 def test_health_and_configurations_come_back() -> None:
     activities = {activity: ActivityHealth(AT, None, None, True) for activity in Activity}
-    health = Health(1, False, ("w",), AT, "e", AT, None, {"waiting": 1}, None, "open", AT, activities)
+    health = Health(1, False, ("w",), ("n",), AT, "e", AT, None, {"waiting": 1}, None, "open", AT, activities)
     assert instances.health_from_pb(instances.health_to_pb(health)) == health
     view = InstanceView(Instance(1, "ann", "cron", "n", {"a": 2**80}, None, AT, AT), "Cron")
     assert instances.view_from_pb(instances.view_to_pb(view)) == view

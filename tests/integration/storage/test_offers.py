@@ -19,7 +19,7 @@ OWNER = 1
 CHOICES = (Choice("Small", "s"), Choice("Large", "l" * 2000))
 
 
-class Answering:
+class AnsweredConversation:
     """Answers messages of one conversation."""
 
     def __init__(self, database: Database, instance: int) -> None:
@@ -53,7 +53,7 @@ class Answering:
 
 
 async def test_an_offer_is_found_by_its_instance_alone(database: Database, instance: int) -> None:
-    offers, answering = PostgresOffers(database), Answering(database, instance)
+    offers, answering = PostgresOffers(database), AnsweredConversation(database, instance)
     message = await answering.answer("a", Answer("Which?", choices=CHOICES))
     offer = await offers.offer(instance, message)
     expected = offered(Answer("Which?", choices=CHOICES), message, "secret", "")
@@ -65,7 +65,7 @@ async def test_an_offer_is_found_by_its_instance_alone(database: Database, insta
 
 
 async def test_an_offer_that_is_not_kept_any_more_is_unknown(database: Database, instance: int) -> None:
-    offers, answering = PostgresOffers(database), Answering(database, instance)
+    offers, answering = PostgresOffers(database), AnsweredConversation(database, instance)
     message = await answering.answer("a", Answer("Which?", choices=CHOICES))
     await database.execute("UPDATE inbox SET answer = NULL WHERE id = %s", (message.row,))
     assert await offers.offer(instance, message) is None
@@ -73,7 +73,7 @@ async def test_an_offer_that_is_not_kept_any_more_is_unknown(database: Database,
 
 
 async def test_only_the_latest_answer_offers_numbers(database: Database, instance: int) -> None:
-    offers, answering = PostgresOffers(database), Answering(database, instance)
+    offers, answering = PostgresOffers(database), AnsweredConversation(database, instance)
     message = await answering.answer("a", Answer("Which?", choices=CHOICES))
     await answering.answer("b", None)
     assert answering.seen == str(message)

@@ -1,4 +1,4 @@
-"""The steps of receipts.feature."""
+"""The steps of delivery_statuses.feature."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.waiting import until
 THROUGH = "way"
 AGENT = "https://switchboard.example.com"
 MORE_SETTINGS = {"AGENT_URL": AGENT}
-scenarios("receipts.feature")
+scenarios("delivery_statuses.feature")
 
 ADA, ADA_SMS = "441632960001", "+4915112345678"
 
