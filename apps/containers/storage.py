@@ -11,6 +11,7 @@ from adapters.outbound.metadata import MemoryMetadata
 from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.security.file_tokens import SignedTokens
 from adapters.outbound.storage.chat_history import PostgresChatHistory
+from adapters.outbound.storage.conversations.single_messages import PostgresMessages
 from adapters.outbound.storage.events.log import PostgresEventLog
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.identities import PostgresIdentities
@@ -26,7 +27,6 @@ from adapters.outbound.storage.queue.conversations import PostgresConversations,
 from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
-from adapters.outbound.storage.queue.messages import PostgresMessages
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.queue.sends import PostgresSends
 from adapters.outbound.storage.queue.untaken import UntakenAnswers

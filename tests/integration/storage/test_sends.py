@@ -7,10 +7,10 @@ import asyncio
 import pytest
 
 from adapters.outbound.storage.conversations.handlers import PostgresHandlers
+from adapters.outbound.storage.conversations.single_messages import PostgresMessages
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.leases import LeaseStore
-from adapters.outbound.storage.queue.messages import PostgresMessages
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.queue.sends import PostgresSends
 from domain.channels.messages import Answer, Artifact, Author, DeliveryStatus, OutboundMessage
@@ -299,3 +299,10 @@ async def test_a_message_to_a_conversation_of_the_resource_leaves_its_events(sto
     await events(store, 2)
     assert await store.add()
     assert await waiting(store) == (2, 2)
+
+
+async def test_a_message_that_was_erased_is_not_found(store: Store) -> None:
+    await events(store, 1)
+    parsed = parse_message_id(f"in-{await store.database.fetch_value('SELECT id FROM inbox')}")
+    assert parsed
+    assert await PostgresMessages(store.database).find(store.instance, parsed) is None

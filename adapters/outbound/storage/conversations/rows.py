@@ -73,6 +73,13 @@ class MessageRows:
             for row, message in messages
         ]
 
+    async def with_files(self, inbox_id: int, message: Message) -> Message:
+        """An event's message with the files that were fetched."""
+        stored = await self._files([inbox_id]) if message.files else {}
+        if inbox_id not in stored:
+            return message
+        return replace(message, files=_fetched(stored[inbox_id], message.files))
+
     async def _files(self, inbox_ids: Sequence[int]) -> Mapping[int, list[Artifact]]:
         files: dict[int, list[Artifact]] = {}
         for inbox_id, name, kind, size, blob in await self._database.fetch(FILES, (list(inbox_ids),)):

@@ -1,15 +1,12 @@
-"""Single messages of conversations, with what became of them."""
+"""Messages of conversations as they are read from their rows, with what became of them."""
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import orjson
 
 from adapters.outbound.storage.codec import files_of, stored_event
-from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.states import EventStatus, MessageStatus
 from domain.channels.messages import Artifact, Author
-from domain.conversations.message_ids import MessageId, MessageKind
 from domain.conversations.model import Direction, Message, MessageState
 
 INBOUND_STATES = {
@@ -42,35 +39,6 @@ def delivery_state(dead: bool, pending: bool, reached: int) -> MessageState:
     if dead:
         return MessageState.DEAD
     return MessageState.QUEUED if pending else DELIVERY_STATES[reached]
-
-
-_RECEIVED = "SELECT event, status, error, received_at FROM inbox WHERE id = %s AND instance_id = %s"
-"""Primary key."""
-
-_ANSWERED = f"""
-SELECT i.event, i.answer, i.finished_at, o.dead, o.pending, o.reached, o.error
-FROM inbox i CROSS JOIN {delivery_sql(OF_ANSWER)} o
-WHERE i.id = %s AND i.instance_id = %s AND i.answer IS NOT NULL
-"""
-"""Primary key, and index `outbox_by_event`."""
-
-_SENT = f"""
-SELECT s.session_id, s.content, s.author, s.created_at, o.dead, o.pending, o.reached, o.error
-FROM send s CROSS JOIN {delivery_sql(OF_SEND)} o WHERE s.id = %s AND s.instance_id = %s
-"""
-"""Primary key, and index `outbox_by_send`."""
-
-
-class PostgresMessages:
-    """`ports.sends.MessageStore`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def find(self, instance_id: int, message_id: MessageId) -> Message | None:
-        query, read = _KINDS[message_id.kind]
-        row = await self._database.fetch_one(query, (message_id.row, instance_id))
-        return read(str(message_id), *row) if row else None
 
 
 def received(id: str, stored: str, status: int, error: str | None, at: Any) -> Message:
@@ -127,10 +95,3 @@ def _outbound(
         request_id,
         at,
     )
-
-
-_KINDS: Mapping[MessageKind, tuple[str, Callable[..., Message]]] = {
-    MessageKind.INBOUND: (_RECEIVED, received),
-    MessageKind.ANSWER: (_ANSWERED, answered),
-    MessageKind.SENT_FIRST: (_SENT, sent_first),
-}
