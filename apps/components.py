@@ -107,7 +107,7 @@ class WorkerComponent(Component):
         return QueueWorker(
             "deliveries",
             outbox.lease,
-            traces.work("delivery", self._work.deliveries.work),
+            traces.work("delivery", self._work.typing.during(self._work.deliveries.work)),
             outbox.release,
             partial(self._storage.leases.reclaim, OUTBOUND),
             self._storage.event_bus.outbound,
@@ -165,6 +165,7 @@ class WorkerComponent(Component):
 
     async def stop(self) -> None:
         await asyncio.gather(*(loop.stop(GRACE) for loop in self.queue_workers))
+        self._work.typing.stop_all()
         if self.periodic_task:
             self.periodic_task.cancel()
         await self._resources.close()

@@ -27,7 +27,7 @@ class JobsComponent(Component):
     def __init__(self, container: Container) -> None:
         self._queue = container.jobs()
         retention = Retention(container.storage().database, container.settings().event_days)
-        history = container.storage().chat_history
+        history, expiry = container.storage().chat_history, container.storage().conversation_expiry
         channels, schedules = container.channels(), container.storage().schedules
         self._polling, self._schedules = channels.polling, channels.schedules
         self._registration = channels.registration
@@ -36,12 +36,15 @@ class JobsComponent(Component):
             await retention.clean()
             await history.drop_old()
 
+        async def expire(_: int) -> None:
+            await expiry.clean()
+
         instances, event_bus = container.storage().instances, container.storage().event_bus
         self._watchers = Watchers(instances, channels.registry, schedules)
         runs = PollRuns(self._polling, instances, self._watchers.begin)
         event_bus.on_change(runs.changed)
         event_bus.on_change(self._watchers.changed)
-        jobs = {"clean": clean, RUN: runs.run, REGISTER: self._registration.keep_registered}
+        jobs = {"clean": clean, "expire": expire, RUN: runs.run, REGISTER: self._registration.keep_registered}
         self._resumed = False
         self._periodic_task: asyncio.Task[None] | None = None
         self.arq_worker = SupervisedWorker(self._queue.redis, QUEUE, jobs)
@@ -51,6 +54,7 @@ class JobsComponent(Component):
                 PeriodicTask("missing schedules", 60.0, self._schedules.plan_missing),
                 PeriodicTask("retired instances", 2.0, container.storage().deactivation.remove_retired),
                 PeriodicTask("webhook registration", 900.0, self._register),
+                PeriodicTask("old conversations", 60.0, lambda: self._queue.enqueue("expire")),
                 PeriodicTask("cleaning", 3600.0, lambda: self._queue.enqueue("clean")),
             ]
         )

@@ -146,6 +146,13 @@ class Settings(BaseModel):
         low=1,
         high=365,
     )
+    conversation_days: int = setting(
+        30,
+        "days for which the texts of a conversation are kept after its last message; 0 keeps none beyond what"
+        " delivery needs",
+        low=0,
+        high=3650,
+    )
     event_days: int = setting(
         7,
         "days for which events are kept, and recorded after the last reader of events was there",

@@ -70,7 +70,14 @@ class ChatHistory(Protocol):
         """The latest turns of all requests but this one, oldest first."""
         ...
 
-    async def append(self, instance_id: int, session_id: str, request_id: str, turns: Sequence[Turn]) -> None:
+    async def append(
+        self,
+        instance_id: int,
+        session_id: str,
+        request_id: str,
+        turns: Sequence[Turn],
+        inbox_id: int | None = None,
+    ) -> None:
         """Adds the turns of a request in place of those that an earlier try of it left, and drops the oldest
-        turns of the session beyond the bound."""
+        turns of the session beyond the bound. Nothing is added for a stored message that was erased."""
         ...

@@ -38,16 +38,39 @@ class Transcriber(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class FilePlace:
+    """The conversation that files belong to, and the stored event that they came with or that they answer; None for a
+    message that answers none. `inbound`: they came with it."""
+
+    instance_id: int
+    session_id: str
+    inbox_id: int | None = None
+    inbound: bool = False
+
+
+class FileRecords(Protocol):
+    """Which stored files belong to which messages."""
+
+    async def add(self, place: FilePlace, file: SharedFile, size: int) -> None:
+        """Records a file, which is kept as long as its conversation. Raises `NotFound` where the event was erased."""
+        ...
+
+
 class MessageFiles(Protocol):
-    async def fetch(self, instance: Instance, event: Event) -> FetchedFiles:
+    async def fetch(self, instance: Instance, event: Event, place: FilePlace) -> FetchedFiles:
         """The event's attachments, fetched with the platform's credentials, as signed expiring addresses.
 
         One that cannot be fetched is left out, and recorded in the instance's health.
         """
         ...
 
-    async def publish(self, artifacts: Sequence[ResultArtifact]) -> Sequence[Artifact]:
+    async def publish(self, artifacts: Sequence[ResultArtifact], place: FilePlace) -> Sequence[Artifact]:
         """A result's artifacts, each with an address that can be fetched; bytes are stored first."""
+        ...
+
+    async def share(self, artifacts: Sequence[Artifact], place: FilePlace) -> None:
+        """Records files of one conversation as files of another one too."""
         ...
 
 

@@ -155,8 +155,9 @@ class StreamingReply(Protocol[C, T_in]):
 class ButtonAck(Protocol[C, T_in]):
     """Tells who pressed a button that the press was seen. Best effort, never raises.
 
-    Called where a press decided nothing. `notice`, if not empty, is shown to this person alone where the platform
-    can do that: the button is none of our prompts, or somebody else was asked. The message stays as it is.
+    Called where a press decided no prompt. `notice`, if not empty, is shown to this person alone where the platform
+    can do that: what was chosen, or that the button is not known, or that somebody else was asked. The message stays
+    as it is.
     """
 
     async def acknowledge_press(self, config: C, target: T_in, notice: str) -> None: ...
@@ -172,7 +173,7 @@ class ButtonLimit(Protocol[C, T_in]):
 
 
 class PromptCloser(Protocol[C, T]):
-    """Replaces a prompt that is over, so that its buttons cannot be pressed any more."""
+    """Replaces a prompt that is over, or a message of which a choice was pressed: it has no buttons any more."""
 
     async def close_prompt(self, config: C, target: T, closed: ClosedPrompt) -> None:
         """Shows what the prompt reads from now on; again where it does already. `target` is that of a press, or

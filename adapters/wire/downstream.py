@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from switchboard.downstream.v1 import runner_pb2 as pb
 
 from adapters.wire.timestamps import to_us
-from domain.routing.model import InputFile, RunRequest
+from domain.routing.model import Approval, InputFile, RunRequest
 
 
 def run_request_to_pb(request: RunRequest) -> pb.RunRequest:
@@ -29,18 +29,19 @@ def run_request_to_pb(request: RunRequest) -> pb.RunRequest:
         ],
         choice=request.choice,
         reaction=request.reaction,
+        approval=_approval(request.approval),
     )
     if (quoted := request.quoted) is not None:
         message.quoted.CopyFrom(pb.Quoted(text=quoted.text, author=quoted.author, files=_files(quoted.files)))
-    if request.approval is not None:
-        message.approval.CopyFrom(
-            pb.Approval(
-                confirmation_id=request.approval.confirmation_id,
-                tool=request.approval.tool,
-                decision=request.approval.decision,
-            )
-        )
     return message
+
+
+def _approval(approval: Approval | None) -> pb.Approval | None:
+    if approval is None:
+        return None
+    return pb.Approval(
+        confirmation_id=approval.confirmation_id, tool=approval.tool, decision=approval.decision
+    )
 
 
 def _files(files: Sequence[InputFile]) -> list[pb.InputFile]:

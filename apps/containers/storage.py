@@ -11,6 +11,8 @@ from adapters.outbound.metadata import MemoryMetadata
 from adapters.outbound.security.encryption import ConfigCipher
 from adapters.outbound.security.file_tokens import SignedTokens
 from adapters.outbound.storage.chat_history import PostgresChatHistory
+from adapters.outbound.storage.conversations.expiry import ConversationExpiry
+from adapters.outbound.storage.conversations.files import PostgresFileRecords
 from adapters.outbound.storage.conversations.single_messages import PostgresMessages
 from adapters.outbound.storage.events.log import PostgresEventLog
 from adapters.outbound.storage.health import PostgresHealth
@@ -79,6 +81,7 @@ class Storage:
         self.cursors = PostgresCursors(database, worker_id, bus.inbound_enqueued)
         self.deactivation = PostgresDeactivation(database, bus.changed)
         self.chat_history = PostgresChatHistory(database)
+        self.conversation_expiry = ConversationExpiry(database, foundation.settings.conversation_days)
         self.event_log = PostgresEventLog(database, foundation.settings.event_days)
         self.event_feed = LogFeed(self.event_log)
 
@@ -95,7 +98,7 @@ class Files:
         self.artifacts = Artifacts(self.blobs, foundation.http, largest)
         self.shared = StoredFiles(
             self.blobs,
-            self.references,
+            PostgresFileRecords(storage.database),
             SignedTokens(settings.config_encryption_key),
             foundation.clock,
             settings.agent_url,

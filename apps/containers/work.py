@@ -29,6 +29,7 @@ from domain.routing.invocation.service import InvocationService
 from domain.routing.prompts.service import PromptFeedback
 from domain.routing.runner.service import ResourceRunner
 from domain.routing.service import ConversationService
+from domain.routing.typing_indicator.service import LingeringTyping
 from domain.routing.voice.service import VoiceService
 from domain.routing.withdrawals.service import Withdrawals
 from ports.channels import Channels as AllChannels
@@ -69,6 +70,7 @@ class Work:
         self.shared_limits = PostgresSharedLimits(database)
         self.rate_limiter = _rate_limiter(foundation, storage, channels, self.shared_limits)
         self.prompt_feedback = PromptFeedback(storage.outbox)
+        self.typing = LingeringTyping()
         invocation = InvocationService(
             ResourceRunner(downstream, clock, meter),
             self.approvals,
@@ -79,14 +81,14 @@ class Work:
             ContextService(PostgresEarlierMessages(database), channels.files, channels.reads),
             ChoiceService(PostgresOffers(database), foundation.settings.agent_url),
         )
-        self.conversations = _conversations(foundation, storage, channels, invocation, sending)
+        self.conversations = _conversations(foundation, storage, channels, invocation, sending, self.typing)
         self.deliveries = DeliveryService(
             storage.outbox,
             storage.instances,
             delivery_channels,
             health,
             self.rate_limiter,
-            MessageSender(self.rate_limiter, health, clock, meter),
+            MessageSender(self.rate_limiter, health, clock, meter, self.typing),
             ids,
             storage.opt_outs,
         )
@@ -98,6 +100,7 @@ def _conversations(
     channels: Channels,
     invocation: InvocationService,
     sending: SendingService,
+    typing: LingeringTyping,
 ) -> ConversationService:
     instances, health = storage.instances, storage.health
     events = EventService(
@@ -113,7 +116,7 @@ def _conversations(
     withdrawals = Withdrawals()
     storage.event_bus.on_withdrawal(withdrawals.withdraw)
     return ConversationService(
-        storage.conversations, instances, channels.registry, events, health, forwarding, withdrawals
+        storage.conversations, instances, channels.registry, events, health, forwarding, withdrawals, typing
     )
 
 

@@ -5,7 +5,6 @@ import logging
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 from urllib.parse import quote
 
 from domain.channels.messages import Artifact, Attachment, Event
@@ -19,9 +18,8 @@ from ports.blobs import Blobs, StoredBlob
 from ports.capabilities import AttachmentFetcher, PlatformError
 from ports.channels import AnyChannel, Channels
 from ports.clock import Clock
-from ports.files import FetchedFiles, FileTokens, OpenFile, SharedFile
+from ports.files import FetchedFiles, FilePlace, FileRecords, FileTokens, OpenFile, SharedFile
 from ports.instances import HealthRecorder
-from ports.knowledge_storage import BlobReferences
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +38,7 @@ class StoredFiles:
     def __init__(
         self,
         blobs: Blobs,
-        references: BlobReferences,
+        records: FileRecords,
         tokens: FileTokens,
         clock: Clock,
         base: str,
@@ -48,16 +46,27 @@ class StoredFiles:
         life: timedelta,
     ) -> None:
         self._blobs = blobs
-        self._references = references
+        self._records = records
         self._tokens = tokens
         self._clock = clock
         self._base = base.rstrip("/")
         self._max_bytes = max_bytes
         self._life = life
 
-    async def store(self, content: AsyncIterator[bytes]) -> StoredBlob:
-        """Raises `TooLarge`."""
-        return await self._blobs.put(content, self._max_bytes, partial(_hold, self._references))
+    async def store(
+        self, content: AsyncIterator[bytes], name: str, kind: str, place: FilePlace
+    ) -> tuple[SharedFile, int]:
+        """The stored file and its size in bytes. Raises `TooLarge`, `NotFound` (the message was erased)."""
+
+        async def record(blob: StoredBlob) -> None:
+            await self.record(SharedFile(blob.key, name, kind), blob.size, place)
+
+        blob = await self._blobs.put(content, self._max_bytes, record)
+        return SharedFile(blob.key, name, kind), blob.size
+
+    async def record(self, file: SharedFile, size: int, place: FilePlace) -> None:
+        """Records a stored file as one of a message. Raises `NotFound` (the message was erased)."""
+        await self._records.add(place, file, size)
 
     def address(self, file: SharedFile) -> str:
         token = self._tokens.sign(file, self._clock.now() + self._life)
@@ -80,7 +89,7 @@ class MessageFilesService:
     health: HealthRecorder
     reads: ReadLimiter
 
-    async def fetch(self, instance: Instance, event: Event) -> FetchedFiles:
+    async def fetch(self, instance: Instance, event: Event, place: FilePlace) -> FetchedFiles:
         channel = self.channels.find(instance.channel_id) if event.attachments else None
         if channel is None or channel.fetcher is None:
             return FetchedFiles()
@@ -89,7 +98,7 @@ class MessageFilesService:
         complete = True
         for attachment in event.attachments[:MOST_FILES]:
             try:
-                shared, size = await self._fetch(channel, channel.fetcher, instance, attachment)
+                shared, size = await self._fetch(channel, channel.fetcher, instance, attachment, place)
                 files.append(InputFile(shared.name, shared.mime_type, size, self.stored.address(shared)))
                 recordings += [shared] if attachment.is_voice else []
             except Exception as error:
@@ -108,30 +117,31 @@ class MessageFilesService:
         fetcher: AttachmentFetcher[ChannelConfig],
         instance: Instance,
         attachment: Attachment,
+        place: FilePlace,
     ) -> tuple[SharedFile, int]:
         """The stored file and its size in bytes."""
         config = channel.config.load(instance.config)
         async with self.reads.slot(instance, channel), asyncio.timeout(FETCH_SECONDS):
             if channel.describer:
                 attachment = await channel.describer.described(config, attachment)
-            blob = await self.stored.store(fetcher.fetch(config, attachment))
-        name, kind = file_name(attachment.name or "file"), mime_type(attachment.mime_type)
-        return SharedFile(blob.key, name, kind), blob.size
+            name, kind = file_name(attachment.name or "file"), mime_type(attachment.mime_type)
+            return await self.stored.store(fetcher.fetch(config, attachment), name, kind, place)
 
-    async def publish(self, artifacts: Sequence[ResultArtifact]) -> Sequence[Artifact]:
-        return [await self._publish(artifact) for artifact in artifacts]
+    async def publish(self, artifacts: Sequence[ResultArtifact], place: FilePlace) -> Sequence[Artifact]:
+        return [await self._publish(artifact, place) for artifact in artifacts]
 
-    async def _publish(self, artifact: ResultArtifact) -> Artifact:
+    async def share(self, artifacts: Sequence[Artifact], place: FilePlace) -> None:
+        for artifact in artifacts:
+            if artifact.blob is not None:
+                file = SharedFile(artifact.blob, artifact.name, artifact.mime_type)
+                await self.stored.record(file, artifact.size or 0, place)
+
+    async def _publish(self, artifact: ResultArtifact, place: FilePlace) -> Artifact:
         name, kind = file_name(artifact.name), mime_type(artifact.mime_type)
         if artifact.data is None:
             return Artifact(name, kind, artifact.url or "")
-        blob = await self.stored.store(_once(artifact.data))
-        address = self.stored.address(SharedFile(blob.key, name, kind))
-        return Artifact(name, kind, address, blob.key, blob.size)
-
-
-async def _hold(references: BlobReferences, blob: StoredBlob) -> None:
-    await references.hold(blob.key, blob.size)
+        file, size = await self.stored.store(_once(artifact.data), name, kind, place)
+        return Artifact(name, kind, self.stored.address(file), file.blob, size)
 
 
 async def _once(data: bytes) -> AsyncIterator[bytes]:

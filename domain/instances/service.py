@@ -63,9 +63,9 @@ class InstanceService:
             raise Invalid.of([Fault("id", "must be the id of an instance")])
         channel = known_channel(self.channels, new.channel_id)
         _check(channel.definition, new.channel_name, new.config, new.resource_id)
-        await self._check_destination(owner, channel, new.config)
         existing = await self.store.find(new.id) if new.id is not None else None
         if existing is None or not existing.exists:
+            await self._check_destination(owner, channel, new.config)
             connects = await self.registration.wants_connection(channel, new.config, None)
             return await self._saved(await self.store.add(owner, new, connects=connects), channel, "created")
         if not caller.may_act_for(existing.user_id):
@@ -80,7 +80,6 @@ class InstanceService:
         channel = known_channel(self.channels, existing.channel_id)
         name = existing.channel_name if change.channel_name is None else change.channel_name
         _check(channel.definition, name, change.config, change.resource_id)
-        await self._check_destination(existing.user_id, channel, change.config)
         return await self._change(existing, channel, change)
 
     async def _check_destination(self, owner: str, channel: AnyChannel, config: Config) -> None:
@@ -92,6 +91,7 @@ class InstanceService:
             await self.destinations.check(owner, destination)
 
     async def _change(self, existing: Instance, channel: AnyChannel, change: InstanceChange) -> SaveResult:
+        await self._check_destination(existing.user_id, channel, change.config)
         connects = await self.registration.wants_connection(channel, change.config, existing.id)
         instance = await self.store.change(existing.id, change, connects=connects)
         if instance is None:

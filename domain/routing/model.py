@@ -97,7 +97,8 @@ class RunRequest:
     called, the oldest first. `choice`: the sender picked what was offered, or pressed a button. `reaction`: the
     sender reacted to a message with this emoji, and wrote nothing.
     `timeout` bounds the whole run, retries included, in seconds.
-    `progress` hears of the answer of a resource that gives it in pieces.
+    `progress` hears of the answer of a resource that gives it in pieces. `inbox_id` is the stored message, for what
+    is kept of it here.
     """
 
     resource: Resource
@@ -117,6 +118,7 @@ class RunRequest:
     reaction: str = ""
     timeout: float = 120.0
     progress: Progress | None = field(default=None, compare=False, repr=False)
+    inbox_id: int | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from domain.routing.bursts import burst_of, burst_settles_in, is_joinable, joine
 from domain.routing.events.service import EventService
 from domain.routing.invocation.model import ConversationContext
 from domain.routing.texts import PROCESSING_FAILED, given_up
+from domain.routing.typing_indicator.service import LingeringTyping
 from domain.routing.withdrawals.service import Withdrawals, Withdrawn
 from ports.channels import Channels
 from ports.inbox import CallResult, Conversation, Conversations, EventOutcome, QueuedEvent
@@ -56,6 +57,7 @@ class ConversationService:
         health: HealthRecorder,
         forwarding: ForwardingService,
         withdrawals: Withdrawals,
+        typing: LingeringTyping,
     ) -> None:
         self._withdrawals = withdrawals
         self._conversations = conversations
@@ -64,6 +66,7 @@ class ConversationService:
         self._events = events
         self._health = health
         self._forwarding = forwarding
+        self._typing = typing
         self._faults = Faults()
 
     async def work(self, conversation: Conversation) -> None:
@@ -135,7 +138,7 @@ class ConversationService:
             work.context.stop_typing()
 
     async def _answer(self, work: _Work, context: ConversationContext) -> bool:
-        """As `_process`. The sender sees that an answer is being written until the outcome is stored."""
+        """As `_process`. The sender sees that an answer is being written until it is sent."""
         queued = work.queued
         try:
             answer, error = await self._withdrawals.run(
@@ -149,6 +152,7 @@ class ConversationService:
             outcome = await _outcome(work, context, answer, error)
             if outcome.messages:
                 await self._events.replied(work.key, queued.event)
+                context.linger_typing(work.key, self._typing)
             return await self._conversations.record(outcome)
         except Unavailable:
             raise
@@ -229,9 +233,8 @@ async def _outcome(
         answer = replace(
             answer, request_id=event.request_id, session_id=event.session_id, draft=context.draft
         )
-    result = None
-    if event.awaits_reply:
-        result = CallResult(CallOutcome.FAILED if error else CallOutcome.ANSWERED, answer)
+    ended = CallOutcome.FAILED if error else CallOutcome.ANSWERED
+    result = CallResult(ended, answer) if event.awaits_reply else None
     return EventOutcome(
         work.key,
         queued.id,

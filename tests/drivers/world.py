@@ -105,6 +105,14 @@ class World:
             await asyncio.gather(*hanging, return_exceptions=True)
         return bool(tasks)
 
+    def works(self) -> bool:
+        """Whether anything is being worked on."""
+
+        async def look() -> bool:
+            return bool(self._under_way())
+
+        return self.run(look())
+
     def _under_way(self) -> list[asyncio.Task[Any]]:
         """What the worker has begun with: conversations, what it does beside them, deliveries, jobs and uploads."""
         tasks: list[asyncio.Task[Any]] = []

@@ -67,7 +67,14 @@ class Remembered:
             if key == session and request != request_id
         ]
 
-    async def append(self, instance_id: int, session_id: str, request_id: str, turns: Sequence[Turn]) -> None:
+    async def append(
+        self,
+        instance_id: int,
+        session_id: str,
+        request_id: str,
+        turns: Sequence[Turn],
+        inbox_id: int | None = None,
+    ) -> None:
         session = (instance_id, session_id)
         self.entries = [entry for entry in self.entries if entry[:2] != (session, request_id)]
         self.entries.append((session, request_id, tuple(turns)))

@@ -39,9 +39,11 @@ class Storing:
             await self.recorder.record_failure(f"a message could not be stored: {type(error).__name__}")
 
     async def batch(self, events: Sequence[Event], cursor: Mapping[str, object]) -> None:
-        # an edit may concern a message of the same batch; whether a thread is followed is not known here
+        """An edit may concern a message of the same batch, and whether a thread is followed is not known here: such
+        batches are stored before the cursor. After a crash in between they come again and are known by their keys."""
         if any(event.change or event.only_followed for event in events):
-            await self.inbox.add(self.instance_id, events)
+            for event in events:
+                await self(event)
             events = ()
         stored = await self.cursors.store(self.instance_id, events, cursor)
         if stored is None:

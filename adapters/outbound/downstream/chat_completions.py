@@ -89,7 +89,8 @@ class ChatCompletionsRunner:
     async def _remember(self, run: _Run, *more: Turn) -> None:
         request = run.request
         added = [*run.added, *more]
-        await self._history.append(request.instance_id, request.session_id, request.request_id, added)
+        session = request.instance_id, request.session_id
+        await self._history.append(*session, request.request_id, added, request.inbox_id)
 
     async def _open(self, run: _Run) -> None:
         """Adds what is new: the message, or the outcome of the tool call that was waiting for a decision."""

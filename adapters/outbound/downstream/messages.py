@@ -51,21 +51,27 @@ def request_json(request: RunRequest) -> dict[str, Any]:
         "files": _files_json(request.files),
         "approvedTools": list(request.approved_tools),
     }
-    if (quoted := request.quoted) is not None:
-        files = _files_json(quoted.files)
-        body["quoted"] = {"text": quoted.text, "author": quoted.author, "files": files}
-    if request.thread:
-        body["thread"] = [
-            {"text": message.text, "author": message.author, "at": timestamp(message.at)}
-            for message in request.thread
-        ]
     if request.approval is not None:
         body["approval"] = _approval_json(request.approval)
     if request.choice:
         body["choice"] = True
     if request.reaction:
         body["reaction"] = request.reaction
-    return body
+    return body | _context_json(request)
+
+
+def _context_json(request: RunRequest) -> dict[str, Any]:
+    """What was said before the message."""
+    context: dict[str, Any] = {}
+    if (quoted := request.quoted) is not None:
+        files = _files_json(quoted.files)
+        context["quoted"] = {"text": quoted.text, "author": quoted.author, "files": files}
+    if request.thread:
+        context["thread"] = [
+            {"text": message.text, "author": message.author, "at": timestamp(message.at)}
+            for message in request.thread
+        ]
+    return context
 
 
 def _files_json(files: Sequence[InputFile]) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from sqlalchemy import delete, func, insert, select
 
 from adapters.outbound.storage.codec import key_of, storable
 from adapters.outbound.storage.conversation_tables import chat_history
+from adapters.outbound.storage.conversations.erased import is_erased
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import BULK_SECONDS, Database
 from adapters.outbound.storage.tables import channel_instance
@@ -33,7 +34,14 @@ class PostgresChatHistory:
         return [Turn(Role(role), content) for role, content in reversed(rows)]
 
     @retried
-    async def append(self, instance_id: int, session_id: str, request_id: str, turns: Sequence[Turn]) -> None:
+    async def append(
+        self,
+        instance_id: int,
+        session_id: str,
+        request_id: str,
+        turns: Sequence[Turn],
+        inbox_id: int | None = None,
+    ) -> None:
         """Raises `Unavailable`. Of an instance that is gone nothing is kept."""
         session = {"instance_id": instance_id, "session_key": key_of(session_id)}
         locked = (
@@ -48,6 +56,8 @@ class PostgresChatHistory:
         ]
         async with self._database.transaction() as connection:
             if not await (await connection.run(locked)).fetchone():
+                return
+            if await is_erased(connection, inbox_id):
                 return
             await connection.run(delete(chat_history).filter_by(**session, request_id=request_id))
             await connection.run(insert(chat_history).values(rows))

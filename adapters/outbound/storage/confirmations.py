@@ -14,12 +14,13 @@ from sqlalchemy import ColumnElement, Insert, Update, and_, bindparam, delete, f
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 
 from adapters.outbound.storage.codec import dump, key_of, storable
+from adapters.outbound.storage.conversation_tables import tool_approval, tool_confirmation
+from adapters.outbound.storage.conversations.erased import is_erased
 from adapters.outbound.storage.events.recording import log_one
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.schema import Timestamp, columns_of
 from adapters.outbound.storage.statements import upsert_of_instance
-from adapters.outbound.storage.tables import tool_approval, tool_confirmation
 from domain.confirmations.model import FoundQuestion, Pending, SessionState
 from domain.conversations.message_ids import MessageId, MessageKind
 from domain.events.model import EventKind
@@ -100,6 +101,8 @@ class PostgresConfirmations:
         replaced = update(tool_confirmation).where(_open_in(instance_id, key)).values(closed_at=now)
         added = upsert_of_instance(tool_confirmation, instance_id, {"session_key": key, **_columns(pending)})
         async with self._database.transaction() as connection:
+            if await is_erased(connection, pending.asked_by):
+                return None
             rows = await (await connection.run(replaced.returning(*QUESTION))).fetchall()
             await connection.run(added)
             earlier = [question for row in rows if (question := _pending(*row)).decision is None]

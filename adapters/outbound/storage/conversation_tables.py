@@ -11,6 +11,7 @@ from adapters.outbound.storage.schema import (
     reference,
     required,
     table,
+    unique_index,
 )
 
 chat_history = table(
@@ -40,4 +41,31 @@ message_file = table(
     index("message_file_by_session", "instance_id session_key"),
     index("message_file_by_event", "inbox_id", where="inbox_id IS NOT NULL"),
     index("message_file_by_blob", "blob_key"),
+)
+
+tool_confirmation = table(
+    "tool_confirmation",
+    reference("instance_id", "channel_instance.id", primary_key=True),
+    key("id", Text),
+    *required(Text, "session_key detail nonce asked_of decider"),
+    *required(BigInteger, "asked_by"),
+    *required(Timestamp, "expires_at"),
+    *required(Boolean, "begun"),
+    *optional(Text, "decision"),
+    *optional(BigInteger, "decided_by"),
+    *optional(Timestamp, "closed_at decided_at"),
+    unique_index("tool_confirmation_open", "instance_id session_key", where="closed_at IS NULL"),
+    index("tool_confirmation_nonce", "nonce"),
+    index("tool_confirmation_closed", "closed_at", where="closed_at IS NOT NULL"),
+    index("tool_confirmation_expiry", "expires_at", where="closed_at IS NULL"),
+)
+
+tool_approval = table(
+    "tool_approval",
+    reference("instance_id", "channel_instance.id", primary_key=True),
+    key("session_key", Text),
+    key("tool_key", Text),
+    *required(Text, "tool"),
+    *required(Timestamp, "heard_at"),
+    index("tool_approval_silence", "heard_at"),
 )

@@ -6,7 +6,7 @@ BATCH = 5000
 
 STATEMENTS = (
     (
-        "DELETE FROM inbox WHERE id IN (SELECT id FROM inbox WHERE status <> 0"
+        "DELETE FROM inbox WHERE id IN (SELECT id FROM inbox WHERE event = '{}'"
         " AND finished_at < now() - make_interval(days => %s) ORDER BY finished_at LIMIT %s)"
     ),
     (
@@ -16,11 +16,12 @@ STATEMENTS = (
     (
         "DELETE FROM queue WHERE (kind, instance_id, session_key) IN"
         " (SELECT kind, instance_id, session_key FROM queue"
-        " WHERE pending = 0 AND owner IS NULL AND touched_at < now() - make_interval(days => %s)"
+        " WHERE kind <> 0 AND pending = 0 AND owner IS NULL AND touched_at < now() - make_interval(days => %s)"
         " ORDER BY touched_at LIMIT %s FOR UPDATE SKIP LOCKED)"
     ),
 )
-"""Dead letters are kept until somebody drops them."""
+"""Erased events, whose keys are kept for so long, what was sent, and queues; conversations have an end of their own.
+Dead letters are kept until somebody drops them. Indexes `inbox_erased`, `outbox_finished` and `queue_touched`."""
 
 
 OLD_EVENTS = (
@@ -53,7 +54,7 @@ class Retention:
     async def _orphans(self) -> int:
         """Rows of instances that were removed while they were being written."""
         count = 0
-        for table in ("inbox", "outbox", "queue", "event_log"):
+        for table in ("inbox", "outbox", "queue", "event_log", "message_file"):
             count += await self._database.execute(
                 f"DELETE FROM {table} t WHERE instance_id IS NOT NULL AND NOT EXISTS"
                 " (SELECT FROM channel_instance i WHERE i.id = t.instance_id)",

@@ -3,10 +3,9 @@
 from sqlalchemy import case, exists, update
 
 from adapters.outbound.storage.codec import dump, key_of
-from adapters.outbound.storage.conversation_tables import chat_history
+from adapters.outbound.storage.conversation_tables import chat_history, tool_approval, tool_confirmation
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.tables import tool_approval, tool_confirmation
 
 
 class PostgresSessions:

@@ -254,33 +254,6 @@ link = table(
     index("link_owned", "owner", where="owner IS NOT NULL"),
 )
 
-tool_confirmation = table(
-    "tool_confirmation",
-    _instance(primary_key=True),
-    key("id", Text),
-    *required(Text, "session_key detail nonce asked_of decider"),
-    *required(BigInteger, "asked_by"),
-    *required(Timestamp, "expires_at"),
-    *required(Boolean, "begun"),
-    *optional(Text, "decision"),
-    *optional(BigInteger, "decided_by"),
-    *optional(Timestamp, "closed_at decided_at"),
-    unique_index("tool_confirmation_open", "instance_id session_key", where="closed_at IS NULL"),
-    index("tool_confirmation_nonce", "nonce"),
-    index("tool_confirmation_closed", "closed_at", where="closed_at IS NOT NULL"),
-    index("tool_confirmation_expiry", "expires_at", where="closed_at IS NULL"),
-)
-
-tool_approval = table(
-    "tool_approval",
-    _instance(primary_key=True),
-    key("session_key", Text),
-    key("tool_key", Text),
-    *required(Text, "tool"),
-    *required(Timestamp, "heard_at"),
-    index("tool_approval_silence", "heard_at"),
-)
-
 send_cooldown = table("send_cooldown", key("key", Text), *required(Timestamp, "until"))
 
 send_breaker = table(

@@ -55,7 +55,7 @@ class ForwardingService:
         not be sent, None where it was or need not be. Raises `Unavailable`."""
         forwarding = context.channel.forwarding
         destination = forwarding.destination(context.config) if forwarding else None
-        if destination is None or not (answer.author is Author.RESOURCE or answer.question):
+        if destination is None or not _says_something(answer):
             return None
         try:
             if answer.question:
@@ -71,6 +71,12 @@ class ForwardingService:
             await self.health.failed(context.instance.id, Activity.PROCESSING, reason)
             return reason
         return None
+
+
+def _says_something(answer: Answer) -> bool:
+    """Not a note of ours, and not the empty answer of a resource that has nothing to tell."""
+    by_resource = answer.author is Author.RESOURCE and bool(answer.text.strip() or answer.artifacts)
+    return by_resource or bool(answer.question)
 
 
 def _fault(field: str, message: str) -> Invalid:

@@ -19,7 +19,7 @@ from domain.routing.model import ResultArtifact
 from ports.capabilities import PlatformError
 from ports.channels import AnyChannel, Channels
 from ports.clock import Ids
-from ports.files import FileLinks, MessageFiles
+from ports.files import FileLinks, FilePlace, MessageFiles
 from ports.instances import InstanceStore
 from ports.opt_outs import OptOuts
 from ports.reply_capabilities import OpenRequest
@@ -58,9 +58,10 @@ class SendingService:
         if idempotency_key and (stored := await self.sends.repeated(instance.id, idempotency_key)):
             return _queued(stored, digest)
         conversation = await self._conversation(instance, channel, message)
+        files = [_artifact(file) for file in message.files]
         answer = Answer(
             message.text,
-            tuple(await self.files.publish([_artifact(file) for file in message.files])),
+            tuple(await self.files.publish(files, FilePlace(instance.id, conversation.session_id))),
             message.choices,
             template=message.template,
             author=Author.PERSON,
@@ -78,6 +79,7 @@ class SendingService:
         place = NewMessage(session_id=to) if known and known.target else NewMessage(to=to or None)
         conversation = await self._conversation(instance, channel, place)
         send = await self._rendered(instance, channel, conversation, answer)
+        await self.files.share(answer.artifacts, FilePlace(instance.id, conversation.session_id))
         return await self._store(replace(send, idempotency_key=idempotency_key))
 
     async def _store(self, send: NewSend) -> QueuedSend:

@@ -14,7 +14,9 @@ from ports.clock import Clock
 from ports.instances import HealthRecorder
 from ports.metrics import Meter
 from ports.outbox import QueuedMessage
+from ports.queue import QueueKey
 from ports.reply_capabilities import ReplySender
+from ports.typing_signs import TypingSigns
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +29,7 @@ class MessageSender:
     health: HealthRecorder
     clock: Clock
     meter: Meter
+    typing: TypingSigns
 
     async def send(
         self,
@@ -37,6 +40,7 @@ class MessageSender:
         message: QueuedMessage,
     ) -> Sent:
         """Sends a message for which the rate limiter was acquired."""
+        self.typing.stop(QueueKey(request.instance_id, request.queue_key))
         started = self.clock.now()
         try:
             sent = await _try(instance, channel, sender, message)

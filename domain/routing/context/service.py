@@ -9,7 +9,7 @@ from typing import TypeVar
 from domain.channels.messages import LONGEST_QUOTED, Event, Quoted, ThreadMessage
 from domain.delivery.concurrency.service import ReadLimiter
 from domain.refusals import Unavailable, reason_of
-from domain.routing.invocation.model import ConversationContext
+from domain.routing.invocation.model import ConversationContext, place_of
 from domain.routing.model import QuotedMessage
 from ports.capabilities import PlatformError
 from ports.context import EarlierMessages
@@ -35,14 +35,16 @@ class ContextService:
     files: MessageFiles
     reads: ReadLimiter
 
-    async def quoted(self, context: ConversationContext, event: Event) -> QuotedMessage | None:
+    async def quoted(self, context: ConversationContext, queued: QueuedEvent) -> QuotedMessage | None:
         """The message that the event replies to. Raises `Unavailable`."""
+        event = queued.event
         quoted = event.quoted
         if quoted is not None and not quoted.is_given:
             quoted = await self.stored.find(context.instance.id, quoted) or await self._read(context, event)
         if quoted is None or not quoted.is_given:
             return None
-        fetched = await self.files.fetch(context.instance, replace(event, attachments=quoted.attachments))
+        event = replace(event, attachments=quoted.attachments)
+        fetched = await self.files.fetch(context.instance, event, place_of(context, queued))
         return QuotedMessage(bounded(quoted.text), quoted.author, tuple(fetched.files))
 
     async def thread(self, context: ConversationContext, queued: QueuedEvent) -> tuple[ThreadMessage, ...]:

@@ -6,8 +6,11 @@ from domain.channels.messages import Event
 from domain.channels.typed import ChannelConfig, ChannelTarget
 from domain.instances.model import Instance
 from domain.routing.ack_reaction.service import AckReaction
-from domain.routing.typing_indicator.service import RepeatedTyping
+from domain.routing.typing_indicator.service import LingeringTyping, RepeatedTyping
 from ports.channels import AnyChannel
+from ports.files import FilePlace
+from ports.inbox import QueuedEvent
+from ports.queue import QueueKey
 
 
 @dataclass(slots=True)
@@ -49,17 +52,28 @@ class ConversationContext:
 
     def start_typing(self, event: Event) -> None:
         """Shows that the event is being worked on: by the typing indicator, and by a reaction at the message."""
-        if self.channel.typing:
+        if self.channel.typing and self.typing is None:
             self.typing = RepeatedTyping(self.channel.typing, self.config, self.target(event))
         emoji = self.channel.definition.ack_reaction(self.instance.config)
         if emoji and event.message_id and (reactions := self.channel.reactions):
             self.reaction = AckReaction(reactions, self.config, self.target(event), event.message_id, emoji)
+
+    def linger_typing(self, key: QueueKey, lingering: LingeringTyping) -> None:
+        """The sign stays until the answer is sent."""
+        if self.typing is not None:
+            lingering.linger(key, self.typing)
+            self.typing = None
 
     def stop_typing(self) -> None:
         for shown in (self.typing, self.reaction):
             if shown is not None:
                 shown.stop()
         self.typing = self.reaction = None
+
+
+def place_of(context: ConversationContext, queued: QueuedEvent, *, inbound: bool = False) -> FilePlace:
+    """Where files belong that came with an event (`inbound`) or have to do with its answer."""
+    return FilePlace(context.instance.id, queued.event.session_id, queued.id, inbound)
 
 
 class ProcessingFailed(Exception):

@@ -13,7 +13,7 @@ from domain.refusals import Invalid
 from domain.routing.choices.service import ChoiceService
 from domain.routing.context.service import ContextService
 from domain.routing.drafting.service import DraftService
-from domain.routing.invocation.model import ConversationContext, ProcessingFailed
+from domain.routing.invocation.model import ConversationContext, ProcessingFailed, place_of
 from domain.routing.model import Approval, InputFile, Resource, RunRequest, RunResult, RunSender
 from domain.routing.prompts.service import PromptFeedback, presses_prompt
 from domain.routing.resource import parse_resource
@@ -59,8 +59,9 @@ class InvocationService:
             return self.feedback.decided_nothing(context, event, approval_result)
         self.feedback.decided(context, event, approval_result.closed)
         context.start_typing(event)
-        fetched = await self.files.fetch(context.instance, event)
-        request = _request(context.instance, event, user_id, approval_result, fetched.files)
+        place = place_of(context, queued, inbound=True)
+        fetched = await self.files.fetch(context.instance, event, place)
+        request = _request(context.instance, queued, user_id, approval_result, fetched.files)
         if decision is None:
             request = await self._in_context(context, queued, request, fetched)
         if decision is not None and not await self.approvals.begin(_scope(context, event), decision):
@@ -77,7 +78,7 @@ class InvocationService:
         return replace(
             request,
             text=await self.voice.text(context, event.text, fetched.recordings),
-            quoted=await self.contexts.quoted(context, event),
+            quoted=await self.contexts.quoted(context, queued),
             thread=await self.contexts.thread(context, queued),
         )
 
@@ -109,7 +110,7 @@ class InvocationService:
 
     async def _invoke(self, context: ConversationContext, queued: QueuedEvent, request: RunRequest) -> Answer:
         result = await self._run(context, queued, request)
-        artifacts = tuple(await self.files.publish(result.artifacts))
+        artifacts = tuple(await self.files.publish(result.artifacts, place_of(context, queued)))
         wanted = result.confirmation
         if wanted is None:
             answer = Answer(
@@ -154,12 +155,12 @@ def _received(queued: QueuedEvent) -> ReceivedText:
 
 def _request(
     instance: Instance,
-    event: Event,
+    queued: QueuedEvent,
     user_id: str | None,
     approval_result: ApprovalResult,
     files: Sequence[InputFile],
 ) -> RunRequest:
-    decision = approval_result.decision
+    event, decision = queued.event, approval_result.decision
     return RunRequest(
         resource=_resource(instance.resource_id or ""),
         request_id=event.request_id,
@@ -174,6 +175,7 @@ def _request(
         choice=decision is None and event.choice is not None,
         reaction=event.reaction,
         owner=instance.user_id,
+        inbox_id=queued.id,
     )
 
 

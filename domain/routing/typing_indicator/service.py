@@ -1,16 +1,23 @@
-"""The sign that somebody is writing, repeated while an answer is being made."""
+"""The sign that somebody is writing, repeated until the answer is sent."""
 
 import asyncio
 import logging
+from asyncio import TimerHandle
+from collections.abc import Awaitable, Callable
 
 from domain.channels.messages import Outcome, Sent
 from domain.channels.typed import ChannelConfig, ChannelTarget
+from ports.outbox import QueuedMessages
+from ports.queue import QueueKey
 from ports.reply_capabilities import TypingIndicator
 
 log = logging.getLogger(__name__)
 
 CALL_SECONDS = 5.0
 """What a platform gets for one call."""
+LINGER_SECONDS = 2.0
+"""Within which the delivery of a stored answer begins in this process. Where it does not, another delivers it and
+does not tell when."""
 
 
 class RepeatedTyping:
@@ -53,3 +60,44 @@ class RepeatedTyping:
         except Exception:
             log.exception("a channel failed to show that an answer is being written")
             return None
+
+
+class LingeringTyping:
+    """The signs of answers that are made and not sent yet, one for each conversation.
+
+    A sign ends when the first message of the answer is handed to the platform, or when its delivery is put off.
+    """
+
+    def __init__(self) -> None:
+        self._signs: dict[QueueKey, tuple[RepeatedTyping, TimerHandle]] = {}
+
+    def linger(self, key: QueueKey, sign: RepeatedTyping) -> None:
+        """To be called before the answer is stored, as its delivery may begin before that is known here."""
+        self.stop(key)
+        timer = asyncio.get_running_loop().call_later(LINGER_SECONDS, self.stop, key)
+        self._signs[key] = sign, timer
+
+    def stop(self, key: QueueKey) -> None:
+        if found := self._signs.pop(key, None):
+            sign, timer = found
+            timer.cancel()
+            sign.stop()
+
+    def stop_all(self) -> None:
+        for key in tuple(self._signs):
+            self.stop(key)
+
+    def during(
+        self, deliver: Callable[[QueuedMessages], Awaitable[None]]
+    ) -> Callable[[QueuedMessages], Awaitable[None]]:
+        """The delivery of a queue, which keeps the sign of its conversation up, and ends it in any case."""
+
+        async def delivered(leased: QueuedMessages) -> None:
+            if found := self._signs.get(leased.key):
+                found[1].cancel()
+            try:
+                await deliver(leased)
+            finally:
+                self.stop(leased.key)
+
+        return delivered

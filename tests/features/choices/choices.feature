@@ -25,6 +25,7 @@ Feature: Choices
       When "ada" writes "a shirt" on <platform>
       And "bob" presses "Small"
       Then the resource gets "size-s" as a choice of "bob"
+      And "bob" is told "You chose: Small"
       And the message keeps its buttons
 
       Examples:
@@ -132,6 +133,19 @@ Feature: Choices
       And "ada" presses "Small", and the press reaches another instance
       Then "ada" is told "This choice is no longer known."
       And the resource is not called again
+
+    Scenario Outline: A message on <platform> that is not kept any more
+      Given a resource that offers "Small" for "size-s" and "Large" for "size-l"
+      When "ada" writes "a shirt" on <platform>
+      And the conversation of "ada" is erased
+      And "ada" presses "Small"
+      Then "ada" is told "This choice is no longer known."
+      And the resource is not called again
+
+      Examples:
+        | platform   |
+        | Telegram   |
+        | Mattermost |
 
   Rule: Where there are no buttons the number or the label is typed
 

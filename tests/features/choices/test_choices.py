@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
+from domain.access.model import Caller
 from domain.channels.messages import Choice
 from domain.routing.model import Confirmation, RunRequest, RunResult
 from tests.drivers.groups import GROUPS, Group
@@ -85,6 +86,10 @@ class Scene:
     def buttons(self, number: int = -1) -> dict[str, str]:
         return self.group.questions()[number]
 
+    def erase(self, session_id: str) -> None:
+        conversations = self.world.container.use_cases().conversations
+        self.world.run(conversations.erase(Caller("ann"), self.instance_id, session_id))
+
     def settle(self) -> None:
         """Everything that waits is worked off and on record, deliveries included."""
         fetch = self.world.container.database().fetch
@@ -156,6 +161,12 @@ def writes(scene: Scene, who: str, text: str) -> None:
 @when(parsers.re(r'"(?P<who>\w+)" is asked about the tool "open_valve"'))
 def asked_about_tool(scene: Scene, who: str) -> None:
     scene.write(who, "open the valve")
+
+
+@when(parsers.re(r'the conversation of "(?P<who>\w+)" is erased'))
+def erased(scene: Scene, who: str) -> None:
+    session_id = scene.resource.requests[0].session_id
+    scene.erase(session_id)
 
 
 @when(parsers.re(r'"(?P<who>\w+)" presses "(?P<label>[^"]+)"'))

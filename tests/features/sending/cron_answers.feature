@@ -32,6 +32,25 @@ Feature: Answers of a schedule go out through another instance
       When it fires
       Then nothing is sent
 
+    Scenario: A resource that has nothing to tell
+      Given a schedule that delivers to the channel through the Slack bot
+      And the resource answers nothing
+      When it fires
+      Then nothing is sent
+      And the schedule is healthy
+
+    Scenario: Files go along
+      Given a schedule that delivers to the channel through the Slack bot
+      And the resource answers with a file
+      When it fires
+      Then the file is in the channel
+
+    Scenario: An administrator saves the schedule of somebody else
+      Given a schedule that delivers to the channel through the Slack bot
+      When admin saves it again
+      And it fires
+      Then "Summary: all is well" stands in the channel once
+
   Rule: What fails is a matter of the schedule
 
     Scenario: The resource fails
@@ -84,3 +103,8 @@ Feature: Answers of a schedule go out through another instance
         | to the channel through no instance         | deliverInstanceId |
         | through the Slack bot without a channel    | deliverTo         |
         | to two lines through the Slack bot         | deliverTo         |
+
+    Scenario: A schedule that is changed
+      Given a schedule that delivers to the channel through the Slack bot
+      When ann changes it to deliver through an instance that does not exist
+      Then the request is refused, naming deliverInstanceId

@@ -15,6 +15,14 @@ Feature: People who want no more text messages
       Then the answer is a dead letter, as bob wrote STOP
       And bob gets nothing
 
+    Scenario: A dead letter that is sent again after START
+      Given bob has written "STOP"
+      When bob writes "Is the shop open?"
+      Then the answer is a dead letter, as bob wrote STOP
+      When bob writes "START"
+      And ann has the dead letter sent again
+      Then bob reads "Is the shop open?"
+
     Scenario: A person who wrote START later
       Given bob has written "STOP"
       And bob has written "start"

@@ -9,11 +9,11 @@ from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.outbound.channels.workspace_chat.tests import samples
 from domain.refusals import StorageAway
-from domain.routing.model import Confirmation, RunRequest, RunResult
+from domain.routing.model import Confirmation, ResultArtifact, RunRequest, RunResult
 from ports.downstream import DownstreamFailed
 from ports.inbox import EventOutcome
 from tests.drivers.resource import Resource
-from tests.features.sending.conftest import Sending
+from tests.features.sending.conftest import ROOM, Sending
 from tests.support.platforms.slack import Slack
 from tests.support.waiting import until
 
@@ -112,6 +112,36 @@ def asks(schedule: Schedule) -> None:
     schedule.answer = RunResult("", confirmation=Confirmation("send_mail"))
 
 
+@given("the resource answers nothing")
+def answers_nothing(schedule: Schedule) -> None:
+    schedule.answer = RunResult(" ")
+
+
+@given("the resource answers with a file")
+def answers_file(schedule: Schedule) -> None:
+    schedule.answer = RunResult("", (ResultArtifact("sums.csv", "text/csv", data=b"1,2"),))
+
+
+@when("admin saves it again")
+def admin_saves(schedule: Schedule) -> None:
+    body = {
+        "id": schedule.id,
+        "channelId": "cron",
+        "channelName": "Summary",
+        "config": {**BASE, "deliverInstanceId": schedule.sending.id, "deliverTo": ROOM},
+        "downStreamResourceId": "workflow::7",
+    }
+    reply = schedule.sending.way.create("admin", body)
+    assert reply.outcome == "done", reply
+
+
+@then("the file is in the channel")
+def file_there(schedule: Schedule, slack: Slack) -> None:
+    assert schedule.sending.driver.wait_until(lambda: len(slack.files) == 1), slack.files
+    assert (slack.files[0]["channel_id"], slack.files[0]["title"]) == (ROOM, "sums.csv")
+    assert list(slack.uploads.values()) == [b"1,2"]
+
+
 @given("ann deletes the Slack bot")
 def deletes(schedule: Schedule) -> None:
     assert schedule.sending.way.delete("ann", schedule.sending.id).outcome == "done"
@@ -198,6 +228,12 @@ def asks_for(schedule: Schedule, destination: str) -> None:
         "downStreamResourceId": "workflow::7",
     }
     sending.replies.append(sending.way.create("ann", body))
+
+
+@when("ann changes it to deliver through an instance that does not exist")
+def changes(schedule: Schedule) -> None:
+    config = {**BASE, "deliverInstanceId": 999_999}
+    schedule.sending.replies.append(schedule.sending.way.update("ann", schedule.id, {"config": config}))
 
 
 @then(parsers.parse("the request is refused, naming {field}"))

@@ -67,6 +67,12 @@ def dead(sending: Sending) -> None:
     assert "wrote STOP" in letters()[0]["lastError"]
 
 
+@when("ann has the dead letter sent again")
+def replayed(sending: Sending) -> None:
+    (letter,) = sending.way.deliveries("ann", sending.id, "dead").body["deliveries"]
+    assert sending.way.replay("ann", sending.id, letter["id"]).outcome == "accepted"
+
+
 @then("bob gets nothing")
 def nothing(twilio: Twilio) -> None:
     assert twilio.messages == []

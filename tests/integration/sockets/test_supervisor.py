@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 
 import pytest
 
@@ -10,7 +11,7 @@ from adapters.outbound.channels.linked_device_messaging.device import Incoming, 
 from adapters.outbound.channels.tests.support import NOW
 from adapters.outbound.security.encryption import ConfigCipher, new_key
 from adapters.outbound.storage.pool import Database
-from domain.channels.messages import Event, Sender
+from domain.channels.messages import Change, Event, Sender
 from domain.instances.model import Instance
 from domain.pairing.service import PairingService
 from domain.refusals import TooMany, Unavailable
@@ -299,3 +300,15 @@ async def test_a_batch_without_the_lease_is_refused(kept: tuple[SocketWorld, int
     storing = world.storing(instance_id)
     with pytest.raises(Unavailable, match="another process"):
         await storing.batch([event("one")], {"offset": 1})
+
+
+async def test_edits_and_posts_in_threads_are_stored_before_the_cursor(kept: tuple[SocketWorld, int]) -> None:
+    world, instance_id = kept
+    await world.database.execute("ALTER TABLE inbox ADD CHECK (position('odd' IN event) = 0)")
+    unfollowed = replace(event("in a thread"), session_id="thread", only_followed=True)
+    edited = replace(event("two"), change=Change.EDITED, new_if_answered=True)
+    await world.storing(instance_id).batch([event("odd"), event("one"), unfollowed, edited], {"offset": 4})
+    assert await _rows(world, 2)
+    assert await world.cursors.cursor(instance_id) == {"offset": 4}
+    rows = await world.database.fetch("SELECT last_error FROM instance_activity")
+    assert ("a message could not be stored: CheckViolation",) in rows

@@ -85,3 +85,13 @@ async def test_only_the_latest_answer_offers_numbers(database: Database, instanc
     await answering.answer("e", None)
     assert answering.seen is None
     assert await offers.offer(instance, message) is not None
+
+
+async def test_an_outcome_that_is_not_recorded_offers_nothing(database: Database, instance: int) -> None:
+    offers, answering = PostgresOffers(database), AnsweredConversation(database, instance)
+    message = await answering.answer("a", Answer("Which?", choices=CHOICES))
+    await answering.inbox.add(instance, [Event("b", "s", Sender("x"), "b", {}, request_id="r")])
+    [conversation] = (await answering.conversations.lease(Capacity(10, 10, 10))).leased
+    again = EventOutcome(conversation.key, message.row, {}, answer=Answer("Which?"), last=True, numbered=True)
+    assert not await answering.conversations.record(again)
+    assert await offers.latest(instance, message) is not None

@@ -50,6 +50,10 @@ class Discord(StandIn):
         self.original_gone = False
         self.shared = {"/attachments/1/engine.png": b"\x89PNG picture"}
         self.gateway = GatewayStandIn()
+        self.flags = 0
+        self.threads: dict[str, str] = {}
+        self.may_begin_threads = True
+        self.history: list[dict[str, Any]] = []
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         if request.path in ("/gateway/", "/resume/"):
@@ -64,17 +68,42 @@ class Discord(StandIn):
             return self._by_token(seen, path)
         if seen.headers.get("authorization") != f"Bot {TOKEN}":
             return refusal(401, 0, "401: Unauthorized")
-        if path == "/users/@me":
-            return Reply(json={"id": APPLICATION, "username": "agent", "bot": True})
-        if path == "/gateway/bot":
-            return Reply(json={"url": self.url.replace("http", "ws", 1) + "/gateway", "shards": 1})
+        if seen.method == "GET":
+            return self._get(seen, path)
         if path == "/users/@me/channels":
             return self._direct(seen)
-        if seen.method == "GET" and path in (f"/channels/{channel}" for channel in CHANNELS):
-            return Reply(json={"id": path.rpartition("/")[2], "type": 0})
-        if seen.method == "GET":
-            return refusal(404, 10003, "Unknown Channel")
+        if found := re.fullmatch(r"/channels/(\d+)/messages/(\d+)/threads", path):
+            return self._begin_thread(seen, found[1], found[2])
         return self._in_channel(seen, path)
+
+    def _get(self, seen: Seen, path: str) -> Reply:
+        known = {
+            "/users/@me": {"id": APPLICATION, "username": "agent", "bot": True},
+            "/gateway/bot": {"url": self.url.replace("http", "ws", 1) + "/gateway", "shards": 1},
+            "/applications/@me": {"id": APPLICATION, "flags": self.flags},
+            **{f"/channels/{channel}": {"id": channel, "type": 0} for channel in CHANNELS},
+            **{
+                f"/channels/{thread}": {"id": thread, "type": 11, "parent_id": parent}
+                for thread, parent in self.threads.items()
+            },
+        }
+        if path in known:
+            return Reply(json=known[path])
+        found = re.fullmatch(r"/channels/(\d+)/messages", path)
+        if found is None or found[1] not in self.threads:
+            return refusal(404, 10003, "Unknown Channel")
+        before, limit = int(seen.query["before"]), int(seen.query["limit"])
+        latest = [message for message in self.history if int(message["id"]) < before][-limit:]
+        return Reply(json=latest[::-1])
+
+    def _begin_thread(self, seen: Seen, channel: str, message: str) -> Reply:
+        expect(channel in CHANNELS and 1 <= len(seen.json["name"]) <= 100, "50035 name")
+        if not self.may_begin_threads:
+            return refusal(403, 50013, "Missing Permissions")
+        if message in self.threads:
+            return refusal(400, 160004, "A thread has already been created for this message")
+        self.threads[message] = channel
+        return Reply(201, {"id": message, "type": 11, "parent_id": channel})
 
     def _direct(self, seen: Seen) -> Reply:
         expect(set(seen.json) == {"recipient_id"}, f"fields {set(seen.json)}")
@@ -112,7 +141,7 @@ class Discord(StandIn):
         found = re.fullmatch(r"/channels/(\d+)/(typing|messages(?:/\d+)?)", path)
         expect(found, f"{seen.method} {path}")
         assert found
-        if found[1] not in CHANNELS:
+        if found[1] not in (*CHANNELS, *self.threads):
             return refusal(404, 10003, "Unknown Channel")
         if found[2] == "typing":
             self.typing.append(found[1])

@@ -91,6 +91,11 @@ class Mattermost(StandIn):
         }
         self._say(peer, "posted", data)
 
+    def change(self, kind: str, post: dict[str, Any], **changed: Any) -> None:
+        """A 'post_edited' or 'post_deleted', which all connections are told of."""
+        for peer in self.sockets.open:
+            self._say(peer, kind, {"post": json.dumps({**post, **changed})})
+
     def _say(self, peer: Peer, event: str, data: dict[str, Any]) -> None:
         sequence = self._sequences.get(peer, 0)
         self._sequences[peer] = sequence + 1

@@ -15,6 +15,7 @@ from domain.delivery.sending.service import MessageSender
 from domain.delivery.service import MAX_FAULTS, DeliveryService
 from domain.instances.model import Instance
 from domain.refusals import Invalid, StorageAway, Unavailable
+from domain.routing.typing_indicator.service import LingeringTyping
 from ports.outbox import QueuedMessage, QueuedMessages
 from ports.queue import QueueKey
 
@@ -56,7 +57,7 @@ class World:
         clock: Any = SimpleNamespace(now=lambda: NOW)
         meter: Any = SimpleNamespace(delivered=_nothing)
         ids: Any = SimpleNamespace(chance=lambda: 0.0)
-        sender = MessageSender(limiter, health, clock, meter)
+        sender = MessageSender(limiter, health, clock, meter, LingeringTyping())
         self.service = DeliveryService(anything, anything, anything, health, limiter, sender, ids, anything)
 
     async def cached(self, instance_id: int) -> Instance:

@@ -18,6 +18,7 @@ from domain.refusals import Invalid, StorageAway, Unavailable
 from domain.routing.events.service import EventService
 from domain.routing.service import RETRIES, ConversationService
 from domain.routing.texts import PROCESSING_FAILED
+from domain.routing.typing_indicator.service import LingeringTyping
 from domain.routing.withdrawals.service import Withdrawals
 from ports.inbox import Conversation, EventOutcome, QueuedEvent
 from ports.queue import QueueKey
@@ -80,6 +81,7 @@ class World:
             health,
             ForwardingService(anything, anything, health),
             Withdrawals(),
+            LingeringTyping(),
         )
 
     async def cached(self, instance_id: int) -> Instance | None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 
 import pytest
 
 from domain.channels.messages import Config, Outcome, Sent, Target
 from domain.routing.typing_indicator import service as typing
-from domain.routing.typing_indicator.service import RepeatedTyping
+from domain.routing.typing_indicator.service import LINGER_SECONDS, LingeringTyping, RepeatedTyping
+from ports.outbox import QueuedMessages
+from ports.queue import QueueKey
 from tests.support.waiting import let_pass, stopped_clock
 
 SENT = Sent(Outcome.SENT)
@@ -102,3 +105,69 @@ async def test_nothing_is_shown_after_a_stop() -> None:
     let_pass(60)
     await settled()
     assert channel.calls == 2
+
+
+KEY = QueueKey(7, "s")
+
+
+async def test_goes_on_until_the_answer_is_handed_to_the_platform() -> None:
+    channel, lingering = Channel(), LingeringTyping()
+    counted = []
+
+    async def deliver(leased: QueuedMessages) -> None:
+        let_pass(60)  # the platform asked for a pause
+        await settled()
+        counted.append(channel.calls)
+        lingering.stop(leased.key)
+        let_pass(60)
+        await settled()
+        counted.append(channel.calls)
+
+    with stopped_clock():
+        sign = RepeatedTyping(channel, {}, {})
+        await settled()
+        lingering.linger(KEY, sign)
+        await lingering.during(deliver)(QueuedMessages(KEY, ()))
+    assert counted == [2, 2]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_ends_where_the_delivery_is_put_off_or_fails(fails: bool) -> None:
+    channel, lingering = Channel(), LingeringTyping()
+
+    async def deliver(leased: QueuedMessages) -> None:
+        if fails:
+            raise RuntimeError("no")
+
+    with stopped_clock():
+        lingering.linger(KEY, RepeatedTyping(channel, {}, {}))
+        await settled()
+        with contextlib.suppress(RuntimeError):
+            await lingering.during(deliver)(QueuedMessages(KEY, ()))
+        let_pass(60)
+        await settled()
+    assert channel.calls == 1
+
+
+async def test_ends_soon_where_another_process_delivers() -> None:
+    channel, lingering = Channel(), LingeringTyping()
+    with stopped_clock():
+        lingering.linger(KEY, RepeatedTyping(channel, {}, {}))
+        await settled()
+        let_pass(LINGER_SECONDS)
+        await settled()
+        let_pass(60)
+        await settled()
+    assert channel.calls == 1
+
+
+async def test_a_conversation_has_one_sign_and_a_process_that_ends_has_none() -> None:
+    first, second, lingering = Channel(), Channel(), LingeringTyping()
+    with stopped_clock():
+        for channel in (first, second):
+            lingering.linger(KEY, RepeatedTyping(channel, {}, {}))
+            await settled()
+        lingering.stop_all()
+        let_pass(60)
+        await settled()
+    assert (first.calls, second.calls) == (1, 1)

@@ -10,7 +10,7 @@ from typing import Any
 from adapters.outbound.channels.common.bodies import at, integer, items, text
 from adapters.outbound.channels.community_chat.config import MattermostConfig
 from adapters.outbound.channels.community_chat.webhook import mention_of, read_message
-from domain.channels.messages import ChannelMetadata, Event
+from domain.channels.messages import Change, ChannelMetadata, Event, Sender
 
 _DIRECT = "D"
 _BY_PROGRAMS = ("from_bot", "from_webhook", "from_plugin")
@@ -56,6 +56,22 @@ def read_post(config: MattermostConfig, post: Post, bot: ChannelMetadata) -> Eve
     events = read_message(config, payload, bot).events if payload["user_id"] else ()
     only_followed = not addressed and config.require_mention
     return next((replace(event, only_followed=only_followed) for event in events), None)
+
+
+def read_edit(config: MattermostConfig, post: Post, bot: ChannelMetadata) -> Event | None:
+    """The event of an edited post. Updates without the time of an edit are previews of links and the like."""
+    edited_at = integer(post.body, "edit_at")
+    event = read_post(config, post, bot) if edited_at else None
+    return replace(event, key=f"{event.message_id}:{edited_at}", change=Change.EDITED) if event else None
+
+
+def read_deletion(config: MattermostConfig, post: Post, bot: ChannelMetadata) -> Event | None:
+    """The event of a deleted post of somebody else."""
+    post_id = text(post.body, "id")
+    if not post_id or text(post.body, "user_id") == text(bot, "userId"):
+        return None
+    key = f"{post_id}:{Change.DELETED}"
+    return Event(key, "", Sender(""), "", {}, message_id=post_id, change=Change.DELETED)
 
 
 def _mentions(message: str, username: str) -> bool:

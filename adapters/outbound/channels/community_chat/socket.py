@@ -4,8 +4,8 @@ Source: https://developers.mattermost.com/api-documentation/ (WebSocket) and the
 """
 
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from adapters.outbound.channels.common.bodies import at, frame_object, integer, 
 from adapters.outbound.channels.common.reconnecting import Attempt, keep_connected
 from adapters.outbound.channels.community_chat.api import MattermostApi
 from adapters.outbound.channels.community_chat.config import SOCKET, MattermostConfig
-from adapters.outbound.channels.community_chat.posts import Post, read_post
+from adapters.outbound.channels.community_chat.posts import Post, read_deletion, read_edit, read_post
 from adapters.outbound.http.paths import base_address, segment
 from domain.channels.messages import ChannelMetadata, Event
 from ports.capabilities import Emit, PlatformError, Registration
@@ -35,6 +35,14 @@ MISSED_MS = 24 * 3_600_000
 """Older posts that were missed are not answered any more."""
 MOST_CHANNELS = 100
 """In so many channels posts that were missed are looked for, those with the latest posts first."""
+
+
+_Read = Callable[[MattermostConfig, Post, ChannelMetadata], Event | None]
+_READERS: Mapping[str, _Read] = {
+    "posted": read_post,
+    "post_edited": read_edit,
+    "post_deleted": read_deletion,
+}
 
 
 class Socket:
@@ -104,7 +112,7 @@ def _check(frame: Mapping[str, Any]) -> None:
 class _Reader:
     """Reads the posts of one connection. `seen`: when the latest post was made by the server's clock, in milliseconds
     since 1970; `stored` is the cursor, `first` where the very first connection began; `sequence` is the number of the
-    next event."""
+    next event. `channels` are those of the bot by their ids: events of edits do not tell where the post stands."""
 
     config: MattermostConfig
     emit: Emit
@@ -115,6 +123,7 @@ class _Reader:
     stored: int = 0
     first: int = 0
     sequence: int | None = None
+    channels: dict[str, Mapping[str, Any]] = field(default_factory=dict)
 
     async def read(self, frame: Mapping[str, Any]) -> None:
         """Raises `PlatformError` where events before this one are missing."""
@@ -123,17 +132,18 @@ class _Reader:
             if self.sequence not in (None, sequence):
                 raise PlatformError("Mattermost: the WebSocket lost events; what was missed is read anew.")
             self.sequence = sequence + 1
-        if text(frame, "event") == "posted":
-            channel = {
-                "type": text(frame, "data", "channel_type"),
-                "name": text(frame, "data", "channel_name"),
-            }
+        if read := _READERS.get(text(frame, "event")):
             post = frame_object(text(frame, "data", "post"))
-            await self._take(Post(post, channel, text(frame, "data", "sender_name")))
+            channel_id = text(post, "channel_id")
+            if name := text(frame, "data", "channel_name"):
+                self.channels[channel_id] = {"name": name, "type": text(frame, "data", "channel_type")}
+            channel = self.channels.get(channel_id, {})
+            await self._take(Post(post, channel, text(frame, "data", "sender_name")), read)
 
     async def catch_up(self) -> None:
         """Reads what was posted since the last connection; nothing at the first one."""
         channels = await self.api.read_list(self.config, "/users/me/channels", "the bot's channels")
+        self.channels = {text(channel, "id"): channel for channel in channels}
         cursor = await self.emit.cursor()
         since = integer(cursor or {}, "since")
         if since is None:
@@ -160,8 +170,8 @@ class _Reader:
             missed += [Post(post, channel) for post in given if isinstance(post, dict)]
         return [post for post in missed if post.created_at >= since]
 
-    async def _take(self, post: Post) -> None:
-        event = read_post(self.config, post, self.metadata)
+    async def _take(self, post: Post, read: _Read = read_post) -> None:
+        event = read(self.config, post, self.metadata)
         self.seen = max(self.seen, post.created_at)
         if event is not None:
             await self._store(self.seen, event)

@@ -50,11 +50,18 @@ class DiscordApi:
         self.client = PlatformClient(dependencies.http, "Discord", _reason)
         self._address = dependencies.address
 
-    async def read(self, config: DiscordConfig, path: str) -> dict[str, Any]:
+    async def read(self, config: DiscordConfig, path: str, timeout: float = SEND_TIMEOUT) -> dict[str, Any]:
         """A resource, read as the bot. Raises `PlatformError`."""
-        return await self.client.read(
-            HttpRequest("GET", self._url(path), headers=_bot(config), timeout=SEND_TIMEOUT)
-        )
+        return await self.client.read(self._get(config, path, timeout))
+
+    async def read_list(self, config: DiscordConfig, path: str, timeout: float) -> list[Any]:
+        """A list of resources. Raises as `read`."""
+        client = replace(self.client, succeeded=lambda answer: isinstance(answer.json(), list))
+        found: list[Any] = (await client.answer(self._get(config, path, timeout))).json()
+        return found
+
+    def _get(self, config: DiscordConfig, path: str, timeout: float) -> HttpRequest:
+        return HttpRequest("GET", self._url(path), headers=_bot(config), timeout=timeout)
 
     async def find_channel(self, config: DiscordConfig, channel: str) -> dict[str, Any] | None:
         """A channel, None where there is none with that id. Raises `PlatformError`."""

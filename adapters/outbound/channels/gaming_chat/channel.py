@@ -15,6 +15,7 @@ from .posting import Posting
 from .prompts import Prompts
 from .reactions import DiscordReactions
 from .streaming import DiscordStreaming
+from .threads import Threads
 
 
 def build(dependencies: ChannelDependencies) -> Channel[DiscordConfig, DiscordTarget]:
@@ -22,6 +23,7 @@ def build(dependencies: ChannelDependencies) -> Channel[DiscordConfig, DiscordTa
     posting = Posting(dependencies.clock, api)
     sender = delivery.Delivery(dependencies, api, posting)
     prompts = Prompts(api)
+    threads = Threads(api)
     return Channel(
         definition=DEFINITION,
         addresses=(BASE,),
@@ -40,5 +42,6 @@ def build(dependencies: ChannelDependencies) -> Channel[DiscordConfig, DiscordTa
         streaming=DiscordStreaming(posting),
         button_ack=prompts,
         prompt_closer=prompts,
-        connector=Gateway(dependencies, api),
+        connector=Gateway(dependencies, api, threads),
+        thread_reader=threads,
     )

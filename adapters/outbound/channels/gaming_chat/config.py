@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 from adapters.outbound.channels.common.reactions import ack_reaction, reactions
 from domain.channels.model import ChannelDefinition, Format, SetupInstructions, TextLimit
-from domain.channels.typed import ChannelTarget, ChatConfig, ConfigModel, JsonModel, setting
+from domain.channels.typed import ChannelTarget, ConfigModel, JsonModel, ThreadConfig, setting
 
 TEXT_LIMIT = TextLimit(2000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DiscordConfig(ChatConfig):
+class DiscordConfig(ThreadConfig):
     bot_token: str = setting(
         "Bot token, from the 'Bot' page of the application in the Discord Developer Portal.",
         required=True,
@@ -37,7 +37,8 @@ class DiscordConfig(ChatConfig):
 class DiscordTarget(ChannelTarget):
     """`token` is that of an interaction at `since`, in seconds since 1970; `max_file` is in bytes.
 
-    `deferred`: Discord shows 'is thinking' for a command until it is answered.
+    `deferred`: Discord shows 'is thinking' for a command until it is answered. `thread_of` is the message below which
+    the answer begins a thread, which is called `thread_name`.
     """
 
     channel_id: str = ""
@@ -49,6 +50,8 @@ class DiscordTarget(ChannelTarget):
     reply_to: str = ""
     prompt_id: str = ""
     prompt_message: str = ""
+    thread_of: str = ""
+    thread_name: str = ""
 
 
 CONFIG = ConfigModel(DiscordConfig)
@@ -75,8 +78,8 @@ DEFINITION = ChannelDefinition(
             ),
             (
                 "On 'OAuth2', under 'URL Generator', tick the scopes bot and applications.commands and "
-                "the permissions View Channels, Send Messages, Send Messages in Threads, Attach Files and"
-                " Read Message History."
+                "the permissions View Channels, Send Messages, Create Public Threads, Send Messages in "
+                "Threads, Attach Files and Read Message History."
             ),
             "Open the generated address and add the bot to your server.",
             (
@@ -86,7 +89,8 @@ DEFINITION = ChannelDefinition(
             ),
             (
                 "Mentions and direct messages need no further setting: they arrive over the gateway "
-                "connection that the service keeps with botToken."
+                "connection that the service keeps with botToken. For threads that need no further mention "
+                "also turn on 'Message Content Intent' on 'Bot'."
             ),
         ),
         docs_url="https://docs.discord.com/developers/interactions/overview",

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from adapters.outbound.channels.common.bodies import at, frame_object, text
+from adapters.outbound.channels.common.bodies import at, frame_object, integer, text
 from adapters.outbound.channels.common.reconnecting import Attempt, Refused, keep_connected
 from domain.channels.messages import Event
 from ports.capabilities import Emit, PlatformError, Registration
@@ -25,10 +25,14 @@ from .config import DiscordConfig
 from .interactions import read_interaction
 from .messages import read_deletion, read_edit, read_message
 from .reactions import read_reaction
+from .threads import READ_TIMEOUT, Threads
 
 INTENTS = 1 << 9 | 1 << 12
 """Messages in servers and direct messages. The content of mentions and direct messages comes without the
 privileged intent MESSAGE_CONTENT."""
+MESSAGE_CONTENT = 1 << 15
+"""The privileged intent for the content of other messages, and the flags of applications that may have it."""
+_MAY_READ_CONTENT = 1 << 18 | 1 << 19
 REACTION_INTENTS = 1 << 10 | 1 << 13
 """Reactions in servers and in direct messages."""
 _FATAL = {
@@ -77,9 +81,10 @@ class _Session:
 class Gateway:
     """One connection for each instance; where one broke off, the next resumes. Nothing outlasts `listen`."""
 
-    def __init__(self, dependencies: ChannelDependencies, api: DiscordApi) -> None:
+    def __init__(self, dependencies: ChannelDependencies, api: DiscordApi, threads: Threads) -> None:
         self._dependencies = dependencies
         self._api = api
+        self._threads = threads
 
     def wants(self, config: DiscordConfig, registration: Registration) -> bool:
         return True
@@ -115,7 +120,7 @@ class Gateway:
             async with self._dependencies.websockets.open(
                 Handshake(f"{address}/?v=10&encoding=json", heartbeat=None)
             ) as socket:
-                await _Connection(self._dependencies, self._api, socket, session).run()
+                await _Connection(self._dependencies, self._api, self._threads, socket, session).run()
         except HttpFailed as failed:
             session.address = ""
             raise PlatformError(f"Discord: the gateway cannot be reached: {failed}") from None
@@ -131,6 +136,7 @@ class Gateway:
 class _Connection:
     dependencies: ChannelDependencies
     api: DiscordApi
+    threads: Threads
     socket: WebSocket
     session: _Session
     acknowledged: bool = True
@@ -173,7 +179,21 @@ class _Connection:
             return
         intents = _intents(self.session.config)
         properties = {"os": "linux", "browser": "switchboard", "device": "switchboard"}
+        if await self._may_read_content():
+            intents |= MESSAGE_CONTENT
         await self._send(_Op.IDENTIFY, {"token": token, "intents": intents, "properties": properties})
+
+    async def _may_read_content(self) -> bool:
+        """Whether messages without a mention are needed, and the application may read them: else Discord refuses
+        the intent."""
+        config = self.session.config
+        if config.require_mention and not config.follow_threads:
+            return False
+        try:
+            application = await self.api.read(config, "/applications/@me", READ_TIMEOUT)
+        except PlatformError:
+            return False
+        return bool((integer(application, "flags") or 0) & _MAY_READ_CONTENT)
 
     async def _heartbeat(self, seconds: float) -> None:
         """Runs until cancelled; a heartbeat without an answer closes a connection that is dead."""
@@ -219,19 +239,21 @@ class _Connection:
             self.session.attempt.greeted = True
             await self.session.recorder.set_connected_since(self.dependencies.clock.now())
         elif event := self._read(name, data):
-            await self.session.emit(event)
+            if placed := await self.threads.placed(self.session.config, event):
+                await self.session.emit(placed)
         elif name == "INTERACTION_CREATE" and isinstance(data, dict):
             await self._interact(data)
 
     def _read(self, name: str, data: Any) -> Event | None:
-        bot_ids = {self.session.config.application_id, self.session.bot_id}
+        config = self.session.config
+        bot_ids = {config.application_id, self.session.bot_id}
         event: Event | str = "other"
         match name:
             case "MESSAGE_CREATE":
-                event = read_message(data, bot_ids)
+                event = read_message(config, data, bot_ids)
             case "MESSAGE_UPDATE":
-                event = read_edit(data, bot_ids)
-            case "MESSAGE_REACTION_ADD" if self.session.config.reactions:
+                event = read_edit(config, data, bot_ids)
+            case "MESSAGE_REACTION_ADD" if config.reactions:
                 event = read_reaction(data, bot_ids)
             case "MESSAGE_DELETE":
                 event = read_deletion(data)

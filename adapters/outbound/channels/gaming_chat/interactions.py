@@ -14,12 +14,14 @@ from domain.channels.messages import Attachment, Event
 
 from .config import TARGET, DiscordConfig, DiscordTarget
 from .messages import attachment_of, plain, sender_of, session_of
+from .threads import of_interaction
 
 GREETING = "Hello! Write your question behind the command, mention me, or send me a direct message."
 EPHEMERAL = 1 << 6
 _UNREADABLE = "This command could not be read. Please try again."
 _PONG = {"type": 1}
 _REFUSED = {"type": 4, "data": {"content": _UNREADABLE, "flags": EPHEMERAL}}
+_NOT_HERE = {"type": 4, "data": {"content": "I am not set up to answer in this channel.", "flags": EPHEMERAL}}
 _DEFERRED_MESSAGE = {"type": 5}
 _DEFERRED_UPDATE = {"type": 6}
 _NO_SUGGESTIONS = {"type": 8, "data": {"choices": []}}
@@ -44,11 +46,15 @@ def read_interaction(config: DiscordConfig, body: Mapping[str, Any], now: dateti
             return Interaction("challenge", _PONG)
         case 2:
             event = _command(config, body, now)
+            if event and not (event := of_interaction(config, body, event)):
+                return Interaction("ignored:channel", _NOT_HERE)
             if event is None:  # nothing would ever replace 'is thinking'
                 return Interaction("ignored:incomplete", _REFUSED)
             return Interaction("command", _DEFERRED_MESSAGE, event)
         case 3:
             event = _component(config, body, now)
+            if event and not (event := of_interaction(config, body, event)):
+                return Interaction("ignored:channel", _DEFERRED_UPDATE)
             return Interaction("component" if event else "ignored:no-value", _DEFERRED_UPDATE, event)
         case 4:
             return Interaction("ignored:autocomplete", _NO_SUGGESTIONS)

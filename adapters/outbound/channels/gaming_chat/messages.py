@@ -10,7 +10,7 @@ from typing import Any
 from adapters.outbound.channels.common.bodies import at, items, size, text
 from domain.channels.messages import Attachment, Author, Change, Event, Identity, Quoted, Sender
 
-from .config import TARGET, DiscordTarget
+from .config import TARGET, DiscordConfig, DiscordTarget
 
 GREETING = "Hello! Write your question behind my name, or send me a direct message."
 _BY_PEOPLE = (None, 0, 19)
@@ -20,8 +20,8 @@ _ROLE = re.compile(r"<@&\d+>[,:]?[ \t]*")
 _EMOJI = re.compile(r"<a?(:\w+:)\d+>")
 
 
-def read_message(message: Any, bot_ids: Collection[str]) -> Event | str:
-    """The event of a mention or a direct message, or the reason why there is none."""
+def read_message(config: DiscordConfig, message: Any, bot_ids: Collection[str]) -> Event | str:
+    """The event of a mention, of a direct message or of one of a thread, or the reason why there is none."""
     channel = text(message, "channel_id")
     sender = sender_of(at(message, "author"), at(message, "member"))
     if sender is None or not channel or not isinstance(message, dict):
@@ -31,11 +31,14 @@ def read_message(message: Any, bot_ids: Collection[str]) -> Event | str:
     if at(message, "type") not in _BY_PEOPLE:
         return "system"
     direct = not text(message, "guild_id")
-    if not direct and not _mentions(message, bot_ids):
+    addressed = direct or _mentions(message, bot_ids)
+    if not addressed and config.require_mention and not config.follow_threads:
         return "not-addressed"
     names = {text(user, "id"): text(user, "username") for user in items(message, "mentions")}
     question = plain(text(message, "content"), names, bot_ids)
     attachments = tuple(filter(None, (attachment_of(file) for file in items(message, "attachments"))))
+    if not (addressed or question or attachments):  # without the intent, Discord does not tell the content
+        return "empty"
     message_id = text(message, "id")
     target = DiscordTarget(channel_id=channel, reply_to="" if direct else message_id)
     return Event(
@@ -50,6 +53,7 @@ def read_message(message: Any, bot_ids: Collection[str]) -> Event | str:
         is_direct=direct,
         message_id=message_id,
         quoted=_quoted(message, bot_ids),
+        only_followed=not addressed and config.require_mention,
     )
 
 
@@ -71,10 +75,10 @@ def content_of(message: Any, bot_ids: Collection[str]) -> Quoted:
     return Quoted(written, Author.RESOURCE if text(author, "id") in bot_ids else name, files)
 
 
-def read_edit(message: Any, bot_ids: Collection[str]) -> Event | str:
+def read_edit(config: DiscordConfig, message: Any, bot_ids: Collection[str]) -> Event | str:
     """The event of an edited message. Updates without the time of an edit are previews of links and the like."""
     edited_at = text(message, "edited_timestamp")
-    event = read_message(message, bot_ids) if edited_at else "preview"
+    event = read_message(config, message, bot_ids) if edited_at else "preview"
     if isinstance(event, str):
         return event
     return replace(event, key=f"{event.message_id}:{edited_at}", change=Change.EDITED)

@@ -28,8 +28,13 @@ _LONGEST_LABEL = 80
 _UNKNOWN_MESSAGE = 10008
 
 
+_HAS_THREAD = 160004
+"""The code of "A thread has already been created for this message"."""
+
+
 def channel_of(config: DiscordConfig, target: DiscordTarget) -> str:
-    return target.channel_id or config.default_channel_id
+    """A thread has the id of the message below which it began."""
+    return target.thread_of or target.channel_id or config.default_channel_id
 
 
 class Posting:
@@ -58,9 +63,24 @@ class Posting:
             detail = "There is no conversation to answer in; set config.defaultChannelId."
             return ApiResult(Sent(Outcome.PERMANENT, detail))
         body = {**message, "nonce": nonce(key), "enforce_nonce": True}
+        if target.thread_of:
+            return await self._in_thread(config, target, body, file)
         if first and (message_id := target.reply_to):
             body["message_reference"] = {"message_id": message_id, "fail_if_not_exists": False}
         return await self._api.as_bot(config, "POST", f"/channels/{segment(channel)}/messages", body, file)
+
+    async def _in_thread(
+        self, config: DiscordConfig, target: DiscordTarget, body: Mapping[str, Any], file: FormFile | None
+    ) -> ApiResult:
+        """Sends into the thread, which is begun where there is none yet; into the channel where the bot may not."""
+        channel = f"/channels/{segment(target.channel_id)}"
+        path = f"{channel}/messages/{segment(target.thread_of)}/threads"
+        begun = await self._api.as_bot(config, "POST", path, {"name": target.thread_name})
+        if begun.sent.outcome is Outcome.SENT or begun.code == _HAS_THREAD:
+            channel = f"/channels/{segment(target.thread_of)}"
+        elif begun.sent.outcome is not Outcome.PERMANENT:
+            return replace(begun, sent=repeatable(begun.sent))
+        return await self._api.as_bot(config, "POST", f"{channel}/messages", body, file)
 
     async def _respond(
         self, target: DiscordTarget, first: bool, message: Mapping[str, Any], file: FormFile | None

@@ -15,6 +15,7 @@ from domain.refusals import Unauthenticated
 from .config import DiscordConfig
 from .interactions import read_interaction
 from .messages import read_message
+from .threads import of_forwarder
 
 FORWARDER_HEADER = "x-discord-gateway-token"
 _FORWARDED = ("MESSAGE_CREATE", "GATEWAY_MESSAGE_CREATE")
@@ -63,7 +64,9 @@ def _forwarded(config: DiscordConfig, body: Mapping[str, Any], missing_proof_fie
     """A message as the gateway sends it: bare, as {t, d}, or as {type, data}."""
     name = text(body, "t") or text(body, "type")
     message = (at(body, "d") or at(body, "data")) if name in _FORWARDED else body
-    event = read_message(message, {config.application_id})
+    event = read_message(config, message, {config.application_id})
+    if not isinstance(event, str):
+        event = of_forwarder(config, event)
     if isinstance(event, str):
         return Received(kind=f"ignored:{event}", missing_proof_field=missing_proof_field)
     return Received(events=(event,), missing_proof_field=missing_proof_field)

@@ -83,7 +83,7 @@ def _event(
     file_ids = [] if text(event, "text") else [text(file, "id") for file in files]
     return Event(
         key=f"{channel}:{ts}" if ts else text(body, "event_id") or None,
-        session_id=f"{channel}:{thread}" if in_channel else channel,
+        session_id=session_of(channel, thread if in_channel else ""),
         sender=Sender(user, identities=(Identity("workspace-chat", user),)),
         text=question,
         target=TARGET.dump(SlackTarget(channel=channel, thread_ts=thread, bot=bot if in_thread else "")),
@@ -96,6 +96,11 @@ def _event(
         quoted=shared_message(event) or (_parent(channel, thread) if in_thread else None),
         thread_post=ts if in_thread and not direct else "",
     )
+
+
+def session_of(channel: str, thread: str) -> str:
+    """A thread is a conversation of its own, and so is a channel without its threads."""
+    return f"{channel}:{thread}" if thread else channel
 
 
 def _edit(config: SlackConfig, body: Mapping[str, Any], event: Mapping[str, Any], bot: str) -> Event | str:

@@ -9,6 +9,7 @@ from ports.reply_capabilities import Opened, OpenRequest
 
 from .api import WebApi
 from .config import SlackConfig, SlackTarget
+from .events import session_of
 
 _ADDRESS = re.compile(r"(?:([CGD][A-Z0-9]{2,20})(?::([0-9]{10}\.[0-9]{6}))?)|([UW][A-Z0-9]{2,20})")
 
@@ -35,5 +36,4 @@ class Opener:
             channel = text(opened, "channel", "id")
             if not channel:
                 raise no_address(f"Slack gives no direct messages with {person}")
-        session_id = f"{channel}:{thread}" if thread else channel
-        return Opened(session_id, SlackTarget(channel=channel, thread_ts=thread or ""))
+        return Opened(session_of(channel, thread or ""), SlackTarget(channel=channel, thread_ts=thread or ""))

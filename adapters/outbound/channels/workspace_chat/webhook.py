@@ -26,7 +26,7 @@ from domain.channels.messages import (
 from domain.refusals import Invalid, Unauthenticated
 
 from .config import TARGET, SlackConfig, SlackTarget
-from .events import GREETING, plain_command, read_event, without_mention
+from .events import GREETING, plain_command, read_event, session_of, without_mention
 
 _WORKING_ON_IT = "Working on it…"
 NOT_HERE = "I am not set up to answer in this channel."
@@ -160,7 +160,7 @@ def _press(payload: Mapping[str, Any], action: object, channel: str, user: str, 
     name = text(payload, "user", "name") or text(payload, "user", "username")
     return Event(
         key=f"action:{prompt}:{pressed_at}:{text(action, 'action_id')}" if pressed_at else None,
-        session_id=f"{channel}:{thread}" if thread and not direct else channel,
+        session_id=session_of(channel, "" if direct else thread),
         sender=Sender(user, name, (Identity("workspace-chat", user),)),
         text=pressed_text(_label(action), _value(action)),
         target=TARGET.dump(target),

@@ -19,6 +19,9 @@ WHERE inbox_id = ANY(%s) AND inbound ORDER BY inbox_id, blob_key, id
 """
 """Index `message_file_by_event`."""
 
+STORED = "SELECT DISTINCT blob_key FROM message_file WHERE blob_key = ANY(%s)"
+"""Index `message_file_by_blob`."""
+
 NOTHING = '{"text":"","files":[],"choices":[]}'
 """The content of a message whose texts are not kept any more."""
 
@@ -66,10 +69,13 @@ class MessageRows:
             row.id for row, message in messages if row.kind is MessageKind.INBOUND and message.files
         ]
         stored = await self._files(with_files) if with_files else {}
+        kept = await self._kept([file.blob for _, message in messages for file in message.files if file.blob])
         return [
             replace(message, files=_fetched(stored[row.id], message.files))
             if row.kind is MessageKind.INBOUND and row.id in stored
-            else message
+            else replace(
+                message, files=[file if file.blob in kept else _gone(file) for file in message.files]
+            )
             for row, message in messages
         ]
 
@@ -79,6 +85,10 @@ class MessageRows:
         if inbox_id not in stored:
             return message
         return replace(message, files=_fetched(stored[inbox_id], message.files))
+
+    async def _kept(self, blobs: Sequence[str]) -> set[str]:
+        """Those of our copies that are still there."""
+        return {key for (key,) in await self._database.fetch(STORED, (list(blobs),))} if blobs else set()
 
     async def _files(self, inbox_ids: Sequence[int]) -> Mapping[int, list[Artifact]]:
         files: dict[int, list[Artifact]] = {}
@@ -95,6 +105,10 @@ def _message(row: Stored) -> Message:
     if row.kind is MessageKind.ANSWER and row.event and row.content:
         return answered(id, row.event, row.content, row.at, *delivery)
     return sent_first(id, row.session, row.content or NOTHING, row.author or "resource", row.at, *delivery)
+
+
+def _gone(file: Artifact) -> Artifact:
+    return replace(file, blob=None, url="") if file.blob else file
 
 
 def _fetched(stored: Sequence[Artifact], attachments: Sequence[Artifact]) -> tuple[Artifact, ...]:

@@ -1,4 +1,4 @@
-"""Which stored blobs are in use: by file records, messages, or uploads under way."""
+"""Which stored blobs are in use: by file records, messages or uploads under way."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -52,6 +52,7 @@ class PostgresBlobReferences:
             unused = [key for (key,) in await cursor.fetchall()]
             yield unused
             await connection.run(delete(blob).where(column.key.in_(unused)))
+            await connection.run(delete(message_file).where(message_file.c.blob_key.in_(unused)))
 
     async def keep_unsent(self) -> None:
         await self._database.execute(KEEP_UNSENT)
@@ -64,7 +65,6 @@ class PostgresBlobReferences:
         found = await self._database.fetch_column(select(column.key).where(column.key.in_(keys)))
         return [key for key in keys if key not in set(found)]
 
-    def _unused(self) -> tuple[ColumnElement[bool], ...]:
+    def _unused(self) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
         unreferenced = or_(column.reference_count == 0, column.touched_at < func.now() - self._kept)
-        of_message = exists().where(message_file.c.blob_key == column.key)
-        return unreferenced, ~exists().where(kb_file.c.blob_key == column.key), ~of_message
+        return unreferenced, ~exists().where(kb_file.c.blob_key == column.key)

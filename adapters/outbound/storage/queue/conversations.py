@@ -3,7 +3,7 @@
 import asyncio
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,8 @@ from adapters.outbound.storage.arrays import Texts
 from adapters.outbound.storage.codec import dump, storable, storable_reason, stored_event
 from adapters.outbound.storage.confirmations import HAS_OPEN_APPROVAL
 from adapters.outbound.storage.events.recording import detail_sql, log_event_sql
-from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.failures import retried
+from adapters.outbound.storage.pool import STATEMENT_SECONDS, Database
 from adapters.outbound.storage.queue.batching import Batcher
 from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.leases import LeaseStore, Queue
@@ -67,7 +68,7 @@ WHERE q.kind = {QueueKind.INBOUND} AND q.instance_id = e.instance_id AND q.sessi
 OFFER = f"""
 UPDATE queue SET offered = %s WHERE kind = {QueueKind.INBOUND} AND instance_id = %s AND session_key = %s
 """
-"""Before the outcome: what has no answer yet offers nothing. Primary key."""
+"""In the transaction of the outcome. Primary key."""
 
 REMOVE = f"""
 WITH {OFFERED}, gone AS (
@@ -123,10 +124,6 @@ class PostgresConversations:
         return Leases(conversations, leases.more)
 
     async def record(self, outcome: EventOutcome) -> bool:
-        if outcome.numbered:
-            await self._database.execute(
-                OFFER, (str(answer_to(outcome.inbox_id)), outcome.key.instance_id, outcome.key.session_key)
-            )
         return await through_outage(lambda: self._batcher.submit(outcome.key, outcome))
 
     async def flush(self, outcomes: Sequence[EventOutcome]) -> Sequence[bool]:
@@ -134,11 +131,27 @@ class PostgresConversations:
         keys = {outcome.key for outcome in outcomes if outcome.messages}
         with self._dispatch.offering(keys) as offer:
             parameters = {**columns_of(outcomes, rows), **offer.parameters, "owner": self._leases.owner}
-            completed = await self._database.fetch(COMPLETE, parameters)
+            completed = await self._complete(parameters, outcomes)
             offer.leased = leased_messages(rows, completed)
         self._wake(completed)
         recorded = {inbox_id for inbox_id, *_, is_void, _ in completed if not is_void}
         return [outcome.inbox_id in recorded for outcome in outcomes]
+
+    @retried
+    async def _complete(
+        self, parameters: Mapping[str, object], outcomes: Sequence[EventOutcome]
+    ) -> list[tuple[Any, ...]]:
+        """One statement, but for answers whose choices are typed: that is on record with them."""
+        numbered = {outcome.inbox_id: outcome.key for outcome in outcomes if outcome.numbered}
+        if not numbered:
+            return await self._database.fetch(COMPLETE, parameters)
+        async with self._database.transaction(STATEMENT_SECONDS) as connection:
+            completed = await (await connection.execute(COMPLETE, parameters)).fetchall()
+            for inbox_id in numbered.keys() & {id for id, *_ in completed}:
+                key = numbered[inbox_id]
+                offer = (str(answer_to(inbox_id)), key.instance_id, key.session_key)
+                await connection.execute(OFFER, offer)
+        return completed
 
     def _wake(self, completed: Sequence[tuple[Any, ...]]) -> None:
         for inbox_id, awaited, *_ in completed:

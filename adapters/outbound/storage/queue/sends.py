@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from adapters.outbound.storage.arrays import Bigints, Texts
+from adapters.outbound.storage.arrays import Texts
 from adapters.outbound.storage.codec import content_of, dump, dump_bytes, key_of, stored_event
 from adapters.outbound.storage.conversations.handlers import ANSWERED_BY_PERSON, HELD_ON
 from adapters.outbound.storage.pool import Database
@@ -31,10 +31,6 @@ WITH {OFFERED}, fresh AS (
     SELECT f.instance_id, f.session_key, f.id, m.message, %(target)s, m.key, false, false
     FROM fresh f CROSS JOIN unnest(%(messages)s, %(keys)s) WITH ORDINALITY AS m(message, key, n) ORDER BY m.n
     RETURNING instance_id, session_key
-), files AS (
-    INSERT INTO message_file (instance_id, session_key, inbound, blob_key, name, mime_type, size)
-    SELECT f.instance_id, f.session_key, false, b.key, b.name, b.mime_type, b.size
-    FROM fresh f CROSS JOIN unnest(%(blobs)s, %(names)s, %(mime_types)s, %(sizes)s) AS b(key, name, mime_type, size)
 ), outbound AS ({enqueue_sql(QueueKind.OUTBOUND, "sent")}), {ANSWERED_BY_PERSON}, conversation AS (
     INSERT INTO queue (kind, instance_id, session_key, pending, due_at, offered)
     SELECT {QueueKind.INBOUND}, instance_id, session_key, 0, now(), %(offered)s FROM fresh
@@ -118,7 +114,6 @@ class PostgresSends:
 def _columns(send: NewSend) -> dict[str, Any]:
     """The parameters of `SEND`."""
     numbers = range(len(send.messages))
-    stored = [file for file in send.answer.artifacts if file.blob]
     return {
         "id": send.id,
         "instance_id": send.instance_id,
@@ -128,10 +123,6 @@ def _columns(send: NewSend) -> dict[str, Any]:
         "author": send.answer.author,
         "offered": str(MessageId(MessageKind.SENT_FIRST, send.id)) if send.numbered else None,
         "target": dump(send.target),
-        "blobs": Texts(file.blob for file in stored),
-        "names": Texts(file.name for file in stored),
-        "mime_types": Texts(file.mime_type for file in stored),
-        "sizes": Bigints(file.size or 0 for file in stored),
         "messages": Texts(dump_bytes(message.payload) for message in send.messages),
         "keys": Texts(message_key(send.answer.request_id, send.id, number) for number in numbers),
     }

@@ -14,7 +14,7 @@ from adapters.outbound.channels.community_chat.config import CONFIG as MODEL
 from adapters.outbound.channels.tests.calls import ChannelCalls, receiver
 from adapters.outbound.channels.tests.listening import Listener
 from adapters.outbound.channels.tests.support import SetClock, call, client, dependencies
-from domain.channels.messages import Quoted
+from domain.channels.messages import Change, Quoted
 from domain.refusals import Unavailable
 from tests.support.platforms.mattermost import BOT, CHANNEL, FIRST_POST_AT, TOKEN, Mattermost
 from tests.support.platforms.websocket import Peer
@@ -275,3 +275,20 @@ async def test_without_a_required_mention_all_posts_come_in(server: Mattermost, 
     server.write(ANN, "to nobody", CHANNEL)
     event = await listener.events.get()
     assert (event.text, event.only_followed, event.session_id) == ("to nobody", False, f"{CHANNEL}:{ANN}")
+
+
+async def test_edits_and_deletions_come_in(server: Mattermost, listener: Listener) -> None:
+    await entered(server, listener)
+    post = server.write(ANN, "how hoot?", DIRECT, "D")
+    first = await listener.events.get()
+    server.change("post_edited", post)  # a preview of a link
+    server.change("post_edited", post, message="how hot?", edit_at=FIRST_POST_AT + 5)
+    edited = await listener.events.get()
+    assert (edited.text, edited.change, edited.is_direct) == ("how hot?", Change.EDITED, True)
+    assert (edited.message_id, edited.session_id) == (first.message_id, first.session_id)
+    assert edited.key == f"{post['id']}:{FIRST_POST_AT + 5}"
+    server.change("post_deleted", {**post, "user_id": BOT["id"]})
+    server.change("post_deleted", post, delete_at=FIRST_POST_AT + 9)
+    deleted = await listener.events.get()
+    assert (deleted.message_id, deleted.change) == (first.message_id, Change.DELETED)
+    assert listener.events.empty()

@@ -10,6 +10,7 @@ from typing import Any
 
 from nacl.signing import SigningKey
 
+from adapters.outbound.channels.gaming_chat.config import CONFIG as MODEL
 from adapters.outbound.channels.gaming_chat.messages import read_message
 from adapters.outbound.channels.tests.sample import Opening, Reply, Sample
 from adapters.outbound.channels.tests.support import NOW, call
@@ -90,7 +91,7 @@ def sends_to(channel: str) -> Callable[[HttpRequest], bool]:
 
 def written() -> Event:
     """The event of a direct message."""
-    event = read_message(fixture("message_dm"), {APPLICATION})
+    event = read_message(MODEL.load(CONFIG), fixture("message_dm"), {APPLICATION})
     assert isinstance(event, Event)
     return event
 
@@ -102,7 +103,11 @@ def replied() -> Event:
         "content": "It is hot.",
         "author": {"id": "7", "username": "bob", "global_name": "Bob"},
     }
-    event = read_message({**fixture("message_dm"), "referenced_message": original, "type": 19}, {APPLICATION})
+    event = read_message(
+        MODEL.load(CONFIG),
+        {**fixture("message_dm"), "referenced_message": original, "type": 19},
+        {APPLICATION},
+    )
     assert isinstance(event, Event)
     return event
 
@@ -111,7 +116,8 @@ SAMPLE = Sample(
     fields=(
         "botToken string R, applicationId string R, publicKey string, defaultChannelId string, "
         "ackReaction string, reactions boolean, identifyUsers boolean, accessMode string, "
-        "mergeSeconds number, transcribe boolean"
+        "mergeSeconds number, transcribe boolean, requireMention boolean, allowedChannels string, "
+        "followThreads boolean, replyInThread boolean"
     ),
     reacted_to="18",
     typing_shown_seconds=10.0,

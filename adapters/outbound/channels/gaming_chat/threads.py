@@ -1,0 +1,124 @@
+"""Threads of Discord, each of which is a channel of its own (https://docs.discord.com/developers/topics/threads)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from adapters.outbound.channels.common.bodies import at, text
+from adapters.outbound.http.paths import segment
+from domain.channels.messages import Event, ThreadMessage
+from ports.capabilities import PlatformError
+
+from .api import DiscordApi
+from .config import TARGET, DiscordConfig, DiscordTarget
+from .messages import content_of
+
+log = logging.getLogger(__name__)
+
+_THREADS = (10, 11, 12)
+"""Types of channels that are threads: of announcements, public and private ones."""
+_WITH_THREADS = (0, 5)
+"""Types of channels in which a message may begin a thread."""
+_STARTER = 21
+"""The type of the first message of a thread that began with a message of the channel, which it refers to."""
+MOST_PLACES = 10_000
+READ_TIMEOUT = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A channel of a server, of an unknown type where Discord does not tell it. `parent` is that of a thread."""
+
+    type: int = -1
+    parent: str = ""
+
+    @property
+    def is_thread(self) -> bool:
+        return self.type in _THREADS
+
+
+class Threads:
+    """Remembers of each channel what it is, as messages do not tell."""
+
+    def __init__(self, api: DiscordApi) -> None:
+        self._api = api
+        self._places: dict[str, Place] = {}
+
+    async def placed(self, config: DiscordConfig, event: Event) -> Event | None:
+        """A message of a server with the session of its place; None where the bot does not answer there."""
+        if event.is_direct or not event.session_id:
+            return event
+        place = await self._place(config, text(event.target, "channel_id"))
+        return _in_place(config, event, place)
+
+    async def read_thread(
+        self, config: DiscordConfig, target: DiscordTarget, before: str, most: int
+    ) -> Sequence[ThreadMessage]:
+        path = f"/channels/{segment(target.channel_id)}/messages?before={segment(before)}&limit={most}"
+        messages = await self._api.read_list(config, path, READ_TIMEOUT)
+        earlier = (_earlier(config, message) for message in reversed(messages))
+        return [message for message in earlier if message]
+
+    async def _place(self, config: DiscordConfig, channel: str) -> Place:
+        if place := self._places.get(channel):
+            return place
+        try:
+            found = await self._api.read(config, f"/channels/{segment(channel)}", READ_TIMEOUT)
+        except PlatformError as error:
+            log.info("a channel is taken for no thread: %s", error)
+            return Place()
+        if len(self._places) >= MOST_PLACES:
+            self._places.clear()
+        kind = at(found, "type")
+        place = Place(kind if isinstance(kind, int) else -1, text(found, "parent_id"))
+        self._places[channel] = place
+        return place
+
+
+def of_forwarder(config: DiscordConfig, event: Event) -> Event | str:
+    """A message of which nobody asks Discord where it was posted."""
+    if not event.is_direct and not config.allows(text(event.target, "channel_id")):
+        return "channel"
+    return "not-addressed" if event.only_followed else event
+
+
+def of_interaction(config: DiscordConfig, body: Any, event: Event) -> Event | None:
+    """The event of a command or of a press with the session of its place, which Discord tells."""
+    kind = at(body, "channel", "type")
+    place = Place(kind if isinstance(kind, int) else -1, text(body, "channel", "parent_id"))
+    if event.is_direct:
+        return event
+    placed = _in_place(replace(config, reply_in_thread=False), event, place)
+    return placed and replace(placed, thread_post="")
+
+
+def _in_place(config: DiscordConfig, event: Event, place: Place) -> Event | None:
+    channel = text(event.target, "channel_id")
+    if not config.allows(channel, place.parent):
+        return None
+    if place.is_thread:
+        session_id = channel if config.follow_threads else event.session_id
+        return replace(event, session_id=session_id, thread_post=event.message_id)
+    if event.only_followed:
+        return None
+    if config.reply_in_thread and place.type in _WITH_THREADS and event.message_id:
+        name = f"Answer to {event.sender.display_name}"[:100]
+        target = TARGET.dump(DiscordTarget(thread_of=event.message_id, thread_name=name))
+        return replace(event, session_id=event.message_id, target={**event.target, **target})
+    return event
+
+
+def _earlier(config: DiscordConfig, message: Any) -> ThreadMessage | None:
+    if at(message, "type") == _STARTER:
+        message = at(message, "referenced_message")
+    content = content_of(message, {config.application_id})
+    try:
+        written_at = datetime.fromisoformat(text(message, "timestamp"))
+    except ValueError:
+        return None
+    is_message = content.text and written_at.tzinfo is not None
+    return ThreadMessage(content.text, content.author, written_at) if is_message else None

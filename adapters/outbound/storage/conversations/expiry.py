@@ -1,0 +1,80 @@
+"""Erases the texts of conversations some days after their last message."""
+
+from datetime import timedelta
+from typing import Any
+
+from adapters.outbound.storage.conversations.erasure import (
+    FILES,
+    FINISHED_EVENTS,
+    MODEL,
+    OF_SESSION,
+    OLD_SENDS,
+    QUEUES,
+    column,
+    erase_texts,
+)
+from adapters.outbound.storage.failures import retried
+from adapters.outbound.storage.pool import Connection, Database
+from adapters.outbound.storage.queue.states import MessageStatus, QueueKind
+
+BATCH = 500
+LOOP_MEMORY = timedelta(hours=1)
+"""So long after its last message a conversation keeps the row of its queue, by which loops are known."""
+
+_IDLE = f"""
+q.kind = {QueueKind.INBOUND} AND q.pending = 0 AND q.owner IS NULL AND q.touched_at < now() - %(kept)s
+AND NOT EXISTS (SELECT FROM queue o WHERE o.kind = {QueueKind.OUTBOUND} AND o.instance_id = q.instance_id
+    AND o.session_key = q.session_key AND o.pending > 0)
+"""
+SILENT = f"""
+SELECT q.touched_at, q.instance_id, q.session_key FROM queue q WHERE {_IDLE}
+AND (q.touched_at, q.instance_id, q.session_key) > (%(at)s, %(instance)s, %(session)s)
+ORDER BY q.touched_at, q.instance_id, q.session_key LIMIT {BATCH}
+"""
+"""Index `queue_touched`, and the primary key."""
+
+LOCK = f"SELECT 1 FROM queue q WHERE {_IDLE} AND q.{OF_SESSION.replace(' AND ', ' AND q.')} FOR UPDATE SKIP LOCKED"
+IS_DEAD = f"SELECT 1 FROM outbox WHERE {OF_SESSION} AND status = {MessageStatus.DEAD} LIMIT 1"
+"""Index `outbox_dead`."""
+FORGET = f"""
+{QUEUES} AND touched_at < now() - %(memory)s AND NOT EXISTS (SELECT FROM send WHERE {OF_SESSION})
+"""
+"""A send with an idempotency key is kept as long as that. Primary key, and index `send_by_session`."""
+
+
+class ConversationExpiry:
+    """`days`: how long texts are kept after the last message of a conversation."""
+
+    def __init__(self, database: Database, days: int) -> None:
+        self._database = database
+        self._kept = timedelta(days=days)
+
+    async def clean(self) -> int:
+        """Conversations are erased one by one, so that no lock is held for long; how many."""
+        count = 0
+        after: dict[str, Any] = {"at": "-infinity", "instance": 0, "session": ""}
+        while rows := await self._database.fetch(SILENT, {**after, "kept": self._kept}):
+            for at, instance_id, session_key in rows:
+                after = {"at": at, "instance": instance_id, "session": session_key}
+                count += await self._expire(after)
+            if len(rows) < BATCH:
+                break
+        return count
+
+    @retried
+    async def _expire(self, session: dict[str, Any]) -> bool:
+        """Whether it was still silent. Dead letters are kept, and with them the files of the conversation."""
+        parameters = {**session, "kept": self._kept, "memory": max(self._kept, LOOP_MEMORY)}
+        async with self._database.transaction() as connection:
+            if not await _exists(connection, LOCK, parameters):
+                return False
+            await erase_texts(connection, parameters, FINISHED_EVENTS, OLD_SENDS)
+            if not await _exists(connection, IS_DEAD, parameters):
+                await column(connection, FILES, parameters)
+            for statement in (MODEL, FORGET):
+                await connection.execute(statement, parameters)
+        return True
+
+
+async def _exists(connection: Connection, statement: str, parameters: dict[str, Any]) -> bool:
+    return await (await connection.execute(statement, parameters)).fetchone() is not None
