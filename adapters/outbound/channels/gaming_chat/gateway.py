@@ -35,6 +35,9 @@ MESSAGE_CONTENT = 1 << 15
 _MAY_READ_CONTENT = 1 << 18 | 1 << 19
 REACTION_INTENTS = 1 << 10 | 1 << 13
 """Reactions in servers and in direct messages."""
+MESSAGE_CONTENT = 1 << 15
+"""The privileged intent for the content of other messages, and the flags of applications that may have it."""
+_MAY_READ_CONTENT = 1 << 18 | 1 << 19
 _FATAL = {
     4004: "the bot token is not valid",
     4010: "the shard is not valid",
@@ -177,7 +180,7 @@ class _Connection:
             data = {"token": token, "session_id": self.session.id, "seq": self.session.sequence}
             await self._send(_Op.RESUME, data)
             return
-        intents = _intents(self.session.config)
+        intents = _intents(self.session.config, content=await self._may_read_content())
         properties = {"os": "linux", "browser": "switchboard", "device": "switchboard"}
         if await self._may_read_content():
             intents |= MESSAGE_CONTENT
@@ -267,5 +270,6 @@ class _Connection:
         await self.api.acknowledge(text(data, "id"), text(data, "token"), interaction.answer)
 
 
-def _intents(config: DiscordConfig) -> int:
-    return INTENTS | REACTION_INTENTS if config.reactions else INTENTS
+def _intents(config: DiscordConfig, *, content: bool) -> int:
+    """`content`: of messages that do not mention the bot too."""
+    return INTENTS | (REACTION_INTENTS if config.reactions else 0) | (MESSAGE_CONTENT if content else 0)
