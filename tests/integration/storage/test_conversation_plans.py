@@ -17,7 +17,8 @@ FILL = """
 INSERT INTO inbox (instance_id, session_key, event_key, event, status, answer, finished_at)
 SELECT %(instance)s, 's' || n %% 1000, 'k' || n,
     '{"session":"s' || n %% 1000 || '","sender":"x","text":"words ' || n || '","target":{},"request":"r"}',
-    CASE WHEN n %% 500 = 0 THEN 2 ELSE 1 END, '{"text":"an answer","files":[],"choices":[],"author":"resource"}', now()
+    CASE WHEN n %% 500 = 0 THEN 2 ELSE 1 END,
+    '{"text":"an answer","files":[],"choices":[],"author":"resource"}', now()
 FROM generate_series(1, 20000) n;
 INSERT INTO queue (kind, instance_id, session_key, pending, touched_at)
 SELECT 0, %(instance)s, 's' || n, 0, now() - make_interval(secs => n) FROM generate_series(0, 999) n;
