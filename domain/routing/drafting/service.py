@@ -104,7 +104,7 @@ class Drafting:
 
         A failure of the database does not cost the answer: this process knows the id until it is finished.
         """
-        if sent.outcome is Outcome.SENT and sent.ref and sent.ref != self._context.draft:
+        if sent.outcome is Outcome.SENT and sent.ref and not self._context.draft:
             self._context.draft = sent.ref
             try:
                 await self._drafts.store.drafted(self._event_id, sent.ref)

@@ -146,15 +146,26 @@ class Discord(StandIn):
         if found[2] == "typing":
             self.typing.append(found[1])
             return Reply(204)
+        number = found[2].partition("/")[2]
+        if number and number in self.gone:
+            return refusal(404, 10008, "Unknown Message")
+        if seen.method == "DELETE":
+            self.gone.add(number)
+            return Reply(204)
         body = self._checked_message(seen)
         if seen.method == "PATCH":
             self.edits.append((found[2].partition("/")[2], body))
-            return Reply(json={"id": "9002"})
+            return Reply(json={"id": number})
         expect(seen.method == "POST" and found[2] == "messages", f"{seen.method} {path}")
         expect(body["enforce_nonce"] is True and 1 <= len(body["nonce"]) <= 25, "nonce")
         if body["nonce"] not in [each["nonce"] for each in self.messages]:
             self.messages.append({**body, "channel": found[1]})
         return Reply(json={"id": f"{8000 + len(self.messages)}"})
+
+    def visible(self) -> dict[str, str]:
+        texts = {str(number): sent["content"] for number, sent in enumerate(self.messages, 8001)}
+        texts.update((number, body["content"]) for number, body in self.edits if number in texts)
+        return {number: text for number, text in texts.items() if number not in self.gone}
 
     def _checked_message(self, seen: Seen) -> dict[str, Any]:
         form = multipart(seen)

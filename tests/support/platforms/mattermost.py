@@ -124,9 +124,8 @@ class Mattermost(StandIn):
         path = seen.path.removeprefix("/api/v4")
         if seen.method == "GET":
             return self._get(path, seen.query)
-        if found := re.fullmatch(r"/posts/post(\d+)/patch", path):
-            expect(seen.method == "PUT", "method")
-            return self._change(int(found[1]) - 1, seen.json)
+        if found := re.fullmatch(r"/posts/(post(\d+))(?:/patch)?", path):
+            return self._of_post(seen, found[1], int(found[2]) - 1)
         expect(seen.method == "POST", "method")
         if path == "/users/me/typing":
             self.typing.append(seen.json)
@@ -175,12 +174,26 @@ class Mattermost(StandIn):
             return Reply(body=self.files[file_id][1])
         return self.refusal(404, "Sorry, we could not find it.")
 
+    def _of_post(self, seen: Seen, number: str, position: int) -> Reply:
+        expect((seen.method, seen.path.endswith("/patch")) in (("PUT", True), ("DELETE", False)), "method")
+        if number in self.gone:
+            return self.refusal(404, "Unable to get the post.")
+        if seen.method == "PUT":
+            return self._change(position, seen.json)
+        self.gone.add(number)
+        return Reply(json={"status": "OK"})
+
     def _change(self, position: int, fields: dict[str, Any]) -> Reply:
         """The posts as they were made stay in `posts`; `changed` has what they read by now."""
         expect(set(fields) <= {"message", "props"}, "fields of a change")
         _check_buttons(fields)
         self.changed[position] = {**self.changed.get(position, self.posts[position]), **fields}
         return Reply(json=self.changed[position])
+
+    def visible(self) -> dict[str, str]:
+        """What each post reads by now, by its id."""
+        posts = {f"post{n + 1:022d}": self.changed.get(n, post) for n, post in enumerate(self.posts)}
+        return {number: post["message"] for number, post in posts.items() if number not in self.gone}
 
     def _post(self, post: dict[str, Any]) -> Reply:
         expect(set(post) <= _POST_FIELDS, f"unknown fields {set(post) - _POST_FIELDS}")

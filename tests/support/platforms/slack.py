@@ -112,6 +112,8 @@ class Slack(StandIn):
         expect(set(body) - {"blocks"} == {"channel", "ts", "text"}, f"fields {set(body)}")
         expect(1 <= len(body["text"]) <= 4000, "msg_too_long")
         _check_blocks(body.get("blocks", []))
+        if body["ts"] in self.gone:
+            return refused("message_not_found")
         self.updates.append(body)
         number = int(body["ts"].partition(".")[2]) - 1
         if number < len(self.messages):
@@ -130,10 +132,15 @@ class Slack(StandIn):
 
     def _chat_delete(self, body: dict[str, Any]) -> Reply:
         expect(set(body) == {"channel", "ts"}, f"fields {set(body)}")
-        if body in self.deleted:
+        if body["ts"] in self.gone:
             return refused("message_not_found")
+        self.gone.add(body["ts"])
         self.deleted.append(body)
         return Reply(json={"ok": True, **body})
+
+    def visible(self) -> dict[str, str]:
+        stamps = {f"1800000000.{number:06d}": sent["text"] for number, sent in enumerate(self.messages, 1)}
+        return {stamp: text for stamp, text in stamps.items() if stamp not in self.gone}
 
     def _files_getUploadURLExternal(self, form: dict[str, Any]) -> Reply:  # noqa: N802
         expect(set(form) == {"filename", "length"}, f"fields {set(form)}")

@@ -67,6 +67,8 @@ class StandIn:
         self.url = ""
         self.seen: list[Seen] = []
         self.faults: list[str] = []
+        self.gone: set[str] = set()
+        """Ids of messages that were deleted."""
         self._steps: deque[Step] = deque()
 
     @classmethod
@@ -87,6 +89,10 @@ class StandIn:
 
     def answer(self, seen: Seen) -> Reply:
         """The platform's own answer. Raises `Wrong`."""
+        raise NotImplementedError
+
+    def visible(self) -> dict[str, str]:
+        """What people see of the bot's messages, by id, in order."""
         raise NotImplementedError
 
     def next_reply(self, status: int, json: Any = None, *, body: bytes = b"", **headers: str) -> None:

@@ -120,6 +120,12 @@ class Teams(StandIn):
         parts = seen.path.split("/")
         expect(parts[1:3] == ["v3", "conversations"] and parts[4] == "activities", seen.path)
         expect(len(seen.body) <= 40 * 1024, "over 40 KB")
+        if seen.method in ("PUT", "DELETE") and parts[5] in self.gone:
+            error = {"code": "ActivityNotFoundInConversation", "message": "Message does not exist."}
+            return Reply(404, {"error": error})
+        if seen.method == "DELETE":
+            self.gone.add(parts[5])
+            return Reply(200)
         activity = seen.json
         expect(activity["conversation"]["id"] == parts[3], "conversation")
         below = parts[5] if len(parts) > 5 else ""
@@ -129,6 +135,10 @@ class Teams(StandIn):
             return Reply(json={"id": below})
         expect(seen.method == "POST", "method")
         return self._take(activity, below)
+
+    def visible(self) -> dict[str, str]:
+        shown = ((number, sent) for number, sent in self.activities.items() if number not in self.gone)
+        return {number: sent.get("text") or json.dumps(sent.get("attachments")) for number, sent in shown}
 
     def _take(self, activity: dict[str, Any], below: str) -> Reply:
         expect(self.is_emulator or activity["from"]["id"].startswith("28:"), "from")

@@ -34,6 +34,7 @@ _FIELDS: Mapping[str, tuple[set[str], set[str]]] = {
         {"chat_id", "message_id", "text"},
         {"parse_mode", "reply_markup", "link_preview_options"},
     ),
+    "deleteMessage": ({"chat_id", "message_id"}, set()),
     "getFile": ({"file_id"}, set()),
     "setMessageReaction": ({"chat_id", "message_id", "reaction"}, {"is_big"}),
 }
@@ -161,7 +162,24 @@ class Telegram(StandIn):
 
     def _editMessageText(self, payload: dict[str, Any]) -> Reply:  # noqa: N802
         expect(isinstance(payload["message_id"], int), "message_id")
+        if str(payload["message_id"]) in self.gone:
+            return refusal(400, "Bad Request: message to edit not found")
         return self._sendMessage(payload)
+
+    def _deleteMessage(self, payload: dict[str, Any]) -> Reply:  # noqa: N802
+        if str(payload["message_id"]) in self.gone:
+            return refusal(400, "Bad Request: message to delete not found")
+        self.gone.add(str(payload["message_id"]))
+        return result(True)
+
+    def visible(self) -> dict[str, str]:
+        texts: dict[str, str] = {}
+        for number, (method, payload) in enumerate(self.calls, 501):
+            if method == "sendMessage":
+                texts[str(number)] = payload["text"]
+            elif method == "editMessageText" and str(payload["message_id"]) in texts:
+                texts[str(payload["message_id"])] = payload["text"]
+        return {number: text for number, text in texts.items() if number not in self.gone}
 
     def _sendPhoto(self, payload: dict[str, Any]) -> Reply:  # noqa: N802
         return self._taken(payload)

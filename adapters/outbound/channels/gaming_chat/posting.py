@@ -97,7 +97,8 @@ class Posting:
     ) -> Sent:
         """Replaces a message of ours; doing it twice is harmless."""
         result = await self._on_message(config, target, "PATCH", message_id, message)
-        return repeatable(result.sent)
+        sent = repeatable(result.sent)
+        return replace(sent, ref=message_id) if sent.outcome is Outcome.SENT else sent
 
     async def withdraw(self, config: DiscordConfig, target: DiscordTarget, message_id: str = "") -> Sent:
         """Deletes a message, or takes 'is thinking' away. Where it is gone, there is nothing left to do."""
