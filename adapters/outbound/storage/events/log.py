@@ -52,9 +52,9 @@ WITH page AS MATERIALIZED (
         sum(coalesce(octet_length(i.event), 0) + coalesce(octet_length(i.answer), 0))
             OVER (ORDER BY w.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
     FROM wanted w
-    LEFT JOIN outbox o ON w.kind LIKE 'delivery.%%' AND o.id = w.ref
+    LEFT JOIN outbox o ON o.id = CASE WHEN w.kind LIKE 'delivery.%%' THEN w.ref END
     LEFT JOIN send s ON s.id = o.send_id
-    LEFT JOIN inbox i ON w.kind LIKE 'message.%%' AND i.id = w.ref
+    LEFT JOIN inbox i ON i.id = CASE WHEN w.kind LIKE 'message.%%' THEN w.ref END
 )
 SELECT (SELECT min(id) FROM event_log WHERE id IS NOT NULL),
     (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM event_id), l.seen, l.reached, t.*
