@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 
 import pytest
 
+from adapters.inbound.sockets import supervisor
 from adapters.outbound.channels.linked_device_messaging.device import Incoming, Linked, Unlinked
 from adapters.outbound.channels.tests.support import NOW
 from adapters.outbound.security.encryption import ConfigCipher, new_key
@@ -312,3 +314,18 @@ async def test_edits_and_posts_in_threads_are_stored_before_the_cursor(kept: tup
     assert await world.cursors.cursor(instance_id) == {"offset": 4}
     rows = await world.database.fetch("SELECT last_error FROM instance_activity")
     assert ("a message could not be stored: CheckViolation",) in rows
+
+
+async def test_a_changed_instance_is_looked_at_at_once(
+    worlds: Callable[..., SocketWorld], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervisor, "CHECK_EVERY", 3600.0)
+    world = worlds()
+    await world.create()
+    running = asyncio.create_task(world.supervisor.run())
+    await until(lambda: len(world.devices.opened) == 1)
+    instance = await world.create("bob")
+    world.supervisor.changed(instance.id)
+    await until(lambda: len(world.devices.opened) == 2)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
