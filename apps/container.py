@@ -61,7 +61,7 @@ class CoreContainer(CommandContainer):
     instance_service = providers.Singleton(build_instances, storage, channels)
     callback_service = providers.Singleton(build_callbacks, foundation, storage, channels)
     sending = providers.Singleton(build_sending, foundation, storage, channels)
-    message_service = providers.Singleton(build_messages, storage, files, sending)
+    message_service = providers.Singleton(build_messages, storage, files, channels, sending)
     conversation_service = providers.Singleton(
         build_conversations, storage, files, channels, CommandContainer.uploads
     )

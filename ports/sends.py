@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
-from domain.channels.messages import Answer, OutboundMessage, Target
+from domain.channels.messages import Answer, Event, OutboundMessage, Target
 from domain.conversations.message_ids import MessageId
 from domain.conversations.model import Message
 
@@ -64,3 +64,7 @@ class SendStore(Protocol):
 
 class MessageStore(Protocol):
     async def find(self, instance_id: int, message_id: MessageId) -> Message | None: ...
+
+    async def event(self, instance_id: int, inbox_id: int) -> Event | None:
+        """What a platform sent; None for an event that was erased."""
+        ...

@@ -69,8 +69,10 @@ def build_sending(foundation: Foundation, storage: Storage, channels: Channels) 
     )
 
 
-def build_messages(storage: Storage, files: Files, sending: SendingService) -> MessageService:
-    return MessageService(storage.instances, storage.messages, sending, files.shared)
+def build_messages(
+    storage: Storage, files: Files, channels: Channels, sending: SendingService
+) -> MessageService:
+    return MessageService(storage.instances, storage.messages, sending, files.shared, channels.files)
 
 
 def build_conversations(

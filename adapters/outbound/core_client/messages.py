@@ -23,4 +23,4 @@ class RemoteMessages:
 
     async def message(self, caller: Caller, instance_id: int, message_id: str) -> Message:
         request = pb.GetMessageRequest(instance_id=instance_id, message_id=message_id)
-        return convert.message_from_pb(await self._core.call(self._stub.GetMessage, request))
+        return convert.message_from_pb(await self._core.call(self._stub.GetMessage, request, deadline=SLOW))

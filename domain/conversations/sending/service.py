@@ -1,5 +1,7 @@
 """Messages that answer none: to a known conversation, to an address, or to the default one."""
 
+import asyncio
+import logging
 from dataclasses import dataclass, replace
 
 from domain.access.model import Caller
@@ -11,6 +13,7 @@ from domain.conversations.model import Message, NewFile, NewMessage, QueuedSend
 from domain.conversations.sending.rules import OCTETS, check_key, check_message, check_window, digest_of
 from domain.delivery.rendering.service import render_answer
 from domain.delivery.rules import OPTED_OUT
+from domain.file_names import file_name
 from domain.instances.health import UNDECRYPTED
 from domain.instances.lookup.service import known_channel, owned_instance, unknown
 from domain.instances.model import UNREADABLE, Instance
@@ -25,6 +28,10 @@ from ports.opt_outs import OptOuts
 from ports.reply_capabilities import OpenRequest
 from ports.sends import MessageStore, NewSend, SendStore, StoredSend
 
+log = logging.getLogger(__name__)
+
+FETCH_SECONDS = 30.0
+"""What fetching the files of a message may take that somebody looks at."""
 OPEN_AGAIN = 10.0
 """Seconds after which a platform that did not answer is asked again to begin a conversation."""
 
@@ -175,6 +182,7 @@ class MessageService:
     messages: MessageStore
     sending: SendingService
     links: FileLinks
+    files: MessageFiles
 
     async def send(
         self, caller: Caller, instance_id: int, message: NewMessage, idempotency_key: str | None
@@ -185,12 +193,30 @@ class MessageService:
         return await self.sending.send(instance, message, idempotency_key or "")
 
     async def message(self, caller: Caller, instance_id: int, message_id: str) -> Message:
-        await owned_instance(self.instances, caller, instance_id)
+        instance = await owned_instance(self.instances, caller, instance_id)
         parsed = parse_message_id(message_id)
         message = await self.messages.find(instance_id, parsed) if parsed else None
-        if message is None:
+        if parsed is None or message is None:
             raise NotFound(f"the instance has no message '{message_id[:100]}'")
+        if parsed.kind is MessageKind.INBOUND and not all(file.blob for file in message.files):
+            message = await self._fetched(instance, parsed, message)
         return with_addresses(message, self.links)
+
+    async def _fetched(self, instance: Instance, id: MessageId, message: Message) -> Message:
+        """The message with the files that nobody has fetched from the platform yet: it waits, or a person has its
+        conversation."""
+        event = await self.messages.event(instance.id, id.row)
+        if event is None:
+            return message
+        names = {file.name for file in message.files if file.blob}
+        missing = [file for file in event.attachments if file_name(file.name or "file") not in names]
+        place = FilePlace(instance.id, event.session_id, id.row, inbound=True)
+        try:
+            async with asyncio.timeout(FETCH_SECONDS):
+                await self.files.fetch(instance, replace(event, attachments=tuple(missing)), place)
+        except TimeoutError:
+            log.warning("files of a message take long to fetch", extra={"instance": instance.id})
+        return await self.messages.find(instance.id, id) or message
 
 
 def _continued(channel: AnyChannel, target: Target) -> Target:

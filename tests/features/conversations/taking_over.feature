@@ -22,6 +22,20 @@ Feature: A person takes a conversation over
       And ada's question counts as answered, by a person
       And the resource was not asked about "is anybody there"
 
+    Scenario: The person sees the files
+      Given a bot of ann that repeats what it hears
+      And ada has written before
+      When ann takes ada's conversation over
+      And ada sends a document
+      Then ann can open the document
+
+    Scenario: A file that the platform has lost
+      Given a bot of ann that repeats what it hears
+      And ada has written before
+      When ann takes ada's conversation over
+      And ada sends a document that the platform loses
+      Then ann sees its name alone
+
     Scenario: A message that is being worked on is finished
       Given a bot of ann whose resource takes its time
       And ada has asked it "one"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from datetime import datetime
+from urllib.parse import urlsplit
 
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
@@ -72,6 +73,45 @@ def takes_over(scene: Scene) -> None:
 @when(parsers.parse("ann takes ada's conversation over for {minutes:d} minutes"))
 def takes_over_for(scene: Scene, minutes: int) -> None:
     assert scene.hand_over("ada", minutes=minutes).status_code == 204
+
+
+DOCUMENT = {
+    "document": {
+        "file_id": "AgDoc",
+        "file_unique_id": "u",
+        "file_name": "bill.txt",
+        "mime_type": "text/plain",
+        "file_size": 4,
+    }
+}
+
+
+@when("ada sends a document")
+def sends_document(scene: Scene) -> None:
+    scene.platform.files["AgDoc"] = b"bill"
+    scene.write("ada", "", caption="my bill", **DOCUMENT)
+
+
+@when("ada sends a document that the platform loses")
+def sends_lost(scene: Scene) -> None:
+    scene.write("ada", "", caption="my bill", **DOCUMENT)
+
+
+@then("ann can open the document")
+def opens(scene: Scene) -> None:
+    message = scene.messages("ada")[-1]
+    assert [(file["name"], file["url"]) for file in message["files"]] == [("bill.txt", "")]
+    [file] = scene.read(f"{scene.path}/messages/{message['id']}")["files"]
+    assert scene.rest.request("GET", urlsplit(file["url"]).path).content == b"bill"
+    [listed] = scene.messages("ada")[-1]["files"]
+    assert scene.rest.request("GET", urlsplit(listed["url"]).path).content == b"bill"
+
+
+@then("ann sees its name alone")
+def name_alone(scene: Scene) -> None:
+    message = scene.messages("ada")[-1]
+    [file] = scene.read(f"{scene.path}/messages/{message['id']}")["files"]
+    assert (file["name"], file["url"]) == ("bill.txt", "")
 
 
 @when("ann hands it back")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from adapters.outbound.storage.codec import stored_event
 from adapters.outbound.storage.conversations.rows import MessageRows
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.messages import (
@@ -12,6 +13,7 @@ from adapters.outbound.storage.queue.messages import (
     received,
     sent_first,
 )
+from domain.channels.messages import Event
 from domain.conversations.message_ids import MessageId, MessageKind
 from domain.conversations.model import Message
 
@@ -48,6 +50,10 @@ class PostgresMessages:
             return None
         message = read(str(message_id), *row)
         return await self._rows.with_files(message_id.row, message) if query is _RECEIVED else message
+
+    async def event(self, instance_id: int, inbox_id: int) -> Event | None:
+        row = await self._database.fetch_one(_RECEIVED, (inbox_id, instance_id))
+        return stored_event(row[0]) if row else None
 
 
 _KINDS: Mapping[MessageKind, tuple[str, Callable[..., Message]]] = {
