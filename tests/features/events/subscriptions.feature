@@ -35,6 +35,12 @@ Feature: Subscriptions to events
       When somebody writes "late" to ann's bot
       Then the address is told of "late" alone
 
+    Scenario: A push is no event
+      Given ann subscribes to all events
+      When somebody writes "hello" to ann's bot
+      Then the address is told "message.received", then "message.answered", then "delivery.sent"
+      And no events are on record but these 3
+
   Rule: A push that is not taken is sent again
 
     Scenario: The address fails for a while

@@ -151,6 +151,15 @@ def is_told(scene: Scene, kinds: str) -> None:
     assert scene.subscriber.kinds() == expected
 
 
+@then("no events are on record but these 3")
+def no_more_events(scene: Scene) -> None:
+    until(lambda: {push["status"] for push in scene.log()} == {"sent"}, "all pushes count as sent")
+    rows = scene.world.container.database().fetch(
+        "SELECT count(*) FROM event_log WHERE kind <> 'reset' AND kind <> 'instance.health'"
+    )
+    assert scene.world.run(rows) == [(3,)]
+
+
 @then("each push is signed with ann's secret")
 def is_signed(scene: Scene) -> None:
     """The address refuses, by an error, what is not."""

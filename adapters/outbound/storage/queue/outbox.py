@@ -34,6 +34,9 @@ FAILED_EARLY = -1
 """`delivery_state` of a message whose failure the platform reported before its taking was on record."""
 _TOLD = f"CASE WHEN status = {_SENT} THEN '{EventKind.DELIVERY_SENT}' ELSE '{EventKind.DELIVERY_DEAD}' END"
 
+_IS_MESSAGE = "coalesce(inbox_id, send_id) IS NOT NULL"
+"""Pushes of events are no messages: an event about one would be pushed again."""
+
 FINISH = f"""
 WITH r AS (
     SELECT * FROM unnest(%(ids)s, %(keys)s, %(statuses)s, %(refs)s, %(errors)s, %(lasts)s)
@@ -43,9 +46,9 @@ WITH r AS (
         status = CASE WHEN o.delivery_state = {FAILED_EARLY} THEN {_DEAD} ELSE r.status END,
         attempts = o.attempts + 1, next_attempt_at = NULL, finished_at = now()
     FROM r WHERE o.id = r.id AND o.key = r.key AND o.status = {_PENDING}
-    RETURNING o.id, o.instance_id, o.session_key, o.status, r.error, r.last
+    RETURNING o.id, o.instance_id, o.session_key, o.status, o.inbox_id, o.send_id, r.error, r.last
 ), completed AS ({complete_sql(QueueKind.OUTBOUND, "done")}),
-logged AS ({log_event_sql(_TOLD, "done", data=detail_sql("reason", "error"))})
+logged AS ({log_event_sql(_TOLD, "done", data=detail_sql("reason", "error"), condition=_IS_MESSAGE)})
 SELECT bool_or(more) FROM completed
 """
 """A message is found by its id and its key: a database that died may give the id of a message that it forgot to
