@@ -9,6 +9,8 @@ CONFIGS: dict[str, dict[str, Any]] = {
         "botToken": "xoxb-1234567890-abcdefghij",
         "signingSecret": "8f742231b10e8888abcd99yyyzzz85a5",
         "defaultChannel": "C0123456789",
+        "allowedChannels": "C0123456789,C0123456790",
+        "replyInThread": True,
     },
     "enterprise-chat": {
         "appId": "2b6f1c0e-6d0e-4f7e-9a54-0a4c3f5f2b11",

@@ -120,6 +120,25 @@ def mentioned_and_answered(scene: Scene, text: str) -> None:
     scene.wait_answered()
 
 
+@given(parsers.parse('Ada mentioned it in the channel with "{text}", and it answered'))
+def mentioned_in_channel(scene: Scene, text: str) -> None:
+    scene.mention("Ada", text, thread="")
+    scene.wait_answered()
+
+
+@when(parsers.parse('Bob writes "{text}" in a thread below that answer'))
+def writes_below(scene: Scene, text: str) -> None:
+    scene.write("Bob", text, "1800000000.000001")  # what the stand-in calls our first message
+
+
+@then(parsers.parse('the resource is asked "{text}" and told that it answered "{answer}"'))
+def asked_below(scene: Scene, text: str, answer: str) -> None:
+    request = scene.last_asked(2)
+    assert request.text == text
+    assert request.quoted is not None
+    assert (request.quoted.author, request.quoted.text) == ("resource", answer)
+
+
 @when(parsers.parse('Bob writes "{text}" in that thread'))
 def writes_in_thread(scene: Scene, text: str) -> None:
     scene.write("Bob", text, THREAD)

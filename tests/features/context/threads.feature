@@ -21,6 +21,12 @@ Feature: Threads and channels
       When Bob writes "And the other one?" in that thread
       Then the resource is asked "And the other one?" in the same conversation
 
+    Scenario: A thread below an answer of the bot
+      Given a bot in a channel
+      And Ada mentioned it in the channel with "Is it hot?", and it answered
+      When Bob writes "Why?" in a thread below that answer
+      Then the resource is asked "Why?" and told that it answered "heard Is it hot?"
+
     Scenario: The mention arrives a second time as a message
       Given a bot in a channel
       And Ada mentioned it in a thread with "Is it hot?", and it answered

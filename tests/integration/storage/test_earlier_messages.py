@@ -120,3 +120,11 @@ async def test_an_event_of_a_thread_without_us_leaves_nothing_behind(stored: Sto
     assert (accepted.id, accepted.fresh, accepted.dropped) == (0, False, True)
     assert await stored.database.fetch_value("SELECT count(*) FROM inbox") == 0
     assert await stored.database.fetch_value("SELECT count(*) FROM queue") == 0
+
+
+async def test_an_event_of_a_thread_below_our_message_is_stored(stored: Stored) -> None:
+    await stored.answer(await stored.ask(), "It is hot.", "p1")
+    below = replace(FOLLOWED, session_id="t", quoted=Quoted(ref="p1", session="s"))
+    assert await stored.ask(replace(below, key="k5", quoted=Quoted(ref="p1", session="another"))) == 0
+    assert await stored.ask(replace(below, key="k6", quoted=Quoted(ref="p2", session="s"))) == 0
+    assert await stored.ask(below) > 0

@@ -182,8 +182,6 @@ class _Connection:
             return
         intents = _intents(self.session.config, content=await self._may_read_content())
         properties = {"os": "linux", "browser": "switchboard", "device": "switchboard"}
-        if await self._may_read_content():
-            intents |= MESSAGE_CONTENT
         await self._send(_Op.IDENTIFY, {"token": token, "intents": intents, "properties": properties})
 
     async def _may_read_content(self) -> bool:

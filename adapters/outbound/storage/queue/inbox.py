@@ -9,7 +9,7 @@ from typing import Any
 
 from adapters.outbound.clock import new_uuid
 from adapters.outbound.storage.arrays import Bigints, Doubles, Texts
-from adapters.outbound.storage.codec import event_from_json, event_to_json, key_of, result_from_json
+from adapters.outbound.storage.codec import event_from_json, event_to_json, key_of, result_from_json, storable
 from adapters.outbound.storage.confirmations import HAS_OPEN_APPROVAL
 from adapters.outbound.storage.events.recording import log_event_sql
 from adapters.outbound.storage.pool import Database
@@ -18,7 +18,7 @@ from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.echoes import ECHOES, echo_columns
 from adapters.outbound.storage.queue.states import OFFERED, ROWS_PER_LEASE, QueueKind, enqueue_sql
 from adapters.outbound.storage.statements import compact
-from domain.channels.messages import Event
+from domain.channels.messages import Event, Quoted
 from domain.events.model import EventKind
 from domain.refusals import Unavailable
 from ports.inbox import Accepted, CallResult, Conversation, QueuedEvent
@@ -55,12 +55,18 @@ LEFT JOIN inbox i ON i.instance_id = t.instance_id AND i.event_key = t.event_key
 
 FOLLOWS = f"""
 SELECT EXISTS (
-    SELECT FROM queue WHERE kind = {QueueKind.OUTBOUND} AND instance_id = %s AND session_key = %s
+    SELECT FROM queue WHERE kind = {QueueKind.OUTBOUND} AND instance_id = %(instance)s AND session_key = %(session)s
 ) OR EXISTS (
-    SELECT FROM queue WHERE kind = {QueueKind.INBOUND} AND instance_id = %s AND session_key = %s AND pending > 0
+    SELECT FROM queue WHERE kind = {QueueKind.INBOUND} AND instance_id = %(instance)s AND session_key = %(session)s
+        AND pending > 0
+) OR EXISTS (
+    SELECT FROM outbox WHERE instance_id = %(instance)s AND ref IS NOT NULL AND ref = %(root)s
+        AND hashtextextended(ref, 0) = hashtextextended(%(root)s, 0)
+        AND (%(root_session)s::text IS NULL OR session_key = %(root_session)s)
 )
 """
-"""Whether an answer was sent in the session, or is on its way. Primary key."""
+"""Whether an answer was sent in the session, or is on its way, or we wrote the message with which the thread began.
+Primary key, and index `outbox_by_ref`."""
 
 TAKE_RESULT = "UPDATE inbox SET taken = true WHERE id = %s AND result IS NOT NULL RETURNING result"
 """Primary key."""
@@ -147,8 +153,14 @@ class PostgresInbox:
         return accepted
 
     async def _follows(self, instance_id: int, event: Event) -> bool:
-        session_key = key_of(event.session_id)
-        row = await self._database.fetch_one(FOLLOWS, (instance_id, session_key, instance_id, session_key))
+        root = event.quoted or Quoted()
+        parameters = {
+            "instance": instance_id,
+            "session": key_of(event.session_id),
+            "root": storable(root.ref) or None,
+            "root_session": key_of(root.session) if root.session else None,
+        }
+        row = await self._database.fetch_one(FOLLOWS, parameters)
         return bool(row and row[0])
 
     async def flush(self, rows: Sequence[InboxRow]) -> Sequence[Accepted]:

@@ -48,7 +48,7 @@ async def listener(server: Discord) -> AsyncIterator[Listener]:
         await found.stop()
 
 
-class Room:
+class GatewayMessages:
     """Messages that the gateway sends, and a direct message behind them that shows that they were read."""
 
     def __init__(self, server: Discord, listener: Listener) -> None:
@@ -70,16 +70,16 @@ class Room:
 
 
 @pytest.fixture
-def room(server: Discord, listener: Listener) -> Room:
-    return Room(server, listener)
+def listening(server: Discord, listener: Listener) -> GatewayMessages:
+    return GatewayMessages(server, listener)
 
 
 def said(name: str, channel: str, **changed: Any) -> dict[str, Any]:
     return {**fixture(f"message_{name}"), "channel_id": channel, **changed}
 
 
-async def test_messages_of_threads_come_in_to_be_followed(room: Room) -> None:
-    mention, other = await room.read(said("mention", THREAD), said("other", THREAD), said("other", ROOM))
+async def test_messages_of_threads_come_in_to_be_followed(listening: GatewayMessages) -> None:
+    mention, other = await listening.read(said("mention", THREAD), said("other", THREAD), said("other", ROOM))
     assert (mention.session_id, mention.only_followed, mention.thread_post) == (
         THREAD,
         False,
@@ -88,28 +88,30 @@ async def test_messages_of_threads_come_in_to_be_followed(room: Room) -> None:
     assert (other.session_id, other.only_followed) == (THREAD, True)
 
 
-async def test_a_message_without_its_content_is_nothing(room: Room) -> None:
-    assert await room.read(said("other", THREAD, content="")) == []
+async def test_a_message_without_its_content_is_nothing(listening: GatewayMessages) -> None:
+    assert await listening.read(said("other", THREAD, content="")) == []
 
 
 @pytest.mark.parametrize("settings", [{"followThreads": False}, {"allowedChannels": THREAD[::-1]}])
-async def test_settings_keep_messages_out(room: Room, settings: dict[str, Any]) -> None:
-    assert await room.read(said("other", THREAD), settings=settings) == []
+async def test_settings_keep_messages_out(listening: GatewayMessages, settings: dict[str, Any]) -> None:
+    assert await listening.read(said("other", THREAD), settings=settings) == []
 
 
-async def test_a_thread_is_allowed_by_its_channel(room: Room) -> None:
+async def test_a_thread_is_allowed_by_its_channel(listening: GatewayMessages) -> None:
     settings = {"allowedChannels": f"1,{ROOM}"}
-    found = await room.read(said("mention", THREAD), said("mention", CHANNELS[1], id="7"), settings=settings)
+    found = await listening.read(
+        said("mention", THREAD), said("mention", CHANNELS[1], id="7"), settings=settings
+    )
     assert [event.session_id for event in found] == [THREAD]
 
 
-async def test_without_a_required_mention_all_messages_come_in(room: Room) -> None:
-    (found,) = await room.read(said("other", ROOM), settings={"requireMention": False})
+async def test_without_a_required_mention_all_messages_come_in(listening: GatewayMessages) -> None:
+    (found,) = await listening.read(said("other", ROOM), settings={"requireMention": False})
     assert (found.only_followed, found.session_id) == (False, f"{ROOM}:{found.sender.external_id}")
 
 
-async def test_where_discord_does_not_tell_the_place_mentions_come_in(room: Room) -> None:
-    (found,) = await room.read(said("mention", "5"), said("other", "5"))
+async def test_where_discord_does_not_tell_the_place_mentions_come_in(listening: GatewayMessages) -> None:
+    (found,) = await listening.read(said("mention", "5"), said("other", "5"))
     assert found.session_id == f"5:{found.sender.external_id}"
 
 
@@ -132,9 +134,9 @@ async def test_contents_are_asked_for_where_they_are_needed_and_allowed(
 
 
 async def test_an_answer_begins_a_thread_below_the_mention(
-    server: Discord, listener: Listener, room: Room
+    server: Discord, listener: Listener, listening: GatewayMessages
 ) -> None:
-    (asked,) = await room.read(said("mention", ROOM), settings={"replyInThread": True})
+    (asked,) = await listening.read(said("mention", ROOM), settings={"replyInThread": True})
     assert asked.session_id == asked.message_id
     for number in range(2):
         (message,) = listener.channel.render(CONFIG, asked.target, Answer(f"Answer {number}"))
@@ -148,10 +150,10 @@ async def test_an_answer_begins_a_thread_below_the_mention(
 
 
 async def test_an_answer_stays_in_the_channel_where_the_bot_may_begin_no_thread(
-    server: Discord, listener: Listener, room: Room
+    server: Discord, listener: Listener, listening: GatewayMessages
 ) -> None:
     server.may_begin_threads = False
-    (asked,) = await room.read(said("mention", ROOM), settings={"replyInThread": True})
+    (asked,) = await listening.read(said("mention", ROOM), settings={"replyInThread": True})
     (message,) = listener.channel.render(CONFIG, asked.target, Answer("It is."))
     assert (await listener.channel.send(CONFIG, asked.target, message, "key")).outcome is Outcome.SENT
     assert [each["channel"] for each in server.messages] == [ROOM]
