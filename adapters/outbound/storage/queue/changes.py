@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from adapters.outbound.storage.codec import dump, event_to_json, key_of, stored_event
+from adapters.outbound.storage.codec import dump, key_of
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.inbox import ENQUEUE, InboxRow, PostgresInbox, columns_of
@@ -13,7 +13,7 @@ from domain.channels.messages import Change, Event
 from ports.inbox import Accepted, CallResult
 
 FIND = f"""
-SELECT id, event, draft FROM inbox
+SELECT id, session_key, draft FROM inbox
 WHERE instance_id = %(instance)s AND (%(session)s::text = '' OR session_key = %(session)s)
     AND status = {EventStatus.QUEUED} AND event_key <> %(key)s AND position(%(message)s IN event) > 0
     AND NOT EXISTS (SELECT FROM inbox WHERE instance_id = %(instance)s AND event_key = %(key)s)
@@ -24,14 +24,15 @@ Indexes `inbox_queued` and `inbox_event`."""
 
 WITHDRAW = compact(f"""
 WITH gone AS (
-    UPDATE inbox SET status = {EventStatus.DONE}, event = %(event)s, error = NULL, finished_at = now()
+    UPDATE inbox SET status = {EventStatus.DONE}, event = '{{}}', session_key = '', draft = NULL,
+        error = NULL, finished_at = now()
     WHERE id = %(id)s AND status = {EventStatus.QUEUED}
-    RETURNING instance_id, session_key, false AS last, true AS person, false AS replied, NULL::int AS minutes
+    RETURNING instance_id, %(session_key)s::text AS session_key, false AS last, true AS person,
+        false AS replied, NULL::int AS minutes
 ), completed AS ({complete_sql(QueueKind.INBOUND, "gone")})
 SELECT count(*) FROM gone
 """)
-"""Takes a message out of its conversation; its row stays, without its text, so that a redelivery is recognised.
-Primary keys."""
+"""Takes a message out of its conversation; of its row stays what a redelivery is recognised by. Primary keys."""
 
 COPY_DRAFT = "UPDATE inbox SET draft = %s WHERE instance_id = %s AND event_key = %s"
 """Index `inbox_event`."""
@@ -101,21 +102,6 @@ async def _withdraw(connection: Connection, instance_id: int, event: Event) -> t
     row = await (await connection.execute(FIND, change)).fetchone()
     if row is None:
         return None
-    id, stored, draft = row
-    withdrawn = {"id": id, "event": _without_content(stored_event(stored)), "owner": None}
-    await connection.execute(WITHDRAW, withdrawn)
+    id, session_key, draft = row
+    await connection.execute(WITHDRAW, {"id": id, "session_key": session_key, "owner": None})
     return id, draft
-
-
-def _without_content(event: Event) -> str:
-    emptied = replace(
-        event,
-        text="",
-        attachments=(),
-        choice=None,
-        quoted=None,
-        canned_reply=None,
-        change=Change.DELETED,
-        raw={},
-    )
-    return event_to_json(emptied, event.request_id).decode()
