@@ -50,12 +50,31 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         length = int(self.headers.get("Content-Length", 0))
         request = json.loads(self.rfile.read(length))
-        body = json.dumps(answer(request)).encode()
+        whole = answer(request)
+        if "text/event-stream" in self.headers.get("Accept", ""):
+            self._stream(whole)
+        else:
+            self._write(whole)
+
+    def _write(self, whole: Answer) -> None:
+        body = json.dumps(whole).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def _stream(self, whole: Answer) -> None:
+        """The text word by word, so that it is shown while it is being made, and the whole answer at the end."""
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        for word in str(whole["text"]).split(" "):
+            self._write_event({"textDelta": f"{word} "})
+        self._write_event(whole)
+
+    def _write_event(self, event: Answer) -> None:
+        self.wfile.write(b"data: " + json.dumps(event).encode() + b"\n\n")
 
     def log_message(self, format: str, *args: Any) -> None:
         logging.info(format, *args)

@@ -30,6 +30,7 @@ class Slack(StandIn):
         self.messages: list[dict[str, Any]] = []
         self.updates: list[dict[str, Any]] = []
         self.deleted: list[dict[str, Any]] = []
+        self.statuses: list[dict[str, Any]] = []
         self.responses: list[dict[str, Any]] = []
         self.whispers: list[dict[str, Any]] = []
         self.response_uses_left = 5
@@ -129,6 +130,13 @@ class Slack(StandIn):
             return refused("not_in_channel")
         self.whispers.append(body)
         return Reply(json={"ok": True, "message_ts": "1800000000.999999"})
+
+    def _assistant_threads_setStatus(self, body: dict[str, Any]) -> Reply:  # noqa: N802
+        expect(set(body) == {"channel_id", "thread_ts", "status"}, f"fields {set(body)}")
+        if body["channel_id"] not in MEMBER_OF:
+            return refused("channel_not_found")
+        self.statuses.append(body)
+        return Reply(json={"ok": True})
 
     def _chat_delete(self, body: dict[str, Any]) -> Reply:
         expect(set(body) == {"channel", "ts"}, f"fields {set(body)}")

@@ -276,6 +276,48 @@ class ChannelContract:
             if field.secret and field.name in config
         ]
 
+    @requires("streaming")
+    @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+    def test_a_draft_is_the_beginning_within_the_limit(self, text: str) -> None:
+        channel = self.built()
+        preview = channel.preview(self.sample.config, self.sample.target)
+        limit = channel.definition.text_limit or TextLimit(10**9)
+        assert preview.seconds >= 1
+        sizes = [0]
+        for end in (100, 1000, len(text)):
+            draft = preview.render(text[:end][: preview.size])
+            shown = str(draft.payload["text"])
+            assert json.loads(json.dumps(dict(draft.payload))) == draft.payload
+            assert measured(shown, limit.unit) <= limit.size
+            sizes.append(len(shown))
+        assert sizes == sorted(sizes)
+        assert preview.render("\0 ") is None
+
+    @requires("streaming")
+    def test_the_first_message_takes_the_place_of_the_draft(self) -> None:
+        channel = self.built()
+        payloads = [dict(each.payload) for each in self.rendered(channel, Answer("Hello", draft="17"))]
+        anew = [dict(each.payload) for each in self.rendered(channel, Answer("Hello"))]
+        assert payloads == [{**anew[0], "draft": "17"}]
+        (deletion,) = self.rendered(channel, Answer("", draft="17"))
+        assert deletion.payload["draft"] == "17"
+
+    @requires("streaming", "over_http")
+    @pytest.mark.parametrize("draft", ["", "17"])
+    @pytest.mark.parametrize(("then", "outcomes"), ANSWERS, ids=str)
+    async def test_failures_of_drafts_are_classified(
+        self, then: Any, outcomes: set[Outcome], draft: str
+    ) -> None:
+        """An edit may be made twice, so that it is tried again where its outcome is unknown."""
+        channel = self.built(then)
+        config, target = self.sample.config, self.sample.target
+        message = channel.preview(config, target).render("Hello")
+        sent: Sent = await channel.draft(config, target, message, draft, "draft:1")
+        repeated = {Outcome.TRANSIENT if outcome is Outcome.UNKNOWN else outcome for outcome in outcomes}
+        assert sent.outcome in (repeated if draft else outcomes)
+        assert sent.outcome is not Outcome.RETRY_AFTER or sent.retry_after == 7
+        assert not any(secret in sent.detail for secret in self.secrets(channel))
+
     @requires("typing")
     def test_typing_is_repeated_before_it_ends(self) -> None:
         channel = self.built()

@@ -13,6 +13,7 @@ from .reactions import SlackReactions
 from .socket_mode import SocketMode
 from .streaming import SlackStreaming
 from .threads import Threads
+from .typing import ThreadStatus
 
 
 def build(dependencies: ChannelDependencies) -> Channel[SlackConfig, SlackTarget]:
@@ -36,6 +37,7 @@ def build(dependencies: ChannelDependencies) -> Channel[SlackConfig, SlackTarget
         thread_reader=threads,
         waiting=delivery,
         reactions=SlackReactions(api),
+        typing=ThreadStatus(api),
         streaming=streaming,
         button_ack=prompts,
         prompt_closer=prompts,
