@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+import psycopg
 import pytest
 
+from tests.support.failpoints import OUTCOME, SEND, Stage
+from tests.support.forked import Forked
+from tests.support.postgres import fresh_database
 from tests.support.receiver import Receiver
 from tests.support.service import Service
 from tests.support.waiting import until
@@ -90,3 +97,88 @@ def test_killing_everything_loses_no_accepted_message_and_sends_none_twice(open_
         sent = {(body["response"], key) for key, body in list(receiver.received)}
         assert len(sent) == len({text for text, _ in sent}), "no message is made twice"
         assert len(set(programs.accepted.values())) == len(texts)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A stage to be killed at, over a message that a program sends or over the answer to a firing."""
+
+    name: str
+    place: str
+    after: bool
+    fires: bool = False
+
+
+STEPS = [
+    Step("before the message is committed", SEND, after=False),
+    Step("after the message is committed, before it is accepted", SEND, after=True),
+    Step("before the answer to a firing is sent on", SEND, after=False, fires=True),
+    Step("after the answer to a firing is sent on", SEND, after=True, fires=True),
+    Step("before the outcome of the firing is committed", OUTCOME, after=False, fires=True),
+    Step("after the outcome of the firing is committed", OUTCOME, after=True, fires=True),
+]
+
+
+class Stages:
+    """A service that dies over messages, and the address to which they are sent."""
+
+    def __init__(self, service: Forked, receiver: Receiver) -> None:
+        self.service = service
+        self.receiver = receiver
+        self.statuses: list[int] = []
+        service.start()
+        self.hook = service.create_instance(channelId="http-webhook", channelName="Hook", config={})
+        firing = {"cronSchedule": "0 0 1 1 *", "message": "x", "deliverInstanceId": self.hook}
+        self.schedule = service.create_instance(
+            channelId="cron",
+            channelName="Summary",
+            config={**firing, "deliverTo": receiver.url},
+            downStreamResourceId="agent::echo",
+        )
+        service.stop()
+
+    def ask(self, step: Step, text: str) -> bool:
+        """Whether the message, or the firing, was accepted."""
+        with contextlib.suppress(httpx.TransportError):
+            if step.fires:
+                path = f"/api/agent/channels/cron/{self.schedule}/manual_trigger"
+                return self.service.post(path, {"message": text}).status_code == 202
+            path = f"/api/agent/channel-instances/{self.hook}/messages"
+            headers = {"Authorization": f"Bearer {self.service.key}", "Idempotency-Key": text}
+            body = {"to": self.receiver.url, "text": text}
+            return self.service.post(path, body, **headers).status_code == 202
+        return False
+
+    def die(self, step: Step, text: str) -> bool:
+        """Whether it was accepted nevertheless."""
+        self.service.start(Stage(step.place, step.after, text))
+        accepted = self.ask(step, text)
+        self.statuses.append(self.service.ended())
+        return accepted
+
+    def keys(self, text: str) -> set[str | None]:
+        """The idempotency keys under which the text arrived."""
+        return {key for key, body in list(self.receiver.received) if body["response"] == text}
+
+
+def test_a_message_is_sent_once_at_whatever_stage_the_service_is_killed(
+    postgres_dsn: str, tmp_path: Path
+) -> None:
+    texts = {step: f"text-{number}-of-the-walk" for number, step in enumerate(STEPS, start=7001)}
+    with Receiver() as receiver, fresh_database(postgres_dsn) as url:
+        service = Forked(tmp_path, url)
+        with service.ready():
+            stages = Stages(service, receiver)
+            left = [step for step in STEPS if not stages.die(step, texts[step])]
+            assert stages.statuses == [-signal.SIGKILL] * len(STEPS)
+            service.start()
+            for step in left:
+                assert stages.ask(step, texts[step])
+            until(lambda: all(stages.keys(text) for text in texts.values()), "all are sent", seconds=120)
+            assert service.stop() == 0
+        with psycopg.connect(url) as connection:
+            [(sends, open_rows)] = connection.execute(
+                "SELECT (SELECT count(*) FROM send), (SELECT count(*) FROM outbox WHERE status <> 1)"
+            ).fetchall()
+    assert {text: len(stages.keys(text)) for text in texts.values()} == dict.fromkeys(texts.values(), 1)
+    assert (sends, open_rows) == (len(STEPS), 0)

@@ -28,6 +28,7 @@ CALL = "adapters.outbound.downstream.http_runner:HttpRunner.run"
 TOOL = "adapters.outbound.downstream.chat_tools:call_tool"
 ASK = f"{STORAGE}.confirmations:PostgresConfirmations.put"
 DECIDE = f"{STORAGE}.confirmations:PostgresConfirmations.decide"
+SEND = f"{STORAGE}.queue.sends:PostgresSends.add"
 BEGIN = f"{STORAGE}.confirmations:PostgresConfirmations.begin"
 
 
