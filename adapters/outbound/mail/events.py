@@ -22,14 +22,11 @@ def mail_event(
     raw: Mapping[str, Any],
 ) -> Event:
     """`own_domains` are those of the mailbox and its servers. A mail without a text hands on its subject."""
-    sender = next(iter(headers.addresses("From")), None)
     reply_address = headers.reply_address()
-    authenticated = authenticated_sender(headers, own_domains)
-    identities = (Identity("email", authenticated.email.lower()),) if authenticated else ()
     return Event(
         key=key,
         session_id=session_id,
-        sender=Sender(sender.email.lower(), sender.name, identities) if sender else Sender(""),
+        sender=_sender(headers, own_domains),
         text=text or headers.text("Subject"),
         target=target,
         attachments=attachments,
@@ -39,3 +36,10 @@ def mail_event(
         correspondent=reply_address.email.lower() if reply_address else "",
         raw={**headers.summary(), **raw},
     )
+
+
+def _sender(headers: Headers, own_domains: Sequence[str]) -> Sender:
+    sender = next(iter(headers.addresses("From")), None)
+    authenticated = authenticated_sender(headers, own_domains)
+    identities = (Identity("email", authenticated.email.lower()),) if authenticated else ()
+    return Sender(sender.email.lower(), sender.name, identities) if sender else Sender("")

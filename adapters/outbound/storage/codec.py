@@ -86,20 +86,25 @@ def _mended(value: Any) -> Any:
 
 def event_to_json(event: Event, request_id: str) -> bytes:
     """The event under a request id, which may be another than its own."""
-    sender = event.sender
     document: dict[str, Any] = {
         "session": event.session_id,
-        "sender": sender.external_id,
+        "sender": event.sender.external_id,
         "text": event.text,
         "target": event.target,
         "request": request_id,
     }
-    optional: dict[str, Any] = {
+    document.update({name: value for name, value in _optional(event).items() if value})
+    return dump_bytes(document)
+
+
+def _optional(event: Event) -> dict[str, Any]:
+    """What is stored where it says something."""
+    return {
         "reaction": event.reaction,
         "own_id": event.message_id,
         "change": event.change,
-        "name": sender.display_name,
-        "identities": [[identity.field, identity.value] for identity in sender.identities],
+        "name": event.sender.display_name,
+        "identities": [[identity.field, identity.value] for identity in event.sender.identities],
         "files": _files(event.attachments),
         "choice": event.choice,
         "canned": event.canned_reply,
@@ -117,8 +122,6 @@ def event_to_json(event: Event, request_id: str) -> bytes:
         "raw": event.raw,
         "key": event.key,
     }
-    document.update({name: value for name, value in optional.items() if value})
-    return dump_bytes(document)
 
 
 def _attachment(file: Attachment) -> list[Any]:
@@ -150,16 +153,17 @@ def _quoted_from_document(document: Mapping[str, Any]) -> Quoted:
     return Quoted(**{**document, "attachments": _attachments(document.get("attachments", ()))})
 
 
+def _sender(document: Mapping[str, Any]) -> Sender:
+    identities = tuple(Identity(*fields) for fields in document.get("identities", ()))
+    return Sender(document["sender"], document.get("name", ""), identities)
+
+
 def event_from_json(text: str | bytes) -> Event:
     document = orjson.loads(text)
     return Event(
         key=document.get("key"),
         session_id=document["session"],
-        sender=Sender(
-            external_id=document["sender"],
-            display_name=document.get("name", ""),
-            identities=tuple(Identity(*fields) for fields in document.get("identities", ())),
-        ),
+        sender=_sender(document),
         text=document["text"],
         target=document["target"],
         attachments=_attachments(document.get("files", ())),

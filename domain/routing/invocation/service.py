@@ -59,8 +59,7 @@ class InvocationService:
             return self.feedback.decided_nothing(context, event, approval_result)
         self.feedback.decided(context, event, approval_result.closed)
         context.start_typing(event)
-        place = place_of(context, queued, inbound=True)
-        fetched = await self.files.fetch(context.instance, event, place)
+        fetched = await self.files.fetch(context.instance, event, place_of(context, queued, inbound=True))
         request = _request(context.instance, queued, user_id, approval_result, fetched.files)
         if decision is None:
             request = await self._in_context(context, queued, request, fetched)

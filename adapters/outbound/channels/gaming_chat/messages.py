@@ -26,18 +26,14 @@ def read_message(config: DiscordConfig, message: Any, bot_ids: Collection[str]) 
     sender = sender_of(at(message, "author"), at(message, "member"))
     if sender is None or not channel or not isinstance(message, dict):
         return "incomplete"
-    if at(message, "author", "bot") is True or text(message, "webhook_id") or sender.external_id in bot_ids:
-        return "bot"
-    if at(message, "type") not in _BY_PEOPLE:
-        return "system"
+    if reason := _by_nobody(message, sender, bot_ids):
+        return reason
     direct = not text(message, "guild_id")
     addressed = direct or _mentions(message, bot_ids)
     if not addressed and config.require_mention and not config.follow_threads:
         return "not-addressed"
-    names = {text(user, "id"): text(user, "username") for user in items(message, "mentions")}
-    question = plain(text(message, "content"), names, bot_ids)
-    attachments = tuple(filter(None, (attachment_of(file) for file in items(message, "attachments"))))
-    if not (addressed or question or attachments):  # without the intent, Discord does not tell the content
+    content = content_of(message, bot_ids)
+    if not (addressed or content.is_given):  # without the intent, Discord does not tell the content
         return "empty"
     message_id = text(message, "id")
     target = DiscordTarget(channel_id=channel, reply_to="" if direct else message_id)
@@ -45,16 +41,23 @@ def read_message(config: DiscordConfig, message: Any, bot_ids: Collection[str]) 
         key=message_id or None,
         session_id=session_of(channel, sender.external_id),
         sender=sender,
-        text=question,
+        text=content.text,
         target=TARGET.dump(target),
-        attachments=attachments,
-        canned_reply=None if question or attachments else GREETING,
+        attachments=content.attachments,
+        canned_reply=None if content.is_given else GREETING,
         ids=(message_id,) if message_id else (),
         is_direct=direct,
         message_id=message_id,
         quoted=_quoted(message, bot_ids),
         only_followed=not addressed and config.require_mention,
     )
+
+
+def _by_nobody(message: Mapping[str, Any], sender: Sender, bot_ids: Collection[str]) -> str:
+    """Why no person wrote the message, empty where one did."""
+    if at(message, "author", "bot") is True or text(message, "webhook_id") or sender.external_id in bot_ids:
+        return "bot"
+    return "" if at(message, "type") in _BY_PEOPLE else "system"
 
 
 def _quoted(message: Mapping[str, Any], bot_ids: Collection[str]) -> Quoted | None:
