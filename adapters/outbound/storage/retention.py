@@ -3,8 +3,24 @@
 from adapters.outbound.storage.pool import BULK_SECONDS, Database
 
 BATCH = 5000
+LONGEST_CONVERSATION = 10_000
+"""Events of a conversation that are kept, beyond those of the days in which a redelivery is recognised."""
+
+LONG_CONVERSATIONS = f"""
+DELETE FROM inbox WHERE id IN (
+    SELECT i.id FROM (
+        SELECT q.instance_id, q.session_key, (
+            SELECT n.id FROM inbox n WHERE n.instance_id = q.instance_id AND n.session_key = q.session_key
+            ORDER BY n.id DESC OFFSET {LONGEST_CONVERSATION} LIMIT 1
+        ) AS last FROM queue q WHERE q.kind = 0 AND q.touched_at > now() - interval '1 day'
+    ) q JOIN inbox i ON i.instance_id = q.instance_id AND i.session_key = q.session_key AND i.id <= q.last
+    WHERE i.status <> 0 AND i.finished_at < now() - make_interval(days => %s) LIMIT %s
+)
+"""
+"""Of conversations that go on. Index `inbox_by_session`."""
 
 STATEMENTS = (
+    LONG_CONVERSATIONS,
     (
         "DELETE FROM inbox WHERE id IN (SELECT id FROM inbox WHERE event = '{}'"
         " AND finished_at < now() - make_interval(days => %s) ORDER BY finished_at LIMIT %s)"

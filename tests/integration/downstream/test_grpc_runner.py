@@ -348,3 +348,12 @@ async def test_a_choice_is_handed_on(channels: GrpcChannels) -> None:
         await GrpcRunner(channels, target).run(a_request(choice=True))
         await GrpcRunner(channels, target).run(a_request())
     assert heard == [True, False]
+
+
+async def test_a_resource_may_ask_for_a_person(channels: GrpcChannels) -> None:
+    answer = saying(
+        pb.RunResponse(text_delta="A colleague ", handover=True), pb.RunResponse(text_delta="comes.")
+    )
+    async with running(answer) as target:
+        result = await GrpcRunner(channels, target).run(a_request())
+    assert result == RunResult("A colleague comes.", wants_person=True)

@@ -10,7 +10,7 @@ from adapters.outbound.storage.conversations.history import PostgresHistory
 from adapters.outbound.storage.conversations.listing import LIST
 from adapters.outbound.storage.conversations.messages import BACKWARD, FAILED, FORWARD
 from adapters.outbound.storage.pool import Database
-from adapters.outbound.storage.retention import Retention
+from adapters.outbound.storage.retention import LONGEST_CONVERSATION, Retention
 from domain.conversations.model import ConversationFilter, MessagesWanted
 
 FILL = """
@@ -92,3 +92,21 @@ async def test_keys_of_erased_events_are_kept_for_two_weeks(database: Database, 
         )
     await Retention(database, 7).clean()
     assert await database.fetch_column("SELECT event_key FROM inbox ORDER BY id") == ["young", "kept"]
+
+
+async def test_conversations_that_go_on_have_a_bound(database: Database, instance: int) -> None:
+    old, young = LONGEST_CONVERSATION + 5, 3
+    for count, days in ((old, 15), (young, 1)):
+        await database.execute(
+            "INSERT INTO inbox (instance_id, session_key, event_key, event, status, finished_at)"
+            " SELECT %(instance)s, 's', %(days)s::text || ' ' || n, '{\"text\":\"x\"}', 1,"
+            " now() - make_interval(days => %(days)s) FROM generate_series(1, %(count)s) n",
+            {"instance": instance, "days": days, "count": count},
+        )
+    await database.execute(
+        "INSERT INTO queue (kind, instance_id, session_key, pending) VALUES (0, %s, 's', 0)", (instance,)
+    )
+    await Retention(database, 7).clean()
+    assert await database.fetch_value("SELECT count(*) FROM inbox") == LONGEST_CONVERSATION
+    recent = "SELECT count(*) FROM inbox WHERE finished_at > now() - interval '2 days'"
+    assert await database.fetch_value(recent) == young

@@ -67,6 +67,10 @@ APPROVALS = tuple(
     f"DELETE FROM {table} WHERE {OF_SESSION}" for table in ("tool_confirmation", "tool_approval", "event_log")
 )
 NOTICES = "DELETE FROM access_notice WHERE instance_id = %(instance)s AND external_id = ANY(%(senders)s)"
+CORRESPONDENTS = f"""
+DELETE FROM queue WHERE kind = {QueueKind.CORRESPONDENT} AND instance_id = %(instance)s
+AND session_key = ANY(%(senders)s)
+"""
 QUEUES = f"""
 DELETE FROM queue WHERE kind IN ({QueueKind.INBOUND}, {QueueKind.OUTBOUND}) AND {OF_SESSION}
 """
@@ -86,7 +90,7 @@ class Erasure:
             senders = [key_of(orjson.loads(sender)) for (sender,) in rows if sender]
             count = await erase_texts(connection, session, ALL_EVENTS, ALL_SENDS)
             keys = await column(connection, FILES, session)
-            for statement in (*UNSENT, MODEL, *APPROVALS, NOTICES, QUEUES):
+            for statement in (*UNSENT, MODEL, *APPROVALS, NOTICES, CORRESPONDENTS, QUEUES):
                 cursor = await connection.execute(statement, {**session, "senders": senders})
                 count += cursor.rowcount
         return keys if count else None
