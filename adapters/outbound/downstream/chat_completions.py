@@ -162,6 +162,8 @@ def message_text(request: RunRequest) -> str:
     """The message as the model reads it: what was said before it, its text, and the files that came with it as
     addresses."""
     lines = [*_earlier_lines(request), *([request.text] if request.text else []), *_file_lines(request.files)]
+    if request.reaction:
+        lines.append(f"[the user reacted with {request.reaction} to an earlier message]")
     if request.approval:
         lines.append(
             f"[the user's decision on the tool {request.approval.tool}: {request.approval.decision}]"
