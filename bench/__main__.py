@@ -12,6 +12,7 @@ import platform
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +22,7 @@ import uvloop
 
 from adapters.outbound.storage.embedded import EmbeddedPostgres
 from adapters.outbound.storage.migrate import migrate
-from bench import acknowledgement, engine, throughput, whole
+from bench import acknowledgement, engine, streaming, throughput, whole
 from bench.measuring import ROOT, middle
 from tests.support.postgres import on_database
 from tests.support.redis import redis_program, running_redis
@@ -63,6 +64,7 @@ def _measured(*, quick: bool) -> tuple[list[Row], dict[str, object]]:
             rows += _acknowledgements(_fresh(dsn, "acknowledgements"), rounds, seconds, raw)
             rows += _engine(dsn, raw, quick=quick)
             rows += _throughput(dsn, raw, quick=quick)
+            rows += _streaming(_fresh(dsn, "streaming"), raw, quick=quick)
             rows += _whole(_fresh(dsn, "whole"), raw, quick=quick)
         finally:
             postgres.stop()
@@ -159,6 +161,13 @@ def _throughput(dsn: str, raw: dict[str, object], *, quick: bool) -> list[Row]:
             f"p50 {paced.p50_ms:.1f} ms at {half:,.0f}/s, 100 conversations, one worker",
         ),
     ]
+
+
+def _streaming(dsn: str, raw: dict[str, object], *, quick: bool) -> Sequence[Row]:
+    print("streamed answers", flush=True)
+    costs = uvloop.run(streaming.measure(dsn, 1 if quick else streaming.ROUNDS))
+    raw["streaming"] = [[asdict(cost) for cost in pair] for pair in costs]
+    return streaming.rows(costs)
 
 
 def _whole(dsn: str, raw: dict[str, object], *, quick: bool) -> list[Row]:

@@ -1,7 +1,5 @@
 """Server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html), as they come in. Pure."""
 
-from collections.abc import Iterator
-
 from adapters.outbound.downstream.messages import BadAnswer
 
 _DATA = b"data:"
@@ -57,20 +55,17 @@ class ServerEvents:
         self._data: list[bytes] = []
         self._size = 0
 
-    def feed(self, piece: bytes) -> Iterator[bytes]:
+    def feed(self, piece: bytes) -> list[bytes]:
         """The data of the events that end in these bytes. Raises `BadAnswer`."""
+        events: list[bytes] = []
         for line in self._lines.feed(piece):
-            if line:
-                self._add(line)
-            elif self._data:
-                yield b"\n".join(self._data)
-                self._data, self._size = [], 0
-
-    def _add(self, line: bytes) -> None:
-        data = data_of(line)
-        if data is None:
-            return
-        self._size += len(data) + 1
-        if self._size > self._limit:
-            raise BadAnswer("an event of the stream is too long")
-        self._data.append(data)
+            if not line:
+                if self._data:
+                    events.append(b"\n".join(self._data))
+                    self._data, self._size = [], 0
+            elif (data := data_of(line)) is not None:
+                self._size += len(data) + 1
+                self._data.append(data)
+                if self._size > self._limit:
+                    raise BadAnswer("an event of the stream is too long")
+        return events

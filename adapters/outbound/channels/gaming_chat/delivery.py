@@ -82,11 +82,8 @@ class Delivery:
 
             if not (draft := text(payload, "draft")):
                 return await post()
-            return await replaced(
-                lambda: posting.change(config, target, draft, body),
-                lambda: posting.withdraw(config, target, draft),
-                post,
-            )
+            change = partial(posting.change, config, target, draft, body)
+            return await replaced(change, partial(posting.withdraw, config, target, draft), post)
 
         if payload.get("kind") == FILE:
             limit = min(target.max_file or MAX_FILE, _MAX_IN_MEMORY)
