@@ -17,10 +17,10 @@ from adapters.outbound.channels.gaming_chat.webhook import FORWARDER_HEADER
 from adapters.outbound.channels.tests.support import call
 from adapters.outbound.channels.workspace_chat.tests import samples as slack
 from domain.channels.messages import RawCall
-from tests.support.platforms.discord import Discord
+from tests.support.platforms.discord import APPLICATION, Discord
 from tests.support.platforms.slack import BOT, Slack
 from tests.support.platforms.standin import StandIn
-from tests.support.platforms.telegram import Telegram
+from tests.support.platforms.telegram import USERNAME, Telegram
 from tests.support.platforms.whatsapp import WhatsApp
 
 PEOPLE = {"Ada": 5550001, "Bob": 5550002, "the bot": 987654321}
@@ -56,6 +56,10 @@ class ChatPlatform(ABC):
     def post(self, who: str, text: str, original: Original | None, at: datetime) -> RawCall:
         """A message of a person, which may reply to another."""
 
+    def in_group(self, who: str, text: str, *, mention: bool, at: datetime) -> RawCall:
+        """A message of a group, which may mention the bot."""
+        raise NotImplementedError
+
     def lose_files(self) -> None:
         raise NotImplementedError
 
@@ -76,6 +80,12 @@ class TelegramChat(ChatPlatform):
             message["reply_to_message"] = self._original(original)
             if original.marked:
                 message["quote"] = {"text": original.marked, "position": 0, "is_manual": True}
+        return telegram.posted({"update_id": next(self.numbers), "message": message})
+
+    def in_group(self, who: str, text: str, *, mention: bool, at: datetime) -> RawCall:
+        chat = {"id": -100777, "type": "supergroup", "title": "Engine room"}
+        written = f"@{USERNAME} {text}" if mention else text
+        message = self._message(who) | {"chat": chat, "text": written}
         return telegram.posted({"update_id": next(self.numbers), "message": message})
 
     def _original(self, original: Original) -> dict[str, Any]:
@@ -116,6 +126,11 @@ class SlackChat(ChatPlatform):
             self.slack.threads[root] = [{"user": original.author, "text": original.text, "ts": root}]
         return slack.as_posted("app_mention_in_thread", body, at)
 
+    def in_group(self, who: str, text: str, *, mention: bool, at: datetime) -> RawCall:
+        body = slack.fixture("message_channel")
+        body["event"] |= {"text": f"<@{BOT}> {text}" if mention else text, "user": who}
+        return slack.as_posted("message_channel", body, at)
+
 
 class DiscordChat(ChatPlatform):
     channel_id = "gaming-chat"
@@ -130,6 +145,13 @@ class DiscordChat(ChatPlatform):
         if original:
             author = {"id": str(PEOPLE[original.author]), "username": original.author}
             message["referenced_message"] = {"id": "1", "content": original.text, "author": author}
+        return self._forwarded(message)
+
+    def in_group(self, who: str, text: str, *, mention: bool, at: datetime) -> RawCall:
+        written = f"<@{APPLICATION}> {text}" if mention else text
+        return self._forwarded(discord.fixture("message_other") | {"content": written})
+
+    def _forwarded(self, message: dict[str, Any]) -> RawCall:
         return call(as_json=message, headers={FORWARDER_HEADER: str(self.config["botToken"])})
 
 
@@ -147,6 +169,13 @@ class TeamsChat(ChatPlatform):
             content = teams.REPLY.replace("It is hot.", original.text)
             activity["attachments"] = [{"contentType": "text/html", "content": content}]
         return call(as_json=activity)
+
+    def in_group(self, who: str, text: str, *, mention: bool, at: datetime) -> RawCall:
+        activity = teams.fixture("message_channel_mention")
+        if mention:
+            tag = f"<at>{activity['recipient']['name']}</at>"
+            return call(as_json={**activity, "text": f"{tag} {text}"})
+        return call(as_json={**activity, "text": text, "entities": []})
 
 
 class WhatsAppChat(ChatPlatform):

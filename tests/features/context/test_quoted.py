@@ -1,4 +1,4 @@
-"""The steps of quoted.feature."""
+"""The steps of quoted.feature and groups.feature."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
+from domain.channels.messages import RawCall
 from domain.routing.model import QuotedMessage, RunRequest, RunResult
 from tests.drivers.platform import PlatformDriver
 from tests.drivers.resource import Resource
@@ -16,7 +17,7 @@ from tests.drivers.world import World
 from tests.features.context.chats import PICTURE, PLATFORMS, ChatPlatform, Original
 from tests.support.waiting import until
 
-scenarios("quoted.feature")
+scenarios("quoted.feature", "groups.feature")
 
 
 class Scene:
@@ -38,7 +39,9 @@ class Scene:
         self._instance_id = self._way.create("ann", body).body["instanceId"]
 
     def write(self, who: str, text: str, original: Original | None = None) -> None:
-        call = self.chat.post(who, text, original, self.world.clock.now())
+        self.post(self.chat.post(who, text, original, self.world.clock.now()))
+
+    def post(self, call: RawCall) -> None:
         reply = self._way.call(
             self.chat.channel_id, self._instance_id, call.body, call.headers, call.callback
         )
@@ -88,11 +91,45 @@ def on(make_world: Callable[..., World], request: pytest.FixtureRequest) -> Call
     return scene
 
 
-@given(parsers.parse("a bot on {platform}"), target_fixture="scene")
-def a_bot(on: Callable[[str], Scene], platform: str) -> Scene:
+SETTINGS_OF: dict[str, dict[str, Any]] = {
+    "": {},
+    " that requires a mention": {"requireMention": True},
+    " that requires no mention": {"requireMention": False},
+    " that may answer in another group alone": {"allowedChannels": "another"},
+}
+
+
+@given(
+    parsers.re(rf"a bot on (?P<platform>\w+)(?P<settings>{'|'.join(SETTINGS_OF)})$"), target_fixture="scene"
+)
+def a_bot(on: Callable[[str], Scene], platform: str, settings: str) -> Scene:
     scene = on(platform)
-    scene.create()
+    scene.create(**SETTINGS_OF[settings])
     return scene
+
+
+@when(parsers.parse('{who} writes "{text}" in the group'))
+def writes_in_group(scene: Scene, who: str, text: str) -> None:
+    scene.post(scene.chat.in_group(who, text, mention=False, at=scene.world.clock.now()))
+
+
+@when(parsers.parse('{who} mentions the bot in the group with "{text}"'))
+def mentions_in_group(scene: Scene, who: str, text: str) -> None:
+    scene.post(scene.chat.in_group(who, text, mention=True, at=scene.world.clock.now()))
+
+
+@then("nobody is asked")
+def nobody_asked(scene: Scene) -> None:
+    fetch = scene.world.container.database().fetch
+    assert scene.world.run(fetch("SELECT count(*) FROM inbox")) == [(0,)]
+    assert scene.resource.requests == []
+
+
+@then("it is counted as of a group that is not allowed")
+def counted(scene: Scene) -> None:
+    labels = {"channel": scene.chat.channel_id, "kind": "ignored:channel"}
+    registry = scene.world.container.foundation().meter.registry
+    assert registry.get_sample_value("switchboard_received_total", labels) == 1
 
 
 @when(parsers.parse('{who} answers "{text}" to a message of {author} that says "{original}"'))
