@@ -4,12 +4,20 @@ Source: https://learn.microsoft.com/en-us/graph/api/resources/chatmessage (the q
 the entity `quotedReply` of https://github.com/microsoft/teams.py.
 """
 
+from __future__ import annotations
+
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, text
 from domain.channels.messages import Author, Quoted
 
+MOST_HTML = 100_000
+"""Characters of a message's HTML that are read."""
+_UNREADABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
+_BEFORE, _INSIDE, _AFTER = range(3)
+"""Where the parser is, seen from the quotation."""
 _REPLY = "http://schema.skype.com/Reply"
 _BOT = "28:"
 """Ids of bots begin with it."""
@@ -31,17 +39,48 @@ def quoted_in(activity: Mapping[str, Any]) -> Quoted | None:
 
 
 def _in_html(activity: Mapping[str, Any], content: str) -> Quoted | None:
-    from lxml import html
+    from lxml import etree
 
-    quotations = html.fragment_fromstring(content, create_parent=True).xpath(
-        "//blockquote[@itemtype=$type]", type=_REPLY
-    )
-    if not quotations:
-        return None
-    author = quotations[0].xpath(".//*[@itemprop='mri']")
-    preview = quotations[0].xpath(".//*[@itemprop='preview' or @itemprop='copy']")
-    name, sender = (author[0].text_content(), author[0].get("itemid", "")) if author else ("", "")
-    return _quoted(activity, preview[0].text_content() if preview else "", name, sender)
+    parser = etree.HTMLParser(target=_Quotation(), no_network=True)
+    parser.feed(f"<div>{_UNREADABLE.sub('', content[:MOST_HTML])}</div>")
+    read: _Quotation = parser.close()
+    return _quoted(activity, read.text_of("preview", "copy"), read.text_of("mri"), read.sender)
+
+
+class _Quotation:
+    """A parser target, which reads the first quotation. The properties of its elements hold their texts."""
+
+    def __init__(self) -> None:
+        self.sender = ""
+        self._texts: dict[str, str] = {}
+        self._open: list[str] = []
+        self._state = _BEFORE
+
+    def text_of(self, *names: str) -> str:
+        return next((self._texts[name] for name in names if name in self._texts), "")
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if self._state == _BEFORE and tag == "blockquote" and attributes.get("itemtype") == _REPLY:
+            self._state = _INSIDE
+            self._open.clear()
+        name = attributes.get("itemprop", "")
+        if self._state == _INSIDE and name == "mri":
+            self.sender = attributes.get("itemid", "")
+        self._open.append(name)
+
+    def end(self, tag: str) -> None:
+        if self._open:
+            self._open.pop()
+        if self._state == _INSIDE and not self._open:
+            self._state = _AFTER
+
+    def data(self, data: str) -> None:
+        if self._state == _INSIDE:
+            for name in filter(None, self._open):
+                self._texts[name] = self._texts.get(name, "") + data
+
+    def close(self) -> _Quotation:
+        return self
 
 
 def _quoted(activity: Mapping[str, Any], preview: str, name: str, sender: str) -> Quoted | None:

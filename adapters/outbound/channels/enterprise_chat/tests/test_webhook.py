@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from adapters.outbound.channels.enterprise_chat import config as models
 from adapters.outbound.channels.enterprise_chat import webhook
 from adapters.outbound.channels.tests.support import NOW, call
-from domain.channels.messages import ChannelMetadata, Event, Identity, RawCall, Received
+from domain.channels.messages import ChannelMetadata, Event, Identity, Quoted, RawCall, Received
 from domain.refusals import Forbidden, Invalid, NotFound, Refusal, Unauthenticated, Unavailable
 from ports.capabilities import StaleMetadata
 from tests.support.platforms.teams import APP_ID, ISSUER, KID, private_key, public_jwk, token
@@ -439,3 +439,56 @@ def test_messages_of_channels(settings: dict[str, Any], changed: dict[str, Any],
 def test_a_channel_is_allowed_by_its_id_whatever_the_thread() -> None:
     conversation = fixture("message_channel_mention")["conversation"]["id"].partition(";")[0]
     assert in_channel({"allowedChannels": conversation}).events
+
+
+# --- what is replied to
+
+REPLY = 'itemtype="http://schema.skype.com/Reply"'
+
+
+def quoted(content: str) -> Quoted | None:
+    attachments = [{"contentType": "text/html", "content": content}]
+    return event(fixture("message_personal", attachments=attachments)).quoted
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (
+            (
+                f'<blockquote itemscope {REPLY}><strong itemprop="mri" itemid="8:x">Bob</strong>'
+                '<p itemprop="preview">It is <b>hot</b> &amp; loud</p></blockquote><p itemprop="preview">Is it?</p>'
+            ),
+            Quoted("It is hot & loud", "Bob"),
+        ),
+        (
+            f'<blockquote {REPLY}><p itemprop="copy">It is.</p></blockquote>',
+            Quoted("It is."),
+        ),
+        (
+            f'<blockquote {REPLY}><strong itemprop="mri" itemid="8:x"></strong><p itemprop="copy">a</p>',
+            Quoted("a", "8:x"),
+        ),
+        (f"<blockquote {REPLY}></blockquote>", None),
+        (f"<p>{REPLY}</p>", None),
+        ("<blockquote>It is.</blockquote>", None),
+        (f'<?xml version="1.0" encoding="utf-16"?><blockquote {REPLY}>', None),
+        (f"<blockquote {REPLY}>" + "<div>" * 100_000, None),
+        (f"\0\ud800<blockquote {REPLY}><p itemprop=copy>\0</p>", None),
+    ],
+)
+def test_the_quotation_of_a_reply(content: str, expected: Quoted | None) -> None:
+    assert quoted(content) == expected
+
+
+def test_a_quoted_message_of_the_bot_is_the_resources() -> None:
+    bot = fixture("message_personal")["recipient"]["id"]
+    reply = {"preview": "It is hot.", "senderId": bot, "senderName": "Agent"}
+    entities = [{"type": "quotedReply", "quotedReply": reply}]
+    asked = event(fixture("message_personal", text='<quoted messageId="1"/> Why?', entities=entities))
+    assert (asked.text, asked.quoted) == ("Why?", Quoted("It is hot.", "resource"))
+
+
+@given(content=st.text(max_size=200))
+def test_hostile_quotations_are_read(content: str) -> None:
+    quoted(f"<blockquote {REPLY}>{content}")
