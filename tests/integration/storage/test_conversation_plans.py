@@ -110,3 +110,27 @@ async def test_conversations_that_go_on_have_a_bound(database: Database, instanc
     assert await database.fetch_value("SELECT count(*) FROM inbox") == LONGEST_CONVERSATION
     recent = "SELECT count(*) FROM inbox WHERE finished_at > now() - interval '2 days'"
     assert await database.fetch_value(recent) == young
+
+
+async def test_pages_of_large_messages_are_shorter(database: Database, instance: int) -> None:
+    for number in range(5):
+        await database.execute(
+            "INSERT INTO inbox (instance_id, session_key, event_key, event, status, answer, finished_at)"
+            " VALUES (%s, 's', %s, %s, 1, %s, now())",
+            (
+                instance,
+                f"k{number}",
+                f'{{"session":"s","sender":"x","text":"{"x" * 400_000}","target":{{}},"request":"{number}"}}',
+                f'{{"text":"{"y" * 400_000}","files":[],"choices":[],"author":"resource"}}',
+            ),
+        )
+    history = PostgresHistory(database)
+    requests: list[str] = []
+    page = await history.messages(instance, "s", MessagesWanted(200))
+    while page:
+        assert len(page.messages) <= 2
+        requests += [f"{message.direction}{message.request_id}" for message in page.messages]
+        if page.next is None:
+            break
+        page = await history.messages(instance, "s", MessagesWanted(200, page.next))
+    assert requests == [f"{way}{number}" for number in range(5) for way in ("in", "out")]

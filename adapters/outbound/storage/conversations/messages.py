@@ -15,6 +15,8 @@ from domain.conversations.paging import cursor_of, read_cursor
 
 OLDEST, LATEST = 0, 2**63 - 1
 _STREAMS = len(Stream)
+PAGE_CHARACTERS = 1_000_000
+"""Of the stored messages of a page together: gRPC clients take answers of 4 MB by default."""
 
 _OF_SESSION = "instance_id = %(instance)s AND session_key = %(session)s"
 _PAGE = f"""
@@ -94,11 +96,22 @@ class MessageListing:
         self, rows: Sequence[Stored], after: Sequence[int], limit: int, *, latest_first: bool
     ) -> MessagePage:
         ordered = _in_order(rows, latest_first=latest_first)
+        shown = ordered[: _fitting(ordered[:limit])]
         positions = list(after)
-        for row in ordered[:limit]:
+        for row in shown:
             positions[row.stream] = row.position
-        following = cursor_of(*positions) if len(ordered) > limit else None
-        return MessagePage(await self._shown(ordered[:limit]), following)
+        following = cursor_of(*positions) if len(ordered) > len(shown) else None
+        return MessagePage(await self._shown(shown), following)
+
+
+def _fitting(rows: Sequence[Stored]) -> int:
+    """How many of the first rows make a page of a bounded size; at least one."""
+    size = 0
+    for number, row in enumerate(rows):
+        size += len(row.event or "") + len(row.content or "")
+        if number and size > PAGE_CHARACTERS:
+            return number
+    return len(rows)
 
 
 def _positions(cursor: str | None, start: int) -> Sequence[int]:
