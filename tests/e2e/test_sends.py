@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,28 +30,39 @@ ROUNDS = 3
 
 
 class Programs:
-    """Programs that send one message after the other, each under a key, and ask again until it is accepted."""
+    """Programs that send one message after the other, each under a key, and ask again until it is accepted. `places`
+    say where to, in turn; `name` begins each text."""
 
-    def __init__(self, service: Service, instance_id: int, to: str) -> None:
+    def __init__(
+        self,
+        service: Service,
+        instance_id: int,
+        places: Sequence[Mapping[str, str]],
+        name: str = "message",
+        count: int = PROGRAMS,
+    ) -> None:
         self.accepted: dict[str, str] = {}
         self.faults: list[str] = []
         self._path = f"{service.base}/api/agent/channel-instances/{instance_id}/messages"
         self._headers = {"Authorization": f"Bearer {service.key}"}
-        self._to = to
+        self._places = places
+        self._name = name
+        self._count = count
         self._numbers = itertools.count()
         self._stop = threading.Event()
 
     def _work(self) -> None:
         with httpx.Client(timeout=10, trust_env=False, headers=self._headers) as client:
             while not self._stop.is_set():
-                self._send(client, f"message {next(self._numbers)}")
+                number = next(self._numbers)
+                place = self._places[number % len(self._places)]
+                self._send(client, {**place, "text": f"{self._name} {number}"})
 
-    def _send(self, client: httpx.Client, text: str) -> None:
+    def _send(self, client: httpx.Client, body: Mapping[str, str]) -> None:
         """Asks once more after it was accepted, as a program does that got no answer."""
-        answers: list[str] = []
+        text, answers = body["text"], list[str]()
         while len(answers) < 2:
             try:
-                body = {"to": self._to, "text": text}
                 answer = client.post(
                     self._path, json=body, headers={"Idempotency-Key": text.replace(" ", "-")}
                 )
@@ -70,7 +81,7 @@ class Programs:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        threads = [threading.Thread(target=self._work) for _ in range(PROGRAMS)]
+        threads = [threading.Thread(target=self._work) for _ in range(self._count)]
         for thread in threads:
             thread.start()
         try:
@@ -84,7 +95,7 @@ class Programs:
 def test_killing_everything_loses_no_accepted_message_and_sends_none_twice(open_folder: Path) -> None:
     with Receiver() as receiver, Service(open_folder / "data") as service:
         created = service.create_instance(channelId="http-webhook", channelName="sends", config={})
-        programs = Programs(service, created["instanceId"], receiver.url)
+        programs = Programs(service, created["instanceId"], [{"to": receiver.url}])
         with programs.running():
             for number in range(ROUNDS):
                 goal = len(programs.accepted) + ENOUGH

@@ -21,10 +21,10 @@ class _Server(ThreadingHTTPServer):
 class Receiver:
     """`received` are the idempotency keys and JSON objects that came, in order.
 
-    Each is answered with 200 and the JSON that `answer` makes of it, with an empty body where that is None.
+    Each is answered with `status` and the JSON that `answer` makes of it, with an empty body where that is None.
     """
 
-    def __init__(self, answer: Callable[[Any], Any] = _nothing) -> None:
+    def __init__(self, answer: Callable[[Any], Any] = _nothing, status: int = 200) -> None:
         self.received: list[tuple[str | None, Any]] = []
         received = self.received
 
@@ -34,7 +34,7 @@ class Receiver:
                 received.append((self.headers["Idempotency-Key"], body))
                 made = answer(body)
                 content = b"" if made is None else json.dumps(made).encode()
-                self.send_response(200)
+                self.send_response(status)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(content)))
                 self.end_headers()
