@@ -45,6 +45,12 @@ Feature: Answers of a schedule go out through another instance
       When it fires
       Then the file is in the channel
 
+    Scenario: Choices go along
+      Given a schedule that delivers to the channel through the Slack bot
+      And the resource offers "Restart" and "Leave it"
+      When it fires
+      Then the channel shows the buttons "Restart" and "Leave it"
+
     Scenario: An administrator saves the schedule of somebody else
       Given a schedule that delivers to the channel through the Slack bot
       When admin saves it again

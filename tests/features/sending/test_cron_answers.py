@@ -8,6 +8,7 @@ import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.outbound.channels.workspace_chat.tests import samples
+from domain.channels.messages import Choice
 from domain.refusals import StorageAway
 from domain.routing.model import Confirmation, ResultArtifact, RunRequest, RunResult
 from ports.downstream import DownstreamFailed
@@ -120,6 +121,18 @@ def answers_nothing(schedule: Schedule) -> None:
 @given("the resource answers with a file")
 def answers_file(schedule: Schedule) -> None:
     schedule.answer = RunResult("", (ResultArtifact("sums.csv", "text/csv", data=b"1,2"),))
+
+
+@given(parsers.parse('the resource offers "{first}" and "{second}"'))
+def offers(schedule: Schedule, first: str, second: str) -> None:
+    schedule.answer = RunResult(SUMMARY, choices=(Choice(first, "1"), Choice(second, "2")))
+
+
+@then(parsers.parse('the channel shows the buttons "{first}" and "{second}"'))
+def shows_buttons(schedule: Schedule, slack: Slack, first: str, second: str) -> None:
+    assert schedule.sending.driver.wait_until(lambda: len(slack.messages) == 1), slack.messages
+    _, actions = slack.messages[0]["blocks"]
+    assert [button["text"]["text"] for button in actions["elements"]] == [first, second]
 
 
 @when("admin saves it again")
