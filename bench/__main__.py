@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -22,7 +23,7 @@ import uvloop
 
 from adapters.outbound.storage.embedded import EmbeddedPostgres
 from adapters.outbound.storage.migrate import migrate
-from bench import acknowledgement, engine, streaming, throughput, whole
+from bench import acknowledgement, engine, events, streaming, throughput, whole
 from bench.measuring import ROOT, middle
 from tests.support.postgres import on_database
 from tests.support.redis import redis_program, running_redis
@@ -65,6 +66,7 @@ def _measured(*, quick: bool) -> tuple[list[Row], dict[str, object]]:
             rows += _engine(dsn, raw, quick=quick)
             rows += _throughput(dsn, raw, quick=quick)
             rows += _streaming(_fresh(dsn, "streaming"), raw, quick=quick)
+            rows += events.run(partial(_fresh, dsn), events.postmaster(folder), rounds, seconds)
             rows += _whole(_fresh(dsn, "whole"), raw, quick=quick)
         finally:
             postgres.stop()

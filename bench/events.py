@@ -169,13 +169,14 @@ def main() -> None:
                     connection.execute(f"CREATE DATABASE {name} TEMPLATE switchboard".encode())
                 return on_database(dsn, name)
 
-            for row in run(fresh, _postmaster(folder), rounds, 2.0):
+            for row in run(fresh, postmaster(folder), rounds, 2.0):
                 print(" | ".join(row), flush=True)
         finally:
             postgres.stop()
 
 
-def _postmaster(folder: str) -> int:
+def postmaster(folder: str) -> int:
+    """The first process of the server whose data lie in a folder."""
     [file] = Path(folder).rglob("postmaster.pid")
     return int(file.read_text().split()[0])
 

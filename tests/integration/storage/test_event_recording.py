@@ -8,11 +8,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from adapters.outbound.security.encryption import ConfigCipher, new_key
 from adapters.outbound.storage.confirmations import PostgresConfirmations
 from adapters.outbound.storage.conversations.handlers import PostgresHandlers
 from adapters.outbound.storage.events.log import PostgresEventLog
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.identities import PostgresIdentities
+from adapters.outbound.storage.instances import PostgresInstances
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
 from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
@@ -20,6 +22,7 @@ from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.queue.untaken import UntakenAnswers
+from adapters.outbound.storage.retention import Retention
 from domain.channels.messages import (
     Answer,
     CallOutcome,
@@ -30,7 +33,7 @@ from domain.channels.messages import (
     Sender,
 )
 from domain.confirmations.model import Pending
-from domain.instances.model import Activity
+from domain.instances.model import Activity, InstanceChange, NewInstance
 from ports.inbox import CallResult, Conversation, EventOutcome
 from ports.queue import Capacity
 from tests.support.event_log import events_of, listening
@@ -269,6 +272,35 @@ async def test_health_is_told_when_it_changes(scene: Scene) -> None:
         (False, "registration", "no https"),
         (True, "registration", None),
     ]
+
+
+async def test_an_instance_that_is_saved_anew_is_healthy(scene: Scene) -> None:
+    instances = PostgresInstances(scene.database, ConfigCipher(new_key()), lambda _: None)
+    made = await instances.add("ann", NewInstance("http-webhook", "mine", {}, "agent::echo"))
+    for activity in (Activity.SENDING, Activity.PROCESSING):
+        await scene.health.failed(made.id, activity, "refused")
+    for _ in range(2):
+        await instances.change(made.id, InstanceChange({}, None, None))
+    told = [event for event in await events_of(scene.log) if event.instance_id == made.id]
+    assert [event.data["healthy"] for event in told] == [False, True]
+
+
+async def test_the_events_of_conversations_go_with_their_instance(scene: Scene) -> None:
+    instances = PostgresInstances(scene.database, ConfigCipher(new_key()), lambda _: None)
+    await scene.received("question")
+    await instances.remove(scene.instance)
+    assert await scene.told() == []
+
+
+async def test_old_events_and_listeners_are_removed(scene: Scene) -> None:
+    await scene.received("question")
+    await scene.database.execute("UPDATE event_log SET at = now() - interval '8 days'")
+    await scene.database.execute("INSERT INTO event_listener VALUES ('gone', now() - interval '1 minute')")
+    await scene.inbox.add(scene.instance, [Event("new", "t", Sender("x"), "new", {})])
+    await Retention(scene.database, event_days=7).clean()
+    assert [data["text"] for _, data in await scene.told()] == ["new"]
+    listeners = await scene.database.fetch_column("SELECT id FROM event_listener")
+    assert listeners == ["the test"]
 
 
 async def test_a_success_before_a_failure_does_not_make_an_instance_healthy(scene: Scene) -> None:
