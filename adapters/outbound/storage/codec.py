@@ -28,6 +28,8 @@ log = logging.getLogger(__name__)
 
 LONGEST_KEY = 200
 HASHED = "sha256:"
+ERASED = HASHED
+"""The session key of events without texts: no session has it, as `key_of` gives it to none."""
 LONGEST_REASON = 2000
 """Characters that are kept of a reason."""
 

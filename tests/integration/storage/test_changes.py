@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from adapters.outbound.storage.codec import ERASED
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.changes import ChangeableInbox
@@ -99,7 +100,7 @@ async def test_a_deleted_message_is_not_worked_on_and_its_text_is_gone(
 ) -> None:
     await store.inbox.add(instance, [said("a secret"), replace(said("hello", "2"), message_id="m2")])
     await store.inbox.add(instance, [DELETION])
-    assert await database.fetch("SELECT event, session_key FROM inbox WHERE status = 1") == [("{}", "")]
+    assert await database.fetch("SELECT event, session_key FROM inbox WHERE status = 1") == [("{}", ERASED)]
     assert [queued.event.text for queued in (await store.leased()).queued] == ["hello"]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from adapters.outbound.storage.codec import key_of
+from adapters.outbound.storage.codec import ERASED, key_of
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.sends import KEY_HOURS
@@ -24,8 +24,8 @@ FROM inbox WHERE {OF_SESSION}
 """The ids of all who wrote, as JSON texts: an event begins with session and sender. Index `inbox_by_session`."""
 
 EVENTS = f"""
-UPDATE inbox SET event = '{{{{}}}}', session_key = '', answer = NULL, result = NULL, draft = NULL, error = NULL,
-    status = {EventStatus.DONE}, await_until = NULL, finished_at = coalesce(finished_at, now())
+UPDATE inbox SET event = '{{{{}}}}', session_key = '{ERASED}', answer = NULL, result = NULL, draft = NULL,
+    error = NULL, status = {EventStatus.DONE}, await_until = NULL, finished_at = coalesce(finished_at, now())
 WHERE {OF_SESSION}{{more}} RETURNING id
 """
 ALL_EVENTS = EVENTS.format(more="")
@@ -90,6 +90,7 @@ class Erasure:
             senders = [key_of(orjson.loads(sender)) for (sender,) in rows if sender]
             count = await erase_texts(connection, session, ALL_EVENTS, ALL_SENDS)
             keys = await column(connection, FILES, session)
+            count += len(keys)
             for statement in (*UNSENT, MODEL, *APPROVALS, NOTICES, CORRESPONDENTS, QUEUES):
                 cursor = await connection.execute(statement, {**session, "senders": senders})
                 count += cursor.rowcount

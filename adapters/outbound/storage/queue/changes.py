@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from adapters.outbound.storage.codec import dump, key_of
+from adapters.outbound.storage.codec import ERASED, dump, key_of
 from adapters.outbound.storage.failures import retried
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.inbox import ENQUEUE, InboxRow, PostgresInbox, columns_of
@@ -24,7 +24,7 @@ Indexes `inbox_queued` and `inbox_event`."""
 
 WITHDRAW = compact(f"""
 WITH gone AS (
-    UPDATE inbox SET status = {EventStatus.DONE}, event = '{{}}', session_key = '', draft = NULL,
+    UPDATE inbox SET status = {EventStatus.DONE}, event = '{{}}', session_key = '{ERASED}', draft = NULL,
         error = NULL, finished_at = now()
     WHERE id = %(id)s AND status = {EventStatus.QUEUED}
     RETURNING instance_id, %(session_key)s::text AS session_key, false AS last, true AS person,
