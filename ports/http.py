@@ -37,7 +37,7 @@ class HttpRequest:
     checked anew.
 
     Of `stream`: `on_head` gets status and headers of a 2xx answer before its first piece. What comes within
-    `gather_seconds`, and a seventh of the time so far, is one piece where pieces are small.
+    `gather_seconds`, and a fifth of the time so far, is one piece where pieces are small.
     """
 
     method: str

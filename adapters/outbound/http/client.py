@@ -28,7 +28,7 @@ MAX_REDIRECTS = 5
 PIECE = 64 * 1024
 SMALL_PIECE = 4096
 """A stream with larger pieces does not trickle."""
-GATHER_SHARE = 0.15
+GATHER_SHARE = 0.2
 """What part of the time so far a piece of a stream may wait for others."""
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _USER_AGENT = "Switchboard"

@@ -15,7 +15,7 @@ from ports.inbox import QueuedEvent
 
 log = logging.getLogger(__name__)
 
-SLOWER, SLOWEST = 1.25, 3.0
+SLOWER, SLOWEST = 1.5, 3.0
 """The pause after each edit grows by this factor, up to so many times that of the channel: a long answer is seen to
 begin at once, and an edit costs the platform and the service as much as a message."""
 
