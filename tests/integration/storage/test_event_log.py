@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from adapters.outbound.storage.events.log import LOCK, PAGE_BYTES, WINDOW, PostgresEventLog
+from adapters.outbound.storage.events.log import LOCK, PAGE_BYTES, PUBLISH, WINDOW, PostgresEventLog
 from adapters.outbound.storage.events.recording import LISTENED
 from adapters.outbound.storage.pool import Connection, Database
 from adapters.outbound.storage.queue.inbox import PostgresInbox
@@ -93,6 +93,23 @@ async def test_one_process_publishes_at_a_time(database: Database, instance: int
         await other.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
         assert await log.publish() == 0
     assert await log.publish() == 1
+
+
+async def test_readers_wait_for_events_that_are_just_being_published(
+    database: Database, instance: int
+) -> None:
+    """Neither a reader that begins meanwhile nor one whose earlier events are all gone goes past them."""
+    log = await listening(database)
+    cursor = await log.position()
+    await database.execute("DELETE FROM event_log")
+    await add(database, instance, "s", 1)
+    async with database.transaction() as publishing:
+        await publishing.execute(PUBLISH)
+        assert await log.position() == cursor
+        page = await log.after(EventFilter(), cursor, 10)
+        assert (list(page.events), page.cursor) == ([], cursor)
+    page = await log.after(EventFilter(), cursor, 10)
+    assert [(event.kind, event.data["messageId"]) for event in page.events] == [(RECEIVED, "in-1")]
 
 
 async def test_nothing_is_recorded_while_nobody_listens(database: Database, instance: int) -> None:

@@ -16,16 +16,21 @@ PAGE_BYTES = 256 * 1024
 """Bytes of texts after which a page ends."""
 LOCK = 1_985_174_039
 """The advisory lock of whoever publishes."""
+POSITION = "coalesce((SELECT position FROM event_position WHERE reader = 'published'), 0)"
+"""The newest id. What the sequence says may be an id whose event nobody can see yet. Primary key."""
 
 PUBLISH = f"""
 WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock({LOCK}) AS ours), numbered AS MATERIALIZED (
     SELECT seq, nextval('event_id') AS id FROM (
         SELECT seq FROM event_log WHERE id IS NULL AND (SELECT ours FROM turn) ORDER BY seq LIMIT {BATCH}
     ) next
+), moved AS (
+    INSERT INTO event_position (reader, position) SELECT 'published', max(id) FROM numbered HAVING count(*) > 0
+    ON CONFLICT (reader) DO UPDATE SET position = excluded.position
 )
 UPDATE event_log e SET id = n.id FROM numbered n WHERE e.seq = n.seq AND e.id IS NULL
 """
-"""Index `event_log_unpublished`, and the primary key. The commit waits for the disk: what has an id is not forgotten,
+"""Index `event_log_unpublished`, and primary keys. The commit waits for the disk: what has an id is not forgotten,
 nor is the transaction that recorded it, as that is older."""
 
 AFTER = f"""
@@ -57,7 +62,7 @@ WITH page AS MATERIALIZED (
     LEFT JOIN inbox i ON i.id = CASE WHEN w.kind LIKE 'message.%%' THEN w.ref END
 )
 SELECT (SELECT min(id) FROM event_log WHERE id IS NOT NULL),
-    (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM event_id), l.seen, l.reached, t.*
+    {POSITION}, l.seen, l.reached, t.*
 FROM (SELECT count(*) AS seen, max(id) AS reached FROM page) l
 LEFT JOIN told t ON coalesce(t.bytes_before, 0) < {PAGE_BYTES} ORDER BY t.id
 """
@@ -103,7 +108,7 @@ class PostgresEventLog:
         return EventPage(events, max(cursor, floor) if reached is None else reached, more=seen == WINDOW)
 
     async def position(self) -> int:
-        return await self._fetch_int("SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM event_id")
+        return await self._fetch_int(f"SELECT {POSITION}")
 
     async def publish(self) -> int:
         count = 0
