@@ -105,8 +105,8 @@ async def _invalid(request: Request, error: Exception) -> Response:
 
 
 def _fault(fault: Mapping[str, Any]) -> str:
-    location = list(map(str, fault["loc"]))
-    where = ".".join(location[1:]) if len(location) > 1 else location[0]
+    location = list(fault["loc"])
+    where = _place(location[1:] or location)
     match fault["type"]:
         case "json_invalid":
             return f"the body is not valid JSON ({fault['ctx']['error']} at position {location[-1]})"
@@ -120,6 +120,12 @@ def _fault(fault: Mapping[str, Any]) -> str:
             return f"{where}: must be a JSON object"
     message = str(fault["msg"]).removeprefix("Value error, ")
     return f"{where}: {message[:1].lower()}{message[1:]}"
+
+
+def _place(location: list[str | int]) -> str:
+    """Where in a body: `files[0].name`."""
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
+    return "".join(steps).removeprefix(".")
 
 
 async def _http(request: Request, error: Exception) -> Response:

@@ -109,6 +109,8 @@ def _file_faults(files: tuple[NewFile, ...]) -> Iterator[Fault]:
     for number, file in enumerate(files):
         if fault := file_fault(file.name, file.mime_type, file.url, file.data):
             yield Fault(f"files[{number}]{fault.field and '.'}{fault.field}", fault.message)
+        elif file.data == b"":
+            yield Fault(f"files[{number}].dataBase64", "must not be empty")
         elif file.url and len(file.url) > limits.FILE_ADDRESS:
             yield Fault(f"files[{number}].url", f"must be at most {limits.FILE_ADDRESS} characters")
 
