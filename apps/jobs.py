@@ -10,6 +10,7 @@ from adapters.inbound.jobs.polls import PollRuns
 from adapters.inbound.jobs.watching import Watchers
 from adapters.outbound.jobs.arq_queue import QUEUE
 from adapters.outbound.storage.retention import Retention
+from adapters.outbound.storage.schedules import PostgresDeactivation
 from apps.components import GRACE
 from apps.container import Container
 from apps.process import Component, Phase
@@ -48,16 +49,17 @@ class JobsComponent(Component):
         self._resumed = False
         self._periodic_task: asyncio.Task[None] | None = None
         self.arq_worker = SupervisedWorker(self._queue.redis, QUEUE, jobs)
-        self._periodic = PeriodicRunner(
-            [
-                PeriodicTask("what is due", 1.0, self._due),
-                PeriodicTask("missing schedules", 60.0, self._schedules.plan_missing),
-                PeriodicTask("retired instances", 2.0, container.storage().deactivation.remove_retired),
-                PeriodicTask("webhook registration", 900.0, self._register),
-                PeriodicTask("old conversations", 60.0, lambda: self._queue.enqueue("expire")),
-                PeriodicTask("cleaning", 3600.0, lambda: self._queue.enqueue("clean")),
-            ]
-        )
+        self._periodic = PeriodicRunner(self._tasks(container.storage().deactivation))
+
+    def _tasks(self, deactivation: PostgresDeactivation) -> list[PeriodicTask]:
+        return [
+            PeriodicTask("what is due", 1.0, self._due),
+            PeriodicTask("missing schedules", 60.0, self._schedules.plan_missing),
+            PeriodicTask("retired instances", 2.0, deactivation.remove_retired),
+            PeriodicTask("webhook registration", 900.0, self._register),
+            PeriodicTask("old conversations", 60.0, lambda: self._queue.enqueue("expire")),
+            PeriodicTask("cleaning", 3600.0, lambda: self._queue.enqueue("clean")),
+        ]
 
     async def _due(self) -> None:
         if not self._resumed:

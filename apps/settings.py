@@ -9,6 +9,7 @@ from pydantic import AliasGenerator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic.fields import FieldInfo
 
 from apps.platform_addresses import EMULATOR, TRUSTED_HOSTS, checked, sign_in_addresses
+from apps.setting_files import read_env_file
 from apps.setting_types import (
     Address,
     Bearer,
@@ -263,7 +264,7 @@ def names() -> dict[str, FieldInfo]:
 
 def load(environment: Mapping[str, str] | None = None, env_file: Path | None = Path(".env")) -> Settings:
     """Reads the settings. Raises `SettingsError` that names the setting at fault."""
-    values = {**_read_env_file(env_file), **(os.environ if environment is None else environment)}
+    values = {**read_env_file(env_file), **(os.environ if environment is None else environment)}
     given = {name: value for name, value in values.items() if value}
     try:
         settings = Settings.model_validate({**given, "environment": values})
@@ -281,22 +282,3 @@ def load(environment: Mapping[str, str] | None = None, env_file: Path | None = P
         EMULATOR: "on" if settings.enterprise_chat_emulator else "",
     }
     return settings.model_copy(update={"addresses": addresses})
-
-
-def _read_env_file(path: Path | None) -> dict[str, str]:
-    """`NAME=value` lines; `#` begins a comment line; matching quotes around a value are taken off."""
-    if path is None or not path.is_file():
-        return {}
-    values = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        stripped = line.strip().removeprefix("export ")
-        if not stripped or stripped.startswith("#"):
-            continue
-        name, equals, value = stripped.partition("=")
-        if not equals:
-            raise SettingsError(f"{path}, line {number}: expected NAME=value")
-        value = value.strip()
-        if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
-            value = value[1:-1]
-        values[name.strip()] = value
-    return values

@@ -69,10 +69,13 @@ class Storage:
         wakeups = Wakeups(bus.inbound_enqueued, bus.outbound_enqueued, bus.answered)
         self.conversations = PostgresConversations(database, self.leases, wakeups, self.message_dispatch)
         self.outbox = PostgresOutbox(database, self.leases, bus.outbound_enqueued)
-        self.sends = PostgresSends(database, bus.outbound_enqueued)
-        self.opt_outs = PostgresOptOuts(database)
-        self.messages = PostgresMessages(database)
         self.untaken_answers = UntakenAnswers(database, bus.outbound_enqueued)
+        self._add_runs(bus, worker_id)
+        self._add_conversations(bus, foundation.settings)
+
+    def _add_runs(self, bus: EventBus, worker_id: int) -> None:
+        """Schedules, polls and kept connections."""
+        database = self.database
         self.schedules = PostgresSchedules(database)
         self.scheduled_runs = PostgresRuns(
             database, worker_id, bus.inbound_enqueued, bus.changed, self.health
@@ -80,9 +83,16 @@ class Storage:
         self.connections = PostgresConnectionSwitch(database, bus.changed)
         self.cursors = PostgresCursors(database, worker_id, bus.inbound_enqueued)
         self.deactivation = PostgresDeactivation(database, bus.changed)
+
+    def _add_conversations(self, bus: EventBus, settings: Settings) -> None:
+        """What is sent first, what is read again, and events."""
+        database = self.database
+        self.sends = PostgresSends(database, bus.outbound_enqueued)
+        self.opt_outs = PostgresOptOuts(database)
+        self.messages = PostgresMessages(database)
         self.chat_history = PostgresChatHistory(database)
-        self.conversation_expiry = ConversationExpiry(database, foundation.settings.conversation_days)
-        self.event_log = PostgresEventLog(database, foundation.settings.event_days)
+        self.conversation_expiry = ConversationExpiry(database, settings.conversation_days)
+        self.event_log = PostgresEventLog(database, settings.event_days)
         self.event_feed = LogFeed(self.event_log)
 
 

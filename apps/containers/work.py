@@ -71,16 +71,8 @@ class Work:
         self.rate_limiter = _rate_limiter(foundation, storage, channels, self.shared_limits)
         self.prompt_feedback = PromptFeedback(storage.outbox)
         self.typing = LingeringTyping()
-        invocation = InvocationService(
-            ResourceRunner(downstream, clock, meter),
-            self.approvals,
-            channels.files,
-            DraftService(LimitedDrafts(self.rate_limiter), storage.conversations),
-            self.prompt_feedback,
-            VoiceService(transcriber),
-            ContextService(PostgresEarlierMessages(database), channels.files, channels.reads),
-            ChoiceService(PostgresOffers(database), foundation.settings.agent_url),
-        )
+        runner = ResourceRunner(downstream, clock, meter)
+        invocation = self._invocation(runner, transcriber, storage, channels, foundation.settings.agent_url)
         self.conversations = _conversations(foundation, storage, channels, invocation, sending, self.typing)
         self.deliveries = DeliveryService(
             storage.outbox,
@@ -91,6 +83,26 @@ class Work:
             MessageSender(self.rate_limiter, health, clock, meter, self.typing),
             ids,
             storage.opt_outs,
+        )
+
+    def _invocation(
+        self,
+        runner: ResourceRunner,
+        transcriber: Transcriber | None,
+        storage: Storage,
+        channels: Channels,
+        agent_url: str,
+    ) -> InvocationService:
+        database = storage.database
+        return InvocationService(
+            runner,
+            self.approvals,
+            channels.files,
+            DraftService(LimitedDrafts(self.rate_limiter), storage.conversations),
+            self.prompt_feedback,
+            VoiceService(transcriber),
+            ContextService(PostgresEarlierMessages(database), channels.files, channels.reads),
+            ChoiceService(PostgresOffers(database), agent_url),
         )
 
 

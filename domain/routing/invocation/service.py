@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from domain.channels.messages import Answer, Author, Event
-from domain.confirmations.model import ApprovalResult, ApprovalScope, Decision, ReceivedText
+from domain.channels.messages import Answer, Artifact, Author, Event
+from domain.confirmations.model import ApprovalResult, ApprovalScope, Decision, Prompt, ReceivedText
 from domain.confirmations.rules import unclear
 from domain.conversations.choices import GONE, is_reference
 from domain.conversations.message_ids import answer_to
@@ -50,8 +50,7 @@ class InvocationService:
         queued, event = picked, picked.event
         approval_result = await self._decide(context, queued)
         if prompt := approval_result.prompt:
-            asked = Answer(prompt.text, (), prompt.choices, question=prompt.text)
-            return self._offer(context, queued, asked)
+            return self._ask(context, queued, prompt)
         decision = approval_result.decision
         if decision is None and event.only_decides and event.choice is None:
             return None
@@ -126,7 +125,18 @@ class InvocationService:
         )
         context.has_open_approval = True
         self.feedback.close(context, prompt.replaced)
-        text = f"{result.text}\n\n{prompt.text}" if result.text else prompt.text
+        return self._ask(context, queued, prompt, result.text, artifacts)
+
+    def _ask(
+        self,
+        context: ConversationContext,
+        queued: QueuedEvent,
+        prompt: Prompt,
+        before: str = "",
+        artifacts: tuple[Artifact, ...] = (),
+    ) -> Answer:
+        """The question about a tool, after what the resource said `before` it."""
+        text = f"{before}\n\n{prompt.text}" if before else prompt.text
         return self._offer(context, queued, Answer(text, artifacts, prompt.choices, question=prompt.text))
 
     def _offer(self, context: ConversationContext, queued: QueuedEvent, answer: Answer) -> Answer:

@@ -5,16 +5,16 @@ Source: https://developers.mattermost.com/api-documentation/
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from adapters.outbound.channels.common.bodies import at, size, text
+from adapters.outbound.channels.common.bodies import at, text
 from adapters.outbound.channels.common.client import PlatformClient
 from adapters.outbound.channels.common.outcomes import by_status, excerpt, exchange, send
 from adapters.outbound.channels.community_chat.config import MattermostConfig
 from adapters.outbound.http.paths import base_address, segment
-from domain.channels.messages import Attachment, ChannelMetadata, Outcome, Sent
+from domain.channels.messages import ChannelMetadata, Outcome, Sent
 from ports.capabilities import PlatformError
 from ports.channels import ChannelDependencies
 from ports.http import FormFile, Http, HttpAnswer, HttpRequest
@@ -37,54 +37,54 @@ class MattermostApi:
     async def post(
         self, config: MattermostConfig, path: str, body: Mapping[str, Any], timeout: float = 30.0
     ) -> Sent:
-        return await send(self._http, _request(config, "POST", path, json=body, timeout=timeout), outcome)
+        return await send(self._http, api_request(config, "POST", path, json=body, timeout=timeout), outcome)
 
     async def change(self, config: MattermostConfig, post_id: str, body: Mapping[str, Any]) -> Sent:
         """Changes what `body` names of a post."""
         path = f"/posts/{segment(post_id)}/patch"
-        return await send(self._http, _request(config, "PUT", path, json=body), outcome)
+        return await send(self._http, api_request(config, "PUT", path, json=body), outcome)
 
     async def delete(self, config: MattermostConfig, post_id: str) -> Sent:
         return await self.remove(config, f"/posts/{segment(post_id)}")
 
     async def remove(self, config: MattermostConfig, path: str) -> Sent:
-        return await send(self._http, _request(config, "DELETE", path), outcome)
+        return await send(self._http, api_request(config, "DELETE", path), outcome)
 
     async def respond(self, config: MattermostConfig, url: str, body: Mapping[str, Any]) -> Sent:
         """Posts to a response_url, which the caller has checked to be on this server."""
-        return await send(self._http, replace(_request(config, "POST", "", json=body), url=url), outcome)
+        return await send(self._http, replace(api_request(config, "POST", "", json=body), url=url), outcome)
 
     async def upload(self, config: MattermostConfig, channel: str, file: FormFile) -> HttpAnswer | Sent:
         fields = {"channel_id": channel}
-        request = _request(config, "POST", "/files", fields=fields, files=[file], timeout=UPLOAD_TIMEOUT)
+        request = api_request(config, "POST", "/files", fields=fields, files=[file], timeout=UPLOAD_TIMEOUT)
         return await exchange(self._http, request)
 
     async def read(
         self, config: MattermostConfig, path: str, subject: str, timeout: float = 30.0
     ) -> dict[str, Any]:
         """A resource. `subject` is what an error says that the server refused. Raises `PlatformError`."""
-        return await _client(self._http, subject).read(_request(config, "GET", path, timeout=timeout))
+        return await _client(self._http, subject).read(api_request(config, "GET", path, timeout=timeout))
 
     async def read_list(self, config: MattermostConfig, path: str, subject: str) -> list[dict[str, Any]]:
         """A list of resources. Raises as `read`."""
-        return await _list(self._http, _request(config, "GET", path), subject)
+        return await _list(self._http, api_request(config, "GET", path), subject)
 
     async def users(self, config: MattermostConfig, ids: Sequence[str]) -> list[dict[str, Any]]:
         """The accounts of users. Raises `PlatformError`."""
         if not ids:
             return []
-        request = _request(config, "POST", "/users/ids", json=list(ids), timeout=5.0)
+        request = api_request(config, "POST", "/users/ids", json=list(ids), timeout=5.0)
         return await _list(self._http, request, "the users")
 
     async def find_channel(self, config: MattermostConfig, channel: str) -> dict[str, Any] | None:
         """A channel, None where there is none with that id. Raises `PlatformError`."""
         return await _client(self._http, "the channel").find(
-            _request(config, "GET", f"/channels/{segment(channel)}")
+            api_request(config, "GET", f"/channels/{segment(channel)}")
         )
 
     async def open_direct(self, config: MattermostConfig, own: str, user: str) -> dict[str, Any]:
         """The direct channel with a user, the same each time. Raises `PlatformError`."""
-        request = _request(config, "POST", "/channels/direct", json=[own, user])
+        request = api_request(config, "POST", "/channels/direct", json=[own, user])
         return await _client(self._http, "the direct channel with the user").read(request)
 
     async def fetch_metadata(self, config: MattermostConfig) -> ChannelMetadata:
@@ -108,23 +108,8 @@ class MattermostApi:
         """True where the server does not say. Raises `PlatformError`."""
         client = PlatformClient(self._http, "Mattermost", excerpt, succeeded=lambda answer: True)
         path = f"/channels/{segment(config.channel_id)}/members/me"
-        answer = await client.answer(_request(config, "GET", path))
+        answer = await client.answer(api_request(config, "GET", path))
         return not (answer.status == 404 and "get_member.missing" in text(answer.json(), "id"))
-
-    async def described(self, config: MattermostConfig, attachment: Attachment) -> Attachment:
-        """Name, type and size of a file: a webhook tells its id alone."""
-        path = f"/files/{segment(attachment.source['fileId'])}/info"
-        try:
-            info = await self.read(config, path, "the file's id", 10.0)
-        except PlatformError:
-            return attachment
-        name, mime_type = text(info, "name"), text(info, "mime_type").partition(";")[0].strip()
-        return Attachment(
-            name or attachment.name, mime_type or attachment.mime_type, attachment.source, size(info, "size")
-        )
-
-    def fetch(self, config: MattermostConfig, attachment: Attachment) -> AsyncIterator[bytes]:
-        return self._http.stream(_request(config, "GET", f"/files/{segment(attachment.source['fileId'])}"))
 
 
 def _client(http: Http, subject: str) -> PlatformClient:
@@ -141,7 +126,7 @@ async def _list(http: Http, request: HttpRequest, subject: str) -> list[dict[str
     return [item for item in given if isinstance(item, dict)] if isinstance(given, list) else []
 
 
-def _request(config: MattermostConfig, method: str, path: str, **content: Any) -> HttpRequest:
+def api_request(config: MattermostConfig, method: str, path: str, **content: Any) -> HttpRequest:
     return HttpRequest(
         method,
         f"{base_address(config.server_url)}/api/v4{path}",

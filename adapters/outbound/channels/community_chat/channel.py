@@ -6,6 +6,7 @@ from . import delivery, webhook
 from .api import MattermostApi
 from .bots import Bots
 from .config import CONFIG, DEFINITION, TARGET, MattermostConfig, MattermostTarget
+from .files import Files
 from .opening import Opener
 from .posting import Posting
 from .prompts import Prompts
@@ -17,6 +18,7 @@ from .threads import Threads
 
 def build(dependencies: ChannelDependencies) -> Channel[MattermostConfig, MattermostTarget]:
     api = MattermostApi(dependencies)
+    files = Files(dependencies, api)
     posting = Posting(api)
     prompts = Prompts(api, posting)
     sender = delivery.Delivery(dependencies, api, posting)
@@ -31,8 +33,8 @@ def build(dependencies: ChannelDependencies) -> Channel[MattermostConfig, Matter
         opener=Opener(api),
         limits=delivery,
         probe=api,
-        fetcher=api,
-        describer=api,
+        fetcher=files,
+        describer=files,
         quoted_reader=threads,
         thread_reader=threads,
         sender_filter=Bots(dependencies.clock, api),

@@ -132,16 +132,22 @@ def columns_of(outcomes: Sequence[EventOutcome], rows: Sequence[OutboxRows]) -> 
         "minutes": Bigints(outcome.handler_minutes if own else None for _, outcome, own in events),
         "answers": Texts(_answer(outcome) if own else None for _, outcome, own in events),
         "told": Texts(" ".join(_told(outcome, own)) or None for _, outcome, own in events),
-        "message_ids": Bigints(row.inbox_id for row in rows for _ in row.messages),
-        "messages": Texts(message for row in rows for message in row.messages),
-        "targets": Texts(row.target for row in rows for _ in row.messages),
-        "keys": Texts(key for row in rows for key in row.keys),
+        **_message_columns(rows),
         "async": all(outcome.messages and not outcome.require_sync_commit for outcome in outcomes),
         **echo_columns(
             (outcome.inbox_id, outcome.key.instance_id, outcome.key.session_key, outcome.event)
             for outcome in outcomes
             if outcome.event and outcome.messages
         ),
+    }
+
+
+def _message_columns(rows: Sequence[OutboxRows]) -> dict[str, object]:
+    return {
+        "message_ids": Bigints(row.inbox_id for row in rows for _ in row.messages),
+        "messages": Texts(message for row in rows for message in row.messages),
+        "targets": Texts(row.target for row in rows for _ in row.messages),
+        "keys": Texts(key for row in rows for key in row.keys),
     }
 
 
