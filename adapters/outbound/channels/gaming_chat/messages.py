@@ -30,26 +30,26 @@ def read_message(config: DiscordConfig, message: Any, bot_ids: Collection[str]) 
         return reason
     direct = not text(message, "guild_id")
     addressed = direct or _mentions(message, bot_ids)
-    if not addressed and config.require_mention and not config.follow_threads:
+    only_followed = not addressed and config.require_mention
+    if only_followed and not config.follow_threads:
         return "not-addressed"
     content = content_of(message, bot_ids)
     if not (addressed or content.is_given):  # without the intent, Discord does not tell the content
         return "empty"
     message_id = text(message, "id")
-    target = DiscordTarget(channel_id=channel, reply_to="" if direct else message_id)
     return Event(
         key=message_id or None,
         session_id=session_of(channel, sender.external_id),
         sender=sender,
         text=content.text,
-        target=TARGET.dump(target),
+        target=TARGET.dump(DiscordTarget(channel_id=channel, reply_to="" if direct else message_id)),
         attachments=content.attachments,
         canned_reply=None if content.is_given else GREETING,
         ids=(message_id,) if message_id else (),
         is_direct=direct,
         message_id=message_id,
         quoted=_quoted(message, bot_ids),
-        only_followed=not addressed and config.require_mention,
+        only_followed=only_followed,
     )
 
 
