@@ -22,7 +22,7 @@ _EMOJI = re.compile(r"<a?(:\w+:)\d+>")
 
 def read_message(config: DiscordConfig, message: Any, bot_ids: Collection[str]) -> Event | str:
     """The event of a mention, of a direct message or of one of a thread, or the reason why there is none."""
-    channel = text(message, "channel_id")
+    channel, message_id = text(message, "channel_id"), text(message, "id")
     sender = sender_of(at(message, "author"), at(message, "member"))
     if sender is None or not channel or not isinstance(message, dict):
         return "incomplete"
@@ -36,7 +36,6 @@ def read_message(config: DiscordConfig, message: Any, bot_ids: Collection[str]) 
     content = content_of(message, bot_ids)
     if not (addressed or content.is_given):  # without the intent, Discord does not tell the content
         return "empty"
-    message_id = text(message, "id")
     return Event(
         key=message_id or None,
         session_id=session_of(channel, sender.external_id),
