@@ -58,6 +58,21 @@ PARAMETERS = {
 TEXT_EVENTS = {"text/event-stream": {"schema": {"type": "string"}}}
 STREAM = "Each event with its id, its kind, and as data an object with id, kind, at, instanceId, sessionId and data."
 
+DESCRIPTION = """
+What happens to the caller's messages, deliveries, confirmations, instances, uploads and identities; an
+admin gets those of everybody. Ids grow, and order holds within a conversation. Comments every 15 seconds
+are signs of life. A reader that takes nothing is cut off, and goes on from the last id that it got. An
+event of kind `reset` stands where events between the cursor and it are gone: they are older than
+EVENT_DAYS.
+
+The `data` of each kind: `message.received` messageId, requestId, text, sender, files; `message.answered`
+messageId, inReplyTo, requestId, text, author; `message.failed` messageId, requestId, error; `delivery.sent`
+messageId, deliveryId; `delivery.dead` messageId, deliveryId, reason; `confirmation.asked` confirmationId,
+messageId, tool, expiresAt; `confirmation.decided` confirmationId, messageId, tool, decision, decidedBy,
+decider; `conversation.handler` handler, minutes; `instance.health` healthy, activity, error; `upload.ready`
+and `upload.failed` knowledgeBaseId, files, error; `identity.verified` field, value.
+"""
+
 router = APIRouter(tags=["events"])
 
 
@@ -69,14 +84,10 @@ router = APIRouter(tags=["events"])
         200: {"content": TEXT_EVENTS, "description": STREAM},
     },
     summary="Events as they happen, as Server-Sent Events",
+    description=DESCRIPTION,
     openapi_extra=PARAMETERS,
 )
 async def watch(services: Services, caller: CurrentCaller, request: Request) -> Response:
-    """What happens to the caller's messages, deliveries, confirmations, instances, uploads and identities; an admin
-    gets those of everybody. Ids grow, and order holds within a conversation. Comments every 15 seconds are signs of
-    life. A reader that takes nothing is cut off, and goes on from the last id that it got. An event of kind `reset`
-    stands where events between the cursor and it are gone: they are older than EVENT_DAYS. docs/events.md has the
-    `data` of each kind."""
     query = request.query_params
     instance_ids = [_instance_id(text) for text in _listed(query.getlist("instanceId"))]
     streams: Streams = request.app.state.streams
