@@ -64,7 +64,7 @@ class SubscriptionStore(Protocol):
         ...
 
     async def active(self) -> Sequence[Subscription]:
-        """Those that are pushed to, from memory while nothing changed."""
+        """Those that are pushed to now, whoever changed them; decrypted anew only where something changed."""
         ...
 
     async def add(

@@ -17,7 +17,6 @@ class Subscriptions:
     def __init__(self, foundation: Foundation, storage: Storage, channels: Channels) -> None:
         settings, bus = foundation.settings, storage.event_bus
         store = PostgresSubscriptions(storage.database, storage.config_cipher, bus.changed)
-        bus.on_change(store.forget)
         queue = PostgresPushes(storage.database, bus.outbound_enqueued)
         pushes = EventPushes(
             foundation.traced_http,

@@ -42,6 +42,7 @@ LOCKED_SUBSCRIBERS = 0x5B_5B5C
 columns = channel_instance.c
 ROW = columns_of(channel_instance, "id user_id config created_at updated_at")
 _ALL = select(*ROW).where(columns.status == SUBSCRIPTION).order_by(columns.id)
+_VERSIONS = _ALL.with_only_columns(columns.id, columns.updated_at)
 
 COUNT = """
 SELECT pg_advisory_xact_lock(%s, hashtext(%s)), (
@@ -101,10 +102,7 @@ class PostgresSubscriptions:
         self._database = database
         self._cipher = cipher
         self._changed = changed
-        self._active: Sequence[Subscription] | None = None
-
-    def forget(self, _: int | None = None) -> None:
-        self._active = None
+        self._latest: Sequence[Subscription] = ()
 
     async def find(self, subscription_id: int) -> Subscription | None:
         rows = await self._subscriptions(_ALL.where(columns.id == subscription_id))
@@ -117,14 +115,10 @@ class PostgresSubscriptions:
         return await self._subscriptions(following)
 
     async def active(self) -> Sequence[Subscription]:
-        if self._active is None:
-            self._active = ()  # a change from here on makes this None again
-            stored = await self._subscriptions(_ALL)
-            active = [subscription for subscription in stored if not subscription.off]
-            if self._active is None:
-                return active
-            self._active = active
-        return self._active
+        versions = [(subscription.id, subscription.updated_at) for subscription in self._latest]
+        if await self._database.fetch(_VERSIONS) != versions:
+            self._latest = await self._subscriptions(_ALL)
+        return [subscription for subscription in self._latest if not subscription.off]
 
     async def add(
         self, user_id: str, fields: SubscriptionFields, since: int, most: int, *, all_users: bool
@@ -145,7 +139,7 @@ class PostgresSubscriptions:
                 return None
             row = await (await connection.run(added.returning(*ROW))).fetchone()
         assert row is not None
-        self._notify(row[0])
+        self._changed(row[0])
         return self._subscription(*row)
 
     async def change(self, subscription_id: int, fields: SubscriptionFields, since: int) -> None:
@@ -176,7 +170,7 @@ class PostgresSubscriptions:
             if off:
                 data = dump({"subscriptionId": subscription_id, "healthy": False, "reason": off})
                 await connection.run(log_one(EventKind.INSTANCE_HEALTH, user_id=row[1], data=data))
-        self._notify(subscription_id)
+        self._changed(subscription_id)
 
     @retried
     async def remove(self, subscription_id: int) -> None:
@@ -186,10 +180,6 @@ class PostgresSubscriptions:
             if await removed.fetchone():
                 for table in (outbox, queue):
                     await connection.run(delete(table).filter_by(instance_id=subscription_id))
-        self._notify(subscription_id)
-
-    def _notify(self, subscription_id: int) -> None:
-        self.forget()
         self._changed(subscription_id)
 
     async def _subscriptions(self, statement: Select[Any]) -> list[Subscription]:
