@@ -37,7 +37,8 @@ TEMPLATE_PARAMETERS = 50
 TEMPLATE_PARAMETER = 1024
 MESSAGE_FILE_BYTES = 10 * 1024 * 1024
 """Of all files that lie in one message; larger ones are given by their address."""
-CURSOR = 500
+CURSOR = 2000
+"""`cursor` of a list: `next` of the answer before."""
 JSON_BYTES = 1024 * 1024
 """A configuration or a manifest, written as JSON in UTF-8."""
 

@@ -12,7 +12,7 @@ from domain.conversations.model import (
     MessagePage,
     MessagesWanted,
 )
-from domain.conversations.paging import DEFAULT_LIMIT
+from domain.paging import DEFAULT_LIMIT
 
 VIEW = Conversion(ConversationView, pb.Conversation)
 SENDER = Conversion(ConversationSender, pb.ConversationSender)

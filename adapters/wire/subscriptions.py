@@ -4,7 +4,7 @@ from switchboard.events.v1 import subscriptions_pb2 as pb
 
 from adapters.wire.conversion import Conversion
 from domain.instances.model import ActivityHealth
-from domain.refusals import Fault, Invalid
+from domain.paging import DEFAULT_LIMIT, checked_limit
 from domain.subscriptions.model import (
     Push,
     PushPage,
@@ -20,15 +20,10 @@ PUSH = Conversion(Push, pb.Push)
 TEST = Conversion(PushTest, pb.TestSubscriptionResponse)
 SENDING = Conversion(ActivityHealth, pb.SubscriptionView)
 
-DEFAULT_LIMIT = 50
-LARGEST_LIMIT = 200
-
 
 def limit_of(limit: int) -> int:
     """Raises `Invalid`."""
-    if not 0 <= limit <= LARGEST_LIMIT:
-        raise Invalid.of([Fault("limit", f"must be a whole number from 1 to {LARGEST_LIMIT}")])
-    return limit or DEFAULT_LIMIT
+    return checked_limit(limit or DEFAULT_LIMIT)
 
 
 def view_to_pb(view: SubscriptionView) -> pb.SubscriptionView:

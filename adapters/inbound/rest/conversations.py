@@ -1,13 +1,13 @@
 """Conversations over REST."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 
 from adapters.inbound.rest import conversation_schemas as schemas
 from adapters.inbound.rest.instances import BASE, require_ownership
 from adapters.inbound.rest.routing import (
+    CURSOR_PARAMETERS,
     CurrentCaller,
+    CursorPage,
     InstanceId,
     JsonRoute,
     Services,
@@ -22,34 +22,12 @@ from domain.conversations.model import (
     MessagePage,
     MessagesWanted,
 )
-from domain.conversations.paging import DEFAULT_LIMIT, MOST
 from domain.refusals import Fault, Invalid
 
 CONVERSATION = BASE + "/{instanceId}/conversations/{sessionId:path}"
 WORDS = {"true": True, "false": False, "": None}
-LIMIT = {
-    "name": "limit",
-    "in": "query",
-    "description": f"How many, 1 to {MOST}.",
-    "example": DEFAULT_LIMIT,
-    "schema": {"type": "integer", "default": DEFAULT_LIMIT, "minimum": 1, "maximum": MOST},
-}
-CURSOR = {
-    "name": "cursor",
-    "in": "query",
-    "description": "The value of next in the answer before.",
-    "schema": {"type": "string"},
-}
 
 router = APIRouter(route_class=JsonRoute, tags=["conversations"])
-
-
-async def _limit(request: Request) -> int:
-    """Raises `Invalid`."""
-    text = request.query_params.get("limit", str(DEFAULT_LIMIT))
-    if not (text.isascii() and text.isdigit() and len(text) < 20 and 1 <= int(text) <= MOST):
-        raise Invalid.of([Fault("limit", f"must be a whole number from 1 to {MOST}")])
-    return int(text)
 
 
 def _word(request: Request, name: str) -> bool | None:
@@ -58,9 +36,6 @@ def _word(request: Request, name: str) -> bool | None:
     if text not in WORDS:
         raise Invalid.of([Fault(name, "must be true or false")])
     return WORDS[text]
-
-
-Limit = Annotated[int, Depends(_limit)]
 
 
 @router.get(
@@ -82,19 +57,17 @@ Limit = Annotated[int, Depends(_limit)]
                 "description": "Only those with (true) or without (false) messages that have no answer yet.",
                 "schema": {"type": "boolean"},
             },
-            LIMIT,
-            CURSOR,
+            *CURSOR_PARAMETERS,
         ]
     },
 )
 async def list_conversations(
-    services: Services, caller: CurrentCaller, instance: InstanceId, limit: Limit, request: Request
+    services: Services, caller: CurrentCaller, instance: InstanceId, page: CursorPage, request: Request
 ) -> ConversationPage:
     """The conversations of an instance with their latest message, and who has them. A search looks at some
     conversations for each page: a page may be short, even empty, while `next` leads on."""
     wanted = ConversationFilter(request.query_params.get("query", ""), _word(request, "waiting"))
-    cursor = request.query_params.get("cursor")
-    return await services.conversations.list(caller, instance, wanted, limit, cursor)
+    return await services.conversations.list(caller, instance, wanted, page.limit, page.cursor)
 
 
 @router.get(
@@ -104,8 +77,7 @@ async def list_conversations(
     summary="The messages of a conversation",
     openapi_extra={
         "parameters": [
-            LIMIT,
-            CURSOR,
+            *CURSOR_PARAMETERS,
             {
                 "name": "latestFirst",
                 "in": "query",
@@ -120,13 +92,13 @@ async def list_messages(
     caller: CurrentCaller,
     instance: InstanceId,
     sessionId: str,
-    limit: Limit,
+    page: CursorPage,
     request: Request,
 ) -> MessagePage:
     """What a person would see in the chat, in that order, with the state of each message. Files that we hold a copy
     of have a signed address that expires."""
     latest_first = bool(_word(request, "latestFirst"))
-    wanted = MessagesWanted(limit, request.query_params.get("cursor"), latest_first)
+    wanted = MessagesWanted(page.limit, page.cursor, latest_first)
     return await services.conversations.messages(caller, instance, sessionId, wanted)
 
 
@@ -180,19 +152,18 @@ async def erase_conversation(
                 "example": "failed",
                 "schema": {"enum": ["failed"]},
             },
-            LIMIT,
-            CURSOR,
+            *CURSOR_PARAMETERS,
         ]
     },
 )
 async def failed_messages(
-    services: Services, caller: CurrentCaller, instance: InstanceId, limit: Limit, request: Request
+    services: Services, caller: CurrentCaller, instance: InstanceId, page: CursorPage, request: Request
 ) -> MessagePage:
     """The messages of both directions that were given up, the latest first, with the reason: messages of senders that
     could not be processed, and messages that the platform did not take."""
     if request.query_params.get("status") != "failed":
         raise Invalid.of([Fault("status", "must be failed")])
-    return await services.conversations.failed(caller, instance, limit, request.query_params.get("cursor"))
+    return await services.conversations.failed(caller, instance, page.limit, page.cursor)
 
 
 @router.post(

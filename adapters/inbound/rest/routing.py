@@ -12,11 +12,12 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from adapters.inbound.rest.schemas import ErrorBody
-from domain import limits
+from domain import limits, paging
 from domain.access.model import Caller
 from domain.instances.model import Page
 from domain.json_text import TOO_DEEP, TOO_LONG, TooDeep, TooLong, loads
 from domain.knowledge.rules import NO_BASE
+from domain.paging import DEFAULT_LIMIT, unknown_cursor
 from domain.refusals import Fault, Invalid, NotFound
 from ports.clock import Clock, Ids
 from ports.use_cases import UseCases
@@ -30,8 +31,6 @@ MOST_VALUES = 2**20
 """In a JSON body, as far as commas and brackets tell: small values take many times the memory of their text."""
 LARGEST_ID = 2**63 - 1
 LARGEST_LIMIT = 1000
-DEFAULT_CURSOR_LIMIT = 50
-LARGEST_CURSOR_LIMIT = 200
 LARGEST_OFFSET = 2**31 - 1
 
 MEANING = {
@@ -122,11 +121,16 @@ async def _page(request: Request) -> Page:
     """limit (default 5) and offset (default 0) of the query. Raises `Invalid`."""
     values = {}
     for name, default, least, most in (("limit", 5, 1, LARGEST_LIMIT), ("offset", 0, 0, LARGEST_OFFSET)):
-        text = request.query_params.get(name, str(default))
-        if not (text.isascii() and text.isdigit() and len(text) < 20 and least <= int(text) <= most):
-            raise Invalid.of([Fault(name, f"must be a whole number from {least} to {most}")])
-        values[name] = int(text)
+        values[name] = _whole_number(request, name, default, least, most)
     return Page(values["limit"], values["offset"], 0)
+
+
+def _whole_number(request: Request, name: str, default: int, least: int, most: int) -> int:
+    """A field of the query. Raises `Invalid`."""
+    text = request.query_params.get(name, str(default))
+    if not (text.isascii() and text.isdigit() and len(text) < 20 and least <= int(text) <= most):
+        raise Invalid.of([Fault(name, f"must be a whole number from {least} to {most}")])
+    return int(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,26 +145,31 @@ class RequestedCursor:
         """The cursor of a list that is ordered by ids, 0 for the first page. Raises `Invalid`."""
         number = parsed_id(self.cursor) if self.cursor else 0
         if number is None:
-            raise Invalid.of([Fault("cursor", "must be the value of `next` in the answer before")])
+            raise unknown_cursor()
         return number
 
 
 async def _cursor_page(request: Request) -> RequestedCursor:
     """limit (default 50) and cursor of the query. Raises `Invalid`."""
-    limit = request.query_params.get("limit", str(DEFAULT_CURSOR_LIMIT))
-    if not (limit.isascii() and limit.isdigit() and 1 <= int(limit[:9]) <= LARGEST_CURSOR_LIMIT):
-        raise Invalid.of([Fault("limit", f"must be a whole number from 1 to {LARGEST_CURSOR_LIMIT}")])
+    limit = _whole_number(request, "limit", DEFAULT_LIMIT, 1, paging.LARGEST_LIMIT)
     cursor = request.query_params.get("cursor", "")
     if len(cursor) > limits.CURSOR:
-        raise Invalid.of([Fault("cursor", "must be the value of `next` in the answer before")])
-    return RequestedCursor(int(limit), cursor)
+        raise unknown_cursor()
+    return RequestedCursor(limit, cursor)
 
 
 CURSOR_PARAMETERS: list[dict[str, Any]] = [
     {
         "name": "limit",
         "in": "query",
-        "schema": {"type": "integer", "default": 50, "minimum": 1, "maximum": 200},
+        "description": f"How many, 1 to {paging.LARGEST_LIMIT}.",
+        "example": DEFAULT_LIMIT,
+        "schema": {
+            "type": "integer",
+            "default": DEFAULT_LIMIT,
+            "minimum": 1,
+            "maximum": paging.LARGEST_LIMIT,
+        },
     },
     {
         "name": "cursor",

@@ -16,8 +16,8 @@ from domain.conversations.model import (
     MessagePage,
     MessagesWanted,
 )
-from domain.conversations.paging import checked_limit
 from domain.instances.lookup.service import known_channel, owned_instance
+from domain.paging import checked_limit
 from domain.refusals import Conflict, Fault, Invalid, NotFound
 from ports.channels import Channels
 from ports.conversations import ConversationActions, HistoryStore, Rerun, SenderUsers

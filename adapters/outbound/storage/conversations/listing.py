@@ -17,7 +17,7 @@ from domain.conversations.model import (
     ConversationSender,
     ConversationView,
 )
-from domain.conversations.paging import cursor_of, read_cursor
+from domain.paging import cursor_of, read_cursor
 
 LAST_TEXT = 500
 """Characters of the latest message that a list shows."""

@@ -11,7 +11,7 @@ from adapters.outbound.storage.queue.messages import OF_ANSWER, OF_SEND, deliver
 from adapters.outbound.storage.queue.states import EventStatus, MessageStatus, QueueKind
 from domain.conversations.message_ids import MessageKind
 from domain.conversations.model import MessagePage, MessagesWanted
-from domain.conversations.paging import cursor_of, read_cursor
+from domain.paging import cursor_of, read_cursor
 
 OLDEST, LATEST = 0, 2**63 - 1
 _STREAMS = len(Stream)

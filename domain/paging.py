@@ -3,19 +3,19 @@
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 
+from domain import limits
 from domain.json_text import loads
 from domain.refusals import Fault, Invalid
 
 DEFAULT_LIMIT = 50
-MOST = 200
-LONGEST_CURSOR = 2000
+LARGEST_LIMIT = 200
 LARGEST = 2**63
 
 
 def checked_limit(limit: int) -> int:
     """Raises `Invalid`."""
-    if not 1 <= limit <= MOST:
-        raise Invalid.of([Fault("limit", f"must be a whole number from 1 to {MOST}")])
+    if not 1 <= limit <= LARGEST_LIMIT:
+        raise Invalid.of([Fault("limit", f"must be a whole number from 1 to {LARGEST_LIMIT}")])
     return limit
 
 
@@ -29,17 +29,17 @@ def read_cursor(cursor: str | None, *kinds: type[int] | type[str]) -> tuple[int 
     if not cursor:
         return None
     try:
-        if len(cursor) > LONGEST_CURSOR:
+        if len(cursor) > limits.CURSOR:
             raise ValueError
         position = loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except ValueError:
-        raise _unknown() from None
+        raise unknown_cursor() from None
     if not isinstance(position, list) or [type(value) for value in position] != [*kinds]:
-        raise _unknown()
+        raise unknown_cursor()
     if any(isinstance(value, int) and not -LARGEST < value < LARGEST for value in position):
-        raise _unknown()
+        raise unknown_cursor()
     return tuple(position)
 
 
-def _unknown() -> Invalid:
+def unknown_cursor() -> Invalid:
     return Invalid.of([Fault("cursor", "must be the value of next in the answer before")])
