@@ -25,7 +25,7 @@ LONG = 3600.0
 @pytest.fixture
 def scene(make_world: Callable[..., World], platform_driver: PlatformDriver) -> Iterator[Scene]:
     with Receiver(lambda body: {"text": f"answer to {body['text'] or 'pictures'}"}) as resource:
-        yield Scene(make_world, resource, platform_driver)
+        yield Scene(make_world, resource, platform_driver, {"requireMention": False})
 
 
 @pytest.fixture

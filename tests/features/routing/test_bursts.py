@@ -27,7 +27,7 @@ def open_scene(
     make_world: Callable[..., World], platform_driver: PlatformDriver
 ) -> Iterator[Callable[[dict[str, Any]], Scene]]:
     with Receiver(lambda body: {"text": f"answer to {body['text']}"}) as resource:
-        yield lambda config: Scene(make_world, resource, platform_driver, config)
+        yield lambda config: Scene(make_world, resource, platform_driver, {"requireMention": False, **config})
 
 
 @given(parsers.parse("the bot joins what is written within {seconds:d} seconds"), target_fixture="scene")

@@ -1,10 +1,10 @@
 """What bot-messenger (Telegram) is: its configuration, its targets, its set-up and its limits."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from adapters.outbound.channels.common.reactions import ack_reaction
 from adapters.outbound.rendering import Markup
-from domain.channels.model import REQUIRE_MENTION, ChannelDefinition, SetupInstructions, TextLimit, Unit
+from domain.channels.model import ChannelDefinition, SetupInstructions, TextLimit, Unit
 from domain.channels.typed import ChannelTarget, ConfigModel, GroupConfig, JsonModel, setting
 
 WEBHOOK = "webhook"
@@ -31,8 +31,6 @@ class BotConfig(GroupConfig):
     )
     disable_web_page_preview: bool = setting("Send answers without a preview of the first link in them.")
     ack_reaction: str = ack_reaction("\N{EYES}")
-
-    require_mention: bool = field(default=False, metadata={"field": REQUIRE_MENTION})
 
     @property
     def mode(self) -> str:
@@ -71,7 +69,8 @@ DEFINITION = ChannelDefinition(
             ),
             (
                 "Optional, for groups: send /setprivacy to BotFather and choose 'Disable', so that the bot sees "
-                "messages which do not mention it; then add the bot to the group."
+                "messages which do not mention it, and set requireMention to false, so that it answers them; then "
+                "add the bot to the group."
             ),
         ),
         docs_url="https://core.telegram.org/bots/api",

@@ -37,7 +37,8 @@ def event(name: str) -> Event:
 def said(text: str, known: dict[str, str] | None = None, **more: Any) -> Event:
     body = fixture("message_text")
     body["message"] |= {"text": text, **more}
-    (found,) = receive(CONFIG, posted(body), KNOWN if known is None else known).events
+    unmentioned = {**CONFIG, "requireMention": False}
+    (found,) = receive(unmentioned, posted(body), KNOWN if known is None else known).events
     return found
 
 
@@ -226,7 +227,7 @@ def test_a_pressed_button() -> None:
     ],
 )
 def test_what_is_not_answered(name: str, kind: str) -> None:
-    assert received(update(name)) == Received(kind=kind)
+    assert receive({**CONFIG, "requireMention": False}, update(name), KNOWN) == Received(kind=kind)
 
 
 def test_the_same_number_of_another_bot_is_another_event() -> None:
@@ -315,7 +316,8 @@ def in_group(settings: dict[str, Any], **changed: Any) -> Received:
 @pytest.mark.parametrize(
     ("settings", "changed", "kind"),
     [
-        ({}, {}, "message"),
+        ({}, {}, "ignored:not-addressed"),
+        ({"requireMention": False}, {}, "message"),
         ({"requireMention": True}, {}, "ignored:not-addressed"),
         ({"requireMention": True}, {"text": f"@{USERNAME} is it hot?"}, "message"),
         ({"requireMention": True}, {"text": "/ask is it hot?"}, "message"),
@@ -327,8 +329,8 @@ def in_group(settings: dict[str, Any], **changed: Any) -> Received:
         ),
         ({"requireMention": True}, {"reply_to_message": ORIGINAL}, "ignored:not-addressed"),
         ({"allowedChannels": "-7,-8"}, {}, "ignored:channel"),
-        ({"allowedChannels": "-7, -100"}, {}, "message"),
-        ({"allowedChannels": "@engines"}, {}, "message"),
+        ({"allowedChannels": "-7, -100", "requireMention": False}, {}, "message"),
+        ({"allowedChannels": "@engines", "requireMention": False}, {}, "message"),
     ],
 )
 def test_messages_of_groups(settings: dict[str, Any], changed: dict[str, Any], kind: str) -> None:
