@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TypeVar
 
+from domain.channels.answers import Answer
 from domain.channels.messages import (
-    Answer,
     Attachment,
     CallOutcome,
     ChannelMetadata,

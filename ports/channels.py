@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from domain.channels.messages import Artifact
+from domain.channels.answers import Artifact
 from domain.channels.model import ChannelDefinition, PlatformAddress
 from domain.channels.typed import ChannelConfig, ChannelTarget, JsonModel
 from ports.capabilities import (

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from domain.channels.messages import OutboundMessage, Sent, Target
+from domain.channels.answers import OutboundMessage
+from domain.channels.messages import Sent, Target
 from domain.instances.model import Instance
 from ports.channels import AnyChannel
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from domain.channels.messages import Artifact, Event
+from domain.channels.answers import Artifact
+from domain.channels.messages import Event
 from domain.instances.model import Instance
 from domain.routing.model import InputFile, ResultArtifact
 

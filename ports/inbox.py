@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from domain.channels.messages import Answer, CallOutcome, Event, Merge, OutboundMessage, Target
+from domain.channels.answers import Answer, OutboundMessage
+from domain.channels.messages import CallOutcome, Event, Merge, Target
 from ports.queue import Capacity, Leases, QueueKey
 
 

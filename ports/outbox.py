@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from domain.channels.messages import DeliveryStatus, OutboundMessage, Target
+from domain.channels.answers import OutboundMessage
+from domain.channels.messages import DeliveryStatus, Target
 from domain.instances.model import Deliveries
 from ports.queue import Capacity, Leases, QueueKey
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Generic, Protocol, TypeVar
 
+from domain.channels.answers import Answer, ClosedPrompt, OutboundMessage, Preview
 from domain.channels.limits import Limits
-from domain.channels.messages import Answer, ClosedPrompt, OutboundMessage, Preview, Sent
+from domain.channels.messages import Sent
 
 C = TypeVar("C", contravariant=True)
 T = TypeVar("T")

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
-from domain.channels.messages import Answer, Event, OutboundMessage, Target
+from domain.channels.answers import Answer, OutboundMessage
+from domain.channels.messages import Event, Target
 from domain.conversations.message_ids import MessageId
 from domain.conversations.model import Message
 

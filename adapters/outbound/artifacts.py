@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 
-from domain.channels.messages import Artifact
+from domain.channels.answers import Artifact
 from ports.blobs import Blobs
 from ports.http import Http, HttpRequest
 

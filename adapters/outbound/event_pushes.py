@@ -15,8 +15,9 @@ import orjson
 from adapters.outbound.channels.common.outcomes import by_status, exchange, repeatable
 from adapters.outbound.channels.common.standard_webhooks import BadSecret, standard_headers
 from domain import limits
+from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.limits import Limits
-from domain.channels.messages import Answer, OutboundMessage, Outcome, Sent
+from domain.channels.messages import Outcome, Sent
 from domain.channels.model import ChannelDefinition, SetupInstructions
 from domain.channels.typed import ChannelConfig, ChannelTarget, ConfigModel, JsonModel, setting
 from domain.events.model import EventFilter, LoggedEvent

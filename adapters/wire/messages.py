@@ -3,7 +3,7 @@
 from switchboard.channels.v1 import messages_pb2 as pb
 
 from adapters.wire.conversion import Conversion
-from domain.channels.messages import Artifact, Choice, Template
+from domain.channels.answers import Artifact, Choice, Template
 from domain.conversations.model import Message, NewFile, NewMessage, QueuedSend
 
 CHOICE = Conversion(Choice, pb.MessageChoice)

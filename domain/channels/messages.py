@@ -1,6 +1,6 @@
-"""What passes through a channel, in both directions, in words that no platform owns."""
+"""What comes in through a channel, and what platforms say of what was sent, in words that no platform owns."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -243,116 +243,6 @@ class Received:
     opt_outs: tuple[OptOut, ...] = ()
     kind: str = "message"
     missing_proof_field: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Artifact:
-    """A file in an answer. `url` can always be fetched; `blob` names our own copy when we hold one."""
-
-    name: str
-    mime_type: str
-    url: str
-    blob: str | None = None
-    size: int | None = None
-
-    @property
-    def is_image(self) -> bool:
-        """Whether platforms would show it as a picture."""
-        return self.mime_type.startswith("image/")
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A reply that is offered to the sender: what is shown, and what it stands for.
-
-    `reference` names the choice in at most 64 bytes, empty where `value` itself is as short (as that of approvals).
-    """
-
-    label: str
-    value: str
-    reference: str = ""
-
-    @property
-    def button_value(self) -> str:
-        """What a button carries, and what comes back in `Event.choice`."""
-        return self.reference or self.value
-
-
-@dataclass(frozen=True, slots=True)
-class ClosedPrompt:
-    """A prompt whose choices cannot be used any more, as it reads from now on.
-
-    `text` is Markdown: the outcome, then what was asked. `brief` is the same with all values cut, for where the text
-    takes more than one message. `outcome` says in a few plain words what came of it.
-    """
-
-    text: str
-    outcome: str
-    brief: str
-
-
-@dataclass(frozen=True, slots=True)
-class Template:
-    """A message that the platform has approved beforehand; `parameters` fill its placeholders in order."""
-
-    name: str
-    language: str
-    parameters: tuple[str, ...] = ()
-
-
-class Author(StrEnum):
-    """Who wrote a message. `SYSTEM`: the service itself, as with apologies, notices, greetings and questions about
-    tools."""
-
-    SENDER = "sender"
-    RESOURCE = "resource"
-    PERSON = "person"
-    SYSTEM = "system"
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What goes to the sender: Markdown text, files, and choices where something is asked.
-
-    `question` is the end of the text that the choices answer: a channel that can replace it when it is decided
-    sends it as a message of its own.
-    `draft` is the channel's name for the message that shows the unfinished answer: the answer takes its place.
-    `template` is sent in place of text and files, by a channel that has `TemplateRules`.
-    `wants_person`: a person is to take the conversation over.
-    `callback_url` is the instance's callback address, for buttons that carry the address of their press.
-    """
-
-    text: str
-    artifacts: tuple[Artifact, ...] = ()
-    choices: tuple[Choice, ...] = ()
-    request_id: str = ""
-    session_id: str = ""
-    draft: str = ""
-    question: str = ""
-    template: Template | None = None
-    author: Author = Author.SYSTEM
-    wants_person: bool = False
-    callback_url: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class OutboundMessage:
-    """One message to the platform: a JSON object that only the channel itself reads."""
-
-    payload: Mapping[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """How one unfinished answer is shown: edits of its draft are at least `seconds` apart.
-
-    `render` makes the draft of the first `size` characters of the text, None for nothing to show. It keeps what it
-    rendered before, so that it costs what was added.
-    """
-
-    seconds: float
-    size: int
-    render: Callable[[str], OutboundMessage | None]
 
 
 class Outcome(StrEnum):

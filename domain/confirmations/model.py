@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from domain.channels.messages import Choice, ClosedPrompt
+from domain.channels.answers import Choice, ClosedPrompt
 
 
 @dataclass(frozen=True, slots=True)

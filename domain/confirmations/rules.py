@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from domain.channels.messages import Choice, ClosedPrompt
+from domain.channels.answers import Choice, ClosedPrompt
 from domain.confirmations.model import Pending
 from domain.routing.model import APPROVED, APPROVED_FOR_SESSION, REJECTED
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from domain.channels.messages import Artifact
+from domain.channels.answers import Artifact
 from domain.conversations.model import Message
 from ports.files import FileLinks, SharedFile
 

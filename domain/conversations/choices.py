@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from domain import limits
-from domain.channels.messages import Answer, Choice, ClosedPrompt
+from domain.channels.answers import Answer, Choice, ClosedPrompt
 from domain.conversations.message_ids import MessageId, parse_message_id
 from domain.refusals import Fault
 

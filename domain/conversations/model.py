@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from domain.channels.messages import Artifact, Author, Choice, Identity, Template
+from domain.channels.answers import Artifact, Author, Choice, Template
+from domain.channels.messages import Identity
 
 
 class Handler(StrEnum):

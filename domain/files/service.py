@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from urllib.parse import quote
 
-from domain.channels.messages import Artifact, Attachment, Event
+from domain.channels.answers import Artifact
+from domain.channels.messages import Attachment, Event
 from domain.channels.typed import ChannelConfig
 from domain.delivery.concurrency.service import ReadLimiter
 from domain.file_names import file_name, mime_type

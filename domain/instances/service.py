@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from domain import limits
 from domain.access.model import Caller
-from domain.channels.messages import Answer, Config, Event
+from domain.channels.answers import Answer
+from domain.channels.messages import Config, Event
 from domain.channels.model import ChannelDefinition
 from domain.conversations.forwarding.service import DestinationService
 from domain.instances.lookup.service import known_channel, owned_instance, unknown

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from domain.channels.messages import Choice, ThreadMessage
+from domain.channels.answers import Choice
+from domain.channels.messages import ThreadMessage
 
 
 class ResourceKind(StrEnum):

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from domain.channels.messages import Answer, CallOutcome, Event, OutboundMessage
+from domain.channels.answers import Answer, OutboundMessage
+from domain.channels.messages import CallOutcome, Event
 from domain.conversations.choices import is_numbered
 from domain.conversations.forwarding.service import ForwardingService
 from domain.conversations.history.rules import HANDLER_MINUTES

@@ -16,7 +16,8 @@ from adapters.outbound.channels.tests.sample import Sample, Scripted
 from adapters.outbound.channels.tests.support import NOW, dependencies
 from adapters.outbound.http.checks import checked_headers, checked_url
 from adapters.outbound.http.paths import base_address, segment
-from domain.channels.messages import Answer, Attachment, ClosedPrompt, Sender
+from domain.channels.answers import Answer, ClosedPrompt
+from domain.channels.messages import Attachment, Sender
 from domain.channels.model import Format
 from domain.instances.validation import check_config
 from domain.refusals import Invalid, Refusal

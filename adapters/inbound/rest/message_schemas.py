@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from adapters.inbound.rest.bodies import Answer, Body, Done, Text, Timestamp
 from domain import limits
-from domain.channels.messages import Choice, Template
+from domain.channels.answers import Choice, Template
 from domain.conversations.model import NewFile, NewMessage
 
 AuthorName = Literal["sender", "resource", "person", "system"]

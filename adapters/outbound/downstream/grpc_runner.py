@@ -16,7 +16,7 @@ from adapters.outbound.downstream.messages import (
 )
 from adapters.outbound.downstream.outcomes import gathered
 from adapters.wire.downstream import run_request_to_pb
-from domain.channels.messages import Choice
+from domain.channels.answers import Choice
 from domain.json_text import loads
 from domain.routing.model import Confirmation, ResultArtifact, RunDelta, RunRequest, RunResult
 from ports.downstream import DownstreamFailed

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from domain.channels.messages import Choice
+from domain.channels.answers import Choice
 from domain.conversations.choices import choice_faults
 from domain.files.rules import MAX_FILES, file_fault
 from domain.routing.model import (

@@ -5,7 +5,7 @@ from contextlib import aclosing
 from typing import cast
 
 from adapters.outbound.downstream.messages import MAX_TEXT, BadAnswer, checked_result
-from domain.channels.messages import Choice
+from domain.channels.answers import Choice
 from domain.routing.model import Confirmation, Progress, ResultArtifact, RunDelta, RunResult
 from ports.downstream import DownstreamFailed
 from ports.http import HttpAnswer, HttpFailed

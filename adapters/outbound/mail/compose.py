@@ -18,7 +18,7 @@ from adapters.outbound.mail.subjects import reply_subject
 from adapters.outbound.mail.threads import message_id
 from adapters.outbound.rendering.model import Markup
 from adapters.outbound.rendering.rendering import render
-from domain.channels.messages import Answer, Artifact, OutboundMessage
+from domain.channels.answers import Answer, Artifact, OutboundMessage
 from domain.channels.typed import ChannelTarget, stored_as
 
 MAX_REFERENCES = 30

@@ -7,14 +7,12 @@ from typing import Any
 
 import orjson
 
+from domain.channels.answers import Answer, Artifact, Choice
 from domain.channels.messages import (
     LONGEST_QUOTED,
-    Answer,
-    Artifact,
     Attachment,
     CallOutcome,
     Change,
-    Choice,
     Event,
     Identity,
     Merge,

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from domain.channels.messages import Answer, Author, Event
+from domain.channels.answers import Answer, Author
+from domain.channels.messages import Event
 from domain.conversations.model import Destination
 from domain.conversations.sending.service import SendingService
 from domain.instances.model import ACTIVE, Activity, Instance

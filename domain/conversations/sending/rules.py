@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from domain import limits
-from domain.channels.messages import Template
+from domain.channels.answers import Template
 from domain.channels.typed import ChannelConfig, ChannelTarget
 from domain.conversations.choices import choice_faults
 from domain.conversations.model import NewFile, NewMessage

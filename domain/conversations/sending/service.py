@@ -5,7 +5,8 @@ import logging
 from dataclasses import dataclass, replace
 
 from domain.access.model import Caller
-from domain.channels.messages import Answer, Author, Target
+from domain.channels.answers import Answer, Author
+from domain.channels.messages import Target
 from domain.conversations.addresses import with_addresses
 from domain.conversations.choices import is_numbered, offered
 from domain.conversations.message_ids import MessageId, MessageKind, parse_message_id

@@ -4,7 +4,8 @@ import asyncio
 import logging
 from dataclasses import dataclass
 
-from domain.channels.messages import OutboundMessage, Outcome, Sent
+from domain.channels.answers import OutboundMessage
+from domain.channels.messages import Outcome, Sent
 from domain.delivery.rate_limits.service import RateLimiter
 from domain.delivery.requests import request_for
 from domain.refusals import reason_of

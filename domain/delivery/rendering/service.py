@@ -2,7 +2,7 @@
 
 import asyncio
 
-from domain.channels.messages import Answer, OutboundMessage
+from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.typed import ChannelConfig, ChannelTarget
 from domain.conversations.choices import numbered
 from ports.channels import AnyChannel

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from domain.channels.messages import Answer, Choice, Event
+from domain.channels.answers import Answer, Choice
+from domain.channels.messages import Event
 from domain.conversations.choices import (
     Offer,
     message_of,

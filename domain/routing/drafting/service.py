@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
 
-from domain.channels.messages import Event, OutboundMessage, Outcome, Preview, Sent
+from domain.channels.answers import OutboundMessage, Preview
+from domain.channels.messages import Event, Outcome, Sent
 from domain.routing.invocation.model import ConversationContext
 from ports.drafts import DraftAddress, DraftSender, DraftStore
 from ports.inbox import QueuedEvent

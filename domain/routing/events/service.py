@@ -4,7 +4,8 @@ import logging
 from dataclasses import dataclass
 from datetime import timedelta
 
-from domain.channels.messages import Answer, Event
+from domain.channels.answers import Answer
+from domain.channels.messages import Event
 from domain.instances.model import Activity, Instance
 from domain.refusals import Unavailable, reason_of
 from domain.routing.invocation.model import ConversationContext, ProcessingFailed

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from domain.channels.messages import Answer, Artifact, Author, Event
+from domain.channels.answers import Answer, Artifact, Author
+from domain.channels.messages import Event
 from domain.confirmations.model import ApprovalResult, ApprovalScope, Decision, Prompt, ReceivedText
 from domain.confirmations.rules import unclear
 from domain.conversations.choices import GONE, is_reference

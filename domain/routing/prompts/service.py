@@ -5,7 +5,8 @@ import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from domain.channels.messages import Answer, Event
+from domain.channels.answers import Answer
+from domain.channels.messages import Event
 from domain.channels.typed import ChannelConfig, ChannelTarget
 from domain.confirmations.model import ApprovalResult, ClosedQuestion
 from domain.confirmations.rules import is_approval

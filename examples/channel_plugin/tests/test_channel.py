@@ -15,7 +15,8 @@ from adapters.outbound.channels.tests.contract import ChannelContract
 from adapters.outbound.channels.tests.openings import OpeningContract
 from adapters.outbound.channels.tests.sample import Opening, Sample, Scripted
 from adapters.outbound.channels.tests.support import NOW, call, dependencies
-from domain.channels.messages import Answer, Event, Outcome
+from domain.channels.answers import Answer
+from domain.channels.messages import Event, Outcome
 from ports.http import HttpAnswer
 
 MENTION = json.loads((Path(__file__).parent / "fixtures/mention.json").read_text())

@@ -10,8 +10,9 @@ from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.files import link_text
 from adapters.outbound.channels.common.outcomes import by_status, send
 from adapters.outbound.rendering import Markup, render
+from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.limits import Limits
-from domain.channels.messages import Answer, OutboundMessage, Sent
+from domain.channels.messages import Sent
 from ports.http import Http, HttpAnswer, HttpRequest
 from zulip_channel.config import DEFINITION, ZulipConfig, ZulipTarget
 

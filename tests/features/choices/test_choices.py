@@ -9,7 +9,7 @@ import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
 from domain.access.model import Caller
-from domain.channels.messages import Choice
+from domain.channels.answers import Choice
 from domain.routing.model import Confirmation, RunRequest, RunResult
 from tests.drivers.groups import GROUPS, Group
 from tests.drivers.platform import PlatformDriver

@@ -8,7 +8,7 @@ import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
 from adapters.outbound.channels.workspace_chat.tests import samples
-from domain.channels.messages import Choice
+from domain.channels.answers import Choice
 from domain.refusals import StorageAway
 from domain.routing.model import Confirmation, ResultArtifact, RunRequest, RunResult
 from ports.downstream import DownstreamFailed

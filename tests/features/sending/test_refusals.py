@@ -10,7 +10,7 @@ from pytest_bdd import given, parsers, scenarios, then, when
 from adapters.outbound.channels.business_messaging.tests import samples as whatsapp_samples
 from adapters.outbound.channels.workspace_chat.tests import samples
 from domain.access.model import Caller, Role
-from domain.channels.messages import Choice, Template
+from domain.channels.answers import Choice, Template
 from domain.conversations.model import NewFile, NewMessage
 from tests.drivers.ways import UseCases
 from tests.features.sending.conftest import ROOM, Sending

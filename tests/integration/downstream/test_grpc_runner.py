@@ -17,7 +17,7 @@ from switchboard.downstream.v1.runner_pb2_grpc import (
 )
 
 from adapters.outbound.downstream.grpc_runner import GrpcChannels, GrpcRunner
-from domain.channels.messages import Choice
+from domain.channels.answers import Choice
 from domain.routing.model import Approval, Confirmation, ResultArtifact, RunResult, RunSender
 from ports.downstream import Downstream, DownstreamFailed, DownstreamStreams
 from tests.support.ports import free_port

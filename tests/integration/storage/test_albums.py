@@ -11,7 +11,8 @@ from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.states import ROWS_PER_LEASE
-from domain.channels.messages import Event, Merge, OutboundMessage, Sender
+from domain.channels.answers import OutboundMessage
+from domain.channels.messages import Event, Merge, Sender
 from domain.routing.albums import merged
 from ports.inbox import Conversation, EventOutcome, QueuedEvent
 from ports.queue import Capacity

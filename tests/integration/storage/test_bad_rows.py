@@ -19,7 +19,8 @@ from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.queue.untaken import UntakenAnswers
 from adapters.outbound.storage.runs import PostgresRuns
 from adapters.outbound.storage.schedules import PostgresSchedules
-from domain.channels.messages import Answer, CallOutcome, Event, OutboundMessage, Sender
+from domain.channels.answers import Answer, OutboundMessage
+from domain.channels.messages import CallOutcome, Event, Sender
 from domain.instances.model import Activity
 from ports.inbox import CallResult, EventOutcome
 from ports.queue import Capacity, QueueKey

@@ -18,7 +18,8 @@ from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.queue.states import ROWS_PER_LEASE
-from domain.channels.messages import Event, OutboundMessage, Sender
+from domain.channels.answers import OutboundMessage
+from domain.channels.messages import Event, Sender
 from domain.refusals import Unavailable
 from ports.inbox import Conversation, EventOutcome
 from ports.queue import Capacity, QueueKey

@@ -12,7 +12,8 @@ from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.runs import PostgresRuns
-from domain.channels.messages import Event, OutboundMessage, Sender
+from domain.channels.answers import OutboundMessage
+from domain.channels.messages import Event, Sender
 from ports.inbox import Conversation, EventOutcome
 from ports.outbox import QueuedMessages
 from ports.queue import Capacity

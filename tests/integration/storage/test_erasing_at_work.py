@@ -15,7 +15,8 @@ from adapters.outbound.storage.queue.conversations import PostgresConversations,
 from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
-from domain.channels.messages import Answer, Event, OutboundMessage, Sender
+from domain.channels.answers import Answer, OutboundMessage
+from domain.channels.messages import Event, Sender
 from domain.refusals import NotFound
 from ports.downstream import Role, Turn
 from ports.files import FilePlace, SharedFile

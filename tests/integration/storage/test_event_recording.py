@@ -23,15 +23,8 @@ from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.queue.untaken import UntakenAnswers
 from adapters.outbound.storage.retention import Retention
-from domain.channels.messages import (
-    Answer,
-    CallOutcome,
-    DeliveryStatus,
-    Event,
-    Identity,
-    OutboundMessage,
-    Sender,
-)
+from domain.channels.answers import Answer, OutboundMessage
+from domain.channels.messages import CallOutcome, DeliveryStatus, Event, Identity, Sender
 from domain.confirmations.model import Pending
 from domain.instances.model import Activity, InstanceChange, NewInstance
 from ports.inbox import CallResult, Conversation, EventOutcome

@@ -10,7 +10,8 @@ from adapters.outbound.storage.queue.conversations import PostgresConversations,
 from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
-from domain.channels.messages import Answer, Artifact, Author, Choice, Event, OutboundMessage, Sender
+from domain.channels.answers import Answer, Artifact, Author, Choice, OutboundMessage
+from domain.channels.messages import Event, Sender
 from ports.inbox import EventOutcome
 from ports.queue import Capacity
 

@@ -9,7 +9,8 @@ from adapters.outbound.storage.queue.conversations import PostgresConversations,
 from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.inbox import PostgresInbox
 from adapters.outbound.storage.queue.leases import LeaseStore
-from domain.channels.messages import Answer, Choice, Event, Sender
+from domain.channels.answers import Answer, Choice
+from domain.channels.messages import Event, Sender
 from domain.conversations.choices import Offer, offered
 from domain.conversations.message_ids import MessageId, MessageKind, answer_to
 from ports.inbox import EventOutcome

@@ -7,7 +7,8 @@ import pytest
 from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.rounds import PostgresRounds
-from domain.channels.messages import Event, OutboundMessage, Sender
+from domain.channels.answers import OutboundMessage
+from domain.channels.messages import Event, Sender
 from domain.instances.model import Activity
 from domain.routing.rounds import MOST_ROUNDS, WINDOW
 from ports.inbox import EventOutcome

@@ -13,7 +13,8 @@ from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.queue.leases import LeaseStore
 from adapters.outbound.storage.queue.outbox import PostgresOutbox
 from adapters.outbound.storage.queue.sends import PostgresSends
-from domain.channels.messages import Answer, Artifact, Author, DeliveryStatus, OutboundMessage
+from domain.channels.answers import Answer, Artifact, Author, OutboundMessage
+from domain.channels.messages import DeliveryStatus
 from domain.conversations.message_ids import parse_message_id
 from domain.conversations.model import Message, MessageState
 from ports.outbox import QueuedMessage

@@ -9,8 +9,9 @@ import pytest
 
 from adapters.outbound.channels.tests.calls import a_channel
 from adapters.outbound.channels.tests.support import NOW, SetClock
+from domain.channels.answers import OutboundMessage
 from domain.channels.limits import Limits, Quota
-from domain.channels.messages import OutboundMessage, Outcome, Sent
+from domain.channels.messages import Outcome, Sent
 from domain.delivery.concurrency.service import ConcurrencyLimiter
 from domain.delivery.drafts import service as drafts
 from domain.delivery.drafts.service import LimitedDrafts

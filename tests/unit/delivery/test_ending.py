@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from adapters.outbound.channels.tests.calls import a_channel
-from domain.channels.messages import OutboundMessage, Outcome, Sent
+from domain.channels.answers import OutboundMessage
+from domain.channels.messages import Outcome, Sent
 from domain.delivery.sending.service import MessageSender
 from domain.delivery.service import MAX_FAULTS, DeliveryService
 from domain.instances.model import Instance

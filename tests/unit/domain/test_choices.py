@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.channels.messages import Answer, Choice
+from domain.channels.answers import Answer, Choice
 from domain.conversations.choices import (
     is_reference,
     message_of,

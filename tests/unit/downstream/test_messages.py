@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.outbound.downstream.messages import MAX_ARTIFACT_BYTES, BadAnswer, request_json, result_of
-from domain.channels.messages import Choice
+from domain.channels.answers import Choice
 from domain.routing.model import Approval, Confirmation, ResultArtifact, RunResult, RunSender
 from tests.support.runs import A_FILE, a_request
 

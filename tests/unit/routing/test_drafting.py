@@ -10,7 +10,8 @@ import pytest
 
 from adapters.outbound.channels.tests.calls import a_channel
 from adapters.outbound.channels.tests.support import NOW
-from domain.channels.messages import Event, OutboundMessage, Outcome, Preview, Sender, Sent
+from domain.channels.answers import OutboundMessage, Preview
+from domain.channels.messages import Event, Outcome, Sender, Sent
 from domain.instances.model import Instance
 from domain.refusals import Unavailable
 from domain.routing.drafting.service import Drafting, DraftService

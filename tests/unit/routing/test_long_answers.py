@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from adapters.outbound.channels.tests.calls import a_channel
-from domain.channels.messages import Answer, Event, OutboundMessage, Sender
+from domain.channels.answers import Answer, OutboundMessage
+from domain.channels.messages import Event, Sender
 from domain.delivery.rendering.service import LONG_TEXT
 from domain.instances.model import Instance
 from domain.routing.invocation.model import ConversationContext

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from adapters.outbound.channels.tests.calls import a_channel
-from domain.channels.messages import Answer, Event, OutboundMessage, Sender
+from domain.channels.answers import Answer, OutboundMessage
+from domain.channels.messages import Event, Sender
 from domain.conversations.forwarding.service import ForwardingService
 from domain.instances.model import Instance
 from domain.refusals import Invalid, StorageAway, Unavailable

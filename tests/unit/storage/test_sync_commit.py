@@ -10,7 +10,7 @@ import pytest
 from adapters.outbound.storage.queue.conversations import PostgresConversations, Wakeups
 from adapters.outbound.storage.queue.direct_dispatch import DirectDispatch
 from adapters.outbound.storage.queue.leases import LeaseStore
-from domain.channels.messages import OutboundMessage
+from domain.channels.answers import OutboundMessage
 from ports.inbox import EventOutcome
 from ports.queue import QueueKey
 

@@ -17,8 +17,9 @@ from adapters.outbound.channels.common.messages import (
     text_payloads,
 )
 from adapters.outbound.rendering import render
+from domain.channels.answers import Answer, Artifact, ClosedPrompt, OutboundMessage
 from domain.channels.limits import Limits, Quota
-from domain.channels.messages import Answer, Artifact, ClosedPrompt, OutboundMessage, Sent
+from domain.channels.messages import Sent
 from ports.capabilities import PlatformError
 from ports.channels import ArtifactReader
 from ports.http import FormFile

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, text
-from domain.channels.messages import Author, Quoted
+from domain.channels.answers import Author
+from domain.channels.messages import Quoted
 
 from .content import Bot, attachments_of, described
 

@@ -11,7 +11,8 @@ from typing import Any
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.drafts import preview
 from adapters.outbound.channels.common.outcomes import repeatable
-from domain.channels.messages import OutboundMessage, Outcome, Preview, Sent
+from domain.channels.answers import OutboundMessage, Preview
+from domain.channels.messages import Outcome, Sent
 
 from .api import BotApi
 from .config import MARKUPS, TEXT_LIMIT, BotConfig, BotTarget

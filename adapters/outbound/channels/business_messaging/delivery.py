@@ -10,8 +10,9 @@ from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.files import FILE, send_file
 from adapters.outbound.channels.common.messages import cut_labels, file_payloads, text_payloads
 from adapters.outbound.rendering import Markup, render
+from domain.channels.answers import Answer, Artifact, OutboundMessage
 from domain.channels.limits import Limits, Quota
-from domain.channels.messages import Answer, Artifact, Attachment, OutboundMessage, Outcome, Sent
+from domain.channels.messages import Attachment, Outcome, Sent
 from domain.channels.model import TextLimit
 from ports.channels import ArtifactReader
 from ports.http import FormFile

@@ -4,7 +4,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from adapters.outbound.rendering import GrowingText, Markup
-from domain.channels.messages import OutboundMessage, Outcome, Preview, Sent
+from domain.channels.answers import OutboundMessage, Preview
+from domain.channels.messages import Outcome, Sent
 from domain.channels.model import TextLimit
 
 WITHDRAWN = "withdrawn"

@@ -3,7 +3,8 @@
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
-from domain.channels.messages import Artifact, Sent
+from domain.channels.answers import Artifact
+from domain.channels.messages import Sent
 from domain.refusals import NotFound
 from ports.channels import ArtifactReader
 from ports.http import HttpFailed

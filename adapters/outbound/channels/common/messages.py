@@ -5,7 +5,7 @@ from typing import Any
 
 from adapters.outbound.channels.common.files import file_payload
 from adapters.outbound.rendering import Markup, Rendered, render
-from domain.channels.messages import Answer, ClosedPrompt
+from domain.channels.answers import Answer, ClosedPrompt
 from domain.channels.model import TextLimit
 from domain.confirmations.rules import is_approval
 from domain.conversations.choices import is_reference

@@ -20,8 +20,9 @@ from adapters.outbound.channels.community_chat.config import (
 )
 from adapters.outbound.channels.community_chat.posting import Posting, in_channel
 from adapters.outbound.rendering import Markup, render
+from domain.channels.answers import Answer, Artifact, OutboundMessage
 from domain.channels.limits import Limits
-from domain.channels.messages import Answer, Artifact, OutboundMessage, Outcome, Sent
+from domain.channels.messages import Outcome, Sent
 from ports.channels import ChannelDependencies
 from ports.http import FormFile
 

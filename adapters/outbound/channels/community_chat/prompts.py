@@ -8,7 +8,8 @@ from adapters.outbound.channels.community_chat.api import MattermostApi
 from adapters.outbound.channels.community_chat.config import POST_LIMIT, MattermostConfig, MattermostTarget
 from adapters.outbound.channels.community_chat.posting import Posting, in_channel
 from adapters.outbound.rendering import Markup
-from domain.channels.messages import ClosedPrompt, OutboundMessage, Outcome
+from domain.channels.answers import ClosedPrompt, OutboundMessage
+from domain.channels.messages import Outcome
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,8 @@ from adapters.outbound.channels.common.drafts import preview
 from adapters.outbound.channels.community_chat.config import POST_LIMIT, MattermostConfig, MattermostTarget
 from adapters.outbound.channels.community_chat.posting import Posting, in_channel
 from adapters.outbound.rendering import Markup
-from domain.channels.messages import OutboundMessage, Preview, Sent
+from domain.channels.answers import OutboundMessage, Preview
+from domain.channels.messages import Sent
 
 DRAFT_SECONDS = 1.0
 """Our choice: what a server takes is its own setting (10 requests a second where its limit is switched on)."""

@@ -9,7 +9,8 @@ from adapters.outbound.channels.community_chat.api import MattermostApi
 from adapters.outbound.channels.community_chat.config import MattermostConfig, MattermostTarget
 from adapters.outbound.channels.community_chat.webhook import files_of
 from adapters.outbound.http.paths import segment
-from domain.channels.messages import Author, Quoted, ThreadMessage
+from domain.channels.answers import Author
+from domain.channels.messages import Quoted, ThreadMessage
 
 READ_TIMEOUT = 5.0
 

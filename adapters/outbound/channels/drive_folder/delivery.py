@@ -18,8 +18,9 @@ from adapters.outbound.channels.drive_folder.api import Drive
 from adapters.outbound.channels.drive_folder.config import DriveConfig, FileTarget
 from adapters.outbound.channels.drive_folder.polling import MARK
 from adapters.outbound.oauth.google import GoogleError
+from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.limits import Limits, Quota
-from domain.channels.messages import Answer, OutboundMessage, Outcome, Sent
+from domain.channels.messages import Outcome, Sent
 from ports.channels import ArtifactReader
 
 PER_ACCOUNT = (Quota(3, 1.0),)

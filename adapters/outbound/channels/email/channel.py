@@ -22,8 +22,9 @@ from adapters.outbound.mail.connections import TlsContexts, checked_tls
 from adapters.outbound.mail.mime import read_mail
 from adapters.outbound.mail.opening import ADDRESS, opened_mail
 from adapters.outbound.mail.smtp import Submission, classify
+from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.limits import Limits
-from domain.channels.messages import Answer, Attachment, Event, OutboundMessage, Outcome, Sent
+from domain.channels.messages import Attachment, Event, Outcome, Sent
 from ports.capabilities import PlatformError, Polled, PollFailed
 from ports.channels import Channel, ChannelDependencies
 from ports.clock import Clock

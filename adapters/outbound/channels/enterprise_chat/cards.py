@@ -11,7 +11,7 @@ from typing import Any
 
 from adapters.outbound.channels.enterprise_chat.config import TeamsTarget
 from adapters.outbound.rendering.markup_writer import ZERO_WIDTH
-from domain.channels.messages import Artifact, Choice
+from domain.channels.answers import Artifact, Choice
 
 ADAPTIVE = "application/vnd.microsoft.card.adaptive"
 HERO = "application/vnd.microsoft.card.hero"

@@ -21,8 +21,9 @@ from adapters.outbound.channels.enterprise_chat.connector import Connector
 from adapters.outbound.channels.enterprise_chat.streaming import TeamsStreaming
 from adapters.outbound.channels.enterprise_chat.ways import BOT, NOWHERE, WEBHOOK, way
 from adapters.outbound.rendering import Markup, Rendered, literal_body, render
+from domain.channels.answers import Answer, ClosedPrompt, OutboundMessage
 from domain.channels.limits import Limits, Quota
-from domain.channels.messages import Answer, ClosedPrompt, OutboundMessage, Outcome, Sent
+from domain.channels.messages import Outcome, Sent
 from domain.channels.model import TextLimit
 from domain.conversations.choices import numbered
 from ports.channels import ChannelDependencies

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, text
-from domain.channels.messages import Author, Quoted
+from domain.channels.answers import Author
+from domain.channels.messages import Quoted
 
 MOST_HTML = 100_000
 """Characters of a message's HTML that are read."""

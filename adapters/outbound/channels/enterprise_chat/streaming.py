@@ -16,7 +16,8 @@ from adapters.outbound.channels.enterprise_chat.config import BOT_LIMIT, TeamsCo
 from adapters.outbound.channels.enterprise_chat.connector import Connector
 from adapters.outbound.channels.enterprise_chat.ways import BOT, way
 from adapters.outbound.rendering import Markup
-from domain.channels.messages import OutboundMessage, Outcome, Preview, Sent
+from domain.channels.answers import OutboundMessage, Preview
+from domain.channels.messages import Outcome, Sent
 from domain.channels.model import TextLimit
 
 DRAFT_SECONDS = 1.5

@@ -14,8 +14,9 @@ from adapters.outbound.channels.erp_events.config import OdooConfig, RecordTarge
 from adapters.outbound.channels.erp_events.rpc import OdooError, Session, sign_in
 from adapters.outbound.channels.erp_events.watching import UNLINK
 from adapters.outbound.rendering import Markup, render
+from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.limits import Limits
-from domain.channels.messages import Answer, OutboundMessage, Outcome, Sent
+from domain.channels.messages import Outcome, Sent
 from ports.clock import Clock
 from ports.http import Http, HttpRequest
 

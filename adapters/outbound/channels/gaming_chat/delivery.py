@@ -13,8 +13,9 @@ from adapters.outbound.channels.common.files import FILE, send_file
 from adapters.outbound.channels.common.messages import file_payloads, split_question, text_payloads
 from adapters.outbound.http.paths import segment
 from adapters.outbound.rendering import Markup, render
+from domain.channels.answers import Answer, Artifact, OutboundMessage
 from domain.channels.limits import Limits, Quota
-from domain.channels.messages import Answer, Artifact, OutboundMessage, Outcome, Sent
+from domain.channels.messages import Outcome, Sent
 from ports.channels import ChannelDependencies
 from ports.http import FormFile
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, items, size, text
-from domain.channels.messages import Attachment, Author, Change, Event, Identity, Quoted, Sender
+from domain.channels.answers import Author
+from domain.channels.messages import Attachment, Change, Event, Identity, Quoted, Sender
 
 from .config import TARGET, DiscordConfig, DiscordTarget
 

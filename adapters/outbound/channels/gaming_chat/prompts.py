@@ -6,7 +6,8 @@ from dataclasses import replace
 from adapters.outbound.channels.common.messages import closed_text
 from adapters.outbound.http.paths import segment
 from adapters.outbound.rendering import Markup
-from domain.channels.messages import ClosedPrompt, OutboundMessage, Outcome
+from domain.channels.answers import ClosedPrompt, OutboundMessage
+from domain.channels.messages import Outcome
 
 from .api import TOKEN_GONE, DiscordApi
 from .config import TEXT_LIMIT, DiscordConfig, DiscordTarget

@@ -7,7 +7,8 @@ https://docs.discord.com/developers/interactions/receiving-and-responding#edit-o
 from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.drafts import preview
 from adapters.outbound.rendering import Markup
-from domain.channels.messages import OutboundMessage, Preview, Sent
+from domain.channels.answers import OutboundMessage, Preview
+from domain.channels.messages import Sent
 
 from .config import TEXT_LIMIT, DiscordConfig, DiscordTarget
 from .posting import Posting, channel_of, message_of

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 
 from adapters.outbound.channels.common.outcomes import send
 from adapters.outbound.channels.common.standard_webhooks import BadSecret
+from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.limits import Limits
-from domain.channels.messages import Answer, OutboundMessage, Outcome, Sent
+from domain.channels.messages import Outcome, Sent
 from ports.channels import ChannelDependencies
 from ports.http import HttpRequest
 

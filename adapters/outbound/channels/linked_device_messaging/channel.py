@@ -11,8 +11,9 @@ from typing import Any
 
 from adapters.outbound.channels.common.bodies import at
 from adapters.outbound.rendering import Markup, render
+from domain.channels.answers import Answer, Artifact, OutboundMessage
 from domain.channels.limits import Limits
-from domain.channels.messages import Answer, Artifact, Attachment, OutboundMessage, Outcome, Sent
+from domain.channels.messages import Attachment, Outcome, Sent
 from ports.capabilities import Emit, Pairing, PlatformError, Registration
 from ports.channels import Channel, ChannelDependencies
 from ports.links import LinkRecorder

@@ -2,7 +2,8 @@
 
 from collections.abc import Collection, Sequence
 
-from domain.channels.messages import Attachment, Author, Event, Identity, Merge, Quoted, Sender
+from domain.channels.answers import Author
+from domain.channels.messages import Attachment, Event, Identity, Merge, Quoted, Sender
 
 from .config import TARGET, DeviceConfig, DeviceTarget
 from .device import Incoming, Media, Original

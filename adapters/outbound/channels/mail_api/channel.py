@@ -22,8 +22,9 @@ from adapters.outbound.channels.mail_api.polling import GmailPoller
 from adapters.outbound.mail.compose import compose_reply, mail_messages
 from adapters.outbound.mail.opening import ADDRESS, opened_mail
 from adapters.outbound.oauth.google import TOKEN_URL, GoogleApi, GoogleError, platform_errors
+from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.limits import Limits, Quota
-from domain.channels.messages import Answer, Attachment, OutboundMessage, Outcome, Sent
+from domain.channels.messages import Attachment, Outcome, Sent
 from domain.channels.model import PlatformAddress
 from ports.capabilities import PlatformError
 from ports.channels import Channel, ChannelDependencies

@@ -15,8 +15,9 @@ from adapters.outbound.channels.common.client import PlatformClient, is_address_
 from adapters.outbound.channels.common.outcomes import by_status, excerpt, send
 from adapters.outbound.http.paths import segment
 from adapters.outbound.rendering import Markup, render
+from domain.channels.answers import Answer, Artifact, OutboundMessage
 from domain.channels.limits import Limits
-from domain.channels.messages import Answer, Artifact, Attachment, OutboundMessage, Outcome, Sent
+from domain.channels.messages import Attachment, Outcome, Sent
 from domain.channels.model import PlatformAddress
 from ports.capabilities import PlatformError
 from ports.channels import ChannelDependencies

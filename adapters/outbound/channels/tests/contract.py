@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.sample import Sample, Scripted
 from adapters.outbound.channels.tests.support import NOW, dependencies
-from domain.channels.messages import Answer, Choice, OutboundMessage, Outcome, RawCall, Received, Sent
+from domain.channels.answers import Answer, Choice, OutboundMessage
+from domain.channels.messages import Outcome, RawCall, Received, Sent
 from domain.channels.model import TextLimit, Unit
 from domain.conversations.choices import offered
 from domain.conversations.message_ids import MessageId, MessageKind

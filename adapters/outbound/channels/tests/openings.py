@@ -16,7 +16,7 @@ import pytest
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.sample import Opening, Sample, Scripted
 from adapters.outbound.channels.tests.support import dependencies
-from domain.channels.messages import Answer
+from domain.channels.answers import Answer
 from domain.refusals import Invalid
 from ports.capabilities import PlatformError
 from ports.channels import Channel, ChannelDependencies

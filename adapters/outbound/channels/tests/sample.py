@@ -5,15 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from domain.channels.messages import (
-    Attachment,
-    ChannelMetadata,
-    Config,
-    Event,
-    OutboundMessage,
-    RawCall,
-    Target,
-)
+from domain.channels.answers import OutboundMessage
+from domain.channels.messages import Attachment, ChannelMetadata, Config, Event, RawCall, Target
 from ports.http import HttpAnswer, HttpFailed, HttpRequest
 
 

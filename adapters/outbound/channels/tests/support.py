@@ -15,7 +15,8 @@ from adapters.outbound.http.addresses import AllowedAddresses
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.http.websockets import AioWebSockets
-from domain.channels.messages import Artifact, RawCall
+from domain.channels.answers import Artifact
+from domain.channels.messages import RawCall
 from ports.channels import ChannelDependencies
 from ports.http import Http, HttpAnswer, HttpRequest
 

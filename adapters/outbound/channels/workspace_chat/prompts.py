@@ -5,7 +5,8 @@ from typing import Any
 
 from adapters.outbound.channels.common.messages import closed_text
 from adapters.outbound.rendering import Markup
-from domain.channels.messages import ClosedPrompt, OutboundMessage, Outcome
+from domain.channels.answers import ClosedPrompt, OutboundMessage
+from domain.channels.messages import Outcome
 
 from .api import WebApi
 from .config import SlackConfig, SlackTarget

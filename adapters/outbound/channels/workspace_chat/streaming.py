@@ -12,7 +12,8 @@ from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.channels.common.drafts import preview
 from adapters.outbound.channels.common.outcomes import repeatable
 from adapters.outbound.rendering import Markup
-from domain.channels.messages import OutboundMessage, Outcome, Preview, Sent
+from domain.channels.answers import OutboundMessage, Preview
+from domain.channels.messages import Outcome, Sent
 
 from .api import WebApi
 from .config import TEXT_LIMIT, SlackConfig, SlackTarget

@@ -14,15 +14,7 @@ from typing import Any
 from adapters.outbound.channels.common.bodies import at, form, items, json_object, same, text
 from adapters.outbound.channels.common.calls import json_answer, require_webhook, signed_at
 from adapters.outbound.channels.common.messages import pressed_text
-from domain.channels.messages import (
-    ChannelMetadata,
-    Event,
-    Identity,
-    RawAnswer,
-    RawCall,
-    Received,
-    Sender,
-)
+from domain.channels.messages import ChannelMetadata, Event, Identity, RawAnswer, RawCall, Received, Sender
 from domain.refusals import Invalid, Unauthenticated
 
 from .config import TARGET, SlackConfig, SlackTarget

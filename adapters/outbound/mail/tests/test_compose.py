@@ -11,7 +11,7 @@ import pytest
 
 from adapters.outbound.mail.compose import MailTarget, compose_reply, reply_target
 from adapters.outbound.mail.headers import Headers
-from domain.channels.messages import OutboundMessage
+from domain.channels.answers import OutboundMessage
 
 AT = datetime(2026, 11, 3, 10, tzinfo=UTC)
 OUTLOOK = "<AM0PR04MB6594F2B5D9C8A7E6F5D4C3B2A1908@AM0PR04MB6594.eurprd04.prod.outlook.com>"

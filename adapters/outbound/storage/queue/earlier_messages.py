@@ -4,7 +4,8 @@ import orjson
 
 from adapters.outbound.storage.codec import key_of, storable, stored_event
 from adapters.outbound.storage.pool import Database
-from domain.channels.messages import Author, Quoted
+from domain.channels.answers import Author
+from domain.channels.messages import Quoted
 
 SENT = """
 SELECT i.answer, s.content, s.author FROM outbox o LEFT JOIN inbox i ON i.id = o.inbox_id

@@ -6,7 +6,7 @@ import orjson
 
 from adapters.outbound.storage.codec import files_of, stored_event
 from adapters.outbound.storage.queue.states import EventStatus, MessageStatus
-from domain.channels.messages import Artifact, Author
+from domain.channels.answers import Artifact, Author
 from domain.conversations.model import Direction, Message, MessageState
 
 INBOUND_STATES = {

@@ -20,7 +20,8 @@ from adapters.outbound.storage.queue.states import (
     complete_sql,
     enqueue_sql,
 )
-from domain.channels.messages import DeliveryStatus, OutboundMessage
+from domain.channels.answers import OutboundMessage
+from domain.channels.messages import DeliveryStatus
 from domain.events.model import EventKind
 from domain.instances.model import Deliveries, Delivery, Page
 from ports.outbox import QueuedMessage, QueuedMessages, SentMessage

@@ -23,7 +23,7 @@ from adapters.outbound.storage.queue.states import (
     enqueue_sql,
 )
 from adapters.outbound.storage.statements import compact
-from domain.channels.messages import OutboundMessage
+from domain.channels.answers import OutboundMessage
 from domain.events.model import EventKind
 from ports.inbox import EventOutcome
 from ports.outbox import QueuedMessage, QueuedMessages

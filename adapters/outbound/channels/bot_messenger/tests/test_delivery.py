@@ -11,7 +11,8 @@ from adapters.outbound.channels.bot_messenger.channel import build
 from adapters.outbound.channels.bot_messenger.config import CONFIG as MODEL
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import Files, client, dependencies
-from domain.channels.messages import Answer, Artifact, Attachment, Choice, ClosedPrompt, Outcome, Sent
+from domain.channels.answers import Answer, Artifact, Choice, ClosedPrompt
+from domain.channels.messages import Attachment, Outcome, Sent
 from ports.capabilities import (
     PlatformError,
 )

@@ -10,7 +10,8 @@ import pytest
 from adapters.outbound.channels.bot_messenger.channel import build
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import client, dependencies
-from domain.channels.messages import Answer, OutboundMessage, Outcome, Sent
+from domain.channels.answers import Answer, OutboundMessage
+from domain.channels.messages import Outcome, Sent
 from tests.support.platforms.telegram import Telegram, refusal
 
 from .samples import CONFIG, SETTING

@@ -10,7 +10,8 @@ import pytest
 from adapters.outbound.channels.business_messaging.channel import build
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import Files, client, dependencies
-from domain.channels.messages import Answer, Artifact, Attachment, Choice, Outcome, Sent, Template
+from domain.channels.answers import Answer, Artifact, Choice, Template
+from domain.channels.messages import Attachment, Outcome, Sent
 from ports.capabilities import PlatformError
 from tests.support.platforms.whatsapp import WhatsApp, refusal
 

@@ -10,7 +10,8 @@ import pytest
 from adapters.outbound.channels.community_chat.channel import build
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import Files, SetClock, client, dependencies
-from domain.channels.messages import Answer, Artifact, Attachment, Outcome, Sender, Sent
+from domain.channels.answers import Answer, Artifact
+from domain.channels.messages import Attachment, Outcome, Sender, Sent
 from ports.capabilities import (
     PlatformError,
 )

@@ -10,7 +10,8 @@ import pytest
 from adapters.outbound.channels.drive_folder.channel import build
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import NOW, Files, client, dependencies
-from domain.channels.messages import Answer, Artifact, Outcome, Sent
+from domain.channels.answers import Answer, Artifact
+from domain.channels.messages import Outcome, Sent
 from tests.support.platforms.drive import CLIENT, FOLDER, Drive, error
 
 CONFIG: dict[str, Any] = {**CLIENT, "folderId": FOLDER}

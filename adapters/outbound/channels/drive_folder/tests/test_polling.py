@@ -13,7 +13,8 @@ from adapters.outbound.channels.drive_folder import polling
 from adapters.outbound.channels.drive_folder.channel import build
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import NOW, client, dependencies
-from domain.channels.messages import Answer, Event
+from domain.channels.answers import Answer
+from domain.channels.messages import Event
 from ports.capabilities import (
     PlatformError,
     Polled,

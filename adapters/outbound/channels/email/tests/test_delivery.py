@@ -8,7 +8,8 @@ import pytest
 
 from adapters.outbound.channels.email.tests.conftest import settings
 from adapters.outbound.channels.tests.calls import ChannelCalls
-from domain.channels.messages import Answer, Artifact, Outcome, Sent
+from domain.channels.answers import Answer, Artifact
+from domain.channels.messages import Outcome, Sent
 from tests.support.mail import USER, Certificate, Postbox, smtp_server
 
 TARGET = {

@@ -9,7 +9,8 @@ import pytest
 from adapters.outbound.channels.email.tests.conftest import mail, settings
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import NOW
-from domain.channels.messages import Answer, Event, Sent
+from domain.channels.answers import Answer
+from domain.channels.messages import Event, Sent
 from domain.refusals import Invalid
 from tests.support.mail import USER, Mailbox, Postbox
 

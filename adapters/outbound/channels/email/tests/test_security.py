@@ -20,7 +20,8 @@ from adapters.outbound.http.policy import AddressPolicy
 from adapters.outbound.mail import connections
 from adapters.outbound.mail.connections import Security, plain_text_message
 from adapters.outbound.mail.smtp import SmtpServer, Submission
-from domain.channels.messages import Answer, Outcome, Sent
+from domain.channels.answers import Answer
+from domain.channels.messages import Outcome, Sent
 from ports.capabilities import PlatformError, PollFailed
 from tests.support.mail import Certificate, Mailbox, Postbox, smtp_server
 from tests.support.servers import listening

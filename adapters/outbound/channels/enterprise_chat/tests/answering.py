@@ -6,7 +6,8 @@ import json
 from typing import Any
 
 from adapters.outbound.channels.tests.calls import ChannelCalls
-from domain.channels.messages import Answer, Artifact, Choice, Sent
+from domain.channels.answers import Answer, Artifact, Choice
+from domain.channels.messages import Sent
 from tests.support.platforms.teams import APP_ID, PASSWORD, TENANT
 
 BOT = {"appId": APP_ID, "appPassword": PASSWORD, "tenantId": TENANT}

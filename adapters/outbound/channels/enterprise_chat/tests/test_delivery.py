@@ -8,7 +8,8 @@ import pytest
 
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import SetClock
-from domain.channels.messages import Answer, ClosedPrompt, Outcome
+from domain.channels.answers import Answer, ClosedPrompt
+from domain.channels.messages import Outcome
 from tests.support.platforms.teams import APP_ID, PASSWORD, TENANT, Teams
 
 from .answering import BOT, CHOICES, LEGACY, PDF, PICTURE, deliver

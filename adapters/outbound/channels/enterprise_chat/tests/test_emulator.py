@@ -12,7 +12,8 @@ import pytest
 from adapters.outbound.channels.enterprise_chat.channel import build
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import NOW, call, client, dependencies
-from domain.channels.messages import Answer, ClosedPrompt, Outcome, Target
+from domain.channels.answers import Answer, ClosedPrompt
+from domain.channels.messages import Outcome, Target
 from ports.capabilities import PlatformError
 from tests.support.platforms.teams import Teams
 

@@ -12,7 +12,8 @@ from adapters.outbound.channels.enterprise_chat import incoming_webhook
 from adapters.outbound.channels.enterprise_chat.channel import build
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import client, dependencies
-from domain.channels.messages import Answer, Outcome
+from domain.channels.answers import Answer
+from domain.channels.messages import Outcome
 from ports.http import HttpAnswer
 from tests.support.platforms.teams import APP_ID, PASSWORD, Teams
 

@@ -13,7 +13,8 @@ import pytest
 from adapters.outbound.channels.erp_events.channel import build
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import NOW, client, dependencies
-from domain.channels.messages import Answer, Artifact, Outcome, Sent
+from domain.channels.answers import Answer, Artifact
+from domain.channels.messages import Outcome, Sent
 from tests.support.platforms.odoo import DATABASE, KEY, LOGIN, Odoo
 from tests.support.platforms.standin import Reply, Seen, StandIn
 

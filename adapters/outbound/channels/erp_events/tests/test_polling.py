@@ -13,7 +13,8 @@ from adapters.outbound.channels.erp_events import watching
 from adapters.outbound.channels.erp_events.channel import build
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import NOW, client, dependencies
-from domain.channels.messages import Answer, Event, Outcome
+from domain.channels.answers import Answer
+from domain.channels.messages import Event, Outcome
 from ports.capabilities import PlatformError, Polled, PollFailed
 from tests.support.platforms.odoo import DATABASE, KEY, LOGIN, OURSELVES, Odoo
 

@@ -10,7 +10,8 @@ import pytest
 from adapters.outbound.channels.gaming_chat.channel import build
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import NOW, Files, SetClock, client, dependencies
-from domain.channels.messages import Answer, Artifact, Attachment, Choice, ClosedPrompt, Outcome, Sent
+from domain.channels.answers import Answer, Artifact, Choice, ClosedPrompt
+from domain.channels.messages import Attachment, Outcome, Sent
 from ports.capabilities import (
     PlatformError,
 )

@@ -17,7 +17,8 @@ from adapters.outbound.channels.gaming_chat.interactions import read_interaction
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.listening import Listener
 from adapters.outbound.channels.tests.support import NOW, client, dependencies
-from domain.channels.messages import Answer, Event, Outcome, ThreadMessage
+from domain.channels.answers import Answer
+from domain.channels.messages import Event, Outcome, ThreadMessage
 from ports.capabilities import PlatformError
 from tests.support.platforms.discord import APPLICATION, CHANNELS, Discord
 

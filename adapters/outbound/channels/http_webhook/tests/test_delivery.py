@@ -11,7 +11,8 @@ from adapters.outbound.channels.http_webhook.channel import build
 from adapters.outbound.channels.http_webhook.tests.samples import signature
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import NOW, call, dependencies
-from domain.channels.messages import Answer, Artifact, CallOutcome, Choice, Event, Outcome, Sender
+from domain.channels.answers import Answer, Artifact, Choice
+from domain.channels.messages import CallOutcome, Event, Outcome, Sender
 from ports.http import AddressRefused, HttpAnswer, HttpFailed, HttpRequest
 
 TARGET = {"url": "https://app.example/answers"}

@@ -8,7 +8,8 @@ from adapters.outbound.channels.linked_device_messaging.channel import NO_DEVICE
 from adapters.outbound.channels.linked_device_messaging.device import DeviceError
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import Files, dependencies
-from domain.channels.messages import Answer, Artifact, Attachment, OutboundMessage, Outcome, Sent
+from domain.channels.answers import Answer, Artifact, OutboundMessage
+from domain.channels.messages import Attachment, Outcome, Sent
 from ports.capabilities import PlatformError
 from ports.http import Http
 from tests.support.linked_device import Recorder, ScriptedDevice, ScriptedDevices

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from adapters.outbound.channels.tests.calls import ChannelCalls
-from domain.channels.messages import Answer, Artifact, Outcome, Sent
+from domain.channels.answers import Answer, Artifact
+from domain.channels.messages import Outcome, Sent
 from ports.capabilities import PlatformError
 from tests.support.platforms.gmail import ADDRESS, CLIENT, Gmail
 

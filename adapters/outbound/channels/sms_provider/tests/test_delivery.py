@@ -11,7 +11,8 @@ import pytest
 from adapters.outbound.channels.sms_provider.channel import build
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import client, dependencies
-from domain.channels.messages import Answer, Artifact, Attachment, OutboundMessage, Outcome, Sent
+from domain.channels.answers import Answer, Artifact, OutboundMessage
+from domain.channels.messages import Attachment, Outcome, Sent
 from ports.capabilities import PlatformError
 from ports.channels import ChannelDependencies
 from ports.http import HttpAnswer, HttpRequest

@@ -10,16 +10,8 @@ import pytest
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import NOW, Files, SetClock, client, dependencies
 from adapters.outbound.channels.workspace_chat.channel import build
-from domain.channels.messages import (
-    Answer,
-    Artifact,
-    Attachment,
-    Choice,
-    ClosedPrompt,
-    OutboundMessage,
-    Outcome,
-    Sent,
-)
+from domain.channels.answers import Answer, Artifact, Choice, ClosedPrompt, OutboundMessage
+from domain.channels.messages import Attachment, Outcome, Sent
 from ports.capabilities import (
     PlatformError,
 )

@@ -10,7 +10,8 @@ import pytest
 from adapters.outbound.channels.tests.calls import ChannelCalls
 from adapters.outbound.channels.tests.support import Files, client, dependencies
 from adapters.outbound.channels.workspace_chat.channel import build
-from domain.channels.messages import Answer, Artifact, Choice, OutboundMessage, Outcome, Sent
+from domain.channels.answers import Answer, Artifact, Choice, OutboundMessage
+from domain.channels.messages import Outcome, Sent
 from tests.support.platforms.slack import Slack, refused
 
 from .samples import CONFIG, SETTING
