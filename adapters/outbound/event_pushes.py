@@ -6,7 +6,7 @@ https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-w
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from ipaddress import ip_address
+from ipaddress import IPv6Address, ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,6 +14,7 @@ import orjson
 
 from adapters.outbound.channels.common.outcomes import by_status, exchange, repeatable
 from adapters.outbound.channels.common.standard_webhooks import BadSecret, standard_headers
+from adapters.outbound.http.policy import numeric_host
 from domain import limits
 from domain.channels.answers import Answer, OutboundMessage
 from domain.channels.limits import Limits
@@ -94,7 +95,7 @@ class EventPushes:
         event = next((event for event in page.events if event.id == event_id), None)
         if event is None:
             return Sent(Outcome.SENT)
-        sent = await self._push(config, event)
+        sent = await self._push(config, event, f"evt_{event.id}")
         if sent.outcome is Outcome.PERMANENT and sent.detail.startswith(f"HTTP {GONE}"):
             await self.switch_off(target.subscription, "the address answered 410 Gone")
         return sent
@@ -103,14 +104,16 @@ class EventPushes:
         instance = await self.instances.find(subscription_id)
         if instance is None:
             return Sent(Outcome.PERMANENT, "the subscription was deleted")
-        return await self._push(CONFIG.load(instance.config), LoggedEvent(0, TEST, self.clock.now()))
+        now = self.clock.now()
+        push_id = f"evt_test_{now.timestamp() * 1_000_000:.0f}"  # receivers drop an id that they have seen
+        return await self._push(CONFIG.load(instance.config), LoggedEvent(0, TEST, now), push_id)
 
-    async def _push(self, config: SubscriptionConfig, event: LoggedEvent) -> Sent:
+    async def _push(self, config: SubscriptionConfig, event: LoggedEvent, push_id: str) -> Sent:
         """Only 410 says that no try is of use: other answers come from servers that are being set up or mended. What
         may have arrived is sent again, under the same id."""
         body = orjson.dumps(event.document())
         try:
-            signature = standard_headers(config.secret, f"evt_{event.id}", body, self.clock.now())
+            signature = standard_headers(config.secret, push_id, body, self.clock.now())
         except BadSecret as error:
             return Sent(Outcome.PERMANENT, str(error))
         headers = {"Content-Type": "application/json", PUSH_HEADER: str(event.id), **signature}
@@ -179,7 +182,9 @@ def _origin(url: str) -> tuple[str, int]:
 
 def _is_this_machine(host: str) -> bool:
     try:
-        address = ip_address(host)
+        address = ip_address(numeric_host(host) or host)
     except ValueError:
         return False
+    if isinstance(address, IPv6Address):
+        address = address.ipv4_mapped or address
     return address.is_loopback or address.is_unspecified

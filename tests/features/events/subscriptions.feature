@@ -29,6 +29,13 @@ Feature: Subscriptions to events
       And bob tries his subscription
       Then the address is told "test"
 
+    Scenario: Who drops what came twice still sees each trial
+      Given bob subscribes to all events
+      When bob tries his subscription
+      And bob tries his subscription
+      Then the address is told "test", then "test"
+      And no two pushes have the same id
+
     Scenario: What happened before is not pushed
       Given somebody wrote "early" to ann's bot and was answered
       And ann subscribes to "message.received"
@@ -100,6 +107,8 @@ Feature: Subscriptions to events
         | an address that is none       | invalid   | url         |
         | a password in the address     | invalid   | url         |
         | the address of this service   | invalid   | url         |
+        | this service, shortly written | invalid   | url         |
+        | this service, mapped to IPv6  | invalid   | url         |
         | the address of cloud metadata | invalid   | url         |
         | an unknown kind               | invalid   | kinds       |
         | a short secret                | invalid   | secret      |

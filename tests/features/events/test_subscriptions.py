@@ -160,6 +160,12 @@ def no_more_events(scene: Scene) -> None:
     assert scene.world.run(rows) == [(3,)]
 
 
+@then("no two pushes have the same id")
+def are_told_apart(scene: Scene) -> None:
+    ids = [webhook_id for webhook_id, _ in scene.subscriber.received]
+    assert len(ids) == len(set(ids)), ids
+
+
 @then("each push is signed with ann's secret")
 def is_signed(scene: Scene) -> None:
     """The address refuses, by an error, what is not."""
@@ -279,6 +285,8 @@ def subscribes_with(scene: Scene, what: str) -> None:
         "the address of this service": {
             "url": "http://127.0.0.1:3011/api/agent/channels/http-webhook/1/webhook"
         },
+        "this service, shortly written": {"url": "http://127.1:3011/api"},
+        "this service, mapped to IPv6": {"url": "http://[::ffff:127.0.0.1]:3011/api"},
         "the address of cloud metadata": {"url": "http://169.254.169.254/latest"},
         "an unknown kind": {"kinds": ["message.read"]},
         "a short secret": {"secret": "whsec_c2hvcnQ="},
