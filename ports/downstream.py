@@ -1,11 +1,11 @@
 """The resources behind the channels: agents, apps, workflows and functions."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
-from domain.routing.model import RunDelta, RunRequest, RunResult
+from domain.routing.model import RunRequest, RunResult
 
 
 class DownstreamFailed(Exception):
@@ -25,15 +25,6 @@ class DownstreamFailed(Exception):
 class Downstream(Protocol):
     async def run(self, request: RunRequest) -> RunResult:
         """Runs the request's resource on its message. Raises `DownstreamFailed`."""
-        ...
-
-
-@runtime_checkable
-class DownstreamStreams(Protocol):
-    """A resource whose answer can be had as it is made."""
-
-    def stream(self, request: RunRequest) -> AsyncIterator[RunDelta]:
-        """The answer in pieces. Raises `DownstreamFailed`, also between pieces."""
         ...
 
 

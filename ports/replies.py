@@ -9,7 +9,3 @@ class Answers(Protocol):
     async def wait(self, inbox_id: int, seconds: float) -> None:
         """Returns when the answer of that event may be there, or after `seconds`."""
         ...
-
-
-class Sleep(Protocol):
-    async def __call__(self, seconds: float) -> None: ...

@@ -140,8 +140,6 @@ ACCESS_MODE = ConfigField(
     "Who is served: 'open' (default) serves anyone, 'allowlist' only verified platform users.",
     choices=("open", ALLOWLIST),
 )
-COMMON_FIELDS = (IDENTIFY_USERS, ACCESS_MODE)
-"""Optional fields of every channel except cron, drive-folder and erp-events."""
 
 ACK_REACTION = "ackReaction"
 MOST_MERGE_SECONDS = 60

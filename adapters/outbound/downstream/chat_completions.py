@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from adapters.outbound.downstream.chat_model import ChatModel, ModelClient
 from adapters.outbound.downstream.chat_tools import INTERRUPTED, REJECTED_BY_USER, UNDECIDED, call_tool
 from adapters.outbound.downstream.chat_wire import Reply, ToolCall, within_budget
-from adapters.outbound.downstream.messages import BadAnswer, checked_confirmation, timestamp
+from adapters.outbound.downstream.messages import BadAnswer, checked_confirmation
 from adapters.outbound.downstream.outcomes import gathered
 from domain.routing.model import Approval, Confirmation, InputFile, RunDelta, RunRequest, RunResult
+from domain.timestamps import iso_milliseconds
 from ports.downstream import ChatHistory, DownstreamFailed, Role, Turn
 from ports.http import Http
 
@@ -177,7 +178,7 @@ def _earlier_lines(request: RunRequest) -> list[str]:
     if request.thread:
         lines.append("[earlier messages of this thread, which you have not seen:]")
         for earlier in request.thread:
-            lines.append(f"> {earlier.author} at {timestamp(earlier.at)}:")
+            lines.append(f"> {earlier.author} at {iso_milliseconds(earlier.at)}:")
             lines += _quotation(earlier.text)
     if quoted := request.quoted:
         lines.append(f"[the message replies to this one of {quoted.author or 'somebody'}:]")

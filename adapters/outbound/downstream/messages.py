@@ -3,7 +3,6 @@
 import base64
 import binascii
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from domain.channels.answers import Choice
@@ -18,6 +17,7 @@ from domain.routing.model import (
     RunResult,
     RunSender,
 )
+from domain.timestamps import iso_milliseconds
 
 MAX_TEXT = 1_000_000
 """Characters of an answer's text."""
@@ -68,7 +68,7 @@ def _context_json(request: RunRequest) -> dict[str, Any]:
         context["quoted"] = {"text": quoted.text, "author": quoted.author, "files": files}
     if request.thread:
         context["thread"] = [
-            {"text": message.text, "author": message.author, "at": timestamp(message.at)}
+            {"text": message.text, "author": message.author, "at": iso_milliseconds(message.at)}
             for message in request.thread
         ]
     return context
@@ -78,11 +78,6 @@ def _files_json(files: Sequence[InputFile]) -> list[dict[str, Any]]:
     return [
         {"name": file.name, "mimeType": file.mime_type, "size": file.size, "url": file.url} for file in files
     ]
-
-
-def timestamp(at: datetime) -> str:
-    """UTC in ISO 8601 with milliseconds."""
-    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _sender_json(sender: RunSender) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from adapters.outbound.downstream.chat_tools import INTERRUPTED, REJECTED_BY_USE
 from adapters.outbound.http.client import AioHttp
 from adapters.outbound.http.policy import AddressPolicy
 from domain.routing.model import Approval, Confirmation, RunRequest, RunResult
-from ports.downstream import Downstream, DownstreamFailed, DownstreamStreams, Role, Turn
+from ports.downstream import DownstreamFailed, Role, Turn
 from tests.support.ports import free_port
 from tests.support.runs import A_FILE, Remembered, a_request
 from tests.support.servers import raw_serving, serving
@@ -99,11 +99,6 @@ def again(request: RunRequest, number: int, **changes: Any) -> RunRequest:
 @pytest.fixture(params=[False, True], ids=["whole", "streamed"])
 def streams(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
-
-
-def test_the_runner_is_a_streaming_downstream_port() -> None:
-    runner: Downstream = ChatCompletionsRunner(AioHttp(AddressPolicy()), Remembered(), model("http://x"))
-    assert isinstance(runner, DownstreamStreams)
 
 
 async def test_a_message_is_answered_by_the_model(http: AioHttp, streams: bool) -> None:

@@ -19,7 +19,7 @@ from switchboard.downstream.v1.runner_pb2_grpc import (
 from adapters.outbound.downstream.grpc_runner import GrpcChannels, GrpcRunner
 from domain.channels.answers import Choice
 from domain.routing.model import Approval, Confirmation, ResultArtifact, RunResult, RunSender
-from ports.downstream import Downstream, DownstreamFailed, DownstreamStreams
+from ports.downstream import DownstreamFailed
 from tests.support.ports import free_port
 from tests.support.runs import A_FILE, a_request
 
@@ -61,11 +61,6 @@ def saying(*messages: pb.RunResponse) -> Run:
             yield message
 
     return run
-
-
-def test_the_runner_is_a_streaming_downstream_port() -> None:
-    runner: Downstream = GrpcRunner(GrpcChannels(), "x:1")
-    assert isinstance(runner, DownstreamStreams)
 
 
 async def test_the_message_goes_out_whole(channels: GrpcChannels) -> None:

@@ -31,10 +31,6 @@ class DataPaths:
     home: Path
 
     @property
-    def owner_lock(self) -> Path:
-        return self.base / "owner.lock"
-
-    @property
     def record(self) -> Path:
         return self.base / "running.json"
 
