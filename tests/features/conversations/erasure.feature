@@ -72,6 +72,7 @@ Feature: Erasing a conversation
       When ada writes "briefly"
       And old rows are cleaned
       Then no table and no file holds a word of it
+      And ann's bot has no conversations
       And the platform delivers ada's message again
       And the resource is not asked again
 

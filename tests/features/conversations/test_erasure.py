@@ -250,6 +250,11 @@ def nothing_left(scene: Scene) -> None:
     assert remains(scene, WORD) == []
 
 
+@then("ann's bot has no conversations")
+def none_listed(scene: Scene) -> None:
+    assert scene.conversations() == []
+
+
 @then("ada's conversation is not found")
 def not_found(scene: Scene) -> None:
     for name in ("ada", "sha256:"):

@@ -92,6 +92,11 @@ class _Row(NamedTuple):
     pending_confirmation: bool
     is_wanted: bool
 
+    @property
+    def is_listed(self) -> bool:
+        """The row of a conversation whose texts were erased stays for a while, as it tells of loops."""
+        return self.is_wanted and self.messages > 0
+
 
 class ConversationListing:
     def __init__(self, database: Database) -> None:
@@ -106,10 +111,10 @@ class ConversationListing:
             count = SEARCHED if wanted.query else max(limit, SEARCHED)
             rows = await self._rows(instance_id, wanted, count + 1, last)
             for row in rows[:count]:
-                if row.is_wanted and len(views) == limit:
+                if row.is_listed and len(views) == limit:
                     return ConversationPage(views, _cursor(last))
                 last = row.touched_at, row.session_key
-                views += [_view(row)] if row.is_wanted else []
+                views += [_view(row)] if row.is_listed else []
             if len(rows) <= count:
                 return ConversationPage(views, None)
             if time.monotonic() > ends:
