@@ -3,26 +3,20 @@
 from collections.abc import AsyncGenerator, Sequence
 
 from domain.access.model import Caller
-from domain.events.model import EventFilter, EventKind, EventPage
+from domain.events.model import EventFilter, EventPage
+from domain.events.rules import filter_faults
 from domain.instances.lookup.service import owned_instance
-from domain.refusals import Fault, Invalid
+from domain.refusals import Invalid
 from ports.events import EventFeed
 from ports.instances import InstanceStore
-
-MOST_INSTANCES = 100
-"""Instances that one filter may name."""
 
 
 async def checked_filter(
     store: InstanceStore, caller: Caller, kinds: Sequence[str], instance_ids: Sequence[int]
 ) -> EventFilter:
     """What a caller may see of the events that it asks for. Raises `Invalid`, `NotFound`, `Forbidden`."""
-    for kind in kinds:
-        if kind not in set(EventKind):
-            known = ", ".join(EventKind)
-            raise Invalid.of([Fault("kinds", f"there is no kind '{kind[:50]}'; the kinds are {known}")])
-    if len(set(instance_ids)) > MOST_INSTANCES:
-        raise Invalid.of([Fault("instanceId", f"name at most {MOST_INSTANCES} instances")])
+    if faults := [*filter_faults(kinds, instance_ids, "instanceId")]:
+        raise Invalid.of(faults)
     for instance_id in sorted(set(instance_ids)):
         await owned_instance(store, caller, instance_id)
     owner = None if caller.is_admin else caller.user_id

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from domain.access.model import Caller
 from domain.channels.messages import Outcome
-from domain.events.model import EventKind
+from domain.delivery.states import check_state
+from domain.events.rules import filter_faults
 from domain.instances.lookup.service import owned_instance
 from domain.instances.model import Activity, ActivityHealth
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound
@@ -27,13 +28,10 @@ from ports.subscriptions import AddressCheck, PushQueue, PushSender, Subscriptio
 
 MOST_SUBSCRIPTIONS = 50
 """Of one user."""
-MOST_INSTANCES = 100
-"""Named by one subscription."""
 LISTENER = "subscriptions"
 MARK_OF_SECRETS = "whsec_"
 SECRET_BYTES = range(24, 65)
 """What Standard Webhooks demands of a secret."""
-STATES = ("pending", "sent", "dead")
 
 
 @dataclass(eq=False)
@@ -100,8 +98,7 @@ class SubscriptionService:
         self, caller: Caller, subscription_id: int, status: str | None, cursor: int, limit: int
     ) -> PushPage:
         await self._owned(caller, subscription_id)
-        if status is not None and status not in STATES:
-            raise Invalid.of([Fault("status", "must be one of 'pending', 'sent', 'dead'")])
+        check_state(status)
         return await self.queue.list(subscription_id, status, cursor, limit)
 
     async def replay(self, caller: Caller, subscription_id: int, push_id: int) -> None:
@@ -128,11 +125,12 @@ class SubscriptionService:
 
     async def _check(self, caller: Caller, fields: SubscriptionFields) -> None:
         """Raises `Invalid` with all faults; `NotFound` and `Forbidden` for the instances."""
-        faults = [*_kinds_faults(fields.kinds), *_secret_faults(fields.secret)]
+        faults = [
+            *filter_faults(fields.kinds or (), fields.instance_ids or ()),
+            *_secret_faults(fields.secret),
+        ]
         if fields.url is not None and (fault := await self.addresses.fault(fields.url)):
             faults.append(Fault("url", fault))
-        if len(fields.instance_ids or ()) > MOST_INSTANCES:
-            faults.append(Fault("instanceIds", f"must name at most {MOST_INSTANCES} instances"))
         if faults:
             raise Invalid.of(faults)
         for instance_id in dict.fromkeys(fields.instance_ids or ()):
@@ -140,13 +138,6 @@ class SubscriptionService:
 
     def _new_secret(self) -> str:
         return MARK_OF_SECRETS + base64.b64encode(self.ids.token(32).encode()[:32]).decode()
-
-
-def _kinds_faults(kinds: Sequence[str] | None) -> Sequence[Fault]:
-    unknown = sorted({kind[:40] for kind in kinds or () if kind not in set(EventKind)})
-    if not unknown:
-        return ()
-    return [Fault("kinds", f"{', '.join(unknown)}: unknown; there are {', '.join(EventKind)}")]
 
 
 def _secret_faults(secret: str | None) -> Sequence[Fault]:

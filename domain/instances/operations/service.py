@@ -1,15 +1,14 @@
 """The health of an instance, and its deliveries."""
 
 from domain.access.model import Caller
+from domain.delivery.states import check_state
 from domain.instances.health import health_of
 from domain.instances.lookup.service import known_channel, owned_instance
 from domain.instances.model import Deliveries, Health
-from domain.refusals import Conflict, Fault, Invalid, NotFound
+from domain.refusals import Conflict, NotFound
 from ports.channels import Channels
 from ports.instances import HealthStore, InstanceStore
 from ports.outbox import DeliveryStore
-
-STATES = ("pending", "sent", "dead")
 
 
 class OperationsService:
@@ -33,8 +32,7 @@ class OperationsService:
         self, caller: Caller, instance_id: int, status: str | None, limit: int, offset: int
     ) -> Deliveries:
         await owned_instance(self._store, caller, instance_id)
-        if status is not None and status not in STATES:
-            raise Invalid.of([Fault("status", "must be one of 'pending', 'sent', 'dead'")])
+        check_state(status)
         return await self._deliveries.list(instance_id, status, limit, offset)
 
     async def replay(self, caller: Caller, instance_id: int, delivery_id: int) -> None:
