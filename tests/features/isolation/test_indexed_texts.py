@@ -19,6 +19,7 @@ import pytest
 from adapters.outbound.channels.community_chat.tests import samples as mattermost
 from adapters.outbound.storage.codec import LONGEST_KEY
 from domain.channels.limits import Limits
+from domain.channels.messages import OptOut
 from domain.delivery.rate_limits.model import send_request
 from domain.routing.model import Confirmation, RunRequest, RunResult
 from tests.drivers.platform import PlatformDriver
@@ -143,6 +144,29 @@ def quoted(text: str) -> str:
 
 def session_id(scene: Scene, text: str) -> None:
     scene.post(scene.hook(), "hello", text)
+
+
+def logged_session(scene: Scene, text: str) -> None:
+    scene.world.run(scene.world.container.storage().event_log.listen("test"))
+    session_id(scene, text)
+
+
+def sent_first(scene: Scene, text: str) -> None:
+    """The session and the idempotency key of a message that answers none, and the session of its file."""
+    instance = scene.hook()
+    scene.post(instance, "hello", text)
+    key = text.encode("ascii", "ignore").replace(b"\0", b"") or b"k" * 9000
+    file = {"name": "a.txt", "mimeType": "text/plain", "dataBase64": "aGVsbG8="}
+    for headers in ({}, {"idempotency-key": key.decode()}):
+        body = {"sessionId": text, "text": "hello", "files": [file]}
+        path = f"/api/agent/channel-instances/{instance}/messages"
+        assert scene.ask("POST", path, "ann", json=body, headers=headers).status_code in (202, 400)
+    scene.settled()
+
+
+def opted_out(scene: Scene, text: str) -> None:
+    opt_outs = scene.world.container.storage().opt_outs
+    scene.world.run(opt_outs.record(scene.hook(), OptOut(text)))
 
 
 def idempotency_key(scene: Scene, text: str) -> None:
@@ -280,6 +304,9 @@ PATHS: dict[str, tuple[Way, ...] | str] = {
     "chat_history.session_key": (model_session,),
     "chunk.chunk_id": (file_of_words,),
     "embedding_model.fingerprint": OUTSIDE_NONE,
+    "event_listener.id": OUTSIDE_NONE,
+    "event_log.session_key": (logged_session,),
+    "event_position.reader": OUTSIDE_NONE,
     "inbox.event_key": (idempotency_key, post_id),
     "inbox.session_key": (session_id, post_id),
     "instance_activity.activity": OUTSIDE_NONE,
@@ -287,9 +314,15 @@ PATHS: dict[str, tuple[Way, ...] | str] = {
     "kb_file.file_hash": (file_of_words,),
     "kb_permission.user_id": (permission, acting_user),
     "kb_term.term": (file_of_words,),
+    "message_file.blob_key": OUTSIDE_NONE,
+    "message_file.session_key": (sent_first,),
+    "opt_out.session_key": (opted_out,),
+    "queue.(instance_id + 0)": OUTSIDE_NONE,
     "queue.session_key": (session_id,),
     "outbox.session_key": (session_id,),
     "outbox.hashtextextended(ref, 0::bigint)": (message_id,),
+    "send.idempotency_key": (sent_first,),
+    "send.session_key": (sent_first,),
     "send_cooldown.key": (platform_limits,),
     "send_quota.key": (platform_limits,),
     "tool_approval.session_key": (tool_name,),
@@ -310,6 +343,8 @@ KEPT = {
     anonymous_sender: "access_notice.external_id",
     model_session: "chat_history.session_key",
     session_id: "inbox.session_key",
+    logged_session: "event_log.session_key",
+    opted_out: "opt_out.session_key",
     post_id: "inbox.event_key",
     question: "tool_confirmation.session_key",
     tool_name: "tool_approval.tool_key",

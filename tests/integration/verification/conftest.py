@@ -172,6 +172,8 @@ def gateway(
         instances=nothing,
         operations=nothing,
         callbacks=nothing,
+        messages=nothing,
+        conversations=nothing,
         verification=service,
         bases=nothing,
         files=nothing,
