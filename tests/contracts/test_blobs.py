@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import hashlib
 import os
+import threading
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import IO, Any
 
 import pytest
 
@@ -210,3 +213,33 @@ async def test_a_long_file_is_uploaded_in_parts(s3_blobs: S3Blobs) -> None:
     stored = await s3_blobs.put(pieces(content, 1_000_000), 10**8)
     assert await s3_blobs.size(stored.key) == len(content)
     assert await read(s3_blobs.open(stored.key, 6_000_000, 100)) == content[6_000_000:6_000_100]
+
+
+async def test_a_reader_that_gives_up_while_a_file_is_opened_leaves_it_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blobs = FileBlobs(tmp_path)
+    blob = await blobs.put(pieces(b"hello"), 100)
+    begun, go_on, others = threading.Event(), threading.Event(), asyncio.all_tasks()
+    opened: asyncio.Future[IO[Any]] = asyncio.get_running_loop().create_future()
+    loop, open_now = asyncio.get_running_loop(), Path.open
+
+    def open_slowly(path: Path, *arguments: Any, **options: Any) -> IO[Any]:
+        begun.set()
+        go_on.wait(10)
+        file = open_now(path, *arguments, **options)
+        loop.call_soon_threadsafe(opened.set_result, file)
+        return file
+
+    monkeypatch.setattr(Path, "open", open_slowly)
+    reading = asyncio.ensure_future(anext(aiter(blobs.open(blob.key))))
+    await asyncio.to_thread(begun.wait, 10)
+    reading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+    go_on.set()
+    file = await opened
+    if opening := asyncio.all_tasks() - others:
+        await asyncio.wait(opening)
+    await asyncio.sleep(0)
+    assert file.closed

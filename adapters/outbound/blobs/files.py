@@ -44,7 +44,7 @@ class FileBlobs:
         return blob
 
     async def open(self, key: str, offset: int = 0, length: int | None = None) -> AsyncIterator[bytes]:
-        with await asyncio.to_thread(self._opened, key) as file:
+        with await self._open(key) as file:
             file.seek(offset)
             left = length
             while left is None or left > 0:
@@ -87,6 +87,15 @@ class FileBlobs:
             raise NotFound(GONE)
         return self._root / key[:2] / key
 
+    async def _open(self, key: str) -> BinaryIO:
+        """A caller that is cancelled meanwhile leaves no open file behind."""
+        opening = asyncio.create_task(asyncio.to_thread(self._opened, key))
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            opening.add_done_callback(_close)
+            raise
+
     def _opened(self, key: str) -> BinaryIO:
         try:
             return self._path(key).open("rb")
@@ -104,6 +113,11 @@ class FileBlobs:
         path.parent.mkdir(exist_ok=True, mode=0o700)
         written.replace(path)
         _sync(path.parent)
+
+
+def _close(opening: asyncio.Task[BinaryIO]) -> None:
+    if not opening.cancelled() and opening.exception() is None:
+        opening.result().close()
 
 
 def _sync(path: Path) -> None:
