@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from adapters.outbound.channels.common.bodies import at, text
-from adapters.outbound.channels.common.reconnecting import Attempt, keep_connected
+from adapters.outbound.channels.common.reconnecting import Attempt, StatelessConnector, keep_connected
 from domain.channels.messages import Event
 from ports.capabilities import Emit, PlatformError, Registration
 from ports.channels import ChannelDependencies
@@ -26,7 +26,7 @@ OFFSET_SECONDS = 6 * 86400.0
 _WEBHOOK_SET = ("webhook is active", "terminated by setwebhook")
 
 
-class Updates:
+class Updates(StatelessConnector):
     """One long poll after the other for each instance. The next call confirms what the last one returned; Telegram
     keeps what is not confirmed for 24 hours."""
 
@@ -43,15 +43,6 @@ class Updates:
 
     async def listen(self, instance_id: int, config: BotConfig, emit: Emit, recorder: LinkRecorder) -> None:
         await keep_connected(partial(self._fetch, config, emit, recorder), instance_id, recorder)
-
-    async def unlink(self, instance_id: int) -> None:
-        return
-
-    async def stored(self) -> Sequence[int]:
-        return ()
-
-    def lacks(self) -> str | None:
-        return None
 
     async def _fetch(self, config: BotConfig, emit: Emit, recorder: LinkRecorder, attempt: Attempt) -> None:
         """Fetches and stores until Telegram fails. Raises `PlatformError`."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from ports.capabilities import PlatformError
@@ -23,6 +23,20 @@ class Attempt:
     """`greeted`: the platform accepted this connection."""
 
     greeted: bool = False
+
+
+class StatelessConnector:
+    """What `ports.capabilities.Connector` asks of a connection that keeps nothing on this machine and needs nothing
+    installed."""
+
+    async def unlink(self, instance_id: int) -> None:
+        return
+
+    async def stored(self) -> Sequence[int]:
+        return ()
+
+    def lacks(self) -> str | None:
+        return None
 
 
 async def keep_connected(

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from adapters.outbound.channels.common.bodies import at, frame_object, integer, text
-from adapters.outbound.channels.common.reconnecting import Attempt, keep_connected
+from adapters.outbound.channels.common.reconnecting import Attempt, StatelessConnector, keep_connected
 from adapters.outbound.channels.community_chat.api import MattermostApi
 from adapters.outbound.channels.community_chat.config import SOCKET, MattermostConfig
 from adapters.outbound.channels.community_chat.posts import Post, read_deletion, read_edit, read_post
@@ -45,7 +45,7 @@ _READERS: Mapping[str, _Read] = {
 }
 
 
-class Socket:
+class Socket(StatelessConnector):
     """Mattermost sends nothing again: what was posted while there was no connection is read by the next one."""
 
     def __init__(self, dependencies: ChannelDependencies, api: MattermostApi) -> None:
@@ -62,15 +62,6 @@ class Socket:
         self, instance_id: int, config: MattermostConfig, emit: Emit, recorder: LinkRecorder
     ) -> None:
         await keep_connected(partial(self._connect, config, emit, recorder), instance_id, recorder)
-
-    async def unlink(self, instance_id: int) -> None:
-        return
-
-    async def stored(self) -> Sequence[int]:
-        return ()
-
-    def lacks(self) -> str | None:
-        return None
 
     async def _connect(
         self, config: MattermostConfig, emit: Emit, recorder: LinkRecorder, attempt: Attempt

@@ -4,7 +4,7 @@ https://docs.discord.com/developers/events/gateway
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
@@ -12,7 +12,12 @@ from typing import Any
 import orjson
 
 from adapters.outbound.channels.common.bodies import at, frame_object, integer, text
-from adapters.outbound.channels.common.reconnecting import Attempt, Refused, keep_connected
+from adapters.outbound.channels.common.reconnecting import (
+    Attempt,
+    Refused,
+    StatelessConnector,
+    keep_connected,
+)
 from domain.channels.messages import Event
 from ports.capabilities import Emit, PlatformError, Registration
 from ports.channels import ChannelDependencies
@@ -81,7 +86,7 @@ class _Session:
         self.sequence = None
 
 
-class Gateway:
+class Gateway(StatelessConnector):
     """One connection for each instance; where one broke off, the next resumes. Nothing outlasts `listen`."""
 
     def __init__(self, dependencies: ChannelDependencies, api: DiscordApi, threads: Threads) -> None:
@@ -106,15 +111,6 @@ class Gateway:
             await self._connect(session)
 
         await keep_connected(connect, instance_id, recorder)
-
-    async def unlink(self, instance_id: int) -> None:
-        return
-
-    async def stored(self) -> Sequence[int]:
-        return ()
-
-    def lacks(self) -> str | None:
-        return None
 
     async def _connect(self, session: _Session) -> None:
         """One connection. Raises `PlatformError` when it breaks; ends when Discord asks for a new one."""

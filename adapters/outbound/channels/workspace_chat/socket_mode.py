@@ -2,14 +2,19 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
 from adapters.outbound.channels.common.bodies import frame_object, text
-from adapters.outbound.channels.common.reconnecting import Attempt, Refused, keep_connected
+from adapters.outbound.channels.common.reconnecting import (
+    Attempt,
+    Refused,
+    StatelessConnector,
+    keep_connected,
+)
 from domain.channels.messages import ChannelMetadata, Received
 from domain.refusals import Invalid
 from ports.capabilities import Emit, PlatformError, Registration
@@ -40,7 +45,7 @@ class _Session:
     metadata: ChannelMetadata
 
 
-class SocketMode:
+class SocketMode(StatelessConnector):
     """The next connection is open before Slack closes the last one, and Slack sends each event over one of them."""
 
     def __init__(self, dependencies: ChannelDependencies, api: WebApi) -> None:
@@ -59,15 +64,6 @@ class SocketMode:
             await self._run(_Session(config, emit, recorder, attempt, metadata))
 
         await keep_connected(connect, instance_id, recorder)
-
-    async def unlink(self, instance_id: int) -> None:
-        return
-
-    async def stored(self) -> Sequence[int]:
-        return ()
-
-    def lacks(self) -> str | None:
-        return None
 
     async def _run(self, session: _Session) -> None:
         """One connection after the other. Raises `PlatformError` when the current one breaks."""
