@@ -1,7 +1,5 @@
 """Subscriptions to events, as their owners see them."""
 
-import base64
-import binascii
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -20,6 +18,7 @@ from domain.subscriptions.model import (
     SubscriptionPage,
     SubscriptionView,
 )
+from domain.webhook_secrets import is_standard, standard_key, standard_secret
 from ports.clock import Ids
 from ports.events import EventLog
 from ports.instances import HealthStore, InstanceStore
@@ -29,7 +28,6 @@ from ports.subscriptions import AddressCheck, PushQueue, PushSender, Subscriptio
 MOST_SUBSCRIPTIONS = 50
 """Of one user."""
 LISTENER = "subscriptions"
-MARK_OF_SECRETS = "whsec_"
 SECRET_BYTES = range(24, 65)
 """What Standard Webhooks demands of a secret."""
 
@@ -137,17 +135,13 @@ class SubscriptionService:
             await owned_instance(self.instances, caller, instance_id)
 
     def _new_secret(self) -> str:
-        return MARK_OF_SECRETS + base64.b64encode(self.ids.token(32).encode()[:32]).decode()
+        return standard_secret(self.ids.token(32).encode()[:32])
 
 
 def _secret_faults(secret: str | None) -> Sequence[Fault]:
     """A secret is `whsec_` and 24 to 64 bytes in base64 (Standard Webhooks)."""
     if secret is None:
         return ()
-    try:
-        key = base64.b64decode(secret.removeprefix(MARK_OF_SECRETS), validate=True)
-    except (binascii.Error, ValueError):
-        key = b""
-    if secret.startswith(MARK_OF_SECRETS) and len(key) in SECRET_BYTES:
+    if is_standard(secret) and len(standard_key(secret) or b"") in SECRET_BYTES:
         return ()
     return [Fault("secret", "must be whsec_ and 24 to 64 bytes in base64; leave it out to get one")]

@@ -8,15 +8,11 @@ import hashlib
 import hmac
 from datetime import datetime
 
-STANDARD_PREFIX = "whsec_"
+from domain.webhook_secrets import standard_key
 
 
 class BadSecret(ValueError):
     """The secret cannot make Standard Webhooks signatures: it was stored before configurations were checked."""
-
-
-def is_standard(secret: str) -> bool:
-    return secret.startswith(STANDARD_PREFIX)
 
 
 def standard_headers(secret: str, message_id: str, body: bytes, now: datetime) -> dict[str, str]:
@@ -31,9 +27,8 @@ def standard_headers(secret: str, message_id: str, body: bytes, now: datetime) -
 
 def standard_signature(secret: str, message_id: str, seconds: str, body: bytes) -> str:
     """The value of `webhook-signature`. Raises `BadSecret`."""
-    try:
-        key = base64.b64decode(secret.removeprefix(STANDARD_PREFIX), validate=True)
-    except ValueError:  # binascii.Error is one
-        raise BadSecret("the secret: what follows whsec_ is not base64") from None
+    key = standard_key(secret)
+    if key is None:
+        raise BadSecret("the secret: what follows whsec_ is not base64")
     signed = f"{message_id}.{seconds}.".encode("utf-8", "replace") + body
     return "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()

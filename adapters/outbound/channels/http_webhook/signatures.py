@@ -3,21 +3,19 @@
 https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 """
 
-import base64
 from datetime import datetime
 
 from adapters.outbound.channels.common.bodies import same
 from adapters.outbound.channels.common.calls import signature, signed_at
 from adapters.outbound.channels.common.standard_webhooks import (
-    STANDARD_PREFIX,
     BadSecret,
-    is_standard,
     standard_headers,
     standard_signature,
 )
 from domain.channels.messages import RawCall
 from domain.instances.validation import text_fault
 from domain.refusals import Unauthenticated
+from domain.webhook_secrets import is_standard, standard_key
 
 HEADERS = ("x-webhook-signature", "x-hub-signature-256", "x-signature")
 
@@ -26,11 +24,11 @@ def secret_fault(secret: str) -> str | None:
     """What is wrong with a configured secret: what follows whsec_ must be the key in base64."""
     if not is_standard(secret):
         return text_fault(secret)
-    try:
-        good = bool(base64.b64decode(secret.removeprefix(STANDARD_PREFIX), validate=True))
-    except ValueError:  # binascii.Error is one
-        good = False
-    return None if good else "begins with whsec_, so what follows must be a key in base64, with its padding"
+    return (
+        None
+        if standard_key(secret)
+        else "begins with whsec_, so what follows must be a key in base64, with its padding"
+    )
 
 
 def verify(secret: str, call: RawCall, now: datetime) -> None:
