@@ -24,11 +24,9 @@ def secret_fault(secret: str) -> str | None:
     """What is wrong with a configured secret: what follows whsec_ must be the key in base64."""
     if not is_standard(secret):
         return text_fault(secret)
-    return (
-        None
-        if standard_key(secret)
-        else "begins with whsec_, so what follows must be a key in base64, with its padding"
-    )
+    if standard_key(secret):
+        return None
+    return "begins with whsec_, so what follows must be a key in base64, with its padding"
 
 
 def verify(secret: str, call: RawCall, now: datetime) -> None:
