@@ -70,15 +70,20 @@ class Bots:
             path = f"/users/{segment(user)}"
             return at(await self._api.read(config, path, "the id of a user", TIMEOUT), "is_bot") is True
 
-        async def ask_account() -> str:
-            return text(await self._api.read(config, "/users/me", "the token", TIMEOUT), "id")
-
         is_bot = await self._users.get((url, user), ask_user)
         if is_bot is not False:
             return is_bot
-        account = await self._tokens.get((url, config.token), ask_account)
+        account = await self.account(config)
         if len(self._accounts) >= REMEMBERED:
             self._accounts.clear()
         if account is not None:
             self._accounts.add((url, account))
         return None if (url, user) in self._accounts else False
+
+    async def account(self, config: MattermostConfig) -> str | None:
+        """The id of the account that the token is of, None where the server does not tell."""
+
+        async def ask() -> str:
+            return text(await self._api.read(config, "/users/me", "the token", TIMEOUT), "id")
+
+        return await self._tokens.get((config.server_url, config.token), ask)

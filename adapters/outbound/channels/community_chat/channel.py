@@ -23,6 +23,7 @@ def build(dependencies: ChannelDependencies) -> Channel[MattermostConfig, Matter
     prompts = Prompts(api, posting)
     sender = delivery.Delivery(dependencies, api, posting)
     threads = Threads(api)
+    bots = Bots(dependencies.clock, api)
     return Channel(
         definition=DEFINITION,
         config=CONFIG,
@@ -37,9 +38,9 @@ def build(dependencies: ChannelDependencies) -> Channel[MattermostConfig, Matter
         describer=files,
         quoted_reader=threads,
         thread_reader=threads,
-        sender_filter=Bots(dependencies.clock, api),
+        sender_filter=bots,
         typing=sender,
-        reactions=MattermostReactions(api),
+        reactions=MattermostReactions(api, bots),
         connector=Socket(dependencies, api),
         streaming=MattermostStreaming(posting),
         button_ack=prompts,

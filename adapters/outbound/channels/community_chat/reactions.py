@@ -1,17 +1,17 @@
 """The bot's reactions to posts in Mattermost (https://developers.mattermost.com/api-documentation/, reactions)."""
 
-from adapters.outbound.channels.common.bodies import text
 from adapters.outbound.http.paths import segment
 from domain.channels.messages import Outcome, Sent
-from ports.capabilities import PlatformError
 
 from .api import MattermostApi
+from .bots import Bots
 from .config import MattermostConfig, MattermostTarget
 
 
 class MattermostReactions:
-    def __init__(self, api: MattermostApi) -> None:
+    def __init__(self, api: MattermostApi, bots: Bots) -> None:
         self._api = api
+        self._bots = bots
 
     async def react(
         self,
@@ -23,10 +23,9 @@ class MattermostReactions:
         present: bool,
     ) -> Sent:
         name = emoji.strip(":")
-        try:
-            own = text(await self._api.fetch_metadata(config), "userId")
-        except PlatformError as error:
-            return Sent(Outcome.TRANSIENT, str(error))
+        own = await self._bots.account(config)
+        if own is None:
+            return Sent(Outcome.TRANSIENT, "Mattermost does not tell whose token it is")
         if present:
             body = {"user_id": own, "post_id": message_id, "emoji_name": name}
             return await self._api.post(config, "/reactions", body)
