@@ -19,6 +19,7 @@ from domain.channels.messages import (
     ThreadMessage,
 )
 from domain.conversations.model import Destination
+from domain.polling.model import Timing
 from domain.refusals import Unauthenticated
 from ports.links import LinkRecorder
 
@@ -147,6 +148,10 @@ class Scheduler(Protocol[C]):
 
     def fires_once(self, config: C) -> bool:
         """Whether the instance removes itself after one firing."""
+        ...
+
+    def timing(self, config: C) -> Timing:
+        """When it fires, in words."""
         ...
 
 

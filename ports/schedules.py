@@ -5,8 +5,38 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from domain.access.model import Caller
 from domain.channels.messages import Event
 from domain.instances.model import Instance
+from domain.polling.model import PlannedInstance, SchedulePage
+
+
+class Schedules(Protocol):
+    """What runs by the clock of a caller: firings and polls."""
+
+    async def list(self, caller: Caller, cursor: int, limit: int) -> SchedulePage:
+        """Those of the caller's instances, of all instances for an admin. `cursor`: 0 for the first page."""
+        ...
+
+    async def run(self, caller: Caller, instance_id: int) -> None:
+        """Fires or polls once more as soon as a worker can, whatever the plan. The plan stays.
+
+        Raises `NotFound`, `Forbidden`, `Conflict` (the instance does not run by the clock).
+        """
+        ...
+
+
+class ScheduleOverview(Protocol):
+    """What is on record of the runs of many instances."""
+
+    async def of_user(self, user_id: str | None, after: int, limit: int) -> Sequence[PlannedInstance]:
+        """Of all users (None), with ids over `after`, in their order."""
+        ...
+
+    async def run_now(self, instance_id: int) -> bool:
+        """Runs as soon as somebody can, also where no run is planned; once more when a run is under way. False for an
+        instance without a schedule."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from domain.instances.model import (
 from domain.verification.model import BotLink, CodeSent, OAuthResult
 from ports.files import SharedFiles
 from ports.knowledge import KnowledgeBases, KnowledgeFiles, KnowledgeSearch
+from ports.schedules import Schedules
 from ports.subscriptions import PushLog, Subscriptions
 
 
@@ -263,3 +264,4 @@ class UseCases:
     events: Events
     subscriptions: Subscriptions
     pushes: PushLog
+    schedules: Schedules

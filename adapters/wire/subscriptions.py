@@ -4,7 +4,6 @@ from switchboard.events.v1 import subscriptions_pb2 as pb
 
 from adapters.wire.conversion import Conversion
 from domain.instances.model import ActivityHealth
-from domain.paging import DEFAULT_LIMIT, checked_limit
 from domain.subscriptions.model import (
     Push,
     PushPage,
@@ -19,11 +18,6 @@ SUBSCRIPTION = Conversion(Subscription, pb.Subscription)
 PUSH = Conversion(Push, pb.Push)
 TEST = Conversion(PushTest, pb.TestSubscriptionResponse)
 SENDING = Conversion(ActivityHealth, pb.SubscriptionView)
-
-
-def limit_of(limit: int) -> int:
-    """Raises `Invalid`."""
-    return checked_limit(limit or DEFAULT_LIMIT)
 
 
 def view_to_pb(view: SubscriptionView) -> pb.SubscriptionView:

@@ -2,6 +2,7 @@
 
 from adapters.outbound.storage.conversations.actions import PostgresActions
 from adapters.outbound.storage.conversations.history import PostgresHistory
+from adapters.outbound.storage.schedule_overview import PostgresScheduleOverview
 from adapters.outbound.storage.sessions import PostgresSessions
 from apps import verification
 from apps.containers.channels import Channels
@@ -24,6 +25,7 @@ from domain.conversations.sending.service import MessageService, SendingService
 from domain.events.service import EventStreams
 from domain.instances.operations.service import OperationsService
 from domain.instances.service import InstanceService
+from domain.polling.overview.service import ScheduleListService
 from ports.use_cases import UseCases
 
 
@@ -87,6 +89,13 @@ def build_conversations(
     )
 
 
+def build_schedules(foundation: Foundation, storage: Storage, channels: Channels) -> ScheduleListService:
+    overview = PostgresScheduleOverview(storage.database, storage.instances.read)
+    return ScheduleListService(
+        overview, storage.schedules, storage.instances, channels.registry, foundation.clock
+    )
+
+
 def build_use_cases(
     foundation: Foundation,
     storage: Storage,
@@ -116,4 +125,5 @@ def build_use_cases(
         events=EventStreams(storage.instances, storage.event_feed),
         subscriptions=subscriptions.service,
         pushes=subscriptions.service,
+        schedules=build_schedules(foundation, storage, channels),
     )

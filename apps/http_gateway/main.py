@@ -22,6 +22,7 @@ from adapters.outbound.core_client.events import RemoteEvents
 from adapters.outbound.core_client.knowledge import RemoteBases, RemoteFiles, RemoteSearch
 from adapters.outbound.core_client.message_files import RemoteSharedFiles
 from adapters.outbound.core_client.messages import RemoteMessages
+from adapters.outbound.core_client.schedules import RemoteSchedules
 from adapters.outbound.core_client.subscriptions import RemoteSubscriptions
 from adapters.outbound.core_client.verification import RemoteVerification
 from adapters.outbound.metrics import PrometheusMeter
@@ -97,6 +98,7 @@ def _remote_use_cases(core: CoreConnection, callbacks: RemoteCallbacks) -> UseCa
         events=RemoteEvents(core),
         subscriptions=subscriptions,
         pushes=subscriptions,
+        schedules=RemoteSchedules(core),
     )
 
 

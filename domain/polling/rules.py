@@ -21,3 +21,15 @@ def back_off(failures: int, every: timedelta, retry_after: float | None) -> time
     if failures > len(BACK_OFF):
         seconds = max(seconds, every.total_seconds())
     return timedelta(seconds=max(seconds, retry_after or 0.0))
+
+
+def in_words(every: timedelta, *, is_watched: bool) -> str:
+    """How often an instance is polled. `is_watched`: the platform announces news between two polls."""
+    seconds = every.total_seconds()
+    size, unit = next((size, unit) for size, unit in _UNITS if seconds >= size or size == 1)
+    count = f"{seconds / size:.3g}"
+    often = f"Every {unit}" if count == "1" else f"Every {count} {unit}s"
+    return f"{often}, and when the platform announces news" if is_watched else often
+
+
+_UNITS = ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))

@@ -19,6 +19,8 @@ from switchboard.channels.v1 import (
     instances_pb2_grpc,
     messages_pb2,
     messages_pb2_grpc,
+    schedules_pb2,
+    schedules_pb2_grpc,
 )
 from switchboard.downstream.v1 import runner_pb2
 from switchboard.events.v1 import events_pb2, events_pb2_grpc, subscriptions_pb2, subscriptions_pb2_grpc
@@ -34,6 +36,7 @@ from adapters.inbound.grpc.interceptors import Guard
 from adapters.inbound.grpc.knowledge import KnowledgeServicer
 from adapters.inbound.grpc.message_files import MessageFileServicer
 from adapters.inbound.grpc.messages import MessageServicer
+from adapters.inbound.grpc.schedules import ScheduleServicer
 from adapters.inbound.grpc.subscriptions import SubscriptionServicer
 from adapters.inbound.grpc.verification import VerificationServicer
 from ports.clock import Ids
@@ -69,6 +72,7 @@ FILES = (
     conversations_pb2,
     messages_pb2,
     knowledge_pb2,
+    schedules_pb2,
     subscriptions_pb2,
     verification_pb2,
     runner_pb2,
@@ -102,6 +106,7 @@ async def build(
     events_pb2_grpc.add_EventsServicer_to_server(EventServicer(use_cases.events), server)
     subscriptions = SubscriptionServicer(use_cases.subscriptions, use_cases.pushes)
     subscriptions_pb2_grpc.add_SubscriptionServiceServicer_to_server(subscriptions, server)
+    schedules_pb2_grpc.add_ScheduleServiceServicer_to_server(ScheduleServicer(use_cases.schedules), server)
     await _operations(server, health)
     return server
 

@@ -7,6 +7,7 @@ from switchboard.events.v1 import subscriptions_pb2_grpc
 
 from adapters.inbound.grpc.interceptors import caller
 from adapters.wire import subscriptions as convert
+from adapters.wire.pages import limit_of
 from ports.subscriptions import PushLog, Subscriptions
 
 
@@ -22,7 +23,7 @@ class SubscriptionServicer(subscriptions_pb2_grpc.SubscriptionServiceServicer):
     async def ListSubscriptions(
         self, request: pb.ListSubscriptionsRequest, context: Any
     ) -> pb.ListSubscriptionsResponse:
-        limit = convert.limit_of(request.limit)
+        limit = limit_of(request.limit)
         return convert.page_to_pb(await self._subscriptions.list(caller(), request.cursor, limit))
 
     async def GetSubscription(self, request: pb.SubscriptionRequest, context: Any) -> pb.SubscriptionView:
@@ -47,7 +48,7 @@ class SubscriptionServicer(subscriptions_pb2_grpc.SubscriptionServiceServicer):
         return convert.TEST.to_pb(await self._subscriptions.test(caller(), request.subscription_id))
 
     async def ListPushes(self, request: pb.ListPushesRequest, context: Any) -> pb.ListPushesResponse:
-        status, limit = request.status or None, convert.limit_of(request.limit)
+        status, limit = request.status or None, limit_of(request.limit)
         page = await self._pushes.pushes(caller(), request.subscription_id, status, request.cursor, limit)
         return convert.pushes_to_pb(page)
 

@@ -17,6 +17,7 @@ from adapters.inbound.rest import (
     message_files,
     messages,
     ops,
+    schedules,
     subscriptions,
     verification,
 )
@@ -35,6 +36,7 @@ ROUTES = (
     messages,
     events,
     subscriptions,
+    schedules,
     verification,
     knowledge_files,
     knowledge,

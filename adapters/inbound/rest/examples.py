@@ -97,6 +97,17 @@ MODELS: dict[str, dict[str, Any]] = {
         "pendingConfirmation": False,
     },
     "ConversationSender": {"externalId": "U0123456789", "displayName": "Ada"},
+    "Schedule": {
+        "channelId": "cron",
+        "channelName": "Morning report",
+        "description": "At 09:00 on Monday through Friday",
+        "expression": "0 9 * * 1-5",
+        "timezone": "Europe/Berlin",
+        "nextRun": AT,
+        "following": ["2026-03-02T09:30:00.000Z"],
+        "running": False,
+        "failures": 0,
+    },
     "SetHandler": {"handler": "person", "minutes": 60},
     "ConversationMessage": {
         "id": "send-7",

@@ -10,6 +10,7 @@ from adapters.inbound.rest import (
     conversation_schemas,
     knowledge_schemas,
     message_schemas,
+    schedule_schemas,
     schemas,
     subscription_schemas,
 )
@@ -56,6 +57,7 @@ MODEL_MODULES = (
     message_schemas,
     conversation_schemas,
     subscription_schemas,
+    schedule_schemas,
 )
 """Modules with the models of bodies."""
 ERROR_SCHEMA = {"$ref": "#/components/schemas/ErrorBody"}

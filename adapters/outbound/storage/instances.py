@@ -55,7 +55,7 @@ class PostgresInstances:
 
     async def of_user(self, user_id: str) -> Sequence[Instance]:
         rows = await self._database.fetch(_ACTIVE.where(columns.user_id == user_id))
-        return [self._instance(*row) for row in rows]
+        return [self.read(*row) for row in rows]
 
     async def page_of_user(
         self, user_id: str, after: int, most_bytes: int
@@ -69,12 +69,12 @@ class PostgresInstances:
         rest = following.subquery()
         page = select(rest).where(or_(rest.c.size <= most_bytes, rest.c.number == 1))
         rows = await self._database.fetch(page.order_by(rest.c.id).limit(PAGE_ROWS))
-        instances = [self._instance(*row[: len(INSTANCE)]) for row in rows]
+        instances = [self.read(*row[: len(INSTANCE)]) for row in rows]
         return instances, bool(rows) and rows[-1][-1] > len(rows)
 
     async def of_channels(self, channel_ids: Sequence[str]) -> Sequence[Instance]:
         rows = await self._database.fetch(_ACTIVE.where(columns.channel_id.in_(channel_ids)))
-        instances = [self._instance(*row) for row in rows]
+        instances = [self.read(*row) for row in rows]
         return [instance for instance in instances if instance.status != UNREADABLE]
 
     async def add(self, user_id: str, new: NewInstance, *, connects: bool = False) -> Instance:
@@ -156,11 +156,9 @@ class PostgresInstances:
         self._changed(instance_id)
 
     def _optional(self, row: tuple[Any, ...] | None) -> Instance | None:
-        return self._instance(*row) if row else None
+        return self.read(*row) if row else None
 
-    def _instance(
-        self, id: int, user_id: str, channel_id: str, name: str, stored: bytes, *rest: Any
-    ) -> Instance:
+    def read(self, id: int, user_id: str, channel_id: str, name: str, stored: bytes, *rest: Any) -> Instance:
         """One row that cannot be decrypted must not stand in the way of the others."""
         resource_id, created_at, updated_at, status = rest
         try:

@@ -14,7 +14,6 @@ from sqlalchemy import (
     Select,
     Update,
     UpdateBase,
-    and_,
     bindparam,
     case,
     func,
@@ -84,10 +83,7 @@ def _leasing(due: Select[int], worker_id: int | BindParameter[int]) -> UpdateBas
 LEASE = _leasing(_DUE, bindparam("worker"))
 _FREE = update(schedule).values(
     **FREE,
-    next_run_at=case(
-        (and_(row.again, row.next_run_at.is_not(None)), func.least(row.next_run_at, func.now())),
-        else_=row.next_run_at,
-    ),
+    next_run_at=case((row.again, func.least(row.next_run_at, func.now())), else_=row.next_run_at),
 )
 
 
@@ -162,7 +158,8 @@ class PostgresRuns:
         ours = self._of_run(update(schedule), due)
         arrivals = [InboxRow.of(due.instance_id, event) for event in events]
         async with self._database.transaction() as connection:
-            finished = await connection.run(ours.values(cursor=stored, next_run_at=at, failures=0))
+            done = {"cursor": stored, "next_run_at": at, "failures": 0}
+            finished = await connection.run(ours.values(**done, **({"again": False} if retire else {})))
             if finished.rowcount == 0:
                 return None
             fresh = await add_arrivals(connection, arrivals)

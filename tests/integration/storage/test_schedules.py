@@ -14,6 +14,7 @@ from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.instances import PostgresInstances
 from adapters.outbound.storage.pool import Database
 from adapters.outbound.storage.runs import LEASE, PostgresRuns
+from adapters.outbound.storage.schedule_overview import PostgresScheduleOverview
 from adapters.outbound.storage.schedules import PostgresDeactivation, PostgresSchedules
 from adapters.outbound.storage.statements import render
 from domain.channels.messages import Event, Sender
@@ -37,6 +38,7 @@ class World:
         self.schedules = PostgresSchedules(database)
         self.deactivation = PostgresDeactivation(database, self.removed.append)
         self.instances = PostgresInstances(database, ConfigCipher(new_key()), lambda _: None)
+        self.overview = PostgresScheduleOverview(database, self.instances.read)
 
     async def due(self, name: str = "a") -> int:
         """An instance that is due."""
@@ -202,3 +204,41 @@ async def test_many_instances_cost_one_look_at_an_index(world: World) -> None:
     assert '"Index Name": "schedule_due"' in plan
     assert "Seq Scan" not in plan
     assert explained[0][0][0]["Plan"]["Shared Hit Blocks"] < 100
+
+
+async def test_a_run_by_hand_begins_where_none_is_planned(world: World) -> None:
+    instance_id = await world.due()
+    await world.schedules.plan(instance_id, None)
+    assert await world.one.lease(5) == []
+    assert await world.overview.run_now(instance_id)
+    assert await world.one.lease(5) == [instance_id]
+    assert await world.overview.run_now(instance_id)  # it has not begun: it runs after this anyway
+    run = await world.one.begin(instance_id)
+    assert run is not None
+    await world.one.finish(run, [], None, None)
+    await world.one.release(run)
+    assert await world.one.lease(5) == []
+    assert not await world.overview.run_now(instance_id + 1)
+
+
+async def test_a_run_by_hand_during_a_run_makes_for_one_more(world: World) -> None:
+    run = await world.begun()
+    assert await world.overview.run_now(run.instance_id)
+    assert await world.overview.run_now(run.instance_id)
+    await world.one.finish(run, [], None, None)
+    await world.one.release(run)
+    assert await world.one.lease(5) == [run.instance_id]
+    second = await world.one.begin(run.instance_id)
+    assert second is not None
+    await world.one.finish(second, [], None, LATER)
+    await world.one.release(second)
+    assert await world.one.lease(5) == []
+
+
+async def test_an_instance_that_removes_itself_runs_no_more(world: World) -> None:
+    run = await world.begun()
+    assert await world.overview.run_now(run.instance_id)
+    await world.one.finish(run, [], None, None, retire=True)
+    await world.one.release(run)
+    assert await world.one.lease(5) == []
+    assert await world.overview.of_user("ann", 0, 5) == []

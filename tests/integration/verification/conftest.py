@@ -182,6 +182,7 @@ def gateway(
         events=nothing,
         subscriptions=nothing,
         pushes=nothing,
+        schedules=nothing,
     )
     options = GatewayOptions(
         agent_url="http://localhost:3011",

@@ -9,6 +9,7 @@ from adapters.outbound.channels.common.calls import json_answer
 from domain.channels.messages import ChannelMetadata, Event, RawCall, Received, Sender
 from domain.channels.typed import ChannelTarget
 from domain.conversations.model import Destination
+from domain.polling.model import Timing
 from domain.refusals import Fault, Invalid, NotFound, Unauthenticated
 from ports.channels import Channel, ChannelDependencies
 
@@ -32,6 +33,14 @@ class Cron:
 
     def fires_once(self, config: CronConfig) -> bool:
         return config.one_shot
+
+    def timing(self, config: CronConfig) -> Timing:
+        words = schedule.in_words(config.cron_schedule)
+        if config.enabled is False:
+            words = f"Switched off (enabled is false). {words}"
+        if config.one_shot:
+            words = f"{words}, once"
+        return Timing(words, config.cron_schedule, config.timezone or "UTC")
 
     def destination(self, config: CronConfig) -> Destination | None:
         number = config.deliver_instance_id

@@ -62,6 +62,11 @@ def normalized(expression: str) -> str:
     return " ".join([*others, _without_wrapped_ranges(weekday)])
 
 
+def in_words(expression: str) -> str:
+    """A good expression as an English phrase: 'At 09:00 on Monday through Friday'."""
+    return CronSim(normalized(expression), datetime(2026, 1, 1)).explain()  # noqa: DTZ001 - of the calendar
+
+
 def _without_wrapped_ranges(weekdays: str) -> str:
     return ",".join(_listed(term) for term in weekdays.upper().split(","))
 

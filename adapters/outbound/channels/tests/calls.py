@@ -44,6 +44,7 @@ CONFIGURED = {
     "next_fire": "scheduler",
     "fired": "scheduler",
     "fires_once": "scheduler",
+    "timing": "scheduler",
     "destination": "forwarding",
     "register": "registrar",
     "unregister": "registrar",

@@ -40,6 +40,21 @@ def test_fires_at_the_wall_clock_of_its_zone() -> None:
     assert CRON.next_fire({**CONFIG, "timezone": ""}, NOW) == datetime(2026, 11, 21, 9, tzinfo=UTC)
 
 
+@pytest.mark.parametrize(
+    ("expression", "words"),
+    [
+        ("0 9 * * 1-5", "At 09:00 on Monday through Friday"),
+        ("*/15 * * * *", "Every 15th minute of every hour"),
+        ("0 0 LW * *", "At 00:00 on the last weekday of every month"),
+        ("0 0 * * 5#2", "At 00:00 on the second Friday of the month"),
+        ("0 0 * * 5l", "At 00:00 on the last Friday of the month"),
+        ("5 4 * * fri-mon", "At 04:05 on Friday, Saturday, Sunday, and Monday"),
+    ],
+)
+def test_an_expression_in_words(expression: str, words: str) -> None:
+    assert CRON.timing({**CONFIG, "cronSchedule": expression}).description == words
+
+
 @pytest.mark.parametrize(("enabled", "fires"), [(True, True), (None, True), (False, False)])
 def test_fires_unless_it_is_disabled(enabled: bool | None, fires: bool) -> None:
     assert (CRON.next_fire({**CONFIG, "enabled": enabled}, NOW) is not None) == fires
