@@ -123,7 +123,7 @@ class EventPushes:
         answer = await exchange(self.http, request)
         if isinstance(answer, Sent):
             return repeatable(answer)
-        sent = by_status(answer)
+        sent = by_status(answer, ref=str(answer.status))
         lasting = sent.outcome is Outcome.PERMANENT and answer.status != GONE
         return replace(sent, outcome=Outcome.TRANSIENT) if lasting else sent
 

@@ -42,6 +42,7 @@ def fields_to_pb(fields: SubscriptionFields) -> pb.SubscriptionFields:
         kinds=None if fields.kinds is None else pb.TextList(values=fields.kinds),
         instance_ids=None if fields.instance_ids is None else pb.IdList(values=fields.instance_ids),
         secret=fields.secret,
+        status=fields.status,
     )
 
 
@@ -51,6 +52,7 @@ def fields_from_pb(message: pb.SubscriptionFields) -> SubscriptionFields:
         tuple(message.kinds.values) if message.HasField("kinds") else None,
         tuple(message.instance_ids.values) if message.HasField("instance_ids") else None,
         message.secret if message.HasField("secret") else None,
+        message.status if message.HasField("status") else None,
     )
 
 

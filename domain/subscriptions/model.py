@@ -16,6 +16,7 @@ PUSH_HEADER = "switchboard-event"
 """A header that all pushes have: a callback with it is refused, as it would be answered by more events."""
 
 ON, OFF = "active", "off"
+OFF_BY_HAND = "switched off by hand"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +50,13 @@ class Subscription:
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionFields:
-    """What a caller gives; None leaves a field as it is, or as its default."""
+    """What a caller gives; None leaves a field as it is, or as its default. `status` None switches on as well."""
 
     url: str | None = None
     kinds: tuple[str, ...] | None = None
     instance_ids: tuple[int, ...] | None = None
     secret: str | None = None
+    status: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,8 @@ class SubscriptionPage:
 
 @dataclass(frozen=True, slots=True)
 class Push:
-    """One event on its way to a subscription. `status` as of a delivery: pending, sent or dead. The next try is due
+    """One event on its way to a subscription. `status` as of a delivery: pending, sent or dead. `kind` is the
+    event's, empty once it is deleted; `answer` the HTTP status of the last try that was answered. The next try is due
     at `next_attempt_at`."""
 
     id: int
@@ -89,6 +92,8 @@ class Push:
     error: str | None
     created_at: datetime
     next_attempt_at: datetime | None
+    kind: str = ""
+    answer: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,9 @@ from domain.instances.lookup.service import owned_instance
 from domain.instances.model import Activity, ActivityHealth
 from domain.refusals import Conflict, Fault, Forbidden, Invalid, NotFound
 from domain.subscriptions.model import (
+    OFF,
+    OFF_BY_HAND,
+    ON,
     PushPage,
     PushTest,
     Subscription,
@@ -81,6 +84,8 @@ class SubscriptionService:
         await self._check(caller, fields)
         await self.log.listen(LISTENER)
         await self.store.change(subscription_id, fields, await self.log.position())
+        if fields.status == OFF:
+            await self.store.switch_off(subscription_id, OFF_BY_HAND)
         return replace(await self.get(caller, subscription_id), secret=fields.secret)
 
     async def remove(self, caller: Caller, subscription_id: int) -> None:
@@ -126,6 +131,7 @@ class SubscriptionService:
         faults = [
             *filter_faults(fields.kinds or (), fields.instance_ids or ()),
             *_secret_faults(fields.secret),
+            *_status_faults(fields.status),
         ]
         if fields.url is not None and (fault := await self.addresses.fault(fields.url)):
             faults.append(Fault("url", fault))
@@ -136,6 +142,10 @@ class SubscriptionService:
 
     def _new_secret(self) -> str:
         return standard_secret(self.ids.token(32).encode()[:32])
+
+
+def _status_faults(status: str | None) -> Sequence[Fault]:
+    return () if status in (None, ON, OFF) else [Fault("status", f"must be {ON} or {OFF}")]
 
 
 def _secret_faults(secret: str | None) -> Sequence[Fault]:

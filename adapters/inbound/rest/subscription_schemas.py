@@ -42,6 +42,9 @@ class CreateSubscription(SubscriptionBody):
 
 class ChangeSubscription(SubscriptionBody):
     url: Text | None = Field(None, max_length=limits.ADDRESS)
+    status: Literal["active", "off"] | None = Field(
+        None, description="off switches it off; else it is switched on."
+    )
 
 
 class EventSubscription(Answer):
@@ -86,6 +89,8 @@ class PushRecord(Answer):
     error: str | None
     createdAt: Timestamp
     nextAttemptAt: OptionalTimestamp
+    kind: str = Field(description="Kind of the event; empty once the event is deleted.")
+    answer: int | None = Field(description="HTTP status of the last try that was answered.")
 
 
 class PushList(Answer):

@@ -1,5 +1,6 @@
 """Subscriptions to events over REST."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
@@ -84,13 +85,15 @@ async def get(services: Services, caller: CurrentCaller, subscription: Subscript
     ONE,
     response_model=schemas.SubscriptionAnswer,
     responses=errors(400, 403, 404, 413),
-    summary="Change a subscription, and switch it on",
+    summary="Change a subscription, and switch it on or off",
 )
 async def change(
     services: Services, caller: CurrentCaller, subscription: SubscriptionId, body: schemas.ChangeSubscription
 ) -> SubscriptionView:
-    """Changes the fields that are given. One that was switched off gets the events from now on."""
-    return await services.subscriptions.change(caller, subscription, body.fields(body.url))
+    """Changes the fields that are given. One that was switched off gets the events from now on; with the status off,
+    one that was on gets no more."""
+    fields = replace(body.fields(body.url), status=body.status)
+    return await services.subscriptions.change(caller, subscription, fields)
 
 
 @router.delete(ONE, status_code=204, responses=errors(403, 404), summary="Delete a subscription")

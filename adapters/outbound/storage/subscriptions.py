@@ -1,6 +1,7 @@
 """Subscriptions in PostgreSQL, as instances with a status of their own, and their pushes in the outbox."""
 
 import json
+import re
 import uuid
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -69,13 +70,13 @@ SELECT (SELECT count(*) FROM moved), (SELECT count(*) FROM enqueued)
 """Primary keys."""
 
 LIST = """
-SELECT o.id, o.message, o.status, o.attempts, o.last_error, o.created_at, o.next_attempt_at
+SELECT o.id, o.message, o.status, o.attempts, o.last_error, o.created_at, o.next_attempt_at, e.kind, o.ref
 FROM unnest(%(statuses)s::smallint[]) AS s(status) CROSS JOIN LATERAL (
     SELECT * FROM outbox WHERE instance_id = %(subscription)s AND status = s.status AND id < %(before)s
     ORDER BY id DESC LIMIT %(limit)s
-) o ORDER BY o.id DESC LIMIT %(limit)s
+) o LEFT JOIN event_log e ON e.id = (o.message::json ->> 'event')::bigint ORDER BY o.id DESC LIMIT %(limit)s
 """
-"""Index `outbox_by_instance`."""
+"""Indexes `outbox_by_instance`, `event_log_published`. The reference of a push taken is its HTTP status."""
 
 FAILING = f"""
 SELECT i.id FROM channel_instance i
@@ -262,12 +263,17 @@ class PostgresPushes:
         return await self._database.fetch_column(FAILING)
 
 
-def _push(
-    id: int, message: str, status: int, attempts: int, error: str | None, *times: datetime | None
-) -> Push:
-    created_at, next_attempt_at = times
-    assert created_at is not None
+def _push(id: int, message: str, status: int, attempts: int, error: str | None, *more: Any) -> Push:
+    created_at, next_attempt_at, kind, reference = more
     event_id = orjson.loads(message).get("event", 0)
-    return Push(
-        id, event_id, MessageStatus(status).name.lower(), attempts, error, created_at, next_attempt_at
-    )
+    state = MessageStatus(status).name.lower()
+    answer = _answer(reference, error)
+    return Push(id, event_id, state, attempts, error, created_at, next_attempt_at, kind or "", answer)
+
+
+def _answer(reference: str | None, error: str | None) -> int | None:
+    """The HTTP status of a push that was taken, or of the last try that failed."""
+    failed = re.match(r"HTTP ([1-5][0-9]{2})\b", error or "")
+    if reference and reference.isdecimal():
+        return int(reference)
+    return int(failed[1]) if failed else None

@@ -71,6 +71,13 @@ Feature: Subscriptions to events
       And ann sends the push again
       Then the address is told "message.received"
 
+    Scenario: It is switched off by hand
+      Given ann subscribes to "message.received"
+      When ann switches the subscription off
+      Then the subscription is off, as "switched off by hand"
+      When somebody writes "hello" to ann's bot
+      Then nothing is pushed
+
     Scenario: Five days without success
       Given ann subscribes to "message.received", and the address has failed for 5 days
       When the service looks after failing subscriptions

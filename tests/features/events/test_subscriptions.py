@@ -188,14 +188,15 @@ def three_times(scene: Scene) -> None:
 @then("the log says that it was sent at the 3rd try")
 def log_says(scene: Scene) -> None:
     until(lambda: [push["status"] for push in scene.log()] == ["sent"], "the push counts as sent")
-    assert [push["attempts"] for push in scene.log()] == [3]
+    [push] = scene.log()
+    assert (push["attempts"], push["kind"], push["answer"]) == (3, "message.received", 200)
 
 
 @then("the log holds a push that waits for its next try")
 def log_waits(scene: Scene) -> None:
     until(lambda: any(push["attempts"] for push in scene.log()), "the push is tried")
     [push] = scene.log()
-    assert (push["status"], push["error"]) == ("pending", "HTTP 302")
+    assert (push["status"], push["error"], push["answer"]) == ("pending", "HTTP 302", 302)
 
 
 @then("the log holds a push that was given up")
@@ -213,6 +214,12 @@ def is_off(scene: Scene, reason: str) -> None:
 def switches_on(scene: Scene) -> None:
     reply = scene.ask("PUT", json={})
     assert reply.json()["subscription"]["status"] == "active"
+
+
+@when("ann switches the subscription off")
+def switches_off(scene: Scene) -> None:
+    reply = scene.ask("PUT", json={"status": "off"})
+    assert (reply.status_code, reply.json()["subscription"]["status"]) == (200, "off")
 
 
 @when("ann sends the push again")

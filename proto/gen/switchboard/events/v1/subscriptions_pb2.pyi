@@ -116,9 +116,12 @@ class SubscriptionFields(_message.Message):
     KINDS_FIELD_NUMBER: _builtins.int
     INSTANCE_IDS_FIELD_NUMBER: _builtins.int
     SECRET_FIELD_NUMBER: _builtins.int
+    STATUS_FIELD_NUMBER: _builtins.int
     url: _builtins.str
     secret: _builtins.str
     """whsec_ and 24 to 64 bytes in base64; one is made where none is given."""
+    status: _builtins.str
+    """"off" switches a subscription off that is changed; anything else that is no fault switches it on."""
     @_builtins.property
     def kinds(self) -> Global___TextList: ...
     @_builtins.property
@@ -130,10 +133,11 @@ class SubscriptionFields(_message.Message):
         kinds: Global___TextList | None = ...,
         instance_ids: Global___IdList | None = ...,
         secret: _builtins.str | None = ...,
+        status: _builtins.str | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_instance_ids", b"_instance_ids", "_kinds", b"_kinds", "_secret", b"_secret", "_url", b"_url", "instance_ids", b"instance_ids", "kinds", b"kinds", "secret", b"secret", "url", b"url"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_instance_ids", b"_instance_ids", "_kinds", b"_kinds", "_secret", b"_secret", "_status", b"_status", "_url", b"_url", "instance_ids", b"instance_ids", "kinds", b"kinds", "secret", b"secret", "status", b"status", "url", b"url"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_instance_ids", b"_instance_ids", "_kinds", b"_kinds", "_secret", b"_secret", "_url", b"_url", "instance_ids", b"instance_ids", "kinds", b"kinds", "secret", b"secret", "url", b"url"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_instance_ids", b"_instance_ids", "_kinds", b"_kinds", "_secret", b"_secret", "_status", b"_status", "_url", b"_url", "instance_ids", b"instance_ids", "kinds", b"kinds", "secret", b"secret", "status", b"status", "url", b"url"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__instance_ids: _TypeAlias = _typing.Literal["instance_ids"]  # noqa: Y015
     _WhichOneofArgType__instance_ids: _TypeAlias = _typing.Literal["_instance_ids", b"_instance_ids"]  # noqa: Y015
@@ -141,6 +145,8 @@ class SubscriptionFields(_message.Message):
     _WhichOneofArgType__kinds: _TypeAlias = _typing.Literal["_kinds", b"_kinds"]  # noqa: Y015
     _WhichOneofReturnType__secret: _TypeAlias = _typing.Literal["secret"]  # noqa: Y015
     _WhichOneofArgType__secret: _TypeAlias = _typing.Literal["_secret", b"_secret"]  # noqa: Y015
+    _WhichOneofReturnType__status: _TypeAlias = _typing.Literal["status"]  # noqa: Y015
+    _WhichOneofArgType__status: _TypeAlias = _typing.Literal["_status", b"_status"]  # noqa: Y015
     _WhichOneofReturnType__url: _TypeAlias = _typing.Literal["url"]  # noqa: Y015
     _WhichOneofArgType__url: _TypeAlias = _typing.Literal["_url", b"_url"]  # noqa: Y015
     @_typing.overload
@@ -149,6 +155,8 @@ class SubscriptionFields(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__kinds) -> _WhichOneofReturnType__kinds | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__secret) -> _WhichOneofReturnType__secret | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__status) -> _WhichOneofReturnType__status | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__url) -> _WhichOneofReturnType__url | None: ...
 
@@ -380,6 +388,8 @@ class Push(_message.Message):
     ERROR_FIELD_NUMBER: _builtins.int
     CREATED_AT_US_FIELD_NUMBER: _builtins.int
     NEXT_ATTEMPT_AT_US_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    ANSWER_FIELD_NUMBER: _builtins.int
     id: _builtins.int
     event_id: _builtins.int
     status: _builtins.str
@@ -387,6 +397,10 @@ class Push(_message.Message):
     error: _builtins.str
     created_at_us: _builtins.int
     next_attempt_at_us: _builtins.int
+    kind: _builtins.str
+    """Kind of the event; empty once the event is deleted."""
+    answer: _builtins.int
+    """HTTP status of the last try that was answered."""
     def __init__(
         self,
         *,
@@ -397,15 +411,21 @@ class Push(_message.Message):
         error: _builtins.str | None = ...,
         created_at_us: _builtins.int = ...,
         next_attempt_at_us: _builtins.int | None = ...,
+        kind: _builtins.str = ...,
+        answer: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_error", b"_error", "_next_attempt_at_us", b"_next_attempt_at_us", "error", b"error", "next_attempt_at_us", b"next_attempt_at_us"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_answer", b"_answer", "_error", b"_error", "_next_attempt_at_us", b"_next_attempt_at_us", "answer", b"answer", "error", b"error", "next_attempt_at_us", b"next_attempt_at_us"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_error", b"_error", "_next_attempt_at_us", b"_next_attempt_at_us", "attempts", b"attempts", "created_at_us", b"created_at_us", "error", b"error", "event_id", b"event_id", "id", b"id", "next_attempt_at_us", b"next_attempt_at_us", "status", b"status"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_answer", b"_answer", "_error", b"_error", "_next_attempt_at_us", b"_next_attempt_at_us", "answer", b"answer", "attempts", b"attempts", "created_at_us", b"created_at_us", "error", b"error", "event_id", b"event_id", "id", b"id", "kind", b"kind", "next_attempt_at_us", b"next_attempt_at_us", "status", b"status"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__answer: _TypeAlias = _typing.Literal["answer"]  # noqa: Y015
+    _WhichOneofArgType__answer: _TypeAlias = _typing.Literal["_answer", b"_answer"]  # noqa: Y015
     _WhichOneofReturnType__error: _TypeAlias = _typing.Literal["error"]  # noqa: Y015
     _WhichOneofArgType__error: _TypeAlias = _typing.Literal["_error", b"_error"]  # noqa: Y015
     _WhichOneofReturnType__next_attempt_at_us: _TypeAlias = _typing.Literal["next_attempt_at_us"]  # noqa: Y015
     _WhichOneofArgType__next_attempt_at_us: _TypeAlias = _typing.Literal["_next_attempt_at_us", b"_next_attempt_at_us"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__answer) -> _WhichOneofReturnType__answer | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__error) -> _WhichOneofReturnType__error | None: ...
     @_typing.overload

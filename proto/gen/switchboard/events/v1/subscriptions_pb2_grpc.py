@@ -101,7 +101,7 @@ class SubscriptionServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ChangeSubscription(self, request, context):
-        """Changes the fields that are set, and switches on again what was switched off.
+        """Changes the fields that are set, and switches on again what was switched off; with the status "off" it switches off.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

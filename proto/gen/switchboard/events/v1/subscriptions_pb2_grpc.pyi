@@ -38,7 +38,7 @@ class SubscriptionServiceStub:
     ListSubscriptions: _grpc.UnaryUnaryMultiCallable[_subscriptions_pb2.ListSubscriptionsRequest, _subscriptions_pb2.ListSubscriptionsResponse]
     GetSubscription: _grpc.UnaryUnaryMultiCallable[_subscriptions_pb2.SubscriptionRequest, _subscriptions_pb2.SubscriptionView]
     ChangeSubscription: _grpc.UnaryUnaryMultiCallable[_subscriptions_pb2.ChangeSubscriptionRequest, _subscriptions_pb2.SubscriptionView]
-    """Changes the fields that are set, and switches on again what was switched off."""
+    """Changes the fields that are set, and switches on again what was switched off; with the status "off" it switches off."""
     DeleteSubscription: _grpc.UnaryUnaryMultiCallable[_subscriptions_pb2.SubscriptionRequest, _subscriptions_pb2.DeleteSubscriptionResponse]
     TestSubscription: _grpc.UnaryUnaryMultiCallable[_subscriptions_pb2.SubscriptionRequest, _subscriptions_pb2.TestSubscriptionResponse]
     """Pushes a trial event at once."""
@@ -57,7 +57,7 @@ class SubscriptionServiceAsyncStub(SubscriptionServiceStub):
     ListSubscriptions: _aio.UnaryUnaryMultiCallable[_subscriptions_pb2.ListSubscriptionsRequest, _subscriptions_pb2.ListSubscriptionsResponse]  # type: ignore[assignment]
     GetSubscription: _aio.UnaryUnaryMultiCallable[_subscriptions_pb2.SubscriptionRequest, _subscriptions_pb2.SubscriptionView]  # type: ignore[assignment]
     ChangeSubscription: _aio.UnaryUnaryMultiCallable[_subscriptions_pb2.ChangeSubscriptionRequest, _subscriptions_pb2.SubscriptionView]  # type: ignore[assignment]
-    """Changes the fields that are set, and switches on again what was switched off."""
+    """Changes the fields that are set, and switches on again what was switched off; with the status "off" it switches off."""
     DeleteSubscription: _aio.UnaryUnaryMultiCallable[_subscriptions_pb2.SubscriptionRequest, _subscriptions_pb2.DeleteSubscriptionResponse]  # type: ignore[assignment]
     TestSubscription: _aio.UnaryUnaryMultiCallable[_subscriptions_pb2.SubscriptionRequest, _subscriptions_pb2.TestSubscriptionResponse]  # type: ignore[assignment]
     """Pushes a trial event at once."""
@@ -97,7 +97,7 @@ class SubscriptionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _subscriptions_pb2.ChangeSubscriptionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_subscriptions_pb2.SubscriptionView, _abc.Awaitable[_subscriptions_pb2.SubscriptionView]]:
-        """Changes the fields that are set, and switches on again what was switched off."""
+        """Changes the fields that are set, and switches on again what was switched off; with the status "off" it switches off."""
 
     @_abc_1.abstractmethod
     def DeleteSubscription(
