@@ -14,7 +14,6 @@ from apps.secrets import complete
 from apps.settings import Settings
 from apps.starting import StartError, a_database, migrated
 from domain.access.model import Role
-from domain.access.service import digest
 from domain.refusals import NotFound
 
 
@@ -50,7 +49,7 @@ def revoke(settings: Settings, options: argparse.Namespace) -> int:
 async def _key_id(container: CommandContainer, text: str) -> int:
     if text.isascii() and text.isdigit() and len(text) < 19:
         return int(text)
-    key = await container.storage().keys.find(digest(text))
+    key = await container.access().find_key(text)
     if key is None:
         raise NotFound("no live key looks like that; 'switchboard keys list' shows the ids")
     return key.id

@@ -7,6 +7,9 @@ import json
 from collections.abc import Mapping
 
 USER_ID = 200
+KEY_NAME = 100
+KEY_DAYS = 3650
+"""Until an API key expires, at most."""
 CHANNEL_ID = 100
 CHANNEL_NAME = 200
 RESOURCE_ID = 300

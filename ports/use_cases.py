@@ -31,6 +31,7 @@ from domain.instances.model import (
 )
 from domain.verification.model import BotLink, CodeSent, OAuthResult
 from ports.files import SharedFiles
+from ports.keys import Keys, Sessions
 from ports.knowledge import KnowledgeBases, KnowledgeFiles, KnowledgeSearch
 from ports.schedules import Schedules
 from ports.subscriptions import PushLog, Subscriptions
@@ -40,7 +41,7 @@ class Access(Protocol):
     """Who stands behind a credential."""
 
     async def authenticate(self, token: str, acting_for: str | None = None) -> Caller:
-        """The caller of an API key or of the internal service key. Raises `Unauthenticated`.
+        """The caller of an API key, of a session or of the internal service key. Raises `Unauthenticated`.
 
         `acting_for` names the user that a service acts for; it counts with the service key alone.
         """
@@ -250,6 +251,8 @@ class UseCases:
     """All that can be asked of the service, for the inbound adapters."""
 
     access: Access
+    sessions: Sessions
+    keys: Keys
     catalogue: Catalogue
     instances: Instances
     operations: InstanceOperations

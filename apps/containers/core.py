@@ -10,7 +10,9 @@ from apps.containers.foundation import Foundation
 from apps.containers.knowledge import Knowledge, Uploads
 from apps.containers.storage import Files, Storage
 from apps.containers.subscriptions import Subscriptions
+from domain.access.keys.service import KeyService
 from domain.access.service import AccessService
+from domain.access.sessions.service import SessionService
 from domain.callbacks.service import (
     CallbackService,
     CallVerifier,
@@ -30,7 +32,8 @@ from ports.use_cases import UseCases
 
 
 def build_access(foundation: Foundation, storage: Storage) -> AccessService:
-    return AccessService(storage.keys, foundation.ids, foundation.settings.internal_service_key)
+    service_key = foundation.settings.internal_service_key
+    return AccessService(storage.keys, foundation.ids, foundation.clock, service_key)
 
 
 def build_instances(storage: Storage, channels: Channels) -> InstanceService:
@@ -111,6 +114,8 @@ def build_use_cases(
 ) -> UseCases:
     return UseCases(
         access=access,
+        sessions=SessionService(storage.keys, storage.sign_in_tries, foundation.ids, foundation.clock),
+        keys=KeyService(access, storage.keys, foundation.clock),
         catalogue=CatalogueService(channels.registry, channels.links),
         instances=instances,
         operations=OperationsService(storage.instances, channels.registry, storage.health, storage.outbox),

@@ -19,7 +19,7 @@ from adapters.outbound.storage.health import PostgresHealth
 from adapters.outbound.storage.identities import PostgresIdentities
 from adapters.outbound.storage.instances import PostgresInstances
 from adapters.outbound.storage.kept_connections import PostgresConnectionSwitch, PostgresCursors
-from adapters.outbound.storage.keys import PostgresKeys
+from adapters.outbound.storage.keys import PostgresKeys, PostgresSignInTries
 from adapters.outbound.storage.knowledge.blob_references import PostgresBlobReferences
 from adapters.outbound.storage.opt_outs import PostgresOptOuts
 from adapters.outbound.storage.pool import Database
@@ -55,6 +55,7 @@ class Storage:
         bus.broadcast = self.signals.notify
         self.metadata = MemoryMetadata()
         self.keys = PostgresKeys(database)
+        self.sign_in_tries = PostgresSignInTries(database)
         self.identities = PostgresIdentities(database)
         self.processes = PostgresProcesses(database)
         self.health = PostgresHealth(database)

@@ -14,8 +14,9 @@ from adapters.inbound.rest.app import build
 from adapters.inbound.rest.asgi import App
 from adapters.inbound.rest.routing import GatewayOptions
 from adapters.outbound.clock import RandomIds, SystemClock
+from adapters.outbound.core_client.access import RemoteAccess, RemoteKeys
 from adapters.outbound.core_client.callbacks import RemoteCallbacks
-from adapters.outbound.core_client.channels import RemoteAccess, RemoteCatalogue, RemoteInstances
+from adapters.outbound.core_client.channels import RemoteCatalogue, RemoteInstances
 from adapters.outbound.core_client.connection import CoreConnection
 from adapters.outbound.core_client.conversations import RemoteConversations
 from adapters.outbound.core_client.events import RemoteEvents
@@ -82,8 +83,11 @@ def _remote_use_cases(core: CoreConnection, callbacks: RemoteCallbacks) -> UseCa
     verification = RemoteVerification(core)
     instances = RemoteInstances(core)
     subscriptions = RemoteSubscriptions(core)
+    access = RemoteAccess(core)
     return UseCases(
-        access=RemoteAccess(core),
+        access=access,
+        sessions=access,
+        keys=RemoteKeys(core),
         catalogue=RemoteCatalogue(core),
         instances=instances,
         operations=instances,

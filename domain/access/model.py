@@ -1,5 +1,6 @@
-"""Who calls: API keys, callers and their roles."""
+"""Who calls: callers and their roles, API keys, sessions and sign-in links."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -43,9 +44,21 @@ class Caller:
         return self.is_admin or self.user_id == owner
 
 
+class KeyKind(StrEnum):
+    """What a stored credential is. A session is that of a browser; a link signs in once."""
+
+    KEY = "key"
+    SESSION = "session"
+    LINK = "link"
+
+
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A key as it is listed: never the secret, only its first characters."""
+    """A key or a session as it is listed: never the secret, only its first characters.
+
+    `parent_id`: the key that a session was opened with; the session ends with that key. `live`: neither it nor its
+    parent was revoked or has expired.
+    """
 
     id: int
     user_id: str
@@ -53,3 +66,42 @@ class ApiKey:
     prefix: str
     created_at: datetime
     revoked_at: datetime | None = None
+    kind: KeyKind = KeyKind.KEY
+    name: str = ""
+    expires_at: datetime | None = None
+    parent_id: int | None = None
+    live: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    """A key to be made. Without `user_id` it is the caller's own; without `expires_in_days` it never expires."""
+
+    role: Role = Role.USER
+    name: str = ""
+    user_id: str | None = None
+    expires_in_days: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedKey:
+    """`token`: the key itself, which is not to be had again."""
+
+    key: ApiKey
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPage:
+    """`next`: the cursor of the next page, None on the last."""
+
+    keys: Sequence[ApiKey]
+    next: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session that was opened; `token` is what its browser sends from now on."""
+
+    token: str
+    expires_at: datetime

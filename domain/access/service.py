@@ -1,35 +1,32 @@
-"""Who stands behind a credential, and the management of API keys."""
+"""Who stands behind a credential, and the management of API keys and sign-in links by the operator."""
 
-import hashlib
 import hmac
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from domain import limits
-from domain.access.model import ApiKey, Caller, Role
+from domain.access.model import ApiKey, Caller, KeyKind, Role
+from domain.access.tokens import KEY_PREFIX, LINK_PREFIX, digest, kind_of, shown
 from domain.refusals import Fault, Invalid, NotFound, Unauthenticated
-from ports.clock import Ids
-from ports.keys import KeyStore
+from ports.clock import Clock, Ids
+from ports.keys import KeyStore, NewCredential
 
-PREFIX = "sb_"
-SHOWN = 8
 SERVICE_USER = "internal-service"
-
-
-def digest(token: str) -> bytes:
-    """What is stored of a key: its SHA-256. Keys hold 256 random bits, so no salt or stretching is needed."""
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+FIRST_ADMIN = "admin"
+LINK_LIFE = timedelta(hours=1)
 
 
 class AccessService:
-    """Authenticates API keys and the internal service key.
+    """Authenticates API keys, sessions and the internal service key.
 
     `service_key` is compared in constant time; with it comes a caller that may act on everything, or as the
     user it names.
     """
 
-    def __init__(self, keys: KeyStore, ids: Ids, service_key: str) -> None:
+    def __init__(self, keys: KeyStore, ids: Ids, clock: Clock, service_key: str) -> None:
         self._keys = keys
         self._ids = ids
+        self._clock = clock
         self._service_digest = digest(service_key)
 
     async def authenticate(self, token: str, acting_for: str | None = None) -> Caller:
@@ -40,31 +37,67 @@ class AccessService:
         token_digest = digest(token)
         if hmac.compare_digest(token_digest, self._service_digest):
             if acting_for:
-                _check_user(acting_for, "x-user-id")
+                check_user(acting_for, "x-user-id")
                 return Caller(acting_for, Role.USER, is_service=True)
             return Caller(SERVICE_USER, Role.ADMIN, is_service=True)
-        key = await self._keys.find(token_digest) if token.startswith(PREFIX) else None
+        kind = kind_of(token)
+        known = kind in (KeyKind.KEY, KeyKind.SESSION)
+        key = await self._keys.find(token_digest, kind, self._clock.now()) if kind and known else None
         if key is None:
             raise Unauthenticated("Unauthorized")
         return Caller(key.user_id, key.role)
 
-    async def create_key(self, user_id: str, role: Role) -> tuple[ApiKey, str]:
+    async def create_key(
+        self, user_id: str, role: Role, name: str = "", expires_at: datetime | None = None
+    ) -> tuple[ApiKey, str]:
         """A new key and its secret, which is not to be had again. Raises `Invalid`."""
-        _check_user(user_id, "user")
-        token = PREFIX + self._ids.token(32)
-        key = await self._keys.add(user_id.strip(), role, token[: len(PREFIX) + SHOWN], digest(token))
-        return key, token
+        check_user(user_id, "user")
+        token = KEY_PREFIX + self._ids.token()
+        new = NewCredential(
+            user_id.strip(), role, shown(token), digest(token), name=name, expires_at=expires_at
+        )
+        return await self._keys.add(new, self._clock.now()), token
 
     async def list_keys(self) -> Sequence[ApiKey]:
-        return await self._keys.list()
+        return await self._keys.list(KeyKind.KEY, self._clock.now())
 
     async def revoke_key(self, key_id: int) -> None:
-        """Raises `NotFound` when no live key has this id."""
-        if not await self._keys.revoke(key_id):
+        """Raises `NotFound` when no live key or session has this id."""
+        if not await self._keys.revoke(key_id, self._clock.now()):
             raise NotFound(f"no live key has the id {key_id}; 'switchboard keys list' shows them")
 
+    async def find_key(self, token: str) -> ApiKey | None:
+        """The live key that this is."""
+        return await self._keys.find(digest(token), KeyKind.KEY, self._clock.now())
 
-def _check_user(user_id: str, field: str) -> None:
+    async def create_link(self, user_id: str | None = None, role: Role | None = None) -> str:
+        """A token that signs a user in once, within an hour. Without a user: the one of the oldest live admin key.
+
+        The role is that of the user's keys where none is given. The link, and the session that it opens, end with the
+        oldest key that the user has in this role, where there is one. Raises `Invalid`.
+        """
+        if user_id is not None:
+            check_user(user_id, "user")
+            user_id = user_id.strip()
+        now, key = self._clock.now(), None
+        roles = [role] if role else [Role.ADMIN, Role.USER] if user_id else [Role.ADMIN]
+        for possible in roles:
+            key = key or await self._keys.oldest(possible, user_id, now)
+        token = LINK_PREFIX + self._ids.token()
+        new = NewCredential(
+            key.user_id if key else user_id or FIRST_ADMIN,
+            key.role if key else role or (Role.USER if user_id else Role.ADMIN),
+            shown(token),
+            digest(token),
+            KeyKind.LINK,
+            expires_at=now + LINK_LIFE,
+            parent_id=key.id if key else None,
+        )
+        await self._keys.add(new, now)
+        return token
+
+
+def check_user(user_id: str, field: str) -> None:
     fault = limits.text_fault(user_id, limits.USER_ID) if user_id.strip() else "must not be empty"
     if fault:
         raise Invalid.of([Fault(field, fault)])

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from switchboard.access.v1 import access_pb2, access_pb2_grpc
 from switchboard.channels.v1 import catalogue_pb2 as catalogue_pb
 from switchboard.channels.v1 import catalogue_pb2_grpc, instances_pb2_grpc
 from switchboard.channels.v1 import instances_pb2 as pb
@@ -11,19 +10,10 @@ from adapters.inbound.grpc.interceptors import caller
 from adapters.wire import catalogue as wire
 from adapters.wire import instances as convert
 from adapters.wire.pages import PAGE_BYTES, fitting, page, position
-from ports.use_cases import Access, Catalogue, InstanceOperations, Instances
+from ports.use_cases import Catalogue, InstanceOperations, Instances
 
 DEFAULT_LIMIT = 5
 LARGEST_LIMIT = 1000
-
-
-class AccessServicer(access_pb2_grpc.AccessServiceServicer):
-    def __init__(self, access: Access) -> None:
-        self._access = access
-
-    async def WhoAmI(self, request: access_pb2.WhoAmIRequest, context: Any) -> access_pb2.WhoAmIResponse:
-        who = caller()
-        return access_pb2.WhoAmIResponse(user_id=who.user_id, role=who.role, is_service=who.is_service)
 
 
 class CatalogueServicer(catalogue_pb2_grpc.CatalogueServiceServicer):

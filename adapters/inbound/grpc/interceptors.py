@@ -27,6 +27,8 @@ OF_GRPC = ("/grpc.health.v1.Health/", "/grpc.reflection.")
 OPEN_SERVICES = ("/switchboard.channels.v1.CallbackService/", "/switchboard.channels.v1.MessageFileService/")
 OPEN_METHODS = frozenset(
     {
+        "/switchboard.access.v1.AccessService/SignIn",
+        "/switchboard.access.v1.AccessService/SignOut",
         "/switchboard.verification.v1.VerificationService/ListProviders",
         "/switchboard.verification.v1.VerificationService/BotWebhook",
         "/switchboard.verification.v1.VerificationService/CompleteOAuth",

@@ -27,8 +27,9 @@ from switchboard.events.v1 import events_pb2, events_pb2_grpc, subscriptions_pb2
 from switchboard.knowledge.v1 import knowledge_pb2, knowledge_pb2_grpc
 from switchboard.verification.v1 import verification_pb2, verification_pb2_grpc
 
+from adapters.inbound.grpc.access import AccessServicer, KeyServicer
 from adapters.inbound.grpc.callbacks import CallbackServicer
-from adapters.inbound.grpc.channels import AccessServicer, CatalogueServicer, InstanceServicer
+from adapters.inbound.grpc.channels import CatalogueServicer, InstanceServicer
 from adapters.inbound.grpc.conversations import ConversationServicer
 from adapters.inbound.grpc.events import EventServicer
 from adapters.inbound.grpc.health import Health
@@ -86,7 +87,8 @@ async def build(
     server = grpc.aio.server(
         interceptors=[Guard(use_cases.access, ids, bind)], options=OPTIONS, maximum_concurrent_rpcs=MOST_CALLS
     )
-    access_pb2_grpc.add_AccessServiceServicer_to_server(AccessServicer(use_cases.access), server)
+    access_pb2_grpc.add_AccessServiceServicer_to_server(AccessServicer(use_cases.sessions), server)
+    access_pb2_grpc.add_KeyServiceServicer_to_server(KeyServicer(use_cases.keys), server)
     catalogue_pb2_grpc.add_CatalogueServiceServicer_to_server(CatalogueServicer(use_cases.catalogue), server)
     instances = InstanceServicer(use_cases.instances, use_cases.operations)
     instances_pb2_grpc.add_InstanceServiceServicer_to_server(instances, server)

@@ -8,6 +8,7 @@ from fastapi.openapi.utils import get_openapi
 
 from adapters.inbound.rest import (
     conversation_schemas,
+    key_schemas,
     knowledge_schemas,
     message_schemas,
     schedule_schemas,
@@ -58,6 +59,7 @@ MODEL_MODULES = (
     conversation_schemas,
     subscription_schemas,
     schedule_schemas,
+    key_schemas,
 )
 """Modules with the models of bodies."""
 ERROR_SCHEMA = {"$ref": "#/components/schemas/ErrorBody"}

@@ -1,15 +1,14 @@
-"""The channel use cases of a remote core. The caller crosses as its credential, not as a name."""
+"""The channel use cases of a remote core."""
 
 from collections.abc import Sequence
 
-from switchboard.access.v1 import access_pb2, access_pb2_grpc
 from switchboard.channels.v1 import catalogue_pb2, catalogue_pb2_grpc, instances_pb2_grpc
 from switchboard.channels.v1 import instances_pb2 as pb
 
-from adapters.outbound.core_client.connection import CoreConnection, carry
+from adapters.outbound.core_client.connection import CoreConnection
 from adapters.wire import catalogue as wire
 from adapters.wire import instances as convert
-from domain.access.model import Caller, Role
+from domain.access.model import Caller
 from domain.channels.model import ChannelDefinition
 from domain.instances.model import (
     Deliveries,
@@ -27,17 +26,6 @@ from domain.instances.model import (
 
 SLOW = 40.0
 """Seconds for calls that wait for a platform: registering a webhook, a pairing code."""
-
-
-class RemoteAccess:
-    def __init__(self, core: CoreConnection) -> None:
-        self._core = core
-        self._stub = access_pb2_grpc.AccessServiceStub(core.channel)
-
-    async def authenticate(self, token: str, acting_for: str | None = None) -> Caller:
-        carry(token, acting_for)
-        who = await self._core.call(self._stub.WhoAmI, access_pb2.WhoAmIRequest())
-        return Caller(who.user_id, Role(who.role), who.is_service)
 
 
 class RemoteCatalogue:

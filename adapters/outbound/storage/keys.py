@@ -1,38 +1,135 @@
-"""API keys in PostgreSQL."""
+"""API keys, sessions and sign-in links in PostgreSQL."""
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
+from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import ColumnElement, and_, delete, exists, insert, or_, select, update
 
 from adapters.outbound.storage.pool import Database
+from adapters.outbound.storage.schema import columns_of
 from adapters.outbound.storage.tables import api_key
-from domain.access.model import ApiKey, Role
+from domain.access.model import ApiKey, KeyKind, Role
+from ports.keys import NewCredential
 
-KEY = api_key.c["id", "user_id", "role", "prefix", "created_at", "revoked_at"]
+KEY = columns_of(api_key, "id user_id role prefix created_at revoked_at kind name expires_at parent_id")
+MOST_TRIES = 20
+"""Wrong credentials of one address within `WINDOW`."""
+WINDOW = timedelta(minutes=15)
+
+TRY = """
+INSERT INTO sign_in_try AS t (address, tries, until) VALUES (%(address)s, 1, %(until)s)
+ON CONFLICT (address) DO UPDATE SET tries = CASE WHEN t.until > %(now)s THEN t.tries + 1 ELSE 1 END,
+    until = CASE WHEN t.until > %(now)s THEN t.until ELSE excluded.until END
+RETURNING tries, until
+"""
+UNTRY = "UPDATE sign_in_try SET tries = tries - 1 WHERE address = %s AND tries > 0"
 
 
 class PostgresKeys:
+    """`ports.keys.KeyStore`. Index `api_key_hash_key` and the primary key; lists: `api_key_by_user`,
+    `api_key_by_kind`."""
+
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def find(self, digest: bytes) -> ApiKey | None:
-        live = select(*KEY).where(api_key.c.hash == digest, api_key.c.revoked_at.is_(None))
-        row = await self._database.fetch_one(live)
-        return _key(*row) if row else None
+    async def find(self, digest: bytes, kind: KeyKind, now: datetime) -> ApiKey | None:
+        found = select(*KEY).where(api_key.c.hash == digest, api_key.c.kind == kind, _live(now))
+        return _key(await self._database.fetch_one(found))
 
-    async def add(self, user_id: str, role: Role, prefix: str, digest: bytes) -> ApiKey:
-        added = insert(api_key).values(user_id=user_id, role=role, prefix=prefix, hash=digest)
+    async def get(self, key_id: int, now: datetime) -> ApiKey | None:
+        found = select(*KEY, _live(now)).where(api_key.c.id == key_id, api_key.c.kind != KeyKind.LINK)
+        return _key(await self._database.fetch_one(found))
+
+    async def add(self, new: NewCredential, now: datetime) -> ApiKey:
+        added = insert(api_key).values(
+            user_id=new.user_id,
+            role=new.role,
+            prefix=new.prefix,
+            hash=new.digest,
+            kind=new.kind,
+            name=new.name,
+            created_at=now,
+            expires_at=new.expires_at,
+            parent_id=new.parent_id,
+        )
         [row] = await self._database.fetch(added.returning(*KEY))
-        return _key(*row)
+        return _known(*row)
 
-    async def list(self) -> Sequence[ApiKey]:
-        return [_key(*row) for row in await self._database.fetch(select(*KEY).order_by(api_key.c.id))]
+    async def list(
+        self,
+        kind: KeyKind,
+        now: datetime,
+        user_id: str | None = None,
+        after: int = 0,
+        limit: int | None = None,
+    ) -> Sequence[ApiKey]:
+        listed = select(*KEY, _live(now)).where(api_key.c.kind == kind, api_key.c.id > after)
+        if user_id is not None:
+            listed = listed.where(api_key.c.user_id == user_id)
+        rows = await self._database.fetch(listed.order_by(api_key.c.id).limit(limit))
+        return [_known(*row) for row in rows]
 
-    async def revoke(self, key_id: int) -> bool:
-        live = update(api_key).where(api_key.c.id == key_id, api_key.c.revoked_at.is_(None))
-        return await self._database.execute(live.values(revoked_at=func.now())) > 0
+    async def revoke(self, key_id: int, now: datetime) -> bool:
+        unrevoked = update(api_key).where(
+            api_key.c.id == key_id, api_key.c.kind != KeyKind.LINK, api_key.c.revoked_at.is_(None)
+        )
+        return await self._database.execute(unrevoked.values(revoked_at=now)) > 0
+
+    async def take_link(self, digest: bytes, now: datetime) -> ApiKey | None:
+        taken = delete(api_key).where(api_key.c.hash == digest, api_key.c.kind == KeyKind.LINK, _live(now))
+        return _key(await self._database.fetch_one(taken.returning(*KEY)))
+
+    async def oldest(self, role: Role, user_id: str | None, now: datetime) -> ApiKey | None:
+        keys = select(*KEY).where(api_key.c.kind == KeyKind.KEY, api_key.c.role == role, _live(now))
+        if user_id is not None:
+            keys = keys.where(api_key.c.user_id == user_id)
+        return _key(await self._database.fetch_one(keys.order_by(api_key.c.id).limit(1)))
 
 
-def _key(id: int, user_id: str, role: str, *rest: Any) -> ApiKey:
-    return ApiKey(id, user_id, Role(role), *rest)
+class PostgresSignInTries:
+    """`ports.keys.SignInTries`. Primary key; of an address its hash is stored."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def count(self, address: str, now: datetime) -> float | None:
+        parameters = {"address": _hash(address), "now": now, "until": now + WINDOW}
+        [(tries, until)] = await self._database.fetch(TRY, parameters)
+        return max(1.0, (until - now).total_seconds()) if tries > MOST_TRIES else None
+
+    async def uncount(self, address: str) -> None:
+        await self._database.execute(UNTRY, (_hash(address),))
+
+
+def _hash(address: str) -> bytes:
+    return sha256(address.encode("utf-8", "surrogatepass")).digest()
+
+
+def _live(now: datetime) -> ColumnElement[bool]:
+    """Neither revoked nor expired, and its parent, where it has one, neither."""
+    parent = api_key.alias()
+    parent_lives = exists().where(parent.c.id == api_key.c.parent_id, *_valid(parent.c, now))
+    return and_(*_valid(api_key.c, now), or_(api_key.c.parent_id.is_(None), parent_lives))
+
+
+def _valid(columns: Any, now: datetime) -> tuple[ColumnElement[bool], ...]:
+    return columns.revoked_at.is_(None), or_(columns.expires_at.is_(None), columns.expires_at > now)
+
+
+def _key(row: tuple[Any, ...] | None) -> ApiKey | None:
+    return _known(*row) if row else None
+
+
+def _known(
+    id: int,
+    user_id: str,
+    role: str,
+    prefix: str,
+    created: datetime,
+    revoked: datetime | None,
+    kind: str,
+    *rest: Any,
+) -> ApiKey:
+    return ApiKey(id, user_id, Role(role), prefix, created, revoked, KeyKind(kind), *rest)

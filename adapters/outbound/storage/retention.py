@@ -45,7 +45,15 @@ OLD_EVENTS = (
     " WHERE seq IN (SELECT seq FROM event_log ORDER BY seq LIMIT %s) AND at < now() - k.kept"
 )
 """The oldest events stand first. Primary key."""
-OLD_LISTENERS = "DELETE FROM event_listener WHERE until < now()"
+OLD_SIGN_INS = (
+    "DELETE FROM api_key WHERE id IN (SELECT id FROM api_key WHERE kind <> 'key'"
+    " AND expires_at < now() - make_interval(days => %s) ORDER BY expires_at LIMIT %s)"
+)
+"""Sessions and sign-in links. Index `api_key_expiring`."""
+OLD_ROWS = (
+    "DELETE FROM event_listener WHERE until < now()",
+    "DELETE FROM sign_in_try WHERE until < now()",
+)
 
 
 class Retention:
@@ -54,7 +62,7 @@ class Retention:
 
     def __init__(self, database: Database, event_days: int, days: int = 14) -> None:
         self._database = database
-        self._statements = {**dict.fromkeys(STATEMENTS, days), OLD_EVENTS: event_days}
+        self._statements = {**dict.fromkeys(STATEMENTS, days), OLD_EVENTS: event_days, OLD_SIGN_INS: 1}
 
     async def clean(self) -> int:
         """Deletes in batches, so that no lock is held for long; how many rows."""
@@ -64,7 +72,8 @@ class Retention:
                 count += deleted
                 if deleted < BATCH:
                     break
-        count += await self._database.execute(OLD_LISTENERS)
+        for statement in OLD_ROWS:
+            count += await self._database.execute(statement)
         return count + await self._orphans()
 
     async def _orphans(self) -> int:

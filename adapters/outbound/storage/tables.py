@@ -43,6 +43,20 @@ api_key = table(
     Column("hash", LargeBinary, nullable=False, unique=True),
     *required(Timestamp, "created_at"),
     *optional(Timestamp, "revoked_at"),
+    *required(Text, "kind name"),
+    *optional(Timestamp, "expires_at"),
+    *optional(BigInteger, "parent_id"),
+    index("api_key_by_kind", "kind id"),
+    index("api_key_by_user", "user_id kind id"),
+    index("api_key_expiring", "expires_at", where="kind <> 'key'"),
+)
+
+sign_in_try = table(
+    "sign_in_try",
+    key("address", LargeBinary),
+    *required(Integer, "tries"),
+    *required(Timestamp, "until"),
+    index("sign_in_try_until", "until"),
 )
 
 channel_instance = table(

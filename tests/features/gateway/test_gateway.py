@@ -11,7 +11,6 @@ import httpx
 import pytest
 from pytest_bdd import given, parsers, scenarios, then, when
 
-from domain.access.service import digest
 from tests.drivers.ways import INSTANCES, Rest
 from tests.drivers.world import SERVICE_KEY, World
 
@@ -40,7 +39,7 @@ def has_webhook(rest: Rest, made: dict[str, int]) -> None:
 @given("ann's key is revoked")
 def revoked(world: World) -> None:
     token = world.key_of("ann")
-    key = world.run(world.container.storage().keys.find(digest(token)))
+    key = world.run(world.container.access().find_key(token))
     assert key is not None
     world.run(world.container.access().revoke_key(key.id))
 

@@ -233,6 +233,11 @@ def acting_user(scene: Scene, text: str) -> None:
 INSTANCE = {"channelId": "http-webhook", "channelName": "of a long user", "config": {}}
 
 
+def key_of_another(scene: Scene, text: str) -> None:
+    answer = scene.ask("POST", "/api/agent/keys", None, json={"userId": text}, headers=SERVICE)
+    assert answer.status_code in (400, 201)
+
+
 def permission(scene: Scene, text: str) -> None:
     body = {"userId": text, "permission_level": 1}
     answer = scene.ask("PUT", f"{KB}/{scene.base}/permissions", "ann", json=body)
@@ -297,6 +302,8 @@ Way = Callable[[Scene, str], None]
 PATHS: dict[str, tuple[Way, ...] | str] = {
     "access_notice.external_id": (anonymous_sender,),
     "alembic_version.version_num": OUTSIDE_NONE,
+    "api_key.kind": OUTSIDE_NONE,
+    "api_key.user_id": (key_of_another,),
     "blob.key": (file_of_words,),
     "channel_instance.channel_id": (instance_fields,),
     "channel_instance.channel_name": (instance_fields,),

@@ -168,6 +168,8 @@ def gateway(
     nothing: Any = object()
     use_cases = UseCases(
         access=Keys(),
+        sessions=nothing,
+        keys=nothing,
         catalogue=nothing,
         instances=nothing,
         operations=nothing,

@@ -40,6 +40,16 @@ class AccessServiceStub:
                 request_serializer=switchboard_dot_access_dot_v1_dot_access__pb2.WhoAmIRequest.SerializeToString,
                 response_deserializer=switchboard_dot_access_dot_v1_dot_access__pb2.WhoAmIResponse.FromString,
                 _registered_method=True)
+        self.SignIn = channel.unary_unary(
+                '/switchboard.access.v1.AccessService/SignIn',
+                request_serializer=switchboard_dot_access_dot_v1_dot_access__pb2.SignInRequest.SerializeToString,
+                response_deserializer=switchboard_dot_access_dot_v1_dot_access__pb2.SignInResponse.FromString,
+                _registered_method=True)
+        self.SignOut = channel.unary_unary(
+                '/switchboard.access.v1.AccessService/SignOut',
+                request_serializer=switchboard_dot_access_dot_v1_dot_access__pb2.SignOutRequest.SerializeToString,
+                response_deserializer=switchboard_dot_access_dot_v1_dot_access__pb2.SignOutResponse.FromString,
+                _registered_method=True)
 
 
 class AccessServiceServicer:
@@ -52,6 +62,21 @@ class AccessServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def SignIn(self, request, context):
+        """Opens a session of a browser with an API key or the token of a sign-in link; needs no other credential.
+        UNAUTHENTICATED, RESOURCE_EXHAUSTED after too many wrong ones of one address.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SignOut(self, request, context):
+        """Ends a session; needs no other credential.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_AccessServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -59,6 +84,16 @@ def add_AccessServiceServicer_to_server(servicer, server):
                     servicer.WhoAmI,
                     request_deserializer=switchboard_dot_access_dot_v1_dot_access__pb2.WhoAmIRequest.FromString,
                     response_serializer=switchboard_dot_access_dot_v1_dot_access__pb2.WhoAmIResponse.SerializeToString,
+            ),
+            'SignIn': grpc.unary_unary_rpc_method_handler(
+                    servicer.SignIn,
+                    request_deserializer=switchboard_dot_access_dot_v1_dot_access__pb2.SignInRequest.FromString,
+                    response_serializer=switchboard_dot_access_dot_v1_dot_access__pb2.SignInResponse.SerializeToString,
+            ),
+            'SignOut': grpc.unary_unary_rpc_method_handler(
+                    servicer.SignOut,
+                    request_deserializer=switchboard_dot_access_dot_v1_dot_access__pb2.SignOutRequest.FromString,
+                    response_serializer=switchboard_dot_access_dot_v1_dot_access__pb2.SignOutResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -89,6 +124,224 @@ class AccessService:
             '/switchboard.access.v1.AccessService/WhoAmI',
             switchboard_dot_access_dot_v1_dot_access__pb2.WhoAmIRequest.SerializeToString,
             switchboard_dot_access_dot_v1_dot_access__pb2.WhoAmIResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SignIn(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/switchboard.access.v1.AccessService/SignIn',
+            switchboard_dot_access_dot_v1_dot_access__pb2.SignInRequest.SerializeToString,
+            switchboard_dot_access_dot_v1_dot_access__pb2.SignInResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SignOut(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/switchboard.access.v1.AccessService/SignOut',
+            switchboard_dot_access_dot_v1_dot_access__pb2.SignOutRequest.SerializeToString,
+            switchboard_dot_access_dot_v1_dot_access__pb2.SignOutResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+
+class KeyServiceStub:
+    """API keys and sessions of the caller, for an admin those of all users.
+    """
+
+    def __init__(self, channel):
+        """Constructor.
+
+        Args:
+            channel: A grpc.Channel.
+        """
+        self.CreateKey = channel.unary_unary(
+                '/switchboard.access.v1.KeyService/CreateKey',
+                request_serializer=switchboard_dot_access_dot_v1_dot_access__pb2.CreateKeyRequest.SerializeToString,
+                response_deserializer=switchboard_dot_access_dot_v1_dot_access__pb2.CreateKeyResponse.FromString,
+                _registered_method=True)
+        self.ListKeys = channel.unary_unary(
+                '/switchboard.access.v1.KeyService/ListKeys',
+                request_serializer=switchboard_dot_access_dot_v1_dot_access__pb2.ListKeysRequest.SerializeToString,
+                response_deserializer=switchboard_dot_access_dot_v1_dot_access__pb2.ListKeysResponse.FromString,
+                _registered_method=True)
+        self.RevokeKey = channel.unary_unary(
+                '/switchboard.access.v1.KeyService/RevokeKey',
+                request_serializer=switchboard_dot_access_dot_v1_dot_access__pb2.RevokeKeyRequest.SerializeToString,
+                response_deserializer=switchboard_dot_access_dot_v1_dot_access__pb2.RevokeKeyResponse.FromString,
+                _registered_method=True)
+
+
+class KeyServiceServicer:
+    """API keys and sessions of the caller, for an admin those of all users.
+    """
+
+    def CreateKey(self, request, context):
+        """PERMISSION_DENIED for another user's key and for a role above the caller's own.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListKeys(self, request, context):
+        """Ordered by id.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RevokeKey(self, request, context):
+        """Ends a key and its sessions, or one session.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+
+def add_KeyServiceServicer_to_server(servicer, server):
+    rpc_method_handlers = {
+            'CreateKey': grpc.unary_unary_rpc_method_handler(
+                    servicer.CreateKey,
+                    request_deserializer=switchboard_dot_access_dot_v1_dot_access__pb2.CreateKeyRequest.FromString,
+                    response_serializer=switchboard_dot_access_dot_v1_dot_access__pb2.CreateKeyResponse.SerializeToString,
+            ),
+            'ListKeys': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListKeys,
+                    request_deserializer=switchboard_dot_access_dot_v1_dot_access__pb2.ListKeysRequest.FromString,
+                    response_serializer=switchboard_dot_access_dot_v1_dot_access__pb2.ListKeysResponse.SerializeToString,
+            ),
+            'RevokeKey': grpc.unary_unary_rpc_method_handler(
+                    servicer.RevokeKey,
+                    request_deserializer=switchboard_dot_access_dot_v1_dot_access__pb2.RevokeKeyRequest.FromString,
+                    response_serializer=switchboard_dot_access_dot_v1_dot_access__pb2.RevokeKeyResponse.SerializeToString,
+            ),
+    }
+    generic_handler = grpc.method_handlers_generic_handler(
+            'switchboard.access.v1.KeyService', rpc_method_handlers)
+    server.add_generic_rpc_handlers((generic_handler,))
+    server.add_registered_method_handlers('switchboard.access.v1.KeyService', rpc_method_handlers)
+
+
+ # This class is part of an EXPERIMENTAL API.
+class KeyService:
+    """API keys and sessions of the caller, for an admin those of all users.
+    """
+
+    @staticmethod
+    def CreateKey(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/switchboard.access.v1.KeyService/CreateKey',
+            switchboard_dot_access_dot_v1_dot_access__pb2.CreateKeyRequest.SerializeToString,
+            switchboard_dot_access_dot_v1_dot_access__pb2.CreateKeyResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListKeys(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/switchboard.access.v1.KeyService/ListKeys',
+            switchboard_dot_access_dot_v1_dot_access__pb2.ListKeysRequest.SerializeToString,
+            switchboard_dot_access_dot_v1_dot_access__pb2.ListKeysResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RevokeKey(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/switchboard.access.v1.KeyService/RevokeKey',
+            switchboard_dot_access_dot_v1_dot_access__pb2.RevokeKeyRequest.SerializeToString,
+            switchboard_dot_access_dot_v1_dot_access__pb2.RevokeKeyResponse.FromString,
             options,
             channel_credentials,
             insecure,

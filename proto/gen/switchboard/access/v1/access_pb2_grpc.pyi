@@ -34,6 +34,12 @@ class AccessServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> AccessServiceAsyncStub: ...
     WhoAmI: _grpc.UnaryUnaryMultiCallable[_access_pb2.WhoAmIRequest, _access_pb2.WhoAmIResponse]
+    SignIn: _grpc.UnaryUnaryMultiCallable[_access_pb2.SignInRequest, _access_pb2.SignInResponse]
+    """Opens a session of a browser with an API key or the token of a sign-in link; needs no other credential.
+    UNAUTHENTICATED, RESOURCE_EXHAUSTED after too many wrong ones of one address.
+    """
+    SignOut: _grpc.UnaryUnaryMultiCallable[_access_pb2.SignOutRequest, _access_pb2.SignOutResponse]
+    """Ends a session; needs no other credential."""
 
 @_typing.type_check_only
 class AccessServiceAsyncStub(AccessServiceStub):
@@ -41,6 +47,12 @@ class AccessServiceAsyncStub(AccessServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     WhoAmI: _aio.UnaryUnaryMultiCallable[_access_pb2.WhoAmIRequest, _access_pb2.WhoAmIResponse]  # type: ignore[assignment]
+    SignIn: _aio.UnaryUnaryMultiCallable[_access_pb2.SignInRequest, _access_pb2.SignInResponse]  # type: ignore[assignment]
+    """Opens a session of a browser with an API key or the token of a sign-in link; needs no other credential.
+    UNAUTHENTICATED, RESOURCE_EXHAUSTED after too many wrong ones of one address.
+    """
+    SignOut: _aio.UnaryUnaryMultiCallable[_access_pb2.SignOutRequest, _access_pb2.SignOutResponse]  # type: ignore[assignment]
+    """Ends a session; needs no other credential."""
 
 class AccessServiceServicer(metaclass=_abc_1.ABCMeta):
     """Who stands behind the credential of the call."""
@@ -52,4 +64,77 @@ class AccessServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_access_pb2.WhoAmIResponse, _abc.Awaitable[_access_pb2.WhoAmIResponse]]: ...
 
+    @_abc_1.abstractmethod
+    def SignIn(
+        self,
+        request: _access_pb2.SignInRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_access_pb2.SignInResponse, _abc.Awaitable[_access_pb2.SignInResponse]]:
+        """Opens a session of a browser with an API key or the token of a sign-in link; needs no other credential.
+        UNAUTHENTICATED, RESOURCE_EXHAUSTED after too many wrong ones of one address.
+        """
+
+    @_abc_1.abstractmethod
+    def SignOut(
+        self,
+        request: _access_pb2.SignOutRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_access_pb2.SignOutResponse, _abc.Awaitable[_access_pb2.SignOutResponse]]:
+        """Ends a session; needs no other credential."""
+
 def add_AccessServiceServicer_to_server(servicer: AccessServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
+
+class KeyServiceStub:
+    """API keys and sessions of the caller, for an admin those of all users."""
+
+    @_typing.overload
+    def __new__(cls, channel: _grpc.Channel) -> _Self: ...
+    @_typing.overload
+    def __new__(cls, channel: _aio.Channel) -> KeyServiceAsyncStub: ...
+    CreateKey: _grpc.UnaryUnaryMultiCallable[_access_pb2.CreateKeyRequest, _access_pb2.CreateKeyResponse]
+    """PERMISSION_DENIED for another user's key and for a role above the caller's own."""
+    ListKeys: _grpc.UnaryUnaryMultiCallable[_access_pb2.ListKeysRequest, _access_pb2.ListKeysResponse]
+    """Ordered by id."""
+    RevokeKey: _grpc.UnaryUnaryMultiCallable[_access_pb2.RevokeKeyRequest, _access_pb2.RevokeKeyResponse]
+    """Ends a key and its sessions, or one session."""
+
+@_typing.type_check_only
+class KeyServiceAsyncStub(KeyServiceStub):
+    """API keys and sessions of the caller, for an admin those of all users."""
+
+    def __init__(self, channel: _aio.Channel) -> None: ...
+    CreateKey: _aio.UnaryUnaryMultiCallable[_access_pb2.CreateKeyRequest, _access_pb2.CreateKeyResponse]  # type: ignore[assignment]
+    """PERMISSION_DENIED for another user's key and for a role above the caller's own."""
+    ListKeys: _aio.UnaryUnaryMultiCallable[_access_pb2.ListKeysRequest, _access_pb2.ListKeysResponse]  # type: ignore[assignment]
+    """Ordered by id."""
+    RevokeKey: _aio.UnaryUnaryMultiCallable[_access_pb2.RevokeKeyRequest, _access_pb2.RevokeKeyResponse]  # type: ignore[assignment]
+    """Ends a key and its sessions, or one session."""
+
+class KeyServiceServicer(metaclass=_abc_1.ABCMeta):
+    """API keys and sessions of the caller, for an admin those of all users."""
+
+    @_abc_1.abstractmethod
+    def CreateKey(
+        self,
+        request: _access_pb2.CreateKeyRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_access_pb2.CreateKeyResponse, _abc.Awaitable[_access_pb2.CreateKeyResponse]]:
+        """PERMISSION_DENIED for another user's key and for a role above the caller's own."""
+
+    @_abc_1.abstractmethod
+    def ListKeys(
+        self,
+        request: _access_pb2.ListKeysRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_access_pb2.ListKeysResponse, _abc.Awaitable[_access_pb2.ListKeysResponse]]:
+        """Ordered by id."""
+
+    @_abc_1.abstractmethod
+    def RevokeKey(
+        self,
+        request: _access_pb2.RevokeKeyRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_access_pb2.RevokeKeyResponse, _abc.Awaitable[_access_pb2.RevokeKeyResponse]]:
+        """Ends a key and its sessions, or one session."""
+
+def add_KeyServiceServicer_to_server(servicer: KeyServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

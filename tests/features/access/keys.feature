@@ -1,0 +1,158 @@
+Feature: API keys and sessions
+  Programs call with API keys. People who use the console open a session with a key or with a link.
+
+  Rule: Users make and revoke their own keys
+
+    Scenario: A key of one's own
+      When ann makes a key called "Nightly export"
+      Then the new key works, and it is ann's
+      And ann's list names "Nightly export" and shows no key whole
+
+    Scenario: A key that is revoked
+      Given ann makes a key called "Nightly export"
+      When ann revokes that key
+      Then the new key works no longer
+      And ann's list says that "Nightly export" was revoked
+
+    Scenario: A key that expires
+      Given ann makes a key that expires in 30 days
+      When 31 days pass
+      Then the new key works no longer
+
+    Scenario Outline: What a user may not make: <what>
+      When ann makes <what>
+      Then that is forbidden
+
+      Examples:
+        | what                      |
+        | a key with the role admin |
+        | a key for bob             |
+
+    Scenario: Other people's keys
+      Given ann makes a key called "Nightly export"
+      When bob revokes that key
+      Then that is forbidden
+      And bob's list does not name "Nightly export"
+
+    Scenario: An admin makes keys for anybody
+      When admin makes a key for bob
+      Then the new key works, and it is bob's
+
+    Scenario: An admin revokes the keys of anybody
+      Given ann makes a key called "Nightly export"
+      When admin revokes that key
+      Then the new key works no longer
+
+    Scenario: A key that nobody has
+      When ann revokes a key that does not exist
+      Then that is not found
+
+    Scenario Outline: A key with <mistake>
+      When ann makes a key with <mistake>
+      Then that is refused, naming "<field>"
+
+      Examples:
+        | mistake             | field         |
+        | a name of 101 signs | name          |
+        | no day of life      | expiresInDays |
+        | another kind of role | role          |
+
+    Scenario: A long list comes in pages
+      Given ann makes 3 keys
+      Then ann reads all her keys 2 at a time
+
+  Rule: A session ends with the key that opened it
+
+    Scenario: Signing in with a key
+      When ann signs in with her key
+      Then her session works, and it is ann's
+      And her session is in the list of her sessions
+
+    Scenario: Signing out
+      Given ann signs in with her key
+      When ann signs out
+      Then her session works no longer
+      And her key still works
+
+    Scenario: The key is revoked
+      Given ann signs in with her key
+      When ann's key is revoked
+      Then her session works no longer
+
+    Scenario: A session is not for ever
+      Given ann signs in with her key
+      When 8 days pass
+      Then her session works no longer
+
+    Scenario: One session is ended from elsewhere
+      Given ann signs in with her key
+      When ann ends that session by its id
+      Then her session works no longer
+      And her key still works
+
+    Scenario: A session opens no other
+      Given ann signs in with her key
+      When somebody signs in with ann's session
+      Then that is refused with what to do
+
+  Rule: A link signs in once
+
+    Scenario: Signing in by a link
+      Given a link for ann
+      When ann follows the link
+      Then her session works, and it is ann's
+
+    Scenario: The same link again
+      Given a link for ann
+      And ann follows the link
+      When somebody follows the link again
+      Then that is refused with what to do
+
+    Scenario: A link that is too old
+      Given a link for ann
+      When 2 hours pass
+      And ann follows the link
+      Then that is refused with what to do
+
+    Scenario: The link of a user whose key is revoked
+      Given a link for ann, who has a key
+      And ann follows the link
+      When ann's key is revoked
+      Then her session works no longer
+
+    Scenario: A link is no key
+      Given a link for ann
+      Then the link does not work as a key
+
+    Scenario: The first link of a new installation is an admin's
+      Given the link that is printed at the start
+      When the link is followed
+      Then the session is that of the admin "admin"
+
+  Rule: Guessing is slowed down
+
+    Scenario: Too many wrong keys
+      Given 20 wrong keys came from one address
+      When ann signs in with her key from that address
+      Then she is told to wait
+      And from another address she can sign in
+
+    Scenario: Right keys do not count
+      When ann signs in 25 times with her key
+      Then her session works, and it is ann's
+
+    Scenario: After some minutes it goes on
+      Given 20 wrong keys came from one address
+      When 16 minutes pass
+      And ann signs in with her key from that address
+      Then her session works, and it is ann's
+
+  Rule: Nothing of old sessions is kept
+
+    Scenario: Cleaning up
+      Given ann signs in with her key
+      And a link for ann
+      And 20 wrong keys came from one address
+      When all of that expired long ago
+      And the service cleans up
+      Then only ann's key is on record
