@@ -30,6 +30,7 @@ from domain.instances.model import (
     SaveResult,
 )
 from domain.verification.model import BotLink, CodeSent, OAuthResult
+from ports.config_checks import ConfigChecks
 from ports.files import SharedFiles
 from ports.keys import Keys, Sessions
 from ports.knowledge import KnowledgeBases, KnowledgeFiles, KnowledgeSearch
@@ -255,6 +256,7 @@ class UseCases:
     keys: Keys
     catalogue: Catalogue
     instances: Instances
+    checks: ConfigChecks
     operations: InstanceOperations
     messages: Messages
     conversations: Conversations

@@ -1,12 +1,13 @@
 """Definitions and sockets to protobuf and back."""
 
-from typing import cast
-
 from switchboard.channels.v1 import catalogue_pb2 as pb
 
+from adapters.wire.conversion import Conversion
 from adapters.wire.timestamps import from_us, to_us
-from domain.channels.model import ChannelDefinition, ConfigField, FieldType, SetupInstructions
+from domain.channels.model import ChannelDefinition, ConfigField, SetupInstructions
 from domain.instances.model import LiveSocket
+
+_FIELD = Conversion(ConfigField, pb.ConfigField)
 
 
 def definition_to_pb(value: ChannelDefinition) -> pb.Definition:
@@ -15,12 +16,12 @@ def definition_to_pb(value: ChannelDefinition) -> pb.Definition:
         name=value.name,
         description=value.description,
         type=value.type,
-        fields=[
-            pb.ConfigField(
-                name=field.name, type=field.type, description=field.description, required=field.required
-            )
-            for field in value.fields
+        fields=map(_FIELD.to_pb, value.fields),
+        advice=[
+            pb.FieldAlternatives(alternatives=[pb.FieldNames(names=names) for names in alternatives])
+            for alternatives in value.advice
         ],
+        without_public_address=value.without_public_address,
         setup_instructions=pb.SetupInstructions(
             webhook_required=value.setup.webhook_required,
             webhook_path=value.setup.webhook_path,
@@ -32,16 +33,15 @@ def definition_to_pb(value: ChannelDefinition) -> pb.Definition:
 
 
 def definition_from_pb(message: pb.Definition) -> ChannelDefinition:
-    """What the catalogue shows; rules that only the core needs do not cross."""
+    """What the catalogue and forms show; rules that only the core needs do not cross."""
     setup = message.setup_instructions
     return ChannelDefinition(
         id=message.id,
         name=message.name,
         description=message.description,
-        fields=tuple(
-            ConfigField(field.name, cast(FieldType, field.type), field.description, field.required)
-            for field in message.fields
-        ),
+        fields=tuple(map(_FIELD.from_pb, message.fields)),
+        advice=tuple(tuple(tuple(group.names) for group in entry.alternatives) for entry in message.advice),
+        without_public_address=message.without_public_address,
         setup=SetupInstructions(
             setup.title, tuple(setup.steps), setup.docs_url, setup.webhook_required, setup.webhook_path
         ),

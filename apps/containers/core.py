@@ -25,6 +25,7 @@ from domain.conversations.forwarding.service import DestinationService
 from domain.conversations.history.service import HistoryService
 from domain.conversations.sending.service import MessageService, SendingService
 from domain.events.service import EventStreams
+from domain.instances.checks.service import ConfigCheckService
 from domain.instances.operations.service import OperationsService
 from domain.instances.service import InstanceService
 from domain.polling.overview.service import ScheduleListService
@@ -45,6 +46,13 @@ def build_instances(storage: Storage, channels: Channels) -> InstanceService:
         channels.pairings,
         channels.schedules,
         DestinationService(storage.instances, channels.registry),
+    )
+
+
+def build_config_checks(foundation: Foundation, storage: Storage, channels: Channels) -> ConfigCheckService:
+    destinations = DestinationService(storage.instances, channels.registry)
+    return ConfigCheckService(
+        storage.instances, channels.registry, channels.registration, destinations, foundation.clock
     )
 
 
@@ -118,6 +126,7 @@ def build_use_cases(
         keys=KeyService(access, storage.keys, foundation.clock),
         catalogue=CatalogueService(channels.registry, channels.links),
         instances=instances,
+        checks=build_config_checks(foundation, storage, channels),
         operations=OperationsService(storage.instances, channels.registry, storage.health, storage.outbox),
         messages=messages,
         conversations=conversations,

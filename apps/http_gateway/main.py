@@ -17,6 +17,7 @@ from adapters.outbound.clock import RandomIds, SystemClock
 from adapters.outbound.core_client.access import RemoteAccess, RemoteKeys
 from adapters.outbound.core_client.callbacks import RemoteCallbacks
 from adapters.outbound.core_client.channels import RemoteCatalogue, RemoteInstances
+from adapters.outbound.core_client.config_checks import RemoteConfigChecks
 from adapters.outbound.core_client.connection import CoreConnection
 from adapters.outbound.core_client.conversations import RemoteConversations
 from adapters.outbound.core_client.events import RemoteEvents
@@ -90,6 +91,7 @@ def _remote_use_cases(core: CoreConnection, callbacks: RemoteCallbacks) -> UseCa
         keys=RemoteKeys(core),
         catalogue=RemoteCatalogue(core),
         instances=instances,
+        checks=RemoteConfigChecks(core),
         operations=instances,
         messages=RemoteMessages(core),
         conversations=RemoteConversations(core),

@@ -36,6 +36,8 @@ class ConfigField:
     format: Format = Format.TEXT
     choices: tuple[str, ...] = ()
     secret: bool = False
+    basic: bool = False
+    """Shown in a form without asking for more settings, as required fields and secrets are in any case."""
     check: Callable[[Any], str | None] | None = None
     """A rule of this channel in place of `format`: what is wrong with a value, None if nothing."""
 
@@ -92,11 +94,18 @@ class ChannelDefinition:
     buttons: int = 0
     advice: tuple[tuple[tuple[str, ...], ...], ...] = field(default=())
     """Each entry: alternatives of fields of which at least one should be given in full."""
+    without_public_address: str = ""
+    """How it works where the platform cannot call this server, in a sentence; empty where it does not."""
 
     @property
     def type(self) -> str:
         """The channel type identifier; the same as the id."""
         return self.id
+
+    def is_basic(self, field: ConfigField) -> bool:
+        """Whether a form shows the field without asking for more settings."""
+        advised = any(field.name in names for alternatives in self.advice for names in alternatives)
+        return field.basic or field.required or field.secret or advised
 
     def identifies(self, config: Mapping[str, object]) -> bool:
         """Whether senders of an instance are resolved to platform users."""

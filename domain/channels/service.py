@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from domain.access.model import Caller
 from domain.channels.model import ChannelDefinition
+from domain.instances.lookup.service import named_channel
 from domain.instances.model import LiveSocket
-from domain.refusals import NotFound
 from ports.channels import Channels
 from ports.instances import SocketStore
 
@@ -19,10 +19,7 @@ class CatalogueService:
         return [channel.definition for channel in self._channels.all()]
 
     async def definition(self, channel_id: str) -> ChannelDefinition:
-        channel = self._channels.find(channel_id)
-        if channel is None:
-            raise NotFound(f"there is no channel '{channel_id[:100]}'; GET /api/agent/channels lists them")
-        return channel.definition
+        return named_channel(self._channels, channel_id).definition
 
     async def sockets(self, caller: Caller) -> Sequence[LiveSocket]:
         return await self._sockets.live(None if caller.is_admin else caller.user_id)

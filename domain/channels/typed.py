@@ -82,6 +82,7 @@ def setting(
     *,
     required: bool = False,
     secret: bool = False,
+    basic: bool = False,
     format: Format = Format.TEXT,
     choices: tuple[str, ...] = (),
     check: Callable[[Any], str | None] | None = None,
@@ -98,6 +99,7 @@ def setting(
         format=format,
         choices=choices,
         secret=secret,
+        basic=basic,
         check=check,
     )
     return field(default=default, metadata={"declared": declared, "key": name})

@@ -5,7 +5,6 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from domain import limits
 from domain.access.model import Caller
 from domain.channels.answers import Answer
 from domain.channels.messages import Config, Event
@@ -22,9 +21,8 @@ from domain.instances.model import (
     SaveResult,
 )
 from domain.instances.registration.service import RegistrationService
-from domain.instances.validation import advice, check_config
+from domain.instances.validation import advice, faults_of
 from domain.refusals import Fault, Forbidden, Invalid
-from domain.routing.resource import parse_resource
 from ports.channels import AnyChannel, Channels
 from ports.instances import InstanceStore, Processes
 from ports.pairing import Pairings
@@ -66,7 +64,7 @@ class InstanceService:
         _check(channel.definition, new.channel_name, new.config, new.resource_id)
         existing = await self.store.find(new.id) if new.id is not None else None
         if existing is None or not existing.exists:
-            await self._check_destination(owner, channel, new.config)
+            await self.destinations.check_config(owner, channel, new.config)
             connects = await self.registration.wants_connection(channel, new.config, None)
             return await self._saved(await self.store.add(owner, new, connects=connects), channel, "created")
         if not caller.may_act_for(existing.user_id):
@@ -83,16 +81,8 @@ class InstanceService:
         _check(channel.definition, name, change.config, change.resource_id)
         return await self._change(existing, channel, change)
 
-    async def _check_destination(self, owner: str, channel: AnyChannel, config: Config) -> None:
-        """Raises `Invalid`."""
-        destination = (
-            channel.forwarding.destination(channel.config.load(config)) if channel.forwarding else None
-        )
-        if destination is not None:
-            await self.destinations.check(owner, destination)
-
     async def _change(self, existing: Instance, channel: AnyChannel, change: InstanceChange) -> SaveResult:
-        await self._check_destination(existing.user_id, channel, change.config)
+        await self.destinations.check_config(existing.user_id, channel, change.config)
         connects = await self.registration.wants_connection(channel, change.config, existing.id)
         instance = await self.store.change(existing.id, change, connects=connects)
         if instance is None:
@@ -137,21 +127,9 @@ class InstanceService:
 
 
 def _check(definition: ChannelDefinition, name: str, config: object, resource_id: str | None) -> None:
-    faults = []
-    if not name.strip():
-        faults.append(Fault("channelName", "must not be empty"))
-    elif fault := limits.text_fault(name, limits.CHANNEL_NAME):
-        faults.append(Fault("channelName", fault))
-    if not isinstance(config, dict):
-        faults.append(Fault("config", "must be an object"))
-    elif fault := limits.json_fault(config):
-        faults.append(Fault("config", fault))
-    if faults:
+    """Raises `Invalid`."""
+    if faults := faults_of(definition, name, config, resource_id):
         raise Invalid.of(faults)
-    if resource_id is not None:
-        parse_resource(resource_id)
-    assert isinstance(config, dict)
-    check_config(definition, config)
 
 
 async def _end_waiting(channel: AnyChannel, config: Config, unanswered: Sequence[Event]) -> None:

@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from domain import limits
 from domain.channels.model import ChannelDefinition, ConfigField, Format
 from domain.refusals import Fault, Invalid
+from domain.routing.resource import parse_resource
 
 LONGEST_VALUE = 20_000
 LONGEST_ID = 300
@@ -23,11 +25,41 @@ _ID = re.compile(rf"[^\s\x00-\x1f\x7f/\\?#%]{{1,{LONGEST_ID}}}")
 _HEX32 = re.compile(r"[0-9A-Fa-f]{64}")
 
 
-def check_config(definition: ChannelDefinition, config: Mapping[str, object]) -> None:
-    """Raises `Invalid` that lists every field at fault, by its name in the configuration."""
-    faults = [fault for field in definition.fields for fault in _check(field, config)]
-    if faults:
-        raise Invalid.of(faults)
+def faults_of(
+    definition: ChannelDefinition, name: str | None, config: object, resource_id: str | None
+) -> list[Fault]:
+    """What is wrong with an instance that is to be saved. `name` None: it stays as it is."""
+    faults = [] if name is None else _name_faults(name)
+    if resource_id is not None:
+        faults += _resource_faults(resource_id)
+    if not isinstance(config, dict):
+        return [*faults, Fault("config", "must be an object")]
+    if fault := limits.json_fault(config):
+        return [*faults, Fault("config", fault)]
+    return [*faults, *(fault for field in definition.fields for fault in _check(field, config))]
+
+
+def _name_faults(name: str) -> list[Fault]:
+    fault = limits.text_fault(name, limits.CHANNEL_NAME) if name.strip() else "must not be empty"
+    return [Fault("channelName", fault)] if fault else []
+
+
+def _resource_faults(resource_id: str) -> list[Fault]:
+    try:
+        parse_resource(resource_id)
+    except Invalid as invalid:
+        return list(invalid.faults)
+    return []
+
+
+def with_stored_secrets(
+    definition: ChannelDefinition, config: Mapping[str, object], stored: Mapping[str, object]
+) -> dict[str, object]:
+    """A configuration in which stored secrets stand for those that it leaves out or empty; None takes one away."""
+    left_out = {
+        field.name for field in definition.fields if field.secret and config.get(field.name, "") == ""
+    }
+    return {**config, **{name: stored[name] for name in stored if name in left_out}}
 
 
 def advice(definition: ChannelDefinition, config: Mapping[str, object]) -> list[str]:

@@ -11,6 +11,8 @@ from switchboard.channels.v1 import (
     callbacks_pb2_grpc,
     catalogue_pb2,
     catalogue_pb2_grpc,
+    checks_pb2,
+    checks_pb2_grpc,
     conversations_pb2,
     conversations_pb2_grpc,
     files_pb2,
@@ -30,6 +32,7 @@ from switchboard.verification.v1 import verification_pb2, verification_pb2_grpc
 from adapters.inbound.grpc.access import AccessServicer, KeyServicer
 from adapters.inbound.grpc.callbacks import CallbackServicer
 from adapters.inbound.grpc.channels import CatalogueServicer, InstanceServicer
+from adapters.inbound.grpc.config_checks import ConfigCheckServicer
 from adapters.inbound.grpc.conversations import ConversationServicer
 from adapters.inbound.grpc.events import EventServicer
 from adapters.inbound.grpc.health import Health
@@ -70,6 +73,7 @@ FILES = (
     events_pb2,
     files_pb2,
     instances_pb2,
+    checks_pb2,
     conversations_pb2,
     messages_pb2,
     knowledge_pb2,
@@ -92,6 +96,7 @@ async def build(
     catalogue_pb2_grpc.add_CatalogueServiceServicer_to_server(CatalogueServicer(use_cases.catalogue), server)
     instances = InstanceServicer(use_cases.instances, use_cases.operations)
     instances_pb2_grpc.add_InstanceServiceServicer_to_server(instances, server)
+    checks_pb2_grpc.add_ConfigCheckServiceServicer_to_server(ConfigCheckServicer(use_cases.checks), server)
     messages_pb2_grpc.add_MessageServiceServicer_to_server(MessageServicer(use_cases.messages), server)
     conversations_pb2_grpc.add_ConversationServiceServicer_to_server(
         ConversationServicer(use_cases.conversations), server

@@ -7,6 +7,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from adapters.inbound.rest import (
     catalogue,
+    config_checks,
     conversations,
     docs_page,
     errors,
@@ -33,6 +34,7 @@ from ports.use_cases import UseCases
 ROUTES = (
     catalogue,
     instances,
+    config_checks,
     conversations,
     messages,
     events,

@@ -7,6 +7,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from adapters.inbound.rest import (
+    config_check_schemas,
     conversation_schemas,
     key_schemas,
     knowledge_schemas,
@@ -54,6 +55,7 @@ SEND_PATH = "/api/agent/channel-instances/{instanceId}/messages"
 UPDATE_PATH = "/api/agent/channel-instances/{instanceId}"
 MODEL_MODULES = (
     schemas,
+    config_check_schemas,
     knowledge_schemas,
     message_schemas,
     conversation_schemas,

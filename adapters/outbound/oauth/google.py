@@ -88,7 +88,8 @@ def platform_errors(context: str = "") -> Iterator[None]:
     try:
         yield
     except GoogleError as error:
-        raise PlatformError(f"{context}{error}") from error
+        away = error.sent.outcome is not Outcome.PERMANENT
+        raise PlatformError(f"{context}{error}", transient=away) from error
 
 
 @dataclass(frozen=True, slots=True)

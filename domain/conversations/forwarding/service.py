@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 from domain.channels.answers import Answer, Author
-from domain.channels.messages import Event
+from domain.channels.messages import Config, Event
 from domain.conversations.model import Destination
 from domain.conversations.sending.service import SendingService
 from domain.instances.model import ACTIVE, Activity, Instance
 from domain.refusals import Fault, Invalid, PlatformAway, Refusal, Unavailable
 from domain.routing.invocation.model import ConversationContext
-from ports.channels import Channels
+from ports.channels import AnyChannel, Channels
 from ports.instances import HealthRecorder, InstanceLookup
 
 INSTANCE, ADDRESS = "config.deliverInstanceId", "config.deliverTo"
@@ -34,6 +34,14 @@ class DestinationService:
         opener = channel.opener
         if opener is None or not opener.default_address(channel.config.load(instance.config)):
             raise _fault(ADDRESS, f"is required, as the instance {instance.id} has no default address")
+
+    async def check_config(self, owner: str, channel: AnyChannel, config: Config) -> None:
+        """What a configuration says of it, if anything. Raises `Invalid`."""
+        if channel.forwarding is None:
+            return
+        destination = channel.forwarding.destination(channel.config.load(config))
+        if destination is not None:
+            await self.check(owner, destination)
 
     async def instance(self, owner: str, destination: Destination) -> Instance:
         """Raises `Invalid` for one that is not there, and for somebody else's."""

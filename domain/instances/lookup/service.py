@@ -21,9 +21,20 @@ def known_channel(channels: Channels, channel_id: str) -> AnyChannel:
     """Raises `Invalid`."""
     channel = channels.find(channel_id)
     if channel is None:
-        message = f"there is no channel '{channel_id[:100]}'; GET /api/agent/channels lists them"
-        raise Invalid.of([Fault("channelId", message)])
+        raise Invalid.of([Fault("channelId", _no_channel(channel_id))])
     return channel
+
+
+def named_channel(channels: Channels, channel_id: str) -> AnyChannel:
+    """Raises `NotFound`."""
+    channel = channels.find(channel_id)
+    if channel is None:
+        raise NotFound(_no_channel(channel_id))
+    return channel
+
+
+def _no_channel(channel_id: str) -> str:
+    return f"there is no channel '{channel_id[:100]}'; GET /api/agent/channels lists them"
 
 
 def unknown(instance_id: int) -> NotFound:

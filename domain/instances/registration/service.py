@@ -46,9 +46,10 @@ class RegistrationService:
 
     async def connect(self, instance: Instance, channel: AnyChannel) -> Connected:
         """Registers the webhook, or checks the credentials of a saved instance."""
-        registered, error = await self._check(instance, channel, register=True)
+        registered, refused = await self._check(instance, channel, register=True)
         record = await self.health.find(instance.id) if channel.connector else HealthRecord()
         note = connection_note(instance, channel, record)
+        error = str(refused) if refused else None
         return Connected(registered if _must_register(channel) else None, error, note)
 
     async def keep_registered(self, instance_id: int) -> None:
@@ -58,6 +59,12 @@ class RegistrationService:
         channel = self.channels.find(instance.channel_id) if instance else None
         if instance is not None and channel is not None and instance.status == ACTIVE:
             await self._check(instance, channel, register=False)
+
+    async def check_again(self, instance: Instance, channel: AnyChannel) -> None:
+        """Does the same for a saved instance. Raises `PlatformError` for what the platform says against it."""
+        _, refused = await self._check(instance, channel, register=False)
+        if refused:
+            raise refused
 
     async def to_be_checked(self) -> Sequence[int]:
         """The instances with a registered webhook, and those whose configuration did not work."""
@@ -87,10 +94,11 @@ class RegistrationService:
 
     async def _check(
         self, instance: Instance, channel: AnyChannel, *, register: bool
-    ) -> tuple[bool, str | None]:
+    ) -> tuple[bool, PlatformError | None]:
         """Whether the webhook is registered, and what the platform says against it or the credentials: both are
         recorded."""
-        registered, error = False, None
+        registered: bool = False
+        error: PlatformError | None = None
         config = channel.config.load(instance.config)
         try:
             if registrar := channel.registrar:
@@ -101,9 +109,9 @@ class RegistrationService:
             if channel.probe and _is_probed(instance, channel):
                 await channel.probe.probe(config)
         except PlatformError as refused:
-            registered, error = False, str(refused)
+            registered, error = False, refused
         if channel.registrar or channel.probe:
-            await self.health.webhook(instance.id, registered, error)
+            await self.health.webhook(instance.id, registered, str(error) if error else None)
         return registered, error
 
     async def _register(

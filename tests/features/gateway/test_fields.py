@@ -95,6 +95,7 @@ def wrong_values(name: str, schema: dict[str, Any]) -> Iterator[str]:
 
 def test_no_value_of_a_body_field_is_a_fault_of_the_server(rest: Rest, world: World) -> None:
     path_of = {
+        "{type}": "http-webhook",
         "{instanceId}": _instance(rest),
         "{id}": _base(rest),
         "{sessionId}": "s",
@@ -107,6 +108,9 @@ def test_no_value_of_a_body_field_is_a_fault_of_the_server(rest: Rest, world: Wo
             for value in wrong_values(name, field):
                 response = _sent(rest, method, path, {**example, name: "@@"}, value)
                 told = f"{method} {path} {name}={value[:60]}"
+                if path.endswith("/check") and response.status_code == 200:
+                    assert name in {fault["field"] for fault in response.json()["faults"]}, told
+                    continue
                 assert 400 <= response.status_code < 500, (
                     f"{told}: {response.status_code} {response.text[:200]}"
                 )

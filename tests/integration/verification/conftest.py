@@ -172,6 +172,7 @@ def gateway(
         keys=nothing,
         catalogue=nothing,
         instances=nothing,
+        checks=nothing,
         operations=nothing,
         callbacks=nothing,
         messages=nothing,

@@ -56,6 +56,7 @@ DEFINITION = ChannelDefinition(
     name="Telegram",
     description="Answers messages to a Telegram bot, in private chats, groups and topics.",
     fields=CONFIG.fields,
+    without_public_address="Nothing to set: updates are fetched where Telegram cannot call the address.",
     setup=SetupInstructions(
         title="Set up a Telegram bot",
         steps=(

@@ -44,6 +44,7 @@ class MattermostConfig(ThreadConfig):
         "the service keeps with token: it needs no public address, and brings direct messages and private channels "
         "as well.",
         choices=(WEBHOOK, SOCKET),
+        basic=True,
     )
     ack_reaction: str = ack_reaction("eyes")
 
@@ -73,6 +74,7 @@ DEFINITION = ChannelDefinition(
     name="Mattermost",
     description="A Mattermost channel: an outgoing webhook brings the posts in, a bot account answers them.",
     fields=CONFIG.fields,
+    without_public_address="Set connection to 'socket': posts then come over a WebSocket.",
     setup=SetupInstructions(
         title="Set up Mattermost",
         steps=(

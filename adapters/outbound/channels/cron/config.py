@@ -32,6 +32,7 @@ class CronConfig(ChannelConfig):
     timezone: str = setting(
         "Time zone of the schedule by its IANA name, for example Europe/Berlin. Default: UTC.",
         check=timezone_fault,
+        basic=True,
     )
     enabled: bool | None = setting(
         "false: the schedule does not fire; manual_trigger still does. Default: true."

@@ -123,13 +123,13 @@ class ServerProbe:
             with anyio.fail_after(PROBE_TIMEOUT):
                 await self._probe(config)
         except TimeoutError as failure:
-            raise PlatformError("the mail servers did not answer in time") from failure
+            raise PlatformError("the mail servers did not answer in time", transient=True) from failure
 
     async def _probe(self, config: EmailConfig) -> None:
         try:
             await self.mailboxes.work(config, MailBox.unseen)
         except PollFailed as failure:
-            raise PlatformError(f"IMAP: {failure}") from failure
+            raise PlatformError(f"IMAP: {failure}", transient=not failure.fatal) from failure
         server = config.smtp_server
         try:
             await self.submission.try_login(server)

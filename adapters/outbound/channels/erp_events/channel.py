@@ -38,7 +38,7 @@ class Odoo:
                 await session.call(model, "fields_get", attributes=["type"])
             await delivery.check_sender(session, config.username)
         except OdooError as error:
-            raise PlatformError(str(error)) from error
+            raise PlatformError(str(error), transient=error.transient) from error
 
 
 def build(dependencies: ChannelDependencies) -> Channel[OdooConfig, RecordTarget]:

@@ -25,6 +25,7 @@ class DiscordConfig(ThreadConfig):
         "Ed25519 public key for signature verification (64 hexadecimal digits), from the "
         "'General Information' page. Discord keeps an Interactions Endpoint URL only when it is checked.",
         format=Format.ED25519_HEX,
+        basic=True,
     )
     default_channel_id: str = setting(
         "Id of the Discord channel that gets messages which belong to no conversation.", format=Format.ID
@@ -62,6 +63,9 @@ DEFINITION = ChannelDefinition(
     name="Discord",
     description="Answers slash commands, buttons, mentions and direct messages on Discord.",
     fields=CONFIG.fields,
+    without_public_address=(
+        "Leave the Interactions Endpoint URL empty: everything then comes over the gateway connection."
+    ),
     setup=SetupInstructions(
         title="Set up a Discord application",
         steps=(

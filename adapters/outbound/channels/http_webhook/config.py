@@ -86,10 +86,11 @@ DEFINITION = ChannelDefinition(
     name="HTTP webhook",
     description="Any program that can POST JSON: the answer comes back in the same call, or at an address of yours.",
     fields=CONFIG.fields,
+    without_public_address="Programs in the same network call it at the address of this server.",
     setup=SetupInstructions(
         title="Set up an HTTP webhook",
         steps=(
-            "Create the instance. Its address is <AGENT_URL>/api/agent/channels/http-webhook/<instance id>/webhook.",
+            "Create the instance. Its address is {base_url}/api/agent/channels/http-webhook/{instance_id}/webhook.",
             'POST JSON to it, for example {"message": "Hello", "sessionId": "42"}.',
             (
                 "To have the answer in the same call, set syncResponse to true. Otherwise give an address: "

@@ -58,6 +58,7 @@ DEFINITION = ChannelDefinition(
     name="Slack",
     description="Answers mentions, direct messages and slash commands in a Slack workspace.",
     fields=CONFIG.fields,
+    without_public_address="Fill in appToken: events then come over Socket Mode, and no address is called.",
     setup=SetupInstructions(
         title="Set up a Slack app",
         steps=(

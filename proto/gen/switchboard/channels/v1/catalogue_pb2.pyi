@@ -28,16 +28,24 @@ class Definition(_message.Message):
     TYPE_FIELD_NUMBER: _builtins.int
     FIELDS_FIELD_NUMBER: _builtins.int
     SETUP_INSTRUCTIONS_FIELD_NUMBER: _builtins.int
+    ADVICE_FIELD_NUMBER: _builtins.int
+    WITHOUT_PUBLIC_ADDRESS_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Neutral channel id, for example "workspace-chat"."""
     name: _builtins.str
     description: _builtins.str
     type: _builtins.str
     """Channel type identifier."""
+    without_public_address: _builtins.str
+    """How it works where the platform cannot call this server; empty where it does not."""
     @_builtins.property
     def fields(self) -> _containers.RepeatedCompositeFieldContainer[Global___ConfigField]: ...
     @_builtins.property
     def setup_instructions(self) -> Global___SetupInstructions: ...
+    @_builtins.property
+    def advice(self) -> _containers.RepeatedCompositeFieldContainer[Global___FieldAlternatives]:
+        """Of each entry at least one list of fields should be given in full."""
+
     def __init__(
         self,
         *,
@@ -47,14 +55,56 @@ class Definition(_message.Message):
         type: _builtins.str = ...,
         fields: _abc.Iterable[Global___ConfigField] | None = ...,
         setup_instructions: Global___SetupInstructions | None = ...,
+        advice: _abc.Iterable[Global___FieldAlternatives] | None = ...,
+        without_public_address: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["setup_instructions", b"setup_instructions"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["description", b"description", "fields", b"fields", "id", b"id", "name", b"name", "setup_instructions", b"setup_instructions", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["advice", b"advice", "description", b"description", "fields", b"fields", "id", b"id", "name", b"name", "setup_instructions", b"setup_instructions", "type", b"type", "without_public_address", b"without_public_address"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Definition: _TypeAlias = Definition  # noqa: Y015
+
+@_typing.final
+class FieldAlternatives(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ALTERNATIVES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def alternatives(self) -> _containers.RepeatedCompositeFieldContainer[Global___FieldNames]: ...
+    def __init__(
+        self,
+        *,
+        alternatives: _abc.Iterable[Global___FieldNames] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["alternatives", b"alternatives"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FieldAlternatives: _TypeAlias = FieldAlternatives  # noqa: Y015
+
+@_typing.final
+class FieldNames(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAMES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def names(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        names: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["names", b"names"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FieldNames: _TypeAlias = FieldNames  # noqa: Y015
 
 @_typing.final
 class ConfigField(_message.Message):
@@ -64,11 +114,25 @@ class ConfigField(_message.Message):
     TYPE_FIELD_NUMBER: _builtins.int
     DESCRIPTION_FIELD_NUMBER: _builtins.int
     REQUIRED_FIELD_NUMBER: _builtins.int
+    SECRET_FIELD_NUMBER: _builtins.int
+    BASIC_FIELD_NUMBER: _builtins.int
+    FORMAT_FIELD_NUMBER: _builtins.int
+    CHOICES_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     type: _builtins.str
     """"string", "number" or "boolean"."""
     description: _builtins.str
     required: _builtins.bool
+    secret: _builtins.bool
+    """A password, key or token."""
+    basic: _builtins.bool
+    """Shown in a form without asking for more settings."""
+    format: _builtins.str
+    """A rule of the value besides its type, such as "url" or "port"."""
+    @_builtins.property
+    def choices(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The values that are allowed; empty for any."""
+
     def __init__(
         self,
         *,
@@ -76,10 +140,14 @@ class ConfigField(_message.Message):
         type: _builtins.str = ...,
         description: _builtins.str = ...,
         required: _builtins.bool = ...,
+        secret: _builtins.bool = ...,
+        basic: _builtins.bool = ...,
+        format: _builtins.str = ...,
+        choices: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["description", b"description", "name", b"name", "required", b"required", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["basic", b"basic", "choices", b"choices", "description", b"description", "format", b"format", "name", b"name", "required", b"required", "secret", b"secret", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
