@@ -22,6 +22,7 @@ from adapters.inbound.rest import (
     schedules,
     subscriptions,
     verification,
+    web_chat_panel,
 )
 from adapters.inbound.rest.asgi import App
 from adapters.inbound.rest.auth_middleware import AuthMiddleware
@@ -42,6 +43,7 @@ ROUTES = (
     schedules,
     keys,
     verification,
+    web_chat_panel,
     knowledge_files,
     knowledge,
     message_files,
