@@ -32,6 +32,7 @@ def _parser() -> argparse.ArgumentParser:
                 "--drop-unreadable", action="store_true", help="remove the instances whose key is lost"
             )
     _add_keys(commands.add_parser("keys", help="create, list and revoke API keys"))
+    _add_console(commands.add_parser("console", help="sign in to the web console"))
     return parser
 
 
@@ -47,6 +48,14 @@ def _add_keys(parser: argparse.ArgumentParser) -> None:
     revoking = actions.add_parser("revoke", help="make a key invalid at once")
     revoking.add_argument("key", metavar="ID|KEY", help="its id in the list, or the key itself")
     revoking.set_defaults(run=_lazy("apps.commands.revoke"))
+
+
+def _add_console(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(required=True, metavar="ACTION")
+    linking = actions.add_parser("link", help="print a link that signs in once, within an hour")
+    linking.add_argument("--user", required=True, metavar="ID", help="the user who signs in")
+    linking.add_argument("--role", choices=("user", "admin"), help="default: the role of the user's keys")
+    linking.set_defaults(run=_lazy("apps.commands.link"))
 
 
 def _lazy(path: str) -> Command:

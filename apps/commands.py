@@ -1,4 +1,4 @@
-"""`switchboard keys`, `reseal` and `reindex`; they work beside a running service."""
+"""`switchboard keys`, `console`, `reseal` and `reindex`; they work beside a running service."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from apps.printable import escaped
 from apps.secrets import complete
 from apps.settings import Settings
 from apps.starting import StartError, a_database, migrated
-from domain.access.model import Role
+from domain.access.model import ApiKey, Role
+from domain.access.tokens import sign_in_address
 from domain.refusals import NotFound
 
 
@@ -27,21 +28,38 @@ def create(settings: Settings, options: argparse.Namespace) -> int:
 
 def listing(settings: Settings, _: argparse.Namespace) -> int:
     async def run(container: CommandContainer) -> None:
-        print(f"{'ID':>4}  {'USER':<24} {'ROLE':<6} {'KEY':<14} {'CREATED':<20} STATE")
+        print(f"{'ID':>4}  {'USER':<24} {'ROLE':<6} {'KEY':<14} {'CREATED':<20} {'STATE':<18} NAME")
         for key in await container.access().list_keys():
-            state = f"revoked {key.revoked_at:%Y-%m-%d}" if key.revoked_at else "live"
             created = f"{key.created_at:%Y-%m-%d %H:%M:%S}"
             print(
-                f"{key.id:>4}  {escaped(key.user_id):<24} {key.role:<6} {key.prefix + '…':<14} {created:<20} {state}"
+                f"{key.id:>4}  {escaped(key.user_id):<24} {key.role:<6} {key.prefix + '…':<14} {created:<20}"
+                f" {_state(key):<18} {escaped(key.name)}".rstrip()
             )
 
     return _with_database(settings, run)
+
+
+def _state(key: ApiKey) -> str:
+    if key.revoked_at:
+        return f"revoked {key.revoked_at:%Y-%m-%d}"
+    if key.expires_at:
+        return f"{'expires' if key.live else 'expired'} {key.expires_at:%Y-%m-%d}"
+    return "live"
 
 
 def revoke(settings: Settings, options: argparse.Namespace) -> int:
     async def run(container: CommandContainer) -> None:
         await container.access().revoke_key(await _key_id(container, options.key))
         print("revoked")
+
+    return _with_database(settings, run)
+
+
+def link(settings: Settings, options: argparse.Namespace) -> int:
+    async def run(container: CommandContainer) -> None:
+        role = Role(options.role) if options.role else None
+        token = await container.access().create_link(options.user, role)
+        print(sign_in_address(settings.agent_url, token))
 
     return _with_database(settings, run)
 

@@ -17,6 +17,8 @@ from apps.starting import check_free, embedded_database, listen, migrated, unloc
 from apps.subscriptions import SubscriptionsComponent
 from apps.verification import VerificationBotComponent
 from domain.access.model import Role
+from domain.access.service import FIRST_ADMIN
+from domain.access.tokens import sign_in_address
 
 
 def main(settings: Settings, _: Namespace) -> int:
@@ -33,7 +35,7 @@ def main(settings: Settings, _: Namespace) -> int:
 
 async def _serve(settings: Settings, dsn: str, listener) -> int:  # type: ignore[no-untyped-def]
     container = Container(settings=settings, dsn=dsn, solitary=True)
-    first = _FirstKey(container)
+    first = _FirstSignIn(container)
     grpc = GrpcComponent(container)
     components: list[Component] = [
         StorageComponent(container, "standalone"),
@@ -51,32 +53,37 @@ async def _serve(settings: Settings, dsn: str, listener) -> int:  # type: ignore
         RestComponent(build_gateway(container), listener, settings),
     ]
     host, port = listener.getsockname()[:2]
-    return await run(components, lambda: _banner(f"{host}:{port}", grpc.port, settings, first.token))
+    return await run(components, lambda: _banner(f"{host}:{port}", grpc.port, settings, first))
 
 
-class _FirstKey(Component):
-    """Makes an admin key when there is none yet."""
+class _FirstSignIn(Component):
+    """Makes an admin key when there is none yet, and at each start a link to sign in to the console."""
 
-    name = "first key"
+    name = "first sign-in"
     phase = Phase.CONNECTIONS
 
     def __init__(self, container: Container) -> None:
         self._container = container
         self.token: str | None = None
+        self.link = ""
 
     async def start(self) -> None:
         access = self._container.access()
         if not await access.list_keys():
-            _, self.token = await access.create_key("admin", Role.ADMIN)
+            _, self.token = await access.create_key(FIRST_ADMIN, Role.ADMIN)
+        self.link = sign_in_address(self._container.settings().agent_url, await access.create_link())
 
 
-def _banner(rest: str, grpc_port: int, settings: Settings, token: str | None) -> None:
+def _banner(rest: str, grpc_port: int, settings: Settings, first: _FirstSignIn) -> None:
     lines = [
         "Switchboard is ready",
         f"  REST gateway   http://{rest}  (documentation at /docs)",
         f"  gRPC core      {settings.grpc_host}:{grpc_port}",
         f"  data           {settings.data_dir if settings.embedded else 'DATABASE_URL'}",
+        "",
+        "  Console; this link signs in once, within an hour:",
+        f"  {first.link}",
     ]
-    if token:
-        lines += ["", "  Admin API key, shown this once:", f"  {token}"]
+    if first.token:
+        lines += ["", "  Admin API key, shown this once:", f"  {first.token}"]
     print("\n".join([*lines, ""]), file=sys.stdout, flush=True)

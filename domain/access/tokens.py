@@ -18,6 +18,11 @@ def kind_of(token: str) -> KeyKind | None:
     return next((kind for prefix, kind in KINDS.items() if token.startswith(prefix)), None)
 
 
+def sign_in_address(agent_url: str, link: str) -> str:
+    """Where a sign-in link leads."""
+    return f"{agent_url.rstrip('/')}/console/sign-in?link={link}"
+
+
 def shown(token: str) -> str:
     """The first characters, by which people know it again."""
     return token[: token.index("_") + 1 + SHOWN]

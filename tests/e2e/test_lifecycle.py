@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import pwd
+import re
 import signal
 import socket
 import subprocess
@@ -13,6 +15,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from adapters.outbound.core_client.access import RemoteAccess
+from adapters.outbound.core_client.connection import CoreConnection
 from adapters.outbound.security.encryption import new_key
 from tests.support.ports import free_port
 from tests.support.service import (
@@ -39,6 +43,24 @@ def status_with(service: Service, key: str) -> int:
     return httpx.get(service.base + CHANNELS, headers=headers, trust_env=False, timeout=60).status_code
 
 
+def followed(service: Service, link: str) -> str:
+    """The token of the session that a sign-in link opens."""
+
+    async def sign_in() -> str:
+        core = CoreConnection(f"127.0.0.1:{service.grpc_port}")
+        try:
+            return (await RemoteAccess(core).sign_in(link.partition("?link=")[2], "192.0.2.1")).token
+        finally:
+            await core.close()
+
+    return asyncio.run(sign_in())
+
+
+def printed_link(output: str) -> str:
+    [link] = re.findall(r"^  (http://localhost:3011/console/sign-in\?link=sbl_\S+)$", output, re.MULTILINE)
+    return str(link)
+
+
 def test_start_stop_and_start_again(open_folder: Path) -> None:
     service = Service(open_folder / "data")
     with service:
@@ -54,6 +76,7 @@ def test_start_stop_and_start_again(open_folder: Path) -> None:
 
         service.start()
         assert "sb_" not in service.output, "the first key is shown once"
+        assert status_with(service, followed(service, printed_link(service.output))) == 200
         assert status_with(service, first_key) == 200
         interrupted = service.stop(signal.SIGINT)
         assert service.process.returncode == 0
@@ -95,9 +118,13 @@ def test_keys_are_made_listed_and_revoked_beside_a_running_service(open_folder: 
         assert status_with(service, key) == 200
         listed = run_once(service.data_dir, "keys", "list")
         assert "ann" in listed.stdout
+        link = run_once(service.data_dir, "console", "link", "--user", "ann")
+        session = followed(service, link.stdout.strip())
+        assert status_with(service, session) == 200
         assert key not in listed.stdout
         assert run_once(service.data_dir, "keys", "revoke", key).returncode == 0
         until(lambda: status_with(service, key) == 401, "the revoked key is refused")
+        assert status_with(service, session) == 401
         assert service.process.poll() is None
 
 

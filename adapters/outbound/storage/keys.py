@@ -1,8 +1,10 @@
 """API keys, sessions and sign-in links in PostgreSQL."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from hashlib import sha256
+from ipaddress import ip_address, ip_network
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, delete, exists, insert, or_, select, update
@@ -104,6 +106,10 @@ class PostgresSignInTries:
 
 
 def _hash(address: str) -> bytes:
+    """Of an IPv6 address its first 64 bits count: a host has all the rest to choose from."""
+    with suppress(ValueError):
+        if (parsed := ip_address(address)).version == 6:
+            address = str(ip_network((parsed, 64), strict=False))
     return sha256(address.encode("utf-8", "surrogatepass")).digest()
 
 

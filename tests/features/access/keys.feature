@@ -137,6 +137,11 @@ Feature: API keys and sessions
       Then she is told to wait
       And from another address she can sign in
 
+    Scenario: Another address of the same host
+      Given 20 wrong keys came from many addresses of one host
+      When ann signs in with her key from a further address of that host
+      Then she is told to wait
+
     Scenario: Right keys do not count
       When ann signs in 25 times with her key
       Then her session works, and it is ann's

@@ -312,6 +312,17 @@ def wrong_keys(scene: Scene) -> None:
         assert isinstance(scene.refusal, Unauthenticated)
 
 
+@given("20 wrong keys came from many addresses of one host")
+def wrong_keys_of_host(scene: Scene) -> None:
+    for number in range(20):
+        scene.sign_in("sb_wrong", f"2001:db8::{number}")
+
+
+@when("ann signs in with her key from a further address of that host")
+def signs_in_beside(scene: Scene) -> None:
+    scene.sign_in(scene.world.key_of("ann"), "2001:db8:0:0:1::1")
+
+
 @then("she is told to wait")
 def told_to_wait(scene: Scene) -> None:
     assert isinstance(scene.refusal, TooMany)
