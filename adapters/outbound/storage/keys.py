@@ -108,7 +108,7 @@ class PostgresSignInTries:
 def _hash(address: str) -> bytes:
     """Of an IPv6 address its first 64 bits count: a host has all the rest to choose from."""
     with suppress(ValueError):
-        if (parsed := ip_address(address)).version == 6:
+        if (parsed := ip_address(address)).version == 6 and not parsed.ipv4_mapped:
             address = str(ip_network((parsed, 64), strict=False))
     return sha256(address.encode("utf-8", "surrogatepass")).digest()
 
