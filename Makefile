@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help up test lint format bench proto lock clean
+.PHONY: help up test lint format bench pictures proto lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -29,6 +29,10 @@ format: $(DEV_STAMP) ## put the code into shape
 
 bench: $(DEV_STAMP) ## measure against the baselines; results go to bench/results
 	$(BIN)/python -m bench
+
+pictures: $(DEV_STAMP) ## make screenshots of all pages of the console; they go to build/pictures
+	@mkdir -p build/pictures
+	PICTURES=build/pictures $(BIN)/python -m pytest tests/features/console/test_pages.py
 
 proto: $(DEV_STAMP) ## generate proto/gen from proto/
 	$(BIN)/python proto/generate.py

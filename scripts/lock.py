@@ -22,6 +22,8 @@ TORCH = (
 )
 LEFT_OUT = ("nvidia-", "triton", "cuda-")
 """What torch names for its CUDA build alone."""
+FILES_ALONE = ("django-htmx",)
+"""Of these the files are used, and none of the code: what they need is not installed."""
 
 
 def tree(wanted: list[str]) -> dict[str, str]:
@@ -38,7 +40,7 @@ def tree(wanted: list[str]) -> dict[str, str]:
         seen.add((name, extras))
         installed = distribution(name)
         found[name] = installed.version.partition("+")[0]
-        for line in installed.requires or ():
+        for line in () if name in FILES_ALONE else installed.requires or ():
             needed = Requirement(line)
             environments = [{"extra": extra} for extra in extras or {""}]
             if needed.marker is None or any(needed.marker.evaluate(each) for each in environments):

@@ -5,6 +5,7 @@ from typing import Any, cast
 from fastapi import FastAPI
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from adapters.inbound.console.app import beside, build_console
 from adapters.inbound.rest import (
     catalogue,
     config_checks,
@@ -54,15 +55,18 @@ ROUTES = (
 
 def build(use_cases: UseCases, clock: Clock, ids: Ids, options: GatewayOptions) -> App:
     """The whole gateway as one ASGI application."""
-    api = ProxyHeadersMiddleware(cast(Any, _api(Gateway(use_cases, clock, ids, options))))
-    protected = AuthMiddleware(cast(App, api), use_cases.access, ids, options)
+    gateway = Gateway(use_cases, clock, ids, options)
+    streams = events.Streams(options.max_streams)
+    pages = beside(cast(App, build_console(gateway, streams)), cast(App, _api(gateway, streams)))
+    known = cast(App, ProxyHeadersMiddleware(cast(Any, pages)))
+    protected = AuthMiddleware(known, use_cases.access, ids, options)
     return CallbackApp(protected, use_cases.callbacks, ids, options)
 
 
-def _api(gateway: Gateway) -> FastAPI:
+def _api(gateway: Gateway, streams: events.Streams) -> FastAPI:
     api = FastAPI(title="Switchboard", version="0.1.0", docs_url=None, redoc_url=None, redirect_slashes=False)
     api.state.gateway = gateway
-    api.state.streams = events.Streams(gateway.options.max_streams)
+    api.state.streams = streams
     errors.install(api)
     for module in ROUTES:
         api.include_router(module.router)

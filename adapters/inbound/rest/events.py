@@ -18,8 +18,10 @@ from adapters.inbound.rest.routing import (
     parsed_id,
 )
 from adapters.inbound.streams import while_allowed
+from domain.access.model import Caller
 from domain.events.model import EventKind, EventPage, LoggedEvent
 from domain.refusals import Fault, Invalid, Refusal, TooMany
+from ports.use_cases import UseCases
 
 RETRY_MS = 3000
 """After so long a client connects again."""
@@ -88,6 +90,11 @@ router = APIRouter(tags=["events"])
     openapi_extra=PARAMETERS,
 )
 async def watch(services: Services, caller: CurrentCaller, request: Request) -> Response:
+    return await stream_of(request, services, caller)
+
+
+async def stream_of(request: Request, services: UseCases, caller: Caller) -> Response:
+    """The stream that the request's query asks for. `request.state.authenticate` is asked again while it goes on."""
     query = request.query_params
     instance_ids = [_instance_id(text) for text in _listed(query.getlist("instanceId"))]
     streams: Streams = request.app.state.streams

@@ -1,0 +1,67 @@
+"""The console as one ASGI application."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from adapters.inbound.console import errors, static
+from adapters.inbound.console.pages import live, overview, sign_in
+from adapters.inbound.console.requests import ROOT, services_of
+from adapters.inbound.console.sessions import authenticate, check_form
+from adapters.inbound.rest.asgi import App, Receive, Scope, Send
+from adapters.inbound.rest.events import Streams
+from adapters.inbound.rest.routing import Gateway
+
+OPEN = (static, sign_in)
+"""Modules whose pages need nobody to have signed in."""
+PAGES = (overview, live)
+
+Check = Callable[[Request], Awaitable[None]]
+
+
+def build_console(gateway: Gateway, streams: Streams) -> Starlette:
+    """`streams` counts the open streams of events of the whole gateway."""
+    routes = [Route("/", _to_console)]
+    routes += [_guarded(route, check_form) for module in OPEN for route in module.ROUTES]
+    routes += [_guarded(route, _signed_in) for module in PAGES for route in module.ROUTES]
+    console = Starlette(routes=routes, exception_handlers=errors.HANDLERS)
+    console.router.redirect_slashes = False
+    console.state.gateway = gateway
+    console.state.streams = streams
+    return console
+
+
+def beside(console: App, api: App) -> App:
+    """The console at its paths and at `/`; everything else is the API's."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope.get("path", "")
+        own = path in ("/", ROOT) or path.startswith(f"{ROOT}/")
+        await (console if own else api)(scope, receive, send)
+
+    return app
+
+
+async def _to_console(request: Request) -> Response:
+    return RedirectResponse(ROOT, 303)
+
+
+async def _signed_in(request: Request) -> None:
+    await authenticate(request, services_of(request).access)
+    await check_form(request)
+
+
+def _guarded(route: Route, check: Check) -> Route:
+    """The route with the check before its handler."""
+
+    async def handler(request: Request) -> Response:
+        await check(request)
+        response: Response = await route.endpoint(request)
+        return response
+
+    return Route(route.path, handler, methods=route.methods)

@@ -1,0 +1,65 @@
+"""What templates do with values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from urllib.parse import quote, unquote
+
+from markupsafe import Markup, escape
+
+SIZES = ("B", "KB", "MB", "GB", "TB")
+
+
+def moment(at: datetime | None) -> Markup:
+    """A time in UTC; the script shows it in the browser's zone."""
+    if at is None:
+        return Markup("")
+    return Markup('<time datetime="{}">{} UTC</time>').format(at.isoformat(), f"{at:%Y-%m-%d %H:%M}")
+
+
+def size(count: int) -> str:
+    """Bytes in a unit that people read: 1.4 MB."""
+    amount, unit = float(count), SIZES[0]
+    for unit in SIZES:
+        if amount < 1000 or unit == SIZES[-1]:
+            break
+        amount /= 1000
+    return f"{amount:.0f} {unit}" if unit == SIZES[0] or amount >= 100 else f"{amount:.1f} {unit}"
+
+
+def duration(seconds: float) -> str:
+    """Seconds in one unit: 0.4 s, 12 s, 3 min, 5 h, 2 days."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    for limit, unit, name in ((120, 1, "s"), (7200, 60, "min"), (172_800, 3600, "h")):
+        if seconds < limit:
+            return f"{seconds / unit:.0f} {name}"
+    return f"{seconds / 86_400:.0f} days"
+
+
+def segment(text: object) -> str:
+    """A text as one segment of a path, whatever characters it has."""
+    return quote(str(text), safe="")
+
+
+def for_cookie(text: str) -> str:
+    return quote(text[:500], safe=" ")
+
+
+def from_cookie(text: str) -> str:
+    return unquote(text)
+
+
+def lines(text: str) -> Markup:
+    """A text with its line breaks."""
+    return Markup("<br>").join(escape(line) for line in text.split("\n"))
+
+
+ALL: Mapping[str, Callable[..., object]] = {
+    "moment": moment,
+    "size": size,
+    "duration": duration,
+    "segment": segment,
+    "lines": lines,
+}

@@ -1,0 +1,63 @@
+"""Signing in with an API key or a link that works once, and out."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from adapters.inbound.console.requests import form_of, gateway_of, render, services_of
+from adapters.inbound.console.sessions import (
+    SESSION,
+    SIGN_IN,
+    VISIT,
+    safe_next,
+    set_cookie,
+    visit_of,
+)
+from domain.refusals import Unauthenticated
+
+
+async def sign_in(request: Request) -> Response:
+    """A link is exchanged by the form's POST: who only looks at its address does not use it up."""
+    query = request.query_params
+    return _form(request, query.get("next", ""), link=query.get("link", ""))
+
+
+async def signed_in(request: Request) -> Response:
+    form = await form_of(request)
+    credential, wanted = str(form.get("credential", "")).strip(), str(form.get("next", ""))
+    address = request.client.host if request.client else ""
+    try:
+        session = await services_of(request).sessions.sign_in(credential, address)
+    except Unauthenticated as refusal:
+        return _form(request, wanted, fault=refusal.message, status=401)
+    response = RedirectResponse(safe_next(wanted), 303)
+    seconds = (session.expires_at - gateway_of(request).clock.now()).total_seconds()
+    set_cookie(request, response, SESSION, session.token, int(seconds))
+    return response
+
+
+async def sign_out(request: Request) -> Response:
+    if token := request.cookies.get(SESSION):
+        await services_of(request).sessions.sign_out(token)
+    response = RedirectResponse(SIGN_IN, 303)
+    set_cookie(request, response, SESSION, "", 0)
+    return response
+
+
+def _form(
+    request: Request, wanted: str, *, link: str = "", fault: str | None = None, status: int = 200
+) -> Response:
+    values = {"next": wanted, "link": link, "fault": fault}
+    response = render(request, "sign_in.html", values, status=status)
+    if SESSION not in request.cookies:
+        set_cookie(request, response, VISIT, visit_of(request), None)
+    return response
+
+
+ROUTES = [
+    Route(SIGN_IN, sign_in),
+    Route(SIGN_IN, signed_in, methods=["POST"]),
+    Route("/console/sign-out", sign_out, methods=["POST"]),
+]

@@ -1,0 +1,143 @@
+"""What handlers of pages share: the caller, the use cases, forms, templates, redirects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from adapters.inbound.console import filters
+from adapters.inbound.console.navigation import SECTIONS
+from adapters.inbound.console.sessions import csrf_token
+from adapters.inbound.console.static import static_address
+from adapters.inbound.rest.routing import Gateway
+from domain.access.model import Caller
+from domain.refusals import Invalid
+from ports.use_cases import UseCases
+
+ROOT = "/console"
+NOTICE = "switchboard_notice"
+NOTICE_SECONDS = 30
+FORM_FIELDS = 500
+CONTENT_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self';"
+    " connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+SECURE_HEADERS = {
+    "Content-Security-Policy": CONTENT_POLICY,
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+
+def gateway_of(request: Request) -> Gateway:
+    gateway: Gateway = request.app.state.gateway
+    return gateway
+
+
+def services_of(request: Request) -> UseCases:
+    return gateway_of(request).use_cases
+
+
+def caller_of(request: Request) -> Caller:
+    """Who has signed in."""
+    caller: Caller = request.state.caller
+    return caller
+
+
+def is_htmx(request: Request) -> bool:
+    return request.headers.get("hx-request") == "true"
+
+
+async def form_of(request: Request) -> FormData:
+    """The fields of a posted form; its CSRF token was checked before the handler."""
+    return await request.form(max_fields=FORM_FIELDS)
+
+
+def faults_of(refusal: Invalid) -> dict[str, str]:
+    """What is wrong, by the name of the field; under an empty name what concerns none."""
+    faults = {fault.field: fault.message for fault in refusal.faults}
+    return faults or {"": refusal.message}
+
+
+def render(
+    request: Request,
+    template: str,
+    context: Mapping[str, Any] | None = None,
+    *,
+    status: int = 200,
+    live_kinds: tuple[str, ...] = (),
+) -> Response:
+    """A whole page. `live_kinds` are the kinds of events after which parts of it fetch themselves anew."""
+    notice = request.cookies.get(NOTICE, "")
+    values = {"live_kinds": live_kinds, "notice": filters.from_cookie(notice), **(context or {})}
+    response = _response(request, template, values, status)
+    if notice:
+        response.delete_cookie(NOTICE, path=ROOT)
+    return response
+
+
+def render_part(
+    request: Request,
+    template: str,
+    context: Mapping[str, Any] | None = None,
+    *,
+    block: str | None = None,
+    status: int = 200,
+) -> Response:
+    """A part of a page for htmx: a whole template, or one `block` of it."""
+    return _response(request, template, dict(context or {}), status, block)
+
+
+def redirect(path: str, notice: str = "") -> Response:
+    """To a page of the console, by GET; the notice stands on the page that is shown next."""
+    response = RedirectResponse(path, 303)
+    if notice:
+        response.set_cookie(
+            NOTICE, filters.for_cookie(notice), NOTICE_SECONDS, path=ROOT, httponly=True, samesite="strict"
+        )
+    return response
+
+
+def _response(
+    request: Request, name: str, values: dict[str, Any], status: int, block: str | None = None
+) -> Response:
+    templates = _templates()
+    template = templates.get_template(name)
+    token = csrf_token(request)
+    context = {
+        "parts": templates.get_template("parts.html").module,
+        "forms": templates.get_template("forms.html").make_module({"csrf_token": token}),
+        "request": request,
+        "caller": getattr(request.state, "caller", None),
+        "csrf_token": token,
+        "sections": SECTIONS,
+        "here": request.url.path,
+        **values,
+    }
+    if block is None:
+        html = template.render(context)
+    else:
+        html = "".join(template.blocks[block](template.new_context(context)))
+    return HTMLResponse(html, status, SECURE_HEADERS)
+
+
+@lru_cache(1)
+def _templates() -> Environment:
+    templates = Environment(
+        loader=PackageLoader("adapters.inbound.console"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.filters.update(filters.ALL)
+    templates.globals["static"] = static_address
+    return templates

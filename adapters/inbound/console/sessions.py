@@ -1,0 +1,109 @@
+"""Who has signed in: the session's cookie, or the credential of a proxy that signs people in. And the proof that a
+form was ours."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from functools import partial
+from urllib.parse import quote, urlsplit
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from domain.refusals import Forbidden, Unauthenticated
+from ports.use_cases import Access
+
+SESSION = "switchboard_session"
+VISIT = "switchboard_visit"
+"""A random cookie of somebody who has not signed in yet: the form to sign in is bound to it."""
+COOKIE_PATH = "/console"
+SIGN_IN = "/console/sign-in"
+FIELD = "csrf"
+HEADER = "x-csrf-token"
+SAFE = ("GET", "HEAD")
+FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
+
+
+async def authenticate(request: Request, access: Access) -> None:
+    """Puts the caller into the request's state. Raises `Unauthenticated`."""
+    token, acting_for = _credential(request)
+    if not token:
+        raise Unauthenticated("sign in first")
+    check = partial(access.authenticate, token, acting_for)
+    request.state.caller = await check()
+    request.state.authenticate = check
+
+
+def _credential(request: Request) -> tuple[str, str | None]:
+    """The session's cookie; else the bearer token of a proxy, with the user that it names."""
+    if token := request.cookies.get(SESSION):
+        return token, None
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer":
+        return "", None
+    return token.strip(), request.headers.get("x-user-id")
+
+
+def csrf_token(request: Request) -> str:
+    """What each form of this person carries: nobody can know it who does not know the credential."""
+    token, acting_for = _credential(request)
+    secret = token or visit_of(request)
+    return hashlib.sha256(f"csrf\n{secret}\n{acting_for or ''}".encode()).hexdigest() if secret else ""
+
+
+def visit_of(request: Request) -> str:
+    """The random text of somebody who has not signed in, from the cookie or made for this answer."""
+    state = request.state
+    if not hasattr(state, "visit"):
+        state.visit = request.cookies.get(VISIT, "") or secrets.token_urlsafe(16)
+    return str(state.visit)
+
+
+async def check_form(request: Request) -> None:
+    """Raises `Forbidden` for a request that changes something and comes from another site, or without our token."""
+    if request.method in SAFE:
+        return
+    origin = request.headers.get("origin")
+    if origin and origin != "null" and urlsplit(origin).netloc != request.headers.get("host", ""):
+        raise Forbidden("this form was sent from another site")
+    given = request.headers.get(HEADER, "")
+    if not given and request.headers.get("content-type", "").partition(";")[0] in FORM_TYPES:
+        given = str((await request.form(max_files=50, max_fields=500)).get(FIELD, ""))
+    if not hmac.compare_digest(given.encode(), csrf_token(request).encode()):
+        raise Forbidden("this form is out of date; load the page again and repeat what you did")
+
+
+def set_cookie(request: Request, response: Response, name: str, value: str, seconds: int | None) -> None:
+    response.set_cookie(
+        name,
+        value,
+        seconds,
+        path=COOKIE_PATH,
+        secure=_came_by_https(request),
+        httponly=True,
+        samesite="strict",
+    )
+
+
+def _came_by_https(request: Request) -> bool:
+    """Also behind a proxy that does not say so, where the browser asked for the host of an https AGENT_URL."""
+    public = urlsplit(request.app.state.gateway.options.agent_url)
+    asked_public = public.scheme == "https" and request.headers.get("host") == public.netloc
+    return asked_public or request.url.scheme == "https"
+
+
+def to_sign_in(request: Request) -> Response:
+    """Back to this page after signing in; htmx is told to load the whole page."""
+    wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    address = SIGN_IN if wanted == COOKIE_PATH else f"{SIGN_IN}?next={quote(wanted, safe='')}"
+    if request.headers.get("hx-request") == "true":
+        return Response(status_code=204, headers={"HX-Redirect": SIGN_IN})
+    return RedirectResponse(address, 303)
+
+
+def safe_next(wanted: str) -> str:
+    """A page of the console, whatever the address asks for."""
+    good = wanted.startswith("/console") and "\\" not in wanted and not urlsplit(wanted).netloc
+    return wanted if good else COOKIE_PATH

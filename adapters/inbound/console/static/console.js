@@ -1,0 +1,115 @@
+// The console's own script: the menu, times, copying, the CSRF header of htmx, and live updates.
+"use strict";
+
+(() => {
+  document.documentElement.classList.add("scripted");
+  const body = document.body;
+  const csrf = document.querySelector('meta[name="csrf"]').content;
+
+  // Times in the zone and language of the browser.
+  function showTimes(root) {
+    for (const element of root.querySelectorAll("time[datetime]:not([data-shown])")) {
+      const moment = new Date(element.dateTime);
+      const day = moment.toDateString() === new Date().toDateString() ? {} : { dateStyle: "medium" };
+      element.title = moment.toLocaleString([], { dateStyle: "full", timeStyle: "long" });
+      element.textContent = moment.toLocaleString([], { ...day, timeStyle: "short" });
+      element.dataset.shown = "";
+    }
+  }
+  showTimes(document);
+  body.addEventListener("htmx:load", (event) => showTimes(event.detail.elt));
+
+  // The menu of narrow windows.
+  const menu = document.querySelector(".menu");
+  menu?.addEventListener("click", () => {
+    const open = document.getElementById("navigation").classList.toggle("open");
+    menu.setAttribute("aria-expanded", String(open));
+  });
+
+  // Copying.
+  body.addEventListener("click", async (event) => {
+    const button = event.target.closest("[data-copy]");
+    if (!button) return;
+    const before = button.lastChild.textContent;
+    try {
+      await navigator.clipboard.writeText(button.dataset.copy);
+      button.lastChild.textContent = " Copied";
+    } catch {
+      getSelection().selectAllChildren(button.parentElement.querySelector("code"));
+      button.lastChild.textContent = " Press Ctrl+C";
+    }
+    setTimeout(() => { button.lastChild.textContent = before; }, 2000);
+  });
+
+  // One question is open at a time; Escape closes it.
+  const questions = () => document.querySelectorAll("details.confirm[open]");
+  body.addEventListener("toggle", (event) => {
+    if (event.target.matches("details.confirm[open]")) {
+      for (const other of questions()) if (other !== event.target) other.open = false;
+    }
+  }, true);
+  body.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    for (const question of questions()) {
+      question.open = false;
+      question.querySelector("summary").focus();
+    }
+  });
+
+  // htmx: the token of forms, and errors, which the server answers with a notice.
+  body.addEventListener("htmx:configRequest", (event) => { event.detail.headers["x-csrf-token"] = csrf; });
+  body.addEventListener("htmx:beforeSwap", (event) => {
+    const { xhr } = event.detail;
+    if (xhr.status < 400) return;
+    const html = (xhr.getResponseHeader("content-type") || "").startsWith("text/html");
+    event.detail.shouldSwap = html;
+    event.detail.isError = false;
+    if (!html) tell(`The server answered with status ${xhr.status}. Try again in a moment.`);
+  });
+  body.addEventListener("htmx:sendError", () => tell("The server does not answer. Try again in a moment."));
+
+  function tell(text) {
+    const notice = document.createElement("p");
+    notice.className = "notice bad";
+    notice.textContent = text;
+    document.getElementById("notices").replaceChildren(notice);
+  }
+
+  // Live updates: one stream for the page, closed while the page is not seen.
+  const kinds = body.dataset.live?.split(" ") ?? [];
+  const offline = document.getElementById("offline");
+  let stream = null;
+
+  function fire(kind, detail) {
+    htmx.trigger(body, `live:${kind}`, detail);
+  }
+
+  function open(missed) {
+    if (stream || !kinds.length || document.hidden) return;
+    stream = new EventSource(`/console/live?kinds=${kinds.join(",")}`);
+    stream.onopen = () => {
+      offline.hidden = true;
+      if (missed) fire("reset", {});
+      missed = false;
+    };
+    stream.onerror = () => {
+      offline.hidden = false;
+      if (stream.readyState !== EventSource.CLOSED) return;
+      close();
+      setTimeout(() => open(true), 5000);
+    };
+    for (const kind of [...kinds, "reset"]) {
+      stream.addEventListener(kind, (event) => fire(kind, JSON.parse(event.data)));
+    }
+  }
+
+  function close() {
+    stream?.close();
+    stream = null;
+  }
+
+  document.addEventListener("visibilitychange", () => (document.hidden ? close() : open(true)));
+  addEventListener("pagehide", close);
+  addEventListener("pageshow", (event) => { if (event.persisted) open(true); });
+  open(false);
+})();

@@ -1,0 +1,33 @@
+"""The service of scenarios behind a real port, for browsers and other clients of HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from apps.components import EventsComponent
+from apps.rest import RestComponent, build_gateway
+from apps.starting import listen
+from tests.drivers.world import World
+from tests.support.ports import free_port
+
+
+class ServedWorld(World):
+    """A `World` whose gateway listens at `url`."""
+
+    def __init__(self, dsn: str, data_dir: Path, **settings: str) -> None:
+        port = free_port()
+        self.url = f"http://127.0.0.1:{port}"
+        super().__init__(dsn, data_dir, AGENT_URL=self.url, PLATFORM_URL=self.url, **settings)
+        self._listener = listen("127.0.0.1", port, "HTTP_PORT")
+
+    async def _start(self, worker: bool) -> None:
+        await super()._start(worker)
+        gateway = build_gateway(self.container)
+        for part in (
+            EventsComponent(self.container),
+            RestComponent(gateway, self._listener, self.settings),
+        ):
+            await part.start()
+            self.parts.append(part)
+            self._tasks.append(asyncio.create_task(part.run()))

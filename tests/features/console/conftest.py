@@ -1,0 +1,83 @@
+"""One service behind a port and one Chromium for all scenarios of the console, and what pages are asked over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import httpx
+import pytest
+from playwright.sync_api import Browser
+
+from adapters.inbound.console.sessions import SESSION
+from domain.access.model import Role
+from tests.drivers.served import ServedWorld
+from tests.support.browser import BROWSER, NONE_HERE, Window, a_browser
+from tests.support.postgres import fresh_database
+
+Open = Callable[..., Window]
+
+
+@pytest.fixture(scope="session")
+def served(postgres_dsn: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedWorld]:
+    with fresh_database(postgres_dsn) as dsn:
+        world = ServedWorld(dsn, tmp_path_factory.mktemp("console"))
+        world.start()
+        yield world
+        world.stop()
+
+
+@pytest.fixture
+def world(served: ServedWorld) -> ServedWorld:
+    """The service, with nothing in it."""
+    served.empty()
+    return served
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    if BROWSER is None:
+        pytest.skip(NONE_HERE)
+    with a_browser() as browser:
+        yield browser
+
+
+def session_of(world: ServedWorld, user: str) -> str:
+    """The token of a session of a user; that of "admin" is an admin's."""
+    key = world.key_of(user, Role.ADMIN if user == "admin" else Role.USER)
+    return world.run(world.container.use_cases().sessions.sign_in(key, "127.0.0.1")).token
+
+
+@pytest.fixture
+def window(world: ServedWorld, chromium: Browser) -> Iterator[Open]:
+    """Opens a window for a user who has signed in, or for somebody who has not. A fault seen in it fails the test."""
+    windows: list[Window] = []
+
+    def opened(user: str | None = None, *, width: int = 1280, dark: bool = False) -> Window:
+        context = chromium.new_context(
+            viewport={"width": width, "height": 800}, color_scheme="dark" if dark else "light"
+        )
+        if user is not None:
+            cookie = {"name": SESSION, "value": session_of(world, user), "url": f"{world.url}/console"}
+            context.add_cookies([cookie])
+        windows.append(Window(context, world.url))
+        return windows[-1]
+
+    yield opened
+    for each in windows:
+        each.context.close()
+    assert [fault for each in windows for fault in each.faults] == []
+
+
+@pytest.fixture
+def client(world: ServedWorld) -> Iterator[Callable[[str], httpx.Client]]:
+    """A client of HTTP with the session of a user, for what needs no browser; it follows no redirects."""
+    clients: list[httpx.Client] = []
+
+    def made(user: str) -> httpx.Client:
+        cookies = {SESSION: session_of(world, user)}
+        clients.append(httpx.Client(base_url=world.url, cookies=cookies, timeout=60, trust_env=False))
+        return clients[-1]
+
+    yield made
+    for each in clients:
+        each.close()

@@ -1,0 +1,67 @@
+"""What holds for every page: nothing serious that axe finds, nothing cut off, small, and quick beside REST."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import httpx
+import pytest
+
+from tests.drivers.served import ServedWorld
+from tests.features.console.conftest import Open
+from tests.features.console.shown import overview
+from tests.support.browser import Window
+
+AREAS = (overview,)
+FIRST_BYTES = 150_000
+LATER_BYTES = 50_000
+PICTURES = os.environ.get("PICTURES", "")
+"""A folder for the screenshots of all pages; none are kept without it."""
+
+
+def _looks(window: Window, name: str) -> list[str]:
+    """What is wrong with the page as the window shows it, in both widths, light and dark."""
+    page, wrong = window.page, []
+    for width in (1280, 360):
+        page.set_viewport_size({"width": width, "height": 800})
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            if PICTURES:
+                page.screenshot(path=Path(PICTURES) / f"{name}-{width}-{scheme}.png", full_page=True)
+            where = f"{page.url} at {width} px, {scheme}"
+            wrong += [f"{where}: {fault}" for fault in window.serious_faults()]
+            if page.evaluate("document.documentElement.scrollWidth > innerWidth + 1"):
+                wrong.append(f"{where}: wider than the window")
+    return wrong
+
+
+@pytest.mark.parametrize("area", AREAS, ids=lambda area: area.__name__.rpartition(".")[2])
+def test_pages_can_be_used_by_everybody(world: ServedWorld, window: Open, area: ModuleType) -> None:
+    seen = window("admin")
+    wrong: list[str] = []
+    area_name = area.__name__.rpartition(".")[2]
+    for number, path in enumerate(area.pages(world)):
+        response = seen.page.goto(world.url + path)
+        assert response is not None
+        assert response.status == 200, path
+        wrong += _looks(seen, f"{area_name}-{number}")
+    assert wrong == []
+
+
+def test_pages_are_small_over_the_wire(world: ServedWorld, client: Callable[[str], httpx.Client]) -> None:
+    admin = client("admin")
+    for area in AREAS:
+        for path in area.pages(world):
+            assert len(admin.get(path).content) < LATER_BYTES, path
+
+
+def test_the_first_page_with_its_files_is_small(world: ServedWorld, window: Open) -> None:
+    seen = window("admin")
+    sizes: list[int] = []
+    seen.page.on("requestfinished", lambda request: sizes.append(sum(request.sizes().values())))
+    seen.go("/console")
+    seen.page.wait_for_load_state("networkidle")
+    assert sum(sizes) < FIRST_BYTES

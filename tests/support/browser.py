@@ -1,0 +1,76 @@
+"""A real browser: Debian's Chromium, driven by Playwright. What is seen on pages is noted and checked."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "headless_shell")
+BROWSER = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+NONE_HERE = "no Chromium on this machine (CHROMIUM names one): nothing was seen in a real browser"
+
+needs_browser = pytest.mark.skipif(BROWSER is None, reason=NONE_HERE)
+
+PATIENCE_MS = 60_000
+"""Milliseconds after which what should be seen never will be."""
+expect.set_options(timeout=PATIENCE_MS)
+
+SERIOUS = ("serious", "critical")
+
+
+@contextmanager
+def a_browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+class Window:
+    """One person's browser window. `faults`: errors in the browser's console, and requests to other hosts."""
+
+    def __init__(self, context: BrowserContext, base: str) -> None:
+        context.set_default_timeout(PATIENCE_MS)
+        self.context = context
+        self.page: Page = context.new_page()
+        self.base = base
+        self.hosts = {urlsplit(base).netloc}
+        self.faults: list[str] = []
+        self._refusals = False
+        self.page.on("console", self._noted)
+        self.page.on("pageerror", lambda error: self.faults.append(f"error in a script: {error}"))
+        self.page.on("request", lambda request: self._requested(request.url))
+
+    def _noted(self, message: ConsoleMessage) -> None:
+        if message.type == "error" and not (self._refusals and "the server responded with" in message.text):
+            self.faults.append(f"in the browser's console: {message.text}")
+
+    def _requested(self, url: str) -> None:
+        address = urlsplit(url)
+        if address.scheme in ("http", "https") and address.netloc not in self.hosts:
+            self.faults.append(f"a request to another host: {url}")
+
+    def expect_refusal(self) -> None:
+        """From now on the server may answer with an error, which the browser notes in its console."""
+        self._refusals = True
+
+    def go(self, path: str) -> Page:
+        self.page.goto(self.base + path)
+        return self.page
+
+    def serious_faults(self) -> list[str]:
+        """What axe finds on the page as it stands."""
+        found = Axe().run(self.page).response["violations"]
+        return [
+            f"{each['id']}: {each['help']}: {node['html'][:200]}"
+            for each in found
+            if each["impact"] in SERIOUS
+            for node in each["nodes"]
+        ]
