@@ -1,4 +1,7 @@
-"""One service behind a port and one Chromium for all scenarios of the console, and what pages are asked over HTTP."""
+"""One service behind a port and one Chromium for all scenarios of the console, and what pages are asked over HTTP.
+
+Tests of this package are `def`, not `async def` (see `__init__.py`); coroutines run in `world.run`.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from tests.support.postgres import fresh_database
 Open = Callable[..., Window]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def served(postgres_dsn: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedWorld]:
     with fresh_database(postgres_dsn) as dsn:
         world = ServedWorld(dsn, tmp_path_factory.mktemp("console"))
@@ -33,7 +36,7 @@ def world(served: ServedWorld) -> ServedWorld:
     return served
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
     if BROWSER is None:
         pytest.skip(NONE_HERE)
